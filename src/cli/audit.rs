@@ -11,7 +11,7 @@ use super::{
     },
 };
 
-/// List what operators have changed, newest first.
+/// List what operators have changed, and teams in the console, newest first.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace audit --limit 20\n  marketplace audit --operation publish_listing --team \"Acme Data\""
@@ -36,7 +36,8 @@ pub struct Audit {
 }
 
 /// The fields that lists show.
-const COLUMNS: &str = "number occurred_at operator operation subject.kind subject.id request_id team";
+const COLUMNS: &str =
+    "number occurred_at actor_kind operator operation subject.kind subject.id request_id team";
 
 impl Audit {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {

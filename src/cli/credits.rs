@@ -1,16 +1,19 @@
 //! The `marketplace credits` command.
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
     CommandResult,
     amounts::{amount, parse_amount},
-    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS},
+    operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS, parse_value},
     print_line,
 };
-use crate::domain::money::Cents;
+use crate::{
+    domain::{credit_purchases::CreditPurchaseStatus, money::Cents},
+    string_enum::StringEnum,
+};
 
 /// Manage the credits of teams. Each change prints the credits that the team has after it, in US dollars.
 #[derive(Debug, Subcommand)]
@@ -58,7 +61,13 @@ pub enum CreditsCommand {
     },
     /// List purchases of credits, newest first, or show one.
     #[command(after_help = "Example:\n  marketplace credits purchases --team \"Acme Data\"")]
-    Purchases(Movements),
+    Purchases(Purchases),
+    /// Complete a purchase of credits that a team requested and paid. The credits can be spent at once.
+    #[command(after_help = "Example:\n  marketplace credits complete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Complete(OnePurchase),
+    /// Reject a purchase of credits that a team requested.
+    #[command(after_help = "Example:\n  marketplace credits reject 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Reject(OnePurchase),
     /// List adjustments of credits, newest first, or show one.
     #[command(after_help = "Example:\n  marketplace credits adjustments --limit 10")]
     Adjustments(Movements),
@@ -67,7 +76,24 @@ pub enum CreditsCommand {
     Conversions(Movements),
 }
 
-/// Which purchases, adjustments, or conversions are meant.
+/// Which purchases of credits are meant.
+#[derive(Debug, Args)]
+pub struct Purchases {
+    #[command(flatten)]
+    movements: Movements,
+    /// State of the purchases.
+    #[arg(long, value_parser = parse_value::<CreditPurchaseStatus>, conflicts_with = "id")]
+    status: Option<CreditPurchaseStatus>,
+}
+
+/// A purchase of credits.
+#[derive(Debug, Args)]
+pub struct OnePurchase {
+    /// ID of the purchase, as printed by `credits purchases`.
+    id: Uuid,
+}
+
+/// Which adjustments or conversions are meant.
 #[derive(Debug, Args)]
 pub struct Movements {
     /// ID of the one to show.
@@ -89,7 +115,7 @@ const WALLETS: Records = Records::new(
 const PURCHASES: Records = Records::new(
     "/credit-purchases",
     "id amount status created_at team",
-    "id team_id team amount currency status ledger_entry_id created_at completed_at",
+    "id team_id team amount currency status ledger_entry_id created_at decided_at",
 );
 
 const ADJUSTMENTS: Records = Records::new(
@@ -101,12 +127,13 @@ const ADJUSTMENTS: Records = Records::new(
 const CONVERSIONS: Records = Records { path: "/conversions", ..ADJUSTMENTS };
 
 impl Movements {
-    fn print(&self, client: &Client, records: &Records) -> CommandResult {
+    fn print(&self, client: &Client, records: &Records, filters: &[(&str, Value)]) -> CommandResult {
         match self.id {
             Some(id) => records.show(client, id),
             None => {
-                let filters = [("team_id", TEAMS.optional_id(client, self.team.as_ref())?)];
-                records.list(client, &filters, self.limit)
+                let mut all = vec![("team_id", TEAMS.optional_id(client, self.team.as_ref())?)];
+                all.extend_from_slice(filters);
+                records.list(client, &all, self.limit)
             }
         }
     }
@@ -134,9 +161,14 @@ impl ApiCommand for CreditsCommand {
             CreditsCommand::Convert { team, amount } => change(CONVERSIONS.path, team, *amount, None),
             CreditsCommand::Show { team: Some(team), .. } => WALLETS.show(client, &TEAMS.id(client, team)?),
             CreditsCommand::Show { team: None, limit } => WALLETS.list(client, &[], *limit),
-            CreditsCommand::Purchases(movements) => movements.print(client, &PURCHASES),
-            CreditsCommand::Adjustments(movements) => movements.print(client, &ADJUSTMENTS),
-            CreditsCommand::Conversions(movements) => movements.print(client, &CONVERSIONS),
+            CreditsCommand::Purchases(purchases) => {
+                let status = json!(purchases.status.map(StringEnum::as_str));
+                purchases.movements.print(client, &PURCHASES, &[("status", status)])
+            }
+            CreditsCommand::Complete(of) => PURCHASES.perform(client, of.id, "complete"),
+            CreditsCommand::Reject(of) => PURCHASES.perform(client, of.id, "reject"),
+            CreditsCommand::Adjustments(movements) => movements.print(client, &ADJUSTMENTS, &[]),
+            CreditsCommand::Conversions(movements) => movements.print(client, &CONVERSIONS, &[]),
         }
     }
 }

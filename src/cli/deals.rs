@@ -117,6 +117,9 @@ pub enum PurchaseCommand {
     /// Show a purchase.
     #[command(after_help = "Example:\n  marketplace purchase show 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Show(DealId),
+    /// Print the agreement of a completed purchase.
+    #[command(after_help = "Example:\n  marketplace purchase agreement 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Agreement(DealId),
     /// Complete a purchase whose invoice was paid.
     #[command(after_help = "Example:\n  marketplace purchase complete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Complete(DealId),
@@ -241,6 +244,10 @@ impl ApiCommand for PurchaseCommand {
                 PURCHASES.list(client, &filters, *limit)
             }
             PurchaseCommand::Show(purchase) => PURCHASES.show(client, purchase.id),
+            PurchaseCommand::Agreement(purchase) => {
+                let agreement = client.get(&format!("{}/{}/agreement", PURCHASES.path, purchase.id))?;
+                client.print_record("purchase_id,sha256,created_at,text", agreement)
+            }
             PurchaseCommand::Complete(purchase) => change(&PURCHASES, client, purchase, "complete"),
             PurchaseCommand::Cancel(purchase) => change(&PURCHASES, client, purchase, "cancel"),
             PurchaseCommand::Refund(purchase) => change(&PURCHASES, client, purchase, "refund"),

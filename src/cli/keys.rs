@@ -8,11 +8,12 @@ use super::{
     operator::{
         ApiCommand, Client, ListLimit, Records, body_of,
         names::{KEYS, OPERATOR_KEYS, TEAMS},
+        parse_value,
     },
     print_line,
 };
 use crate::{
-    domain::{principals::KeyScope, time::Timestamp},
+    domain::{keys::TeamKeyScope, principals::KeyScope, time::Timestamp},
     string_enum::StringEnum,
 };
 
@@ -21,7 +22,7 @@ use crate::{
 pub enum KeyCommand {
     /// Create an API key for a team and print it. It is shown only once.
     #[command(
-        after_help = "Example:\n  marketplace key create \"Acme Data\" --name ci --expires 2027-01-01T00:00:00Z"
+        after_help = "Examples:\n  marketplace key create \"Acme Data\" --name ci --expires 2027-01-01T00:00:00Z\n  marketplace key create \"Acme Data\" --name \"Jo Doe\" --scope console"
     )]
     Create {
         /// ID or name of the team.
@@ -29,6 +30,9 @@ pub enum KeyCommand {
         /// Name of the key, for instance its purpose.
         #[arg(long, default_value = "key")]
         name: String,
+        /// What the key permits: `api`, requests of programs and agents; `console`, signing in to the console; or `all`.
+        #[arg(long, default_value = "api", value_parser = parse_value::<TeamKeyScope>)]
+        scope: TeamKeyScope,
         /// Time at which the key expires, in the future and in RFC 3339 format [default: never]
         #[arg(long, value_parser = parse_timestamp)]
         expires: Option<Timestamp>,
@@ -213,10 +217,18 @@ fn print_new_key(client: &Client, created: &Value) {
 impl ApiCommand for KeyCommand {
     fn run(&self, client: &Client) -> CommandResult {
         match self {
-            KeyCommand::Create { team, name, expires } => {
+            KeyCommand::Create { team, name, scope, expires } => {
                 let team = TEAMS.id(client, team)?;
-                let expires_at = ("expires_at", time(*expires));
-                create(client, &KEYS, &body_of([("team_id", team.into()), ("name", json!(name)), expires_at]))
+                create(
+                    client,
+                    &KEYS,
+                    &body_of([
+                        ("team_id", team.into()),
+                        ("name", json!(name)),
+                        ("scope", scope.as_str().into()),
+                        ("expires_at", time(*expires)),
+                    ]),
+                )
             }
             KeyCommand::List { team, limit } => {
                 KEYS.list(client, &[("team_id", TEAMS.id(client, team)?.into())], *limit)

@@ -71,6 +71,9 @@ pub enum WebhookCommand {
     /// Replace the secret of a webhook, and print the new one. The old one signs for a while, too.
     #[command(after_help = "Example:\n  marketplace webhook rotate 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Rotate(OneWebhook),
+    /// Send a test message to a webhook. Its deliveries show what came of it.
+    #[command(after_help = "Example:\n  marketplace webhook test 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
+    Test(OneWebhook),
     /// Delete a webhook.
     #[command(after_help = "Example:\n  marketplace webhook delete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Delete(OneWebhook),
@@ -184,6 +187,7 @@ impl ApiCommand for WebhookCommand {
                         .post(&format!("{}/rotate", WEBHOOKS.path_of(client, &of.webhook)?), &Value::Null)?,
                 );
             }
+            WebhookCommand::Test(of) => WEBHOOKS.perform(client, &of.webhook, "test")?,
             WebhookCommand::Delete(of) => {
                 let id = WEBHOOKS.id(client, &of.webhook)?;
                 client.delete(&format!("{}/{id}", WEBHOOKS.path))?;

@@ -6,8 +6,10 @@
 
 mod agents;
 mod connections;
+mod console;
 mod listed;
 mod listen;
+mod nda_text;
 mod ranges;
 mod relations;
 mod settings;
@@ -26,8 +28,10 @@ use self::relations::Contradiction;
 use crate::domain::money::Cents;
 
 pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail, TextDetail, Toolset};
+pub use console::ConsoleSettings;
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
+pub use nda_text::NdaText;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
     DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,

@@ -8,7 +8,7 @@ use crate::domain::jobs::MAX_ATTEMPTS;
 const MAX_REPOSITORY_ATTEMPTS: f64 = MAX_ATTEMPTS as f64;
 
 /// Numeric settings with their minimum and maximum.
-pub(super) const RANGES: [(&str, f64, f64); 81] = [
+pub(super) const RANGES: [(&str, f64, f64); 83] = [
     ("server.drain_seconds", 0.0, 3600.0),
     ("server.max_connections", 1.0, 1e5),
     ("server.max_header_bytes", 8192.0, 1e6),
@@ -77,6 +77,8 @@ pub(super) const RANGES: [(&str, f64, f64); 81] = [
     ("purchases.pending_days", 1.0, 3650.0),
     ("purchases.refund_days", 0.0, 3650.0),
     ("keys.rotation_overlap_hours", 0.0, 8760.0),
+    ("console.session_hours", 1.0, 8760.0),
+    ("console.session_idle_minutes", 1.0, 525_600.0),
     ("sandbox.max_worlds", 1.0, 1e5),
     ("sandbox.max_snapshots_per_world", 1.0, 1e5),
     ("sandbox.max_mb", 0.0, 1e7),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::{agents::AgentSettings, listen};
+use super::{agents::AgentSettings, console::ConsoleSettings, listen};
 use crate::domain::estimations::Rates;
 
 /// Stands for the repositories of a world itself, in its settings of where Git hosts are.
@@ -450,6 +450,8 @@ pub struct Settings {
     pub keys: KeySettings,
     /// Whether operators are served.
     pub operator: OperatorSettings,
+    /// Pages for people.
+    pub console: ConsoleSettings,
     /// Worlds, for tests.
     pub sandbox: SandboxSettings,
     /// What agents get.

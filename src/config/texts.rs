@@ -11,7 +11,7 @@ use super::listen::is_host_without_port;
 type Rule = fn(&str) -> Result<(), String>;
 
 /// The settings that are texts or lists of texts, unless their type alone says what they can be.
-pub(super) const RULES: [(&str, Rule); 25] = [
+pub(super) const RULES: [(&str, Rule); 30] = [
     ("server.public_url", |text| optional(text, http_url)),
     ("server.cors_origins", origin),
     ("server.trusted_hosts", host),
@@ -35,12 +35,20 @@ pub(super) const RULES: [(&str, Rule); 25] = [
     ("repositories.gitlab_token", secret),
     ("repositories.bitbucket_token", secret),
     ("agents.tools", tool_name),
+    ("console.nda_file", |text| optional(text, path_of_file)),
+    ("console.invoice_text", lines),
+    ("console.terms_url", |text| optional(text, http_page)),
+    ("console.privacy_url", |text| optional(text, http_page)),
+    ("console.contact", |text| optional(text, page_or_email)),
     ("log.filter", log_filter),
     ("agents.toolsets", printable),
 ];
 
 /// Levels of log filters.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Maximum length of a text of several lines, in bytes.
+const MAX_LINES_BYTES: usize = 4000;
 
 /// Maximum length of a prefix of object keys, in bytes. A key has at most 1,024.
 const MAX_PREFIX_BYTES: usize = 512;
@@ -141,6 +149,28 @@ fn email(text: &str) -> Result<(), String> {
     Err(format!("must be an email address, but is {text:?}; write it as \"api@example.com\""))
 }
 
+/// The address of a page, or `mailto:` with an email address.
+fn page_or_email(text: &str) -> Result<(), String> {
+    match text.strip_prefix("mailto:") {
+        Some(address) => email(address),
+        None if text.contains('@') && !text.contains("://") => {
+            not("an address that begins with mailto: or https://", "@", "mailto:help@example.com")
+        }
+        None => http_page(text),
+    }
+}
+
+/// A text that may have several lines.
+fn lines(text: &str) -> Result<(), String> {
+    if text.len() > MAX_LINES_BYTES {
+        return Err(format!("must have at most {MAX_LINES_BYTES} bytes, but has {}", text.len()));
+    }
+    if text.contains(|char: char| char.is_control() && char != '\n') {
+        return Err("must contain no control characters except line breaks".to_owned());
+    }
+    Ok(())
+}
+
 fn printable(text: &str) -> Result<(), String> {
     if text.contains(char::is_control) {
         return Err(format!("must be one line without control characters, but is {text:?}"));
@@ -151,6 +181,13 @@ fn printable(text: &str) -> Result<(), String> {
 fn path(text: &str) -> Result<(), String> {
     if text.is_empty() || text.contains('\0') {
         return not("the path of a directory", text, "data");
+    }
+    Ok(())
+}
+
+fn path_of_file(text: &str) -> Result<(), String> {
+    if text.contains('\0') {
+        return not("the path of a file", text, "nda.md");
     }
     Ok(())
 }

@@ -16,6 +16,14 @@ const TEAM_KEY_REQUIRED: &str = "This operation is for teams, and the API key is
 const OPERATOR_REQUIRED: &str = "This operation is for operators of the marketplace, and the API key is that of a team. Use an \
      operator key.";
 
+/// Message of [`Error::ApiScopeRequired`].
+const API_SCOPE_REQUIRED: &str = "This API key is only for signing in to the console. Use a key of your team with the scope `api`; \
+     create one in the console, under Keys.";
+
+/// Message of [`Error::ConsoleScopeRequired`].
+const CONSOLE_SCOPE_REQUIRED: &str = "This API key is for programs: nobody can sign in with it. Sign in with a key of the scope \
+     `console`. The operator of the marketplace issues the first one of a team; somebody who has signed in creates others.";
+
 /// Message of [`Error::NdaRequired`].
 const NDA_REQUIRED: &str = "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
      it does, then try again.";
@@ -41,6 +49,8 @@ impl Error {
             ),
             Error::TeamKeyRequired => TEAM_KEY_REQUIRED.to_owned(),
             Error::OperatorRequired => OPERATOR_REQUIRED.to_owned(),
+            Error::ApiScopeRequired => API_SCOPE_REQUIRED.to_owned(),
+            Error::ConsoleScopeRequired => CONSOLE_SCOPE_REQUIRED.to_owned(),
             Error::NdaRequired => NDA_REQUIRED.to_owned(),
             Error::BrowseLocked { published, required } => format!(
                 "Your team has {published} published listings and needs {required} to browse the whole \

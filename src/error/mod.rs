@@ -47,6 +47,10 @@ pub enum Error {
     TeamKeyRequired,
     /// The operation is for operators, and the key is that of a team.
     OperatorRequired,
+    /// The API key is only for signing in to the console.
+    ApiScopeRequired,
+    /// The API key is only for programs, and nobody can sign in to the console with it.
+    ConsoleScopeRequired,
     /// The team has not accepted the mutual NDA.
     NdaRequired,
     /// The team has too few published listings to pass the browse gate.
@@ -200,7 +204,7 @@ impl Error {
             Error::OperatorRequired => Code::OperatorRequired,
             Error::NdaRequired => Code::NdaRequired,
             Error::BrowseLocked { .. } => Code::ListingBrowseLocked,
-            Error::Forbidden(_) => Code::Forbidden,
+            Error::Forbidden(_) | Error::ApiScopeRequired | Error::ConsoleScopeRequired => Code::Forbidden,
             Error::NotFound(_) | Error::UnknownPath(_) => Code::NotFound,
             Error::WorldNotFound(_) => Code::WorldNotFound,
             Error::MethodNotAllowed(_) => Code::MethodNotAllowed,

@@ -12,6 +12,7 @@ use super::{Market, opening::index_writer_size, other_processes};
 use crate::{
     error::{Error, Result},
     search::{SharedUpdater, WriterOptions},
+    store,
 };
 
 /// How long a command waits for the server on the same directory to index more changes.
@@ -125,6 +126,13 @@ impl Market {
     /// does it between two requests.
     pub fn record_key_uses(&self) -> Result<()> {
         self.inner.key_cache.flush_all_uses(&self.inner.store)
+    }
+
+    /// Writes rows that are no part of the state of the market: those of sessions. It is no write of the market, so no clock is
+    /// moved, nothing is carried out that is due, and no event is possible. Must not be called on a thread that serves
+    /// requests.
+    pub fn write_sessions<T>(&self, work: impl FnOnce(&store::Writer) -> Result<T>) -> Result<T> {
+        self.inner.store.write(work).map(|(result, _)| result)
     }
 
     /// Returns whether another process has committed since the last call, and clears the cached keys if so.

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
+        keys::TeamKeyScope,
         principals::{KeyOwner, PrincipalKind},
         row_ids::KeyRowId,
         time::Timestamp,
@@ -34,6 +35,19 @@ impl CachedKey {
     /// Returns the ID of the key.
     pub const fn id(&self) -> Uuid {
         self.state.id
+    }
+
+    /// Returns the row ID of the key.
+    pub const fn row_id(&self) -> KeyRowId {
+        self.state.row_id
+    }
+
+    /// Returns what the key permits, if it is that of a team.
+    pub const fn team_scope(&self) -> Option<TeamKeyScope> {
+        match self.owner {
+            KeyOwner::Team(_) => Some(self.state.team_scope),
+            KeyOwner::Operator(_) => None,
+        }
     }
 }
 
@@ -94,6 +108,11 @@ impl KeyCache {
         }
         drop(entries);
         Ok(valid_key)
+    }
+
+    /// Checks a key that was not looked up by its digest, and records its use. Fails if the key is invalid.
+    pub fn check(&self, owner: KeyOwner, state: KeyValidity, now: Timestamp) -> Result<Arc<CachedKey>> {
+        self.validate(Arc::new(CachedKey { owner, state }), now)
     }
 
     /// Clears the cache. Called after every write, since any write may change a key or a team.

@@ -376,6 +376,11 @@ impl Market {
         &self.inner.key_cache
     }
 
+    /// Returns the MAC over the bytes of a cursor.
+    pub fn sign_cursor(&self, bytes: &[u8]) -> [u8; 32] {
+        self.inner.cursor_key.sign(bytes)
+    }
+
     /// Returns the secret that signs blob URLs.
     pub fn blob_secret(&self) -> &[u8; 32] {
         &self.inner.blob_secret

@@ -18,7 +18,7 @@ use crate::{
     error::Result,
     idle_closer::IdleCloser,
     search::{IndexDirectory, Indexer, Renderer, SharedUpdater, WriterOptions},
-    store::Store,
+    store::{self, Store},
 };
 
 /// Memory and threads of the index writer of a world.
@@ -59,6 +59,10 @@ impl Market {
         let WorldOptions { data_dir, clock, entropy, renderer, idle_closer, .. } = opening;
         let settings = one_reader(opening.settings);
         let store = Arc::new(Store::open_private(&data_dir.join(DATABASE_FILE), idle_closer.clone())?);
+        if store.read(store::sessions::exist)? {
+            // Who has signed in to the original has not signed in to its copy.
+            store.write(store::sessions::delete_all)?;
+        }
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);

@@ -4,6 +4,7 @@
 //! Only this module can create proofs, so an operation that requires one cannot run without the check.
 
 mod keys;
+pub mod sessions;
 
 use std::sync::Arc;
 
@@ -67,6 +68,23 @@ macro_rules! team_proofs {
                     self.team().row_id
                 }
 
+                /// Returns the proof of the key with which the team itself acts; `None` if the platform acts in its
+                /// name.
+                pub const fn authenticated(&self) -> Option<&AuthenticatedTeam> {
+                    match &self.0 {
+                        TeamAccess::Key(authenticated) => Some(authenticated),
+                        TeamAccess::Platform(_) => None,
+                    }
+                }
+
+                /// Returns the ID of the key with which the team acts; `None` if the platform acts in its name.
+                pub fn key_id(&self) -> Option<Uuid> {
+                    match &self.0 {
+                        TeamAccess::Key(authenticated) => authenticated.key_id(),
+                        TeamAccess::Platform(_) => None,
+                    }
+                }
+
                 /// Returns the requester of the team's reads and writes.
                 pub fn requester(&self) -> Requester {
                     match &self.0 {
@@ -93,6 +111,23 @@ team_proofs! {
     Vendor,
     /// Proof of the right to act for a buyer team: a member with the buyer role, or the platform in its name.
     Buyer,
+}
+
+/// Proof of a valid API key of a team that has accepted the mutual NDA, whatever its roles.
+#[derive(Clone, Debug)]
+pub struct BoundTeam(AuthenticatedTeam);
+
+impl BoundTeam {
+    /// Checks that the team has accepted the mutual NDA.
+    pub fn authorize(authenticated: AuthenticatedTeam) -> Result<BoundTeam> {
+        check_nda(authenticated.team())?;
+        Ok(BoundTeam(authenticated))
+    }
+
+    /// Returns the proof of the team's key.
+    pub const fn authenticated(&self) -> &AuthenticatedTeam {
+        &self.0
+    }
 }
 
 /// Proof of the right to decide for the platform, and to act in the name of any team. Fixture sets, commands,
@@ -393,6 +428,11 @@ impl ListingViewer {
             Some(only) if only != listing => Err(self.viewer.gate.locked_error()),
             _ => Ok(&self.viewer),
         }
+    }
+
+    /// Returns the viewer if it may view any listing.
+    pub fn for_any_listing(&self) -> Option<&CatalogViewer> {
+        self.only_listing.is_none().then_some(&self.viewer)
     }
 }
 

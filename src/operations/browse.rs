@@ -16,12 +16,15 @@ use super::{
     cursor_order,
 };
 use crate::{
-    domain::{browse::SortOrder, listings::ListingRowId, teams::TeamRowId},
+    domain::{browse::SortOrder, listings::ListingRowId, teams::TeamRowId, time::Timestamp},
     error::{Error, Result},
     market::Reader,
     search,
     store::{self, renderings::Rendering},
 };
+
+/// Maximum number of publications of a listing that are returned, the newest.
+const MAX_PUBLICATIONS: usize = 10;
 
 /// Parameters of a page of the catalog.
 #[derive(Clone, Debug)]
@@ -265,6 +268,12 @@ pub fn get_detail(
     let team = viewer.member().team();
     let bundle = bundles::find_for_team(reader, team, rendering.listing, rendering.team)?;
     Ok((rendering, bundle))
+}
+
+/// Returns the latest times at which a listing was published, newest first.
+pub fn publications(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<Vec<Timestamp>> {
+    let listing = find_visible(reader, viewer, id)?;
+    store::listing_history::list_publications(reader.rows, listing.row_id, MAX_PUBLICATIONS)
 }
 
 /// Returns the listing with this ID, if the browse routes show it to the caller.

@@ -11,7 +11,7 @@ use crate::{
         collections::Collection,
         due_steps::StepKind,
         events::{EventData, KeyData, KeyRotatedData},
-        keys::{KeyOperation, KeyStatus, KeyTimes},
+        keys::{KeyOperation, KeyStatus, KeyTimes, TeamKeyScope},
         principals::KeyScope,
         problems::Problems,
         row_ids::KeyRowId,
@@ -41,7 +41,14 @@ const SECRET_LENGTH: usize = 40;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
-/// Creates a key for a team, which expires in the future if at all. Returns its ID and the key itself, which
+/// Who owns a key, and what it permits.
+#[derive(Clone, Copy, Debug)]
+enum NewOwner {
+    Team(TeamRowId, TeamKeyScope),
+    Operator(KeyScope),
+}
+
+/// Creates a key for programs of a team, which expires in the future if at all. Returns its ID and the key itself, which
 /// cannot be shown again.
 pub fn create(
     writer: &mut Writer,
@@ -49,8 +56,20 @@ pub fn create(
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
+    create_with_scope(writer, team, name, TeamKeyScope::Api, expires_at)
+}
+
+/// Like [`create`], for a key that permits what `scope` says.
+pub fn create_with_scope(
+    writer: &mut Writer,
+    team: &str,
+    name: &str,
+    scope: TeamKeyScope,
+    expires_at: Option<Timestamp>,
+) -> Result<(Uuid, String)> {
     let team = teams::resolve_open(writer.rows, team)?;
-    insert(writer, Some(team.row_id), KeyScope::All, name, expires_at)
+    let (_, id, key) = insert(writer, NewOwner::Team(team.row_id, scope), name, expires_at)?;
+    Ok((id, key))
 }
 
 /// Like [`create`], for an operator of the marketplace. `scope` is what the key permits.
@@ -61,16 +80,21 @@ pub fn create_for_operator(
     scope: KeyScope,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    insert(writer, None, scope, name, expires_at)
+    let (_, id, key) = insert(writer, NewOwner::Operator(scope), name, expires_at)?;
+    Ok((id, key))
 }
 
+/// Inserts a key. Returns its row ID, its ID, and the key itself.
 fn insert(
     writer: &Writer,
-    team: Option<TeamRowId>,
-    scope: KeyScope,
+    owner: NewOwner,
     name: &str,
     expires_at: Option<Timestamp>,
-) -> Result<(Uuid, String)> {
+) -> Result<(KeyRowId, Uuid, String)> {
+    let (team, scope, team_scope) = match owner {
+        NewOwner::Team(team, scope) => (Some(team), KeyScope::All, scope),
+        NewOwner::Operator(scope) => (None, scope, TeamKeyScope::Api),
+    };
     let mut problems = Problems::default();
     problems.check_text(&["name"], name, texts::KEY_NAME);
     problems.collect(check_expiry(writer.now, expires_at))?;
@@ -82,6 +106,7 @@ fn insert(
         id,
         team,
         scope,
+        team_scope,
         name,
         digest: KeyCache::digest(&key),
         is_fixture: false,
@@ -95,7 +120,7 @@ fn insert(
     }
     let data = KeyData { key_id: id, name: name.to_owned(), expires_at };
     writer.emit(team, id, &EventData::KeyCreated(data))?;
-    Ok((id, key))
+    Ok((row_id, id, key))
 }
 
 fn check_expiry(now: Timestamp, expires_at: Option<Timestamp>) -> Result<()> {
@@ -169,33 +194,39 @@ pub fn change_expiry(
 
 /// Replaces a key, of a team or of an operator, with a new one of the same name. The new key is valid at once,
 /// and expires at `expires_at`, or else lives as long as the replaced one would have. The replaced key stays
-/// valid for `keys.rotation_overlap_hours`, unless it expires earlier anyway. Returns the ID of the new key and
-/// the key itself, which cannot be shown again.
+/// valid for `keys.rotation_overlap_hours`, unless it expires earlier anyway. Sessions go on with the new key. Returns the ID
+/// of the new key and the key itself, which cannot be shown again.
 pub fn rotate(
     writer: &mut Writer,
     _: Platform,
     id: Uuid,
     expires_at: Option<Timestamp>,
 ) -> Result<(Uuid, String)> {
-    let mut key = find(writer.rows, id)?;
+    let key = find(writer.rows, id)?;
+    rotate_found(writer, key, expires_at)
+}
+
+/// Like [`rotate`], for a key that was found.
+pub(super) fn rotate_found(
+    writer: &Writer,
+    mut key: KeyTimes,
+    expires_at: Option<Timestamp>,
+) -> Result<(Uuid, String)> {
+    let id = key.id;
     check(&key, KeyOperation::Rotate, writer.now)?;
     let successor_expires_at = expires_at.or_else(|| key.expiry_of_successor(writer.now));
-    let created = insert(writer, key.team, key.scope, &key.name, successor_expires_at)?;
+    let owner = key.team.map_or(NewOwner::Operator(key.scope), |team| NewOwner::Team(team, key.team_scope));
+    let (successor, successor_id, secret) = insert(writer, owner, &key.name, successor_expires_at)?;
+    store::sessions::move_to_key(writer.rows, key.row_id, successor)?;
     let overlap = i64::from(writer.settings.keys.rotation_overlap_hours) * MICROS_PER_HOUR;
     let expires_at = key.expiry_after_rotation(writer.now, overlap);
     key.expires_at = Some(expires_at);
     key.rotated_at = Some(writer.now);
     store::keys::update_times(writer.rows, &key)?;
     writer.schedule(StepKind::KeyExpires, key.row_id, expires_at)?;
-    let data = KeyRotatedData {
-        key_id: id,
-        name: key.name,
-        expires_at,
-        successor_id: created.0,
-        successor_expires_at,
-    };
+    let data = KeyRotatedData { key_id: id, name: key.name, expires_at, successor_id, successor_expires_at };
     writer.emit(key.team, id, &EventData::KeyRotated(data))?;
-    Ok(created)
+    Ok((successor_id, secret))
 }
 
 /// Records that a key has expired. Authentication compares the time of expiry itself, so a key is never valid
@@ -208,6 +239,7 @@ pub fn expire(writer: &mut Writer, row_id: KeyRowId) -> Result<()> {
     }
     key.expired_at = Some(writer.now);
     store::keys::update_times(writer.rows, &key)?;
+    store::sessions::delete_of_key(writer.rows, key.row_id)?;
     writer.emit(key.team, key.id, &EventData::KeyExpired(KeyData::from(&key)))
 }
 
@@ -217,6 +249,7 @@ pub fn revoke(writer: &mut Writer, id: Uuid) -> Result<()> {
     check(&key, KeyOperation::Revoke, writer.now)?;
     key.revoked_at = Some(writer.now);
     store::keys::update_times(writer.rows, &key)?;
+    store::sessions::delete_of_key(writer.rows, key.row_id)?;
     writer.unschedule(StepKind::KeyExpires, key.row_id)?;
     writer.emit(key.team, id, &EventData::KeyRevoked(KeyData::from(&key)))
 }

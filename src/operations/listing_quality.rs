@@ -93,6 +93,15 @@ pub struct Certificate {
     pub latest_run: Option<RunSummary>,
 }
 
+/// Returns the checks of the latest completed run of each of these listings that has one. The caller has checked that the team
+/// may see the listings.
+pub fn evidence_checks(
+    reader: &Reader,
+    listings: &[ListingRowId],
+) -> Result<BTreeMap<ListingRowId, Vec<EvidenceCheck>>> {
+    store::listing_quality::list_evidence_of(reader.rows, listings)
+}
+
 /// Returns the certification of a listing that the team may view.
 pub fn certificate(reader: &Reader, viewer: &ListingViewer, listing: Uuid) -> Result<Certificate> {
     certificate_of(reader, browse::find_visible(reader, viewer, listing)?.row_id)

@@ -12,13 +12,16 @@ use crate::{
         row_ids::{OpportunityRowId, ProjectBidRowId, TaskRowId},
         teams::TeamRowId,
     },
-    error::{Error, Result},
+    error::{Error, Problem, Result},
     market::{Reader, Writer},
     store::{
         self,
         notifications::{NewNotification, Notification},
     },
 };
+
+/// Maximum number of notifications that a team marks as read in one transaction.
+pub const MAX_READ_AT_ONCE: u32 = 1_000;
 
 /// A notification to send.
 #[derive(Clone, Copy, Debug)]
@@ -106,13 +109,70 @@ pub fn list_newest(reader: &Reader, member: &Member, limit: usize) -> Result<(Ve
     ))
 }
 
+/// Returns the number of the team's unread notifications.
+pub fn unread_count(reader: &Reader, member: &Member) -> Result<u64> {
+    store::notifications::count_unread(reader.rows, member.team_row_id())
+}
+
+/// Marks notifications of the team as read: those with these IDs, or the oldest [`MAX_READ_AT_ONCE`] of all unread
+/// ones. Fails if one of the IDs is not of a notification of the team. Returns the number of those that were unread.
+pub fn mark_read_by_team(
+    writer: &mut Writer,
+    member: &Member,
+    actor: Actor,
+    ids: Option<&[Uuid]>,
+) -> Result<u64> {
+    let team = member.team_row_id();
+    let unread = match ids {
+        None => store::notifications::list_unread(writer.rows, team, MAX_READ_AT_ONCE)?,
+        Some(ids) => {
+            check_count(ids.len())?;
+            let own = ids.iter().map(|id| {
+                let found = store::notifications::find_team(writer.rows, *id)?;
+                let own = found.filter(|(owner, _)| *owner == team).ok_or_else(not_found)?;
+                Ok((*id, own.1))
+            });
+            own.collect::<Result<Vec<_>>>()?
+        }
+    };
+    let mut count = 0;
+    for (id, kind) in unread {
+        count += u64::from(mark(writer, team, actor, id, kind)?);
+    }
+    Ok(count)
+}
+
+fn check_count(count: usize) -> Result<()> {
+    if count <= MAX_READ_AT_ONCE as usize {
+        return Ok(());
+    }
+    let message = format!("At most {MAX_READ_AT_ONCE} notifications can be marked as read at once.");
+    Err(Error::invalid(Problem::body(&["ids"], "too_long", message)))
+}
+
 /// Marks a notification as read, in the name of its team. Does nothing if the team has read it.
 pub fn mark_read(writer: &mut Writer, _: Platform, actor: Actor, id: Uuid) -> Result<()> {
     let found = store::notifications::find_team(writer.rows, id)?;
-    let (team, notification_type) = found.ok_or_else(|| Error::not_found("notification"))?;
+    let (team, kind) = found.ok_or_else(not_found)?;
+    mark(writer, team, actor, id, kind).map(drop)
+}
+
+/// Marks a notification as read. Returns whether it was unread.
+fn mark(
+    writer: &Writer,
+    team: TeamRowId,
+    actor: Actor,
+    id: Uuid,
+    notification_type: NotificationType,
+) -> Result<bool> {
     if !store::notifications::mark_read(writer.rows, id)? {
-        return Ok(());
+        return Ok(false);
     }
     let data = NotificationData { notification_id: id, actor, notification_type };
-    writer.emit(Some(team), id, &EventData::NotificationRead(data))
+    writer.emit(Some(team), id, &EventData::NotificationRead(data))?;
+    Ok(true)
+}
+
+fn not_found() -> Error {
+    Error::not_found("notification")
 }

@@ -1,15 +1,18 @@
 //! Offers: buyers bid on listings, and vendors decide.
 //!
 //! An offer takes no money. Credits are not reserved, and the vendor never learns who bids, nor how the bidder
-//! pays.
+//! pays. If the bidder signed what it would agree to, the offer is accepted only while that holds.
 
 use uuid::Uuid;
 
 use super::{
     access::{Buyer, Vendor},
-    ledger, listings, notifications, offer_changes, purchases, wallet,
+    agreements, ledger, listings, notifications, offer_changes,
+    proposed_sales::{self, Sale},
+    purchases, wallet,
 };
 use crate::{
+    config::Settings,
     domain::{
         collections::Collection,
         due_steps::StepKind,
@@ -20,6 +23,7 @@ use crate::{
         purchases::{AssetScope, PayWith, PurchaseKind, ScopeMode},
         record_filters::RecordFilter,
         row_ids::OfferRowId,
+        teams::TeamRowId,
     },
     error::{Error, Result},
     market::{Reader, Writer},
@@ -46,27 +50,32 @@ pub struct OfferInput {
     pub pay_with: PayWith,
 }
 
-/// Bids on a published listing that accepts bids. A buyer has at most one submitted offer on a listing. The
-/// offer expires `offers.expire_days` later. Returns its ID.
-pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInput) -> Result<Uuid> {
+/// Returns the listing of a bid, and checks that the buyer can make the bid now.
+pub fn check_bid(rows: &store::Reader, buyer: &Buyer, input: &OfferInput) -> Result<ListingRow> {
     wallet::check_amount(input.amount, MAX_AMOUNT)?;
-    let listing = listings::find_on_sale(writer.rows, buyer, input.listing)?;
+    let listing = listings::find_on_sale(rows, buyer, input.listing)?;
     if !listing.accepts_bids {
         let message = "The listing does not accept bids. Buy it at its price instead.";
         return Err(Error::Conflict(message.to_owned()));
     }
-    if let Some(offer) = store::offers::find_submitted(writer.rows, buyer.team_row_id(), listing.row_id)? {
+    if let Some(offer) = store::offers::find_submitted(rows, buyer.team_row_id(), listing.row_id)? {
         return Err(Error::Conflict(format!(
             "The team already has a submitted offer on this listing, {offer}. Change or withdraw that one."
         )));
     }
-    if let Some(purchase) =
-        store::purchases::find_standing(writer.rows, buyer.team_row_id(), listing.row_id, true)?
+    if let Some(purchase) = store::purchases::find_standing(rows, buyer.team_row_id(), listing.row_id, true)?
     {
         return Err(Error::Conflict(format!(
             "The team already has a purchase of this listing that is pending or completed: {purchase}."
         )));
     }
+    Ok(listing)
+}
+
+/// Bids on a published listing that accepts bids. A buyer has at most one submitted offer on a listing. The
+/// offer expires `offers.expire_days` later. Returns its ID.
+pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInput) -> Result<Uuid> {
+    let listing = check_bid(writer.rows, buyer, input)?;
     let offer = insert(writer, buyer, &listing, input)?;
     let expire_days = i64::from(writer.settings.offers.expire_days);
     writer.schedule(StepKind::OfferExpires, offer.row_id, offer.created_at.plus_days(expire_days))?;
@@ -101,6 +110,7 @@ fn insert(writer: &Writer, buyer: &Buyer, listing: &ListingRow, input: &OfferInp
         status: new.status,
         amount: new.amount,
         pay_with: new.pay_with,
+        signed: None,
         created_at: new.created_at,
         buyer: new.buyer,
         buyer_may_buy: true,
@@ -112,8 +122,27 @@ fn insert(writer: &Writer, buyer: &Buyer, listing: &ListingRow, input: &OfferInp
     })
 }
 
+/// Records that the buyer of a new offer signed what has this digest.
+pub fn sign(writer: &Writer, offer: Uuid, digest: &str) -> Result<()> {
+    store::offers::set_signed(writer.rows, offer, digest)
+}
+
+/// Returns an offer of the team that can be changed to this amount, and its listing.
+pub fn check_change(
+    rows: &store::Reader,
+    buyer: &Buyer,
+    id: Uuid,
+    amount: Cents,
+) -> Result<(OfferRow, ListingRow)> {
+    let offer = find_of_buyer(rows, buyer, id)?;
+    offer_changes::check(&offer, OfferOperation::Change)?;
+    wallet::check_amount(amount, MAX_AMOUNT)?;
+    let listing = listing_of(rows, &offer)?;
+    Ok((offer, listing))
+}
+
 /// Changes the amount of a submitted offer, and how the buyer pays. `None` leaves a value as it is. The offer
-/// keeps its ID and the time of its expiry.
+/// keeps its ID and the time of its expiry. What the buyer signed before no longer counts.
 pub fn change(
     writer: &mut Writer,
     buyer: &Buyer,
@@ -122,21 +151,40 @@ pub fn change(
     amount: Option<Cents>,
     pay_with: Option<PayWith>,
 ) -> Result<()> {
-    let offer = find_of_buyer(writer, buyer, id)?;
+    let offer = find_of_buyer(writer.rows, buyer, id)?;
     offer_changes::check(&offer, OfferOperation::Change)?;
     let (amount, pay_with) = (amount.unwrap_or(offer.amount), pay_with.unwrap_or(offer.pay_with));
     wallet::check_amount(amount, MAX_AMOUNT)?;
     if (amount, pay_with) == (offer.amount, offer.pay_with) {
         return Ok(());
     }
-    store::offers::update_terms(writer.rows, offer.row_id, amount, pay_with, writer.now)?;
-    let changed = OfferRow { amount, pay_with, ..offer };
-    offer_changes::emit(writer, &changed, OfferOperation::Change, actor)
+    update(writer, &OfferRow { amount, pay_with, signed: None, ..offer }, actor)
+}
+
+/// Changes a submitted offer to what the buyer signed, which has this digest.
+pub fn change_signed(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    id: Uuid,
+    (amount, pay_with): (Cents, PayWith),
+    digest: &str,
+) -> Result<()> {
+    let (offer, _) = check_change(writer.rows, buyer, id, amount)?;
+    if (amount, pay_with, Some(digest)) == (offer.amount, offer.pay_with, offer.signed.as_deref()) {
+        return Ok(());
+    }
+    update(writer, &OfferRow { amount, pay_with, signed: Some(digest.to_owned()), ..offer }, actor)
+}
+
+fn update(writer: &Writer, changed: &OfferRow, actor: Actor) -> Result<()> {
+    store::offers::update_terms(writer.rows, changed, writer.now)?;
+    offer_changes::emit(writer, changed, OfferOperation::Change, actor)
 }
 
 /// Withdraws a submitted offer, for its buyer.
 pub fn withdraw(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<()> {
-    let offer = find_of_buyer(writer, buyer, id)?;
+    let offer = find_of_buyer(writer.rows, buyer, id)?;
     offer_changes::transition(writer, &offer, OfferOperation::Withdraw, actor)
 }
 
@@ -148,7 +196,8 @@ pub fn decline(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> 
 
 /// Accepts a submitted offer on a published listing, for its vendor. This creates a purchase at the amount of
 /// the offer. It is completed at once if the buyer pays with credits and has enough of them; otherwise it waits
-/// for the payment of an invoice. The vendor cannot tell why it waits. Returns the ID of the purchase.
+/// for the payment of an invoice. The vendor cannot tell why it waits. Fails if what the buyer signed has changed since.
+/// Returns the ID of the purchase.
 pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Uuid> {
     let offer = find_of_vendor(writer, vendor, id)?;
     offer_changes::check(&offer, OfferOperation::Accept)?;
@@ -160,24 +209,52 @@ pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
         let message = "The bidder can no longer buy. Decline the offer.";
         return Err(Error::Conflict(message.to_owned()));
     }
-    let listing = store::listings::find_by_row_id(writer.rows, offer.listing)?
-        .ok_or_else(|| Error::internal("the listing of an offer does not exist"))?;
-    let sale = purchases::Sale {
-        listing: &listing,
-        buyer: offer.buyer,
-        kind: PurchaseKind::AcceptedBid,
-        offer: Some(offer.row_id),
-        scope: AssetScope { mode: ScopeMode::All, asset_ids: Vec::new() },
-        price: offer.amount,
-        pay_with: offer.pay_with,
-    };
-    let total = purchases::charges(writer, offer.amount).total();
+    let listing = listing_of(writer.rows, &offer)?;
+    let sale = sale_of(&offer, &listing);
+    if is_outdated(writer.rows, writer.settings, &offer, &sale)? {
+        let message = "What the bidder agreed to has changed since its bid, such as the terms or the assets of the listing. \
+                       The offer can be accepted when the bidder has confirmed it.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    let total = proposed_sales::charges(writer.settings, offer.amount).total();
     let has_credits = ledger::has_credits(writer, offer.buyer, total)?;
     let pay_with = if has_credits { offer.pay_with } else { PayWith::Invoice };
-    let sale = purchases::Sale { pay_with, ..sale };
+    let sale = Sale { pay_with, ..sale };
     purchases::check_sale(writer.rows, &sale)?;
     offer_changes::transition(writer, &offer, OfferOperation::Accept, actor)?;
     Ok(purchases::start(writer, actor, &sale)?.id)
+}
+
+/// Returns the sale that an accepted bid at this price leads to.
+pub const fn sale(listing: &ListingRow, buyer: TeamRowId, price: Cents, pay_with: PayWith) -> Sale<'_> {
+    Sale {
+        listing,
+        buyer,
+        kind: PurchaseKind::AcceptedBid,
+        offer: None,
+        scope: AssetScope { mode: ScopeMode::All, asset_ids: Vec::new() },
+        price,
+        pay_with,
+    }
+}
+
+fn sale_of<'a>(offer: &OfferRow, listing: &'a ListingRow) -> Sale<'a> {
+    Sale { offer: Some(offer.row_id), ..sale(listing, offer.buyer, offer.amount, offer.pay_with) }
+}
+
+/// Whether what the buyer signed has changed since.
+fn is_outdated(rows: &store::Reader, settings: &Settings, offer: &OfferRow, sale: &Sale) -> Result<bool> {
+    let Some(signed) = &offer.signed else { return Ok(false) };
+    Ok(agreements::propose(rows, settings, sale)?.digest != *signed)
+}
+
+/// Whether a submitted offer of the team can only be accepted after the team has confirmed it, because what it signed has
+/// changed since.
+pub fn needs_confirmation(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<bool> {
+    let offer = find_of_buyer(reader.rows, buyer, id)?;
+    let listing = listing_of(reader.rows, &offer)?;
+    let is_submitted = offer.status == OfferStatus::Submitted;
+    Ok(is_submitted && is_outdated(reader.rows, reader.settings, &offer, &sale_of(&offer, &listing))?)
 }
 
 /// Ends an offer that was not decided in time. This is the due step [`StepKind::OfferExpires`]. Does nothing if
@@ -191,8 +268,13 @@ pub fn expire(writer: &mut Writer, row_id: OfferRowId) -> Result<()> {
     }
 }
 
-fn find_of_buyer(writer: &Writer, buyer: &Buyer, id: Uuid) -> Result<OfferRow> {
-    let found = store::offers::find(writer.rows, id)?.filter(|offer| offer.buyer == buyer.team_row_id());
+fn listing_of(rows: &store::Reader, offer: &OfferRow) -> Result<ListingRow> {
+    let found = store::listings::find_by_row_id(rows, offer.listing)?;
+    found.ok_or_else(|| Error::internal("the listing of an offer does not exist"))
+}
+
+fn find_of_buyer(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<OfferRow> {
+    let found = store::offers::find(rows, id)?.filter(|offer| offer.buyer == buyer.team_row_id());
     found.ok_or_else(|| Error::not_found("offer"))
 }
 

@@ -21,7 +21,7 @@ use crate::{
         teams::TeamRowId,
     },
     error::{Error, Problem, Result},
-    market::Writer,
+    market::{Reader, Writer},
     request_problems::ProblemsExt,
     store::{
         self,
@@ -112,9 +112,17 @@ fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, act
     Ok(withdrawn)
 }
 
+/// Returns a bid on one of the buyer's project opportunities, the opportunity, and the name of the vendor.
+pub fn find_on_own(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<(Bid, Opportunity, Option<String>)> {
+    let (bid, opportunity) = find_received(reader.rows, buyer, id)?;
+    let mut names = store::opportunities::vendor_names(reader.rows, opportunity.row_id, &[bid.row_id])?;
+    let name = names.remove(&bid.team_id);
+    Ok((bid, opportunity, name))
+}
+
 /// Accepts a submitted bid, unless the opportunity was canceled. Other bids stay as they are.
 pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_received(writer, buyer, id)?;
+    let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
     if opportunity.status == OpportunityStatus::Cancelled && bid.status == BidStatus::Submitted {
         let message = "The project opportunity is canceled, so its bids cannot be accepted. Decline the bid.";
         return Err(Error::Conflict(message.to_owned()));
@@ -128,7 +136,7 @@ pub fn accept(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Res
 
 /// Declines a submitted bid.
 pub fn decline(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_received(writer, buyer, id)?;
+    let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
     decline_found(writer, &bid, &opportunity, actor)
 }
 
@@ -169,7 +177,7 @@ pub fn deliver(
 
 /// Accepts the delivery of a bid. No money moves.
 pub fn complete(writer: &mut Writer, buyer: &Buyer, actor: Actor, id: Uuid) -> Result<Bid> {
-    let (bid, opportunity) = find_received(writer, buyer, id)?;
+    let (bid, opportunity) = find_received(writer.rows, buyer, id)?;
     let event = (Party::Platform, "Delivery accepted by the buyer");
     let completed = advance(writer, &bid, BidOperation::Complete, event, None)?;
     emit(writer, &completed, &opportunity, actor, EventData::ProjectBidCompleted)?;
@@ -213,10 +221,10 @@ fn find_with_opportunity(writer: &Writer, id: Uuid) -> Result<(Bid, Opportunity)
 }
 
 /// Returns a bid on one of the buyer's project opportunities, and the opportunity.
-fn find_received(writer: &Writer, buyer: &Buyer, id: Uuid) -> Result<(Bid, Opportunity)> {
-    let bid = store::opportunities::find_bid(writer.rows, id)?.ok_or_else(not_found)?;
+fn find_received(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let bid = store::opportunities::find_bid(rows, id)?.ok_or_else(not_found)?;
     let kind = OpportunityKind::Project;
-    match opportunities::find_own(writer.rows, buyer, bid.opportunity_id, kind) {
+    match opportunities::find_own(rows, buyer, bid.opportunity_id, kind) {
         Err(Error::NotFound(_)) => Err(not_found()),
         found => Ok((bid, found?)),
     }

@@ -1,15 +1,17 @@
 //! Purchases: buyers buy listings, samples, and selections of assets, and the platform completes and refunds.
 //!
-//! A purchase keeps its price, its fees, and the assets that it covers from its creation. What a buyer selects is
+//! A purchase keeps its price, its fees, its terms, and the assets that it covers from its creation. What a buyer selects is
 //! priced in `selections`, and accepted offers come from `offers`.
 
 use uuid::Uuid;
 
 use super::{
     access::{Buyer, Platform},
-    bundles, exclusive_sales, exclusivity,
+    agreements, bundles, exclusive_sales, exclusivity,
     ledger::{self, SaleToPost},
-    listings, notifications, purchase_changes, selections,
+    listings, notifications,
+    proposed_sales::Sale,
+    purchase_changes, selections,
 };
 use crate::{
     domain::{
@@ -24,8 +26,7 @@ use crate::{
             AssetScope, Charges, PayWith, PurchaseKind, PurchaseOperation, PurchaseStatus, ScopeMode,
         },
         record_filters::RecordFilter,
-        row_ids::{OfferRowId, PurchaseRowId},
-        teams::TeamRowId,
+        row_ids::PurchaseRowId,
     },
     error::{Error, Problem, Result, StateCode},
     market::{Reader, Writer},
@@ -56,25 +57,6 @@ pub struct PurchaseInput<'a> {
     pub pay_with: PayWith,
 }
 
-/// A sale that is about to be made.
-#[derive(Clone, Debug)]
-pub struct Sale<'a> {
-    /// The listing.
-    pub listing: &'a ListingRow,
-    /// Row ID of the buyer.
-    pub buyer: TeamRowId,
-    /// What is bought.
-    pub kind: PurchaseKind,
-    /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
-    pub offer: Option<OfferRowId>,
-    /// The assets that it covers.
-    pub scope: AssetScope,
-    /// Price before fees.
-    pub price: Cents,
-    /// How the buyer pays.
-    pub pay_with: PayWith,
-}
-
 /// Buys a published listing, its sample, or a selection of its assets.
 ///
 /// With credits the purchase is completed at once, and so is one that is free. With an invoice it is pending
@@ -97,17 +79,30 @@ pub fn create_at_price(
     earlier_price: Option<Cents>,
 ) -> Result<PurchaseRow> {
     let listing = listings::find_on_sale(writer.rows, buyer, input.listing)?;
-    let (mode, asset_ids) = check_scope(&listing, input)?;
-    let listed_price = earlier_price.map_or_else(|| listed_price(&listing, input.kind), Ok)?;
+    let sale = checked_sale(writer.rows, buyer, &listing, input, earlier_price)?;
+    start(writer, actor, &sale)
+}
+
+/// Returns the sale that a purchase of a listing on sale would make, and checks that nothing forbids it. Whether the
+/// buyer has enough credits is checked when it pays.
+pub fn checked_sale<'a>(
+    rows: &store::Reader,
+    buyer: &Buyer,
+    listing: &'a ListingRow,
+    input: &PurchaseInput,
+    earlier_price: Option<Cents>,
+) -> Result<Sale<'a>> {
+    let (mode, asset_ids) = check_scope(listing, input)?;
+    let listed_price = earlier_price.map_or_else(|| listed_price(listing, input.kind), Ok)?;
     let price = match mode {
         ScopeMode::Selection => {
-            let price = selections::price(writer.rows, &listing, asset_ids, listed_price)?;
+            let price = selections::price(rows, listing, asset_ids, listed_price)?;
             earlier_price.unwrap_or(price)
         }
         ScopeMode::All | ScopeMode::Sample => listed_price,
     };
     let sale = Sale {
-        listing: &listing,
+        listing,
         buyer: buyer.team_row_id(),
         kind: input.kind,
         offer: None,
@@ -115,8 +110,8 @@ pub fn create_at_price(
         price,
         pay_with: input.pay_with,
     };
-    check_sale(writer.rows, &sale)?;
-    start(writer, actor, &sale)
+    check_sale(rows, &sale)?;
+    Ok(sale)
 }
 
 fn check_scope<'a>(listing: &ListingRow, input: &PurchaseInput<'a>) -> Result<(ScopeMode, &'a [Uuid])> {
@@ -169,26 +164,27 @@ pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
     exclusivity::check_sale(rows, sale.listing, is_of_data)
 }
 
-/// Returns what a purchase at this price costs now.
-pub fn charges(writer: &Writer, price: Cents) -> Charges {
-    let fees = &writer.settings.fees;
-    Charges::new(price, fees.buyer_percent, fees.platform_percent)
+/// Whether nothing has to be waited for: the purchase is paid with credits, or costs nothing.
+pub fn completes_at_once(charges: Charges, pay_with: PayWith) -> bool {
+    charges.total().0 == 0 || pay_with == PayWith::Credits
 }
 
 /// Creates the purchase of a checked sale, and completes it if nothing has to be waited for.
 pub fn start(writer: &mut Writer, actor: Actor, sale: &Sale) -> Result<PurchaseRow> {
-    let purchase = insert(writer, sale)?;
+    let proposal = agreements::propose(writer.rows, writer.settings, sale)?;
+    let purchase = insert(writer, sale, proposal.charges)?;
     purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseCreated)?;
-    if purchase.charges.total().0 == 0 || purchase.pay_with == PayWith::Credits {
-        return complete_paid(writer, purchase, actor);
+    if completes_at_once(purchase.charges, purchase.pay_with) {
+        return complete_paid(writer, purchase, &proposal.text, actor);
     }
+    agreements::keep(writer, &purchase, &proposal.text)?;
     let pending_days = i64::from(writer.settings.purchases.pending_days);
     writer.schedule(StepKind::PurchaseExpires, purchase.row_id, writer.now.plus_days(pending_days))?;
     Ok(purchase)
 }
 
-fn insert(writer: &Writer, sale: &Sale) -> Result<PurchaseRow> {
-    let (listing, charges) = (sale.listing, charges(writer, sale.price));
+fn insert(writer: &Writer, sale: &Sale, charges: Charges) -> Result<PurchaseRow> {
+    let listing = sale.listing;
     let new = NewPurchase {
         id: writer.new_id(Collection::Purchases),
         listing: listing.row_id,
@@ -198,7 +194,7 @@ fn insert(writer: &Writer, sale: &Sale) -> Result<PurchaseRow> {
         offer: sale.offer,
         scope: &sale.scope,
         pay_with: sale.pay_with,
-        is_exclusive: listing.is_exclusive && sale.kind.is_of_data(),
+        is_exclusive: sale.is_exclusive(),
         price: charges.price,
         buyer_fee: charges.buyer_fee,
         platform_fee: charges.platform_fee,
@@ -234,16 +230,24 @@ pub fn complete(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid)
         exclusivity::check_completion(writer.rows, &purchase)?;
     }
     writer.unschedule(StepKind::PurchaseExpires, purchase.row_id)?;
-    complete_paid(writer, purchase, actor)
+    let terms = agreements::take(writer, &purchase)?;
+    complete_paid(writer, purchase, &terms, actor)
 }
 
-/// Takes the payment of a purchase, signs the agreement, fixes what is delivered, and carries out an exclusive sale.
-fn complete_paid(writer: &mut Writer, purchase: PurchaseRow, actor: Actor) -> Result<PurchaseRow> {
+/// Takes the payment of a purchase, makes the agreement of the terms that the buyer agreed to, fixes what is delivered, and
+/// carries out an exclusive sale.
+fn complete_paid(
+    writer: &mut Writer,
+    purchase: PurchaseRow,
+    terms: &str,
+    actor: Actor,
+) -> Result<PurchaseRow> {
     let status = purchase_changes::check(&purchase, PurchaseOperation::Complete)?;
     pay(writer, &purchase)?;
     let agreement = writer.new_id(Collection::AgreementDocuments);
     store::purchases::set_completed(writer.rows, purchase.row_id, agreement, writer.now)?;
     let purchase = PurchaseRow { status, paid_at: Some(writer.now), ..purchase };
+    agreements::sign(writer, &purchase, terms, agreement)?;
     bundles::fix(writer, &purchase)?;
     purchase_changes::emit_to_buyer(writer, &purchase, actor, EventData::PurchaseCompleted)?;
     purchase_changes::emit_to_vendor(writer, &purchase, actor, EventData::PurchaseCompleted)?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::{access::Buyer, listings};
 use crate::{
     domain::{
         money::Cents,
@@ -11,9 +12,16 @@ use crate::{
         purchases::{MAX_SELECTED_ASSETS, selection_price},
     },
     error::{Error, LocSegment, Problem, Result},
+    market::Reader,
     request_problems::ProblemsExt,
-    store::{self, listings::ListingRow},
+    store::{self, listing_assets::SelectableAsset, listings::ListingRow},
 };
+
+/// Returns the assets of a listing on sale that can be bought without the others, as many as one purchase can select.
+pub fn list_selectable(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<Vec<SelectableAsset>> {
+    let listing = listings::find_on_sale(reader.rows, buyer, listing)?;
+    store::listing_assets::list_selectable(reader.rows, listing.row_id, MAX_SELECTED_ASSETS as u32)
+}
 
 /// Returns the price of these assets of a listing: the sum of their asking prices, at most the price of the
 /// listing. Fails with all problems: no or too many assets, duplicates, assets that are not on the listing, and

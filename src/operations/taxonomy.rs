@@ -1,6 +1,8 @@
 //! The taxonomy of the catalog. Reading it requires only a valid API key.
 
-use super::access::{AuthenticatedTeam, Platform, Vendor};
+use std::collections::BTreeMap;
+
+use super::access::{AuthenticatedTeam, Member, Platform, Vendor};
 use crate::{
     domain::{
         events::{EventData, InventoryTagData, LabelData},
@@ -56,6 +58,11 @@ pub fn languages(reader: &Reader, _: &Vendor) -> Result<Vec<Language>> {
 /// Returns all programming languages that filters of the catalog can name.
 pub fn known_languages(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Language>> {
     store::taxonomy::languages(reader.rows)
+}
+
+/// Returns the labels of these domains and inventory tags, by slug.
+pub fn labels(reader: &Reader, _: &Member, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
+    store::taxonomy::find_labels(reader.rows, slugs)
 }
 
 /// Creates a domain, which comes last.

@@ -2,8 +2,8 @@
 //! the team stay payable.
 
 use super::{
-    access::Platform, grants, keys, listing_lifecycle, offer_changes, opportunities, project_bids,
-    purchase_changes, teams, webhooks,
+    access::Platform, credit_purchases, grants, keys, listing_lifecycle, offer_changes, opportunities,
+    project_bids, purchase_changes, teams, webhooks,
 };
 use crate::{
     domain::{
@@ -25,6 +25,7 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
     let data = TeamClosedData {
         team_id: team.id,
         cancelled_purchases: purchase_changes::cancel_all(writer, team.row_id, actor)? as u64,
+        cancelled_credit_purchases: credit_purchases::cancel_all(writer, platform, actor, team.row_id)?,
         withdrawn_offers: offer_changes::withdraw_all(writer, team.row_id, actor)? as u64,
         withdrawn_bids: project_bids::withdraw_all(writer, platform, actor, team.row_id)?,
         declined_bids: project_bids::decline_all(writer, platform, actor, team.row_id)?,

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::access::{Platform, check_open};
+use super::{
+    access::{Platform, check_open},
+    nda,
+};
 use crate::{
     domain::{
         collections::Collection,
@@ -62,6 +65,9 @@ pub fn create(writer: &mut Writer, team: &TeamInput) -> Result<Uuid> {
         created_at: writer.now,
     };
     let row_id = store::teams::insert(writer.rows, &new)?;
+    if team.has_accepted_nda {
+        nda::record_text(writer, row_id, None)?;
+    }
     let data = TeamData {
         team_id: id,
         name: name.to_owned(),
@@ -152,13 +158,11 @@ pub fn resolve_open(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
 
 /// Records that a team has accepted the mutual NDA. Returns the time of its first acceptance.
 pub fn accept_nda(writer: &mut Writer, id_or_name: &str) -> Result<Timestamp> {
-    let mut team = resolve_open(writer.rows, id_or_name)?;
+    let team = resolve_open(writer.rows, id_or_name)?;
     if let Some(at) = team.nda_accepted_at {
         return Ok(at);
     }
-    store::teams::accept_nda(writer.rows, team.row_id, writer.now)?;
-    team.nda_accepted_at = Some(writer.now);
-    writer.emit(Some(team.row_id), team.id, &EventData::TeamNdaAccepted(TeamData::from(&team)))?;
+    nda::record(writer, team, None)?;
     Ok(writer.now)
 }
 

@@ -1,6 +1,8 @@
 //! Vendors by name, as the catalog shows them.
 
-use super::access::AuthenticatedTeam;
+use uuid::Uuid;
+
+use super::access::{AuthenticatedTeam, Buyer};
 use crate::{domain::teams::TeamRowId, error::Result, market::Reader, store};
 
 /// Returns the row IDs of the teams with this name, in any case. Names are not unique.
@@ -17,6 +19,17 @@ pub fn is_published(reader: &Reader, _: &AuthenticatedTeam, name: &str) -> Resul
         }
     }
     Ok(false)
+}
+
+/// Returns the IDs of the teams with this name that have a published listing, in any case.
+pub fn find_published(reader: &Reader, _: &Buyer, name: &str) -> Result<Vec<Uuid>> {
+    let mut found = Vec::new();
+    for team in store::teams::list_by_name_key(reader.rows, name.trim())? {
+        if has_listing(reader, team.row_id)? {
+            found.push(team.id);
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the names of teams that have published listings, oldest teams first, of the first `max` vendors.

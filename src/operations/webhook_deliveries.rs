@@ -11,7 +11,7 @@ use crate::{
     },
     error::{Error, Result},
     market::{Market, Reader, Writer},
-    store::{self, webhook_attempts::Attempt, webhook_deliveries::Delivery},
+    store::{self, webhook_attempts::Attempt, webhook_deliveries::Delivery, webhooks::Webhook},
 };
 
 /// Maximum number of deliveries that one transaction of a cleanup deletes.
@@ -20,12 +20,22 @@ const MAX_DELETED_PER_BATCH: u32 = 1_000;
 /// Delivers an event again, with the same ID, whatever came of it so far. The delivery is due now; a pending one keeps
 /// its place in the series of attempts, and any other begins a new one. Fails if the webhook is disabled.
 pub fn redeliver(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
+    let (delivery, webhook) = find(writer.rows, id)?;
+    redeliver_found(writer, delivery, &webhook)
+}
+
+/// Returns a delivery with its webhook.
+pub(super) fn find(rows: &store::Reader, id: Uuid) -> Result<(Delivery, Webhook)> {
     let absent = || Error::not_found("webhook delivery");
-    let mut delivery = store::webhook_deliveries::find(writer.rows, id)?.ok_or_else(absent)?;
-    let webhook = store::webhooks::find_by_row_id(writer.rows, delivery.webhook)?.ok_or_else(absent)?;
+    let delivery = store::webhook_deliveries::find(rows, id)?.ok_or_else(absent)?;
+    let webhook = store::webhooks::find_by_row_id(rows, delivery.webhook)?.ok_or_else(absent)?;
+    Ok((delivery, webhook))
+}
+
+/// Like [`redeliver`], for a delivery that was found with its webhook.
+pub(super) fn redeliver_found(writer: &Writer, mut delivery: Delivery, webhook: &Webhook) -> Result<()> {
     if webhook.disabled.is_some() {
-        let message = "The webhook is disabled, so nothing is sent to it. Enable it first.";
-        return Err(Error::Conflict(message.to_owned()));
+        return Err(webhooks::disabled_error());
     }
     if delivery.status != DeliveryStatus::Pending {
         delivery.failures = 0;

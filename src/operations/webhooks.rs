@@ -11,15 +11,16 @@ use crate::{
         problems::Problems,
         teams::TeamRowId,
         texts,
-        webhook_messages::SigningSecret,
+        webhook_messages::{Message, SigningSecret},
         webhooks::{self, WebhookDisabledReason, WebhookStatus},
     },
     error::{Error, Problem, QuotaExcess, Result},
     http_client::{self, AddressError},
-    market::Writer,
+    market::{Market, Writer},
     request_problems::ProblemsExt,
     store::{
         self,
+        webhook_deliveries::NewDelivery,
         webhooks::{NewWebhook, Webhook},
     },
     string_enum::StringEnum,
@@ -32,6 +33,14 @@ const MICROS_PER_HOUR: i64 = 3_600_000_000;
 pub struct CheckedUrl(String);
 
 impl CheckedUrl {
+    /// Checks a URL for a market: looks up its host, except in a world, where the answer of a resolver would make
+    /// two worlds differ. May block like [`CheckedUrl::resolve`].
+    pub fn check(market: &Market, url: &str) -> Result<CheckedUrl> {
+        let check =
+            if market.clock().is_of_world() { CheckedUrl::without_lookup } else { CheckedUrl::resolve };
+        check(&market.settings().webhooks, url)
+    }
+
     /// Checks a URL for a market that sends nothing to it, so that the host need not exist.
     pub fn without_lookup(settings: &WebhookSettings, url: &str) -> Result<CheckedUrl> {
         let url = webhooks::parse_url(url, settings.allow_private_addresses).map_err(Error::invalid)?;
@@ -88,16 +97,27 @@ pub struct WebhookChange<'a> {
 /// only when it is replaced.
 pub fn create(writer: &mut Writer, _: Platform, input: &WebhookInput) -> Result<(Webhook, SigningSecret)> {
     let team = input.team.map(|team| teams::resolve_open(writer.rows, team)).transpose()?;
-    let team = team.map(|team| team.row_id);
-    check_description(input.description)?;
+    let WebhookInput { url, description, event_types, .. } = *input;
+    insert(writer, team.map(|team| team.row_id), url, description, event_types)
+}
+
+/// Creates an enabled webhook of a team, or of the operators.
+pub(super) fn insert(
+    writer: &Writer,
+    team: Option<TeamRowId>,
+    url: &CheckedUrl,
+    description: &str,
+    event_types: &[EventType],
+) -> Result<(Webhook, SigningSecret)> {
+    check_description(description)?;
     check_quota(writer, team)?;
     let secret = SigningSecret(writer.entropy.random_secret());
     let new = NewWebhook {
         id: writer.new_id(Collection::Webhooks),
         team,
-        url: &input.url.0,
-        description: input.description,
-        event_types: &sorted(input.event_types),
+        url: &url.0,
+        description,
+        event_types: &sorted(event_types),
         secret,
         id_secret: writer.entropy.random_secret(),
         created_at: writer.now,
@@ -151,7 +171,12 @@ fn find(rows: &store::Reader, id: Uuid) -> Result<Webhook> {
 /// Changes a webhook. Nothing that occurs while it is disabled is sent later; what was pending before is sent when it
 /// is enabled again. Fails if its team was closed and it is to be enabled.
 pub fn update(writer: &mut Writer, _: Platform, id: Uuid, change: &WebhookChange) -> Result<Webhook> {
-    let mut webhook = find(writer.rows, id)?;
+    let webhook = find(writer.rows, id)?;
+    update_found(writer, webhook, change)
+}
+
+/// Like [`update`], for a webhook that was found.
+pub(super) fn update_found(writer: &Writer, mut webhook: Webhook, change: &WebhookChange) -> Result<Webhook> {
     let before = data_of(&webhook);
     if let Some(url) = change.url {
         webhook.url.clone_from(&url.0);
@@ -179,7 +204,7 @@ pub fn update(writer: &mut Writer, _: Platform, id: Uuid, change: &WebhookChange
         webhook.updated_at = writer.now;
         store::webhooks::update(writer.rows, &webhook)?;
         writer.wake_webhooks();
-        writer.emit(webhook.team, id, &EventData::WebhookUpdated(data_of(&webhook)))?;
+        writer.emit(webhook.team, webhook.id, &EventData::WebhookUpdated(data_of(&webhook)))?;
     }
     if change.status == Some(WebhookStatus::Disabled) {
         disable(writer, &mut webhook, WebhookDisabledReason::Requested)?;
@@ -212,7 +237,12 @@ pub(super) fn disable_all(writer: &Writer, team: TeamRowId) -> Result<u64> {
 /// replaced before no longer does. Returns the webhook with its new secret.
 pub fn rotate(writer: &mut Writer, _: Platform, id: Uuid) -> Result<(Webhook, SigningSecret)> {
     let webhook = find(writer.rows, id)?;
-    let secret = SigningSecret(writer.entropy.random_secret());
+    rotate_found(writer, &webhook)
+}
+
+/// Like [`rotate`], for a webhook that was found.
+pub(super) fn rotate_found(writer: &Writer, webhook: &Webhook) -> Result<(Webhook, SigningSecret)> {
+    let (id, secret) = (webhook.id, SigningSecret(writer.entropy.random_secret()));
     let overlap = i64::from(writer.settings.keys.rotation_overlap_hours) * MICROS_PER_HOUR;
     let ends_at = writer.now.plus_micros(overlap);
     store::webhooks::rotate(writer.rows, webhook.row_id, secret, ends_at, writer.now)?;
@@ -224,7 +254,57 @@ pub fn rotate(writer: &mut Writer, _: Platform, id: Uuid) -> Result<(Webhook, Si
 /// Deletes a webhook. What is pending is not sent. Cleanups delete its deliveries.
 pub fn delete(writer: &mut Writer, _: Platform, id: Uuid) -> Result<Webhook> {
     let webhook = find(writer.rows, id)?;
-    store::webhooks::delete(writer.rows, webhook.row_id, writer.now)?;
-    writer.emit(webhook.team, id, &EventData::WebhookDeleted(data_of(&webhook)))?;
+    delete_found(writer, &webhook)?;
     Ok(webhook)
+}
+
+/// Like [`delete`], for a webhook that was found.
+pub(super) fn delete_found(writer: &Writer, webhook: &Webhook) -> Result<()> {
+    store::webhooks::delete(writer.rows, webhook.row_id, writer.now)?;
+    writer.emit(webhook.team, webhook.id, &EventData::WebhookDeleted(data_of(webhook)))
+}
+
+/// Sends a test message to an enabled webhook, whatever types of events it gets: the event that it was tested.
+pub fn test(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
+    let webhook = find(writer.rows, id)?;
+    test_found(writer, &webhook)
+}
+
+/// Like [`test()`], for a webhook that was found.
+pub(super) fn test_found(writer: &Writer, webhook: &Webhook) -> Result<()> {
+    if webhook.disabled.is_some() {
+        return Err(disabled_error());
+    }
+    let event = EventData::WebhookTested(data_of(webhook));
+    // The event itself is not sent to the webhook that it is about.
+    writer.emit(webhook.team, webhook.id, &event)?;
+    let (event_type, occurred_at) = (event.event_type(), writer.now);
+    let (subject, data) = (webhook.id.into(), event.to_json().map_err(Error::internal)?);
+    let message = Message { event_type, occurred_at, subject: &subject, data: &data };
+    let body = match webhook.team {
+        Some(_) => message.body_for_team(),
+        None => message.body_for_operators(None),
+    };
+    let delivery = NewDelivery {
+        id: random_id(writer),
+        webhook: webhook.row_id,
+        event_type,
+        body: &body.map_err(Error::internal)?,
+        created_at: occurred_at,
+    };
+    store::webhook_deliveries::insert(writer.rows, &delivery)?;
+    writer.wake_webhooks();
+    Ok(())
+}
+
+/// Returns an ID from which nothing can be learned.
+fn random_id(writer: &Writer) -> Uuid {
+    let (mut bytes, secret) = ([0; 16], writer.entropy.random_secret());
+    bytes.copy_from_slice(&secret[..16]);
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
+}
+
+/// Returns the error for what is to be sent to a disabled webhook.
+pub(super) fn disabled_error() -> Error {
+    Error::Conflict("The webhook is disabled, so nothing is sent to it. Enable it first.".to_owned())
 }

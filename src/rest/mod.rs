@@ -36,7 +36,6 @@ pub use documents::{openapi::examples::example_key, openapi_json};
 pub use idempotent::Idempotent;
 pub use json::{Json, JsonResult};
 pub use operator_routes::OperatorRoutes;
-pub use page_parts::ICON_SVG;
 pub use server::ServerBuilder;
 
 /// Renders a listing as the JSON that the catalog serves.

@@ -1,10 +1,9 @@
-//! What all pages for people have in common.
+//! What all pages of the APIs have in common.
+
+use crate::web::ICON_SVG;
 
 /// Style of all pages, light or dark as the browser prefers.
 pub const PAGE_STYLE: &str = include_str!("pages/page.css");
-
-/// The icon of all pages.
-pub const ICON_SVG: &str = include_str!("pages/icon.svg");
 
 /// Returns the icon of all pages as an address that contains it.
 pub fn icon() -> String {

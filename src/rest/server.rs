@@ -35,6 +35,8 @@ pub struct ServerBuilder {
     app: App,
     served: Arc<ServedMarket>,
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
+    /// What layers above serve below a path.
+    below: Option<(&'static str, SharedEndpoint)>,
     excludes_routes: bool,
     limits: ServerLimits,
 }
@@ -50,7 +52,14 @@ impl ServerBuilder {
     /// Like [`ServerBuilder::new`], with the limits of another server.
     pub fn with_limits(app: &App, market: Market, base_url: &str, limits: ServerLimits) -> ServerBuilder {
         let served = Arc::new(ServedMarket::new(market, base_url, limits.held_requests.clone()));
-        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: false, limits }
+        ServerBuilder {
+            app: app.clone(),
+            served,
+            mounted: Vec::new(),
+            below: None,
+            excludes_routes: false,
+            limits,
+        }
     }
 
     /// Like [`ServerBuilder::new`], for layers above that serve a market without its routes: responses contain no links
@@ -58,7 +67,14 @@ impl ServerBuilder {
     pub fn without_routes(app: &App, market: Market, base_url: &str) -> ServerBuilder {
         let limits = ServerLimits::new(&market);
         let served = Arc::new(ServedMarket::without_server(market, base_url));
-        ServerBuilder { app: app.clone(), served, mounted: Vec::new(), excludes_routes: true, limits }
+        ServerBuilder {
+            app: app.clone(),
+            served,
+            mounted: Vec::new(),
+            below: None,
+            excludes_routes: true,
+            limits,
+        }
     }
 
     /// Adds the worlds of the server, and the routes with which operators use them.
@@ -98,6 +114,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Mounts an endpoint of a layer above at `path` and below it, for all methods.
+    #[must_use]
+    pub fn mount_below(mut self, path: &'static str, endpoint: SharedEndpoint) -> ServerBuilder {
+        self.below = Some((path, endpoint));
+        self
+    }
+
     /// Returns the APIs of the market: those of the app, of which worlds lack one.
     fn apis(&self) -> Vec<&'static Api> {
         let mut apis = self.app.apis();
@@ -109,7 +132,8 @@ impl ServerBuilder {
     fn with_pages(self) -> ServerBuilder {
         let app = self.app.clone();
         let link_base = self.served.link_base().clone();
-        let landing = landing_page::landing_page(self.apis(), link_base, app.has_demo_keys());
+        let console = self.below.as_ref().map(|(path, _)| *path);
+        let landing = landing_page::landing_page(self.apis(), link_base, console, app.has_demo_keys());
         let pages = app.docs_pages(self.served.sandbox().is_some()).iter().cloned();
         pages.fold(self.mount("/", landing), |builder, (path, page)| builder.mount(path, page))
     }
@@ -137,7 +161,7 @@ impl ServerBuilder {
         // Requests for worlds are checked before they are admitted.
         let sources = (settings.keys.allow_fixture_keys && !market.is_world())
             .then(|| TrustedSources::new(&settings.server, self.served.base_url()));
-        Dispatcher { routes, served: self.served, mounted: self.mounted, docs, hidden }
+        Dispatcher { routes, served: self.served, mounted: self.mounted, below: self.below, docs, hidden }
             .around(error_layer::layer)
             .around(move |inner, request| spool::layer(spooling.clone(), inner, request))
             .around(etag::layer)
@@ -160,6 +184,7 @@ struct Dispatcher {
     routes: Option<SharedEndpoint>,
     served: Arc<ServedMarket>,
     mounted: Vec<(Arc<str>, BoxEndpoint<'static, Response>)>,
+    below: Option<(&'static str, SharedEndpoint)>,
     /// The pages that document the routes.
     docs: Arc<str>,
     /// An API that the routes contain, but the market does not have.
@@ -215,6 +240,11 @@ impl Endpoint for Dispatcher {
 impl Dispatcher {
     async fn dispatch(&self, mut request: Request) -> poem::Result<Response> {
         request_coding::decode_body(&mut request);
+        if let Some((prefix, endpoint)) = &self.below
+            && is_below(request.uri().path(), prefix)
+        {
+            return endpoint.as_ref().call(request).await;
+        }
         let mounted_endpoint = self.mounted.iter().find(|(path, _)| **path == *request.uri().path());
         match (mounted_endpoint, &self.routes) {
             (Some((path, mounted_endpoint)), _) => {
@@ -227,4 +257,9 @@ impl Dispatcher {
             (None, None) => Err(self.unknown_path()),
         }
     }
+}
+
+/// Whether a path is this one, or below it.
+fn is_below(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -364,6 +364,35 @@ pub fn list_manifest(reader: &Reader, bundle: BundleRowId) -> Result<Vec<Manifes
     })
 }
 
+/// How far the preparation of a bundle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreparationProgress {
+    /// Number of entries that are prepared.
+    pub prepared: u64,
+    /// Number of all entries.
+    pub entries: u64,
+    /// Whether a job for it is queued or running.
+    pub is_queued: bool,
+    /// Whether the last job failed for good.
+    pub has_failed: bool,
+}
+
+/// Returns how far the preparation of a bundle is.
+pub fn find_progress(reader: &Reader, bundle: BundleRowId) -> Result<PreparationProgress> {
+    const SQL: &str = "SELECT count(source), count(*),
+             EXISTS (SELECT 1 FROM jobs WHERE kind = 'prepare_bundle' AND subject = ?1),
+             EXISTS (SELECT 1 FROM ended_jobs WHERE kind = 'prepare_bundle' AND subject = ?1 AND state = 'failed')
+         FROM bundle_entries WHERE bundle = ?1";
+    reader.query_one(SQL, [bundle], |row| {
+        Ok(PreparationProgress {
+            prepared: row.get(0)?,
+            entries: row.get(1)?,
+            is_queued: row.get(2)?,
+            has_failed: row.get(3)?,
+        })
+    })
+}
+
 /// Returns the number of entries of a bundle.
 pub fn count_entries(reader: &Reader, bundle: BundleRowId) -> Result<u64> {
     reader.query_one("SELECT count(*) FROM bundle_entries WHERE bundle = ?1", [bundle], |row| row.get(0))

@@ -5,7 +5,10 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        credit_purchases::CreditPurchaseStatus, money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId,
+        credit_purchases::CreditPurchaseStatus,
+        money::Cents,
+        row_ids::{CreditPurchaseRowId, LedgerEntryRowId},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
@@ -15,42 +18,88 @@ use crate::{
 /// A purchase of credits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreditPurchase {
+    /// Row ID of the purchase.
+    pub row_id: CreditPurchaseRowId,
     /// ID of the purchase.
     pub id: Uuid,
-    /// The team that bought credits.
+    /// The team that buys credits.
     pub team: TeamRowId,
     /// The credits, and what they cost.
     pub amount: Cents,
     /// State of the purchase.
     pub status: CreditPurchaseStatus,
-    /// Time at which it was made.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// Time at which it was completed.
-    pub completed_at: Timestamp,
+    /// Time at which it was completed, rejected, or canceled; `None` until then.
+    pub decided_at: Option<Timestamp>,
 }
 
-/// Inserts a credit purchase with its ledger entry.
-pub fn insert(writer: &Writer, purchase: &CreditPurchase, entry: LedgerEntryRowId) -> Result<()> {
-    const SQL: &str =
-        "INSERT INTO credit_purchases (uuid, team, cents, status, entry, created_at, completed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let CreditPurchase { id, team, amount, status, created_at, completed_at } = purchase;
-    writer.execute(SQL, (id, team, amount.0, status.as_str(), entry, created_at.0, completed_at.0))?;
+/// A purchase of credits to insert.
+#[derive(Debug)]
+pub struct NewCreditPurchase {
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// The team that buys credits.
+    pub team: TeamRowId,
+    /// The credits, and what they cost.
+    pub amount: Cents,
+    /// ID of the key that requested it; `None` if the platform acts for the team.
+    pub requested_by: Option<Uuid>,
+    /// Time of the request.
+    pub created_at: Timestamp,
+}
+
+/// Inserts a pending credit purchase. Returns its row ID.
+pub fn insert(writer: &Writer, purchase: &NewCreditPurchase) -> Result<CreditPurchaseRowId> {
+    const SQL: &str = "INSERT INTO credit_purchases (uuid, team, cents, status, requested_by, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let NewCreditPurchase { id, team, amount, requested_by, created_at } = purchase;
+    let status = CreditPurchaseStatus::Pending.as_str();
+    writer.insert(SQL, (id, team, amount.0, status, requested_by, created_at.0)).map(CreditPurchaseRowId)
+}
+
+/// Records how a credit purchase ended, with the ledger entry of a completed one.
+pub fn decide(
+    writer: &Writer,
+    row_id: CreditPurchaseRowId,
+    status: CreditPurchaseStatus,
+    entry: Option<LedgerEntryRowId>,
+    decided_at: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "UPDATE credit_purchases SET status = ?2, entry = ?3, decided_at = ?4 WHERE id = ?1";
+    writer.execute(SQL, (row_id, status.as_str(), entry, decided_at.0))?;
     Ok(())
+}
+
+/// The columns of a [`CreditPurchase`].
+const COLUMNS: &str = "id, uuid, team, cents, status, created_at, decided_at";
+
+fn read(row: &rusqlite::Row) -> rusqlite::Result<CreditPurchase> {
+    Ok(CreditPurchase {
+        row_id: row.get(0)?,
+        id: row.get(1)?,
+        team: row.get(2)?,
+        amount: Cents(row.get(3)?),
+        status: row::string_enum(row, 4)?,
+        created_at: row::time(row, 5)?,
+        decided_at: row::optional_time(row, 6)?,
+    })
 }
 
 /// Returns the credit purchase with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<CreditPurchase>> {
-    const SQL: &str =
-        "SELECT uuid, team, cents, status, created_at, completed_at FROM credit_purchases WHERE uuid = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(CreditPurchase {
-            id: row.get(0)?,
-            team: row.get(1)?,
-            amount: Cents(row.get(2)?),
-            status: row::string_enum(row, 3)?,
-            created_at: row::time(row, 4)?,
-            completed_at: row::time(row, 5)?,
-        })
-    })
+    reader.query_first(&format!("SELECT {COLUMNS} FROM credit_purchases WHERE uuid = ?1"), [id], read)
+}
+
+/// Returns the pending credit purchases of a team, oldest first.
+pub fn list_pending(reader: &Reader, team: TeamRowId) -> Result<Vec<CreditPurchase>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM credit_purchases WHERE team = ?1 AND status = 'pending' ORDER BY id");
+    reader.query_all(&sql, [team], read)
+}
+
+/// Returns the number of pending credit purchases of a team.
+pub fn count_pending(reader: &Reader, team: TeamRowId) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM credit_purchases WHERE team = ?1 AND status = 'pending'";
+    reader.query_one(SQL, [team], |row| row.get(0))
 }

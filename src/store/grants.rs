@@ -93,6 +93,25 @@ pub fn list_unfinished(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
     reader.query_all(&sql, [team], |row| Ok(read_grant(row)?.0))
 }
 
+/// Returns the grant with this ID.
+pub fn find_by_id(reader: &Reader, id: Uuid) -> Result<Option<Grant>> {
+    let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE uuid = ?1");
+    reader.query_first(&sql, [id], |row| Ok(read_grant(row)?.0))
+}
+
+/// Returns the number of a team's grants that can be used at this time.
+pub fn count_open(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM upload_grants
+         WHERE team = ?1 AND revoked_at IS NULL AND consumed_at IS NULL AND expired_at IS NULL AND expires_at > ?2";
+    reader.query_one(SQL, (team, now.0), |row| row.get(0))
+}
+
+/// Returns a team's newest grants, newest first.
+pub fn list_newest(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<Grant>> {
+    let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE team = ?1 ORDER BY id DESC LIMIT ?2");
+    reader.query_all(&sql, (team, limit), |row| Ok(read_grant(row)?.0))
+}
+
 /// Returns a team's grants, newest first.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Grant>> {
     let sql = format!("SELECT {COLUMNS} FROM upload_grants WHERE team = ?1 ORDER BY id DESC");

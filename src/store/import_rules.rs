@@ -22,6 +22,7 @@ use crate::{
         events::EventType,
         field_locks::FieldLocks,
         jobs::{JobKind, JobState, Queue},
+        keys::TeamKeyScope,
         ledger::{AccountKind, EntryType},
         listings::{Actor, CatalogStatus, DeliveryMethod, Event, IngestStatus, LifecycleStage, ReviewStatus},
         notifications::NotificationType,
@@ -141,7 +142,15 @@ fn bytes(table: &str, column: &str) -> Rule {
     match (table, column) {
         (
             _,
-            "uuid" | "assignee" | "internally_reviewed_by" | "agreement_document" | "created_by" | "upload",
+            "uuid"
+            | "assignee"
+            | "internally_reviewed_by"
+            | "agreement_document"
+            | "created_by"
+            | "accepted_by"
+            | "requested_by"
+            | "session"
+            | "upload",
         )
         | ("fixture_ids", "id") => Rule::Bytes(&[16]),
         ("secrets", "value") | ("webhooks", "previous_secret" | "id_secret") => Rule::Bytes(&[32]),
@@ -197,6 +206,7 @@ fn closed_set(table: &str, column: &str) -> Option<Accepts> {
         ("jobs" | "job_claims", "queue") => is_queue,
         ("keys", "kind") | ("idempotency_keys", "principal_kind") => is_of::<PrincipalKind>,
         ("keys", "scope") => is_of::<KeyScope>,
+        ("keys", "team_scope") => is_of::<TeamKeyScope>,
         ("ledger_entries", "entry_type") => is_of::<EntryType>,
         ("ledger_postings", "account") => is_of::<AccountKind>,
         ("listing_history", "event") => is_of::<Event>,

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row, teams};
 use crate::{
     domain::{
-        keys::KeyTimes,
+        keys::{KeyTimes, TeamKeyScope},
         principals::{KeyOwner, KeyScope, OperatorKey, PrincipalKind},
         row_ids::KeyRowId,
         teams::TeamRowId,
@@ -24,6 +24,8 @@ pub struct KeyValidity {
     pub row_id: KeyRowId,
     /// ID of the key. It is not secret.
     pub id: Uuid,
+    /// What the key permits, if it is that of a team.
+    pub team_scope: TeamKeyScope,
     /// Whether the key comes from a fixture, which contains it in plain text.
     pub is_fixture: bool,
     /// Time from which the key has expired; `None` if never. The earliest time if a step has recorded it, so that
@@ -33,17 +35,18 @@ pub struct KeyValidity {
     pub revoked_at: Option<Timestamp>,
 }
 
-fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
+pub(super) fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
     Ok(KeyValidity {
         row_id: row.get("key_id")?,
         id: row.get("key_uuid")?,
+        team_scope: row::string_enum(row, "team_scope")?,
         is_fixture: row.get("is_fixture")?,
         expires_at: row::optional_time(row, "expires_at")?,
         revoked_at: row::optional_time(row, "revoked_at")?,
     })
 }
 
-fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
+pub(super) fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
     Ok(match row::string_enum(row, "kind")? {
         PrincipalKind::Team => KeyOwner::Team(Arc::new(teams::read_team(row)?)),
         PrincipalKind::Operator => {
@@ -53,14 +56,17 @@ fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
     })
 }
 
-/// Returns the owner of the key with this SHA-256 digest, and the key's validity. The keys of a closed team are
-/// revoked.
+/// Columns of a key `k` that [`read_owner`] and [`read_validity`] read, besides those of its team `t`. The keys of a closed
+/// team are revoked.
+pub(super) const VALIDITY: &str =
+    "k.id AS key_id, k.uuid AS key_uuid, k.kind, k.scope, k.team_scope, k.is_fixture,
+     iif(k.expired_at IS NULL, k.expires_at, 0) AS expires_at,
+     iif(coalesce(k.revoked_at, t.closed_at) IS NULL, NULL, 0) AS revoked_at";
+
+/// Returns the owner of the key with this SHA-256 digest, and the key's validity.
 pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyOwner, KeyValidity)>> {
     let sql = format!(
-        "SELECT {}, k.id AS key_id, k.uuid AS key_uuid, k.kind, k.scope, k.is_fixture,
-             iif(k.expired_at IS NULL, k.expires_at, 0) AS expires_at,
-             iif(coalesce(k.revoked_at, t.closed_at) IS NULL, NULL, 0) AS revoked_at
-         FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
+        "SELECT {}, {VALIDITY} FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
         teams::COLUMNS
     );
     reader.query_first(&sql, [digest], |row| Ok((read_owner(row)?, read_validity(row)?)))
@@ -101,6 +107,20 @@ pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
     reader.query_all(SQL, [team], read_key)
 }
 
+/// Returns the newest keys of a team, with the times of their last use, newest first.
+pub fn list_times(
+    reader: &Reader,
+    team: TeamRowId,
+    limit: u32,
+) -> Result<Vec<(KeyTimes, Option<Timestamp>)>> {
+    const SQL: &str =
+        "SELECT id, uuid, team, scope, team_scope, name, created_at, expires_at, rotated_at, revoked_at,
+             expired_at, last_used_at
+         FROM keys WHERE team = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
+    reader
+        .query_all(SQL, (team, limit), |row| Ok((read_times(row)?, row::optional_time(row, "last_used_at")?)))
+}
+
 /// Returns the keys of all operators, newest first.
 pub fn list_of_operators(reader: &Reader) -> Result<Vec<KeyRow>> {
     const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
@@ -115,8 +135,10 @@ pub struct NewKey<'a> {
     pub id: Uuid,
     /// Row ID of the team that the key authenticates; `None` for the key of an operator.
     pub team: Option<TeamRowId>,
-    /// What the key permits. Keys of teams permit everything that their team may do.
+    /// What the key permits, if it is that of an operator.
     pub scope: KeyScope,
+    /// What the key permits, if it is that of a team.
+    pub team_scope: TeamKeyScope,
     /// Name that its owner gives the key.
     pub name: &'a str,
     /// SHA-256 digest of the key.
@@ -163,8 +185,9 @@ pub fn replace_digest(writer: &Writer, id: Uuid, digest: &[u8; 32]) -> Result<()
 /// Inserts a key and returns its row ID.
 pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
     const SQL: &str =
-        "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at, expires_at, revoked_at, scope)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        "INSERT INTO keys (uuid, kind, team, name, digest, is_fixture, created_at, expires_at, revoked_at, scope,
+             team_scope)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let kind = if key.team.is_some() { PrincipalKind::Team } else { PrincipalKind::Operator };
     let row_id = writer.insert(
         SQL,
@@ -179,12 +202,14 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
             key.expires_at.map(|at| at.0),
             key.revoked_at.map(|at| at.0),
             key.scope.as_str(),
+            key.team_scope.as_str(),
         ),
     )?;
     Ok(KeyRowId(row_id))
 }
 
-const TIMES: &str = "SELECT id, uuid, team, scope, name, created_at, expires_at, rotated_at, revoked_at, expired_at FROM keys";
+const TIMES: &str = "SELECT id, uuid, team, scope, team_scope, name, created_at, expires_at, rotated_at,
+     revoked_at, expired_at FROM keys";
 
 pub(super) fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
     Ok(KeyTimes {
@@ -192,6 +217,7 @@ pub(super) fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
         id: row.get("uuid")?,
         team: row.get("team")?,
         scope: row::string_enum(row, "scope")?,
+        team_scope: row::string_enum(row, "team_scope")?,
         name: row.get("name")?,
         created_at: row::time(row, "created_at")?,
         expires_at: row::optional_time(row, "expires_at")?,

@@ -10,6 +10,7 @@ use crate::{
         assets::Kind,
         inventory::Asset,
         listings::{AttachSkip, ListingRowId},
+        money::Cents,
         row_ids::AssetRowId,
         teams::TeamRowId,
     },
@@ -25,6 +26,34 @@ pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Resul
         asset_rows::JOINS
     );
     reader.query_all(&sql, (listing, limit as i64), asset_rows::read_asset)
+}
+
+/// An asset of a listing that can be bought without the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectableAsset {
+    /// ID of the asset.
+    pub id: Uuid,
+    /// Title of the asset.
+    pub title: String,
+    /// Kind of the asset.
+    pub kind: Kind,
+    /// Asking price.
+    pub price: Cents,
+}
+
+/// Returns the first assets of a listing that have an asking price, in the order in which they were attached.
+pub fn list_selectable(reader: &Reader, listing: ListingRowId, limit: u32) -> Result<Vec<SelectableAsset>> {
+    const SQL: &str = "SELECT a.uuid, a.title, a.kind, a.price_cents
+         FROM listing_assets la JOIN assets a ON a.id = la.asset
+         WHERE la.listing = ?1 AND a.price_cents IS NOT NULL ORDER BY la.position LIMIT ?2";
+    reader.query_all(SQL, (listing, limit), |row| {
+        Ok(SelectableAsset {
+            id: row.get(0)?,
+            title: row.get(1)?,
+            kind: row::string_enum(row, 2)?,
+            price: Cents(row.get(3)?),
+        })
+    })
 }
 
 /// The numbers of attached and of skipped assets.

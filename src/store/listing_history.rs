@@ -50,6 +50,13 @@ pub fn list(reader: &Reader, listing: ListingRowId) -> Result<Vec<HistoryEvent>>
     reader.query_all(SQL, [listing], read_event)
 }
 
+/// Returns the latest times at which a listing was published, newest first.
+pub fn list_publications(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<Vec<Timestamp>> {
+    const SQL: &str = "SELECT occurred_at FROM listing_history WHERE listing = ?1 AND event = 'published'
+         ORDER BY occurred_at DESC, id DESC LIMIT ?2";
+    reader.query_all(SQL, (listing, limit as i64), |row| row::time(row, 0))
+}
+
 /// Reads an event from a row that begins with its columns, in the order of the statement above.
 fn read_event(row: &rusqlite::Row) -> rusqlite::Result<HistoryEvent> {
     Ok(HistoryEvent {

@@ -1,5 +1,7 @@
 //! The quality of listings, as buyers see it.
 
+use std::collections::BTreeMap;
+
 use super::{Reader, row};
 use crate::{
     domain::{
@@ -38,15 +40,38 @@ pub fn list_evidence(reader: &Reader, listing: ListingRowId) -> Result<Vec<Evide
              SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
              ORDER BY run_number DESC LIMIT 1)
          ORDER BY c.id";
-    reader.query_all(SQL, [listing], |row| {
-        Ok(EvidenceCheck {
-            key: row.get("key")?,
-            label: row.get("label")?,
-            kind: row::string_enum(row, "kind")?,
-            asset_kind: row::optional_string_enum(row, "asset_kind")?,
-            is_mandatory: row.get("is_mandatory")?,
-            is_informational: row.get("is_informational")?,
-            status: row::string_enum(row, "status")?,
-        })
+    reader.query_all(SQL, [listing], read_evidence)
+}
+
+/// Returns the checks of the latest completed run of each of these listings that has one, in order.
+pub fn list_evidence_of(
+    reader: &Reader,
+    listings: &[ListingRowId],
+) -> Result<BTreeMap<ListingRowId, Vec<EvidenceCheck>>> {
+    const SQL: &str =
+        "SELECT r.listing, c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
+         FROM json_each(?1) j CROSS JOIN quality_runs r ON r.id = (
+             SELECT id FROM quality_runs WHERE listing = j.value AND status = 'completed'
+             ORDER BY run_number DESC LIMIT 1)
+         JOIN quality_checks c ON c.run = r.id LEFT JOIN assets a ON a.id = c.asset
+         ORDER BY j.key, c.id";
+    let rows = reader
+        .query_all(SQL, [row::to_json(listings)?], |row| Ok((row.get("listing")?, read_evidence(row)?)))?;
+    let mut checks: BTreeMap<ListingRowId, Vec<EvidenceCheck>> = BTreeMap::new();
+    for (listing, check) in rows {
+        checks.entry(listing).or_default().push(check);
+    }
+    Ok(checks)
+}
+
+fn read_evidence(row: &rusqlite::Row) -> rusqlite::Result<EvidenceCheck> {
+    Ok(EvidenceCheck {
+        key: row.get("key")?,
+        label: row.get("label")?,
+        kind: row::string_enum(row, "kind")?,
+        asset_kind: row::optional_string_enum(row, "asset_kind")?,
+        is_mandatory: row.get("is_mandatory")?,
+        is_informational: row.get("is_informational")?,
+        status: row::string_enum(row, "status")?,
     })
 }

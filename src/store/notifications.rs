@@ -164,7 +164,7 @@ pub struct Notification {
 }
 
 /// The columns that [`read_notification`] reads from [`TABLES`].
-const COLUMNS: &str = "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
+pub(super) const COLUMNS: &str = "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
     o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task";
 
 /// The tables of [`COLUMNS`].
@@ -175,7 +175,7 @@ pub(super) const TABLES: &str = "notifications n
     LEFT JOIN tasks k ON k.id = n.task";
 
 /// Reads a notification from a row, by the names of its columns.
-fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
+pub(super) fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
     Ok(Notification {
         id: row.get("uuid")?,
         kind: row::string_enum(row, "type")?,
@@ -203,6 +203,13 @@ pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec
 pub fn find_team(reader: &Reader, id: Uuid) -> Result<Option<(TeamRowId, NotificationType)>> {
     const SQL: &str = "SELECT team, type FROM notifications WHERE uuid = ?1";
     reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
+}
+
+/// Returns the IDs and types of a team's oldest unread notifications.
+pub fn list_unread(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<(Uuid, NotificationType)>> {
+    const SQL: &str =
+        "SELECT uuid, type FROM notifications WHERE team = ?1 AND NOT is_read ORDER BY id LIMIT ?2";
+    reader.query_all(SQL, (team, limit), |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
 }
 
 /// Marks a notification as read. Returns whether it was unread.

@@ -130,6 +130,8 @@ pub struct OfferRow {
     pub amount: Cents,
     /// How the buyer pays if the offer is accepted.
     pub pay_with: PayWith,
+    /// Digest of what the buyer signed; `None` if it signed nothing.
+    pub signed: Option<String>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Row ID of the buyer.
@@ -148,8 +150,8 @@ pub struct OfferRow {
     pub listing_status: CatalogStatus,
 }
 
-const SELECT_ROW: &str = "SELECT o.id, o.uuid, o.status, o.amount_cents, o.pay_with, o.created_at, o.buyer,
-         t.is_buyer AND t.nda_accepted_at IS NOT NULL, l.team, l.id, l.uuid, l.title, l.catalog_status
+const SELECT_ROW: &str = "SELECT o.id, o.uuid, o.status, o.amount_cents, o.pay_with, o.signed_sha256, o.created_at,
+         o.buyer, t.is_buyer AND t.nda_accepted_at IS NOT NULL, l.team, l.id, l.uuid, l.title, l.catalog_status
      FROM offers o JOIN listings l ON l.id = o.listing JOIN teams t ON t.id = o.buyer";
 
 fn read_row(row: &rusqlite::Row) -> rusqlite::Result<OfferRow> {
@@ -161,6 +163,7 @@ fn read_row(row: &rusqlite::Row) -> rusqlite::Result<OfferRow> {
         status: row::string_enum(row, columns.next())?,
         amount: Cents(row.get(columns.next())?),
         pay_with: row::string_enum(row, columns.next())?,
+        signed: row.get(columns.next())?,
         created_at: row::time(row, columns.next())?,
         buyer: row.get(columns.next())?,
         buyer_may_buy: row.get(columns.next())?,
@@ -201,16 +204,53 @@ pub fn find_submitted(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) 
     reader.query_first(SQL, (listing, buyer), |row| row.get(0))
 }
 
-/// Updates what a buyer offers.
-pub fn update_terms(
-    writer: &Writer,
-    offer: OfferRowId,
-    amount: Cents,
-    pay_with: PayWith,
-    at: Timestamp,
-) -> Result<()> {
-    const SQL: &str = "UPDATE offers SET amount_cents = ?2, pay_with = ?3, updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (offer, amount.0, pay_with.as_str(), at.0))?;
+/// A submitted offer, as its buyer sees it at the listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmittedOffer {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// Amount offered, before fees.
+    pub amount: Cents,
+    /// How the buyer pays if the offer is accepted.
+    pub pay_with: PayWith,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time at which it expires unless it is decided before.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Returns a buyer's submitted offer on a listing.
+pub fn find_submitted_offer(
+    reader: &Reader,
+    buyer: TeamRowId,
+    listing: ListingRowId,
+) -> Result<Option<SubmittedOffer>> {
+    const SQL: &str = "SELECT o.uuid, o.amount_cents, o.pay_with, o.created_at, d.due_at
+         FROM offers o LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id
+         WHERE o.listing = ?1 AND o.buyer = ?2 AND o.status = 'submitted' LIMIT 1";
+    reader.query_first(SQL, (listing, buyer), |row| {
+        Ok(SubmittedOffer {
+            id: row.get(0)?,
+            amount: Cents(row.get(1)?),
+            pay_with: row::string_enum(row, 2)?,
+            created_at: row::time(row, 3)?,
+            expires_at: row::optional_time(row, 4)?,
+        })
+    })
+}
+
+/// Updates what a buyer offers, and what it signed.
+pub fn update_terms(writer: &Writer, offer: &OfferRow, at: Timestamp) -> Result<()> {
+    const SQL: &str =
+        "UPDATE offers SET amount_cents = ?2, pay_with = ?3, signed_sha256 = ?4, updated_at = ?5
+         WHERE id = ?1";
+    writer.execute(SQL, (offer.row_id, offer.amount.0, offer.pay_with.as_str(), &offer.signed, at.0))?;
+    Ok(())
+}
+
+/// Records what the buyer of a new offer signed.
+pub fn set_signed(writer: &Writer, offer: Uuid, sha256: &str) -> Result<()> {
+    writer.execute("UPDATE offers SET signed_sha256 = ?2 WHERE uuid = ?1", (offer, sha256))?;
     Ok(())
 }
 

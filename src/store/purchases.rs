@@ -256,6 +256,44 @@ pub fn list_assets(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<Asset
     reader.query_all(SQL, [purchase], |row| row.get(0))
 }
 
+/// A purchase of a listing, as the buyer sees it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListingPurchase {
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// Kind of purchase.
+    pub kind: PurchaseKind,
+    /// Whether it covers all assets, a sample of them, or selected ones.
+    pub scope: ScopeMode,
+    /// Status of the purchase.
+    pub status: PurchaseStatus,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of payment; `None` until then.
+    pub paid_at: Option<Timestamp>,
+}
+
+/// Returns a team's newest purchases of a listing, newest first: those that stand before the others.
+pub fn list_of_listing(
+    reader: &Reader,
+    buyer: TeamRowId,
+    listing: ListingRowId,
+    limit: u32,
+) -> Result<Vec<ListingPurchase>> {
+    const SQL: &str = "SELECT uuid, kind, scope ->> 'mode', status, created_at, paid_at FROM purchases
+         WHERE buyer = ?1 AND listing = ?2 ORDER BY status IN ('pending', 'completed') DESC, id DESC LIMIT ?3";
+    reader.query_all(SQL, (buyer, listing, limit), |row| {
+        Ok(ListingPurchase {
+            id: row.get(0)?,
+            kind: row::string_enum(row, 1)?,
+            scope: row::string_enum(row, 2)?,
+            status: row::string_enum(row, 3)?,
+            created_at: row::time(row, 4)?,
+            paid_at: row::optional_time(row, 5)?,
+        })
+    })
+}
+
 /// How much of a listing a team has bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurchaseLevel {

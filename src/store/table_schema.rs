@@ -29,10 +29,13 @@ pub(super) enum ColumnKind {
     Blob,
 }
 
-/// Returns all tables but those of SQLite, by name.
+/// Returns all tables with rows of the market, by name: not those of SQLite, and not the sessions of people, which stay on this
+/// machine.
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     const SQL: &str = r"SELECT name, wr FROM pragma_table_list
-         WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name";
+         WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+             AND name <> 'sessions'
+         ORDER BY name";
     let mut statement = connection.prepare(SQL)?;
     let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     names.map(|name| name.and_then(|(name, has_no_row_ids)| read(connection, name, has_no_row_ids))).collect()

@@ -2,18 +2,18 @@
 
 use serde::Deserialize;
 
-use super::Writer;
+use super::{Reader, Writer, row};
 use crate::{
     domain::{row_ids::WebhookDeliveryRowId, time::Timestamp, webhooks::AttemptError},
     error::Result,
     string_enum::StringEnum,
 };
 
-/// A column with the last 20 attempts of the delivery in `d`, newest first, as JSON.
-pub(super) const COLUMN: &str =
+/// The last 20 attempts of the delivery in `d`, newest first, as JSON.
+pub(super) const JSON: &str =
     "(SELECT json_group_array(json_object('number', number, 'attempted_at', attempted_at,
           'milliseconds', milliseconds, 'status', status, 'error', error, 'response', response))
-      FROM (SELECT * FROM webhook_attempts WHERE delivery = d.id ORDER BY number DESC LIMIT 20)) AS attempts";
+      FROM (SELECT * FROM webhook_attempts WHERE delivery = d.id ORDER BY number DESC LIMIT 20))";
 
 /// An attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -46,4 +46,20 @@ pub fn insert(writer: &Writer, delivery: WebhookDeliveryRowId, attempt: &Attempt
     let error = error.map(StringEnum::as_str);
     writer.execute(SQL, (delivery, number, attempted_at.0, milliseconds, status, error, response))?;
     Ok(())
+}
+
+/// Returns the last 20 attempts of a delivery, newest first.
+pub fn list_last(reader: &Reader, delivery: WebhookDeliveryRowId) -> Result<Vec<Attempt>> {
+    const SQL: &str = "SELECT number, attempted_at, milliseconds, status, error, response
+         FROM webhook_attempts WHERE delivery = ?1 ORDER BY number DESC LIMIT 20";
+    reader.query_all(SQL, [delivery], |row| {
+        Ok(Attempt {
+            number: row.get(0)?,
+            attempted_at: row::time(row, 1)?,
+            milliseconds: row.get(2)?,
+            status: row.get(3)?,
+            error: row::optional_string_enum(row, 4)?,
+            response: row.get(5)?,
+        })
+    })
 }

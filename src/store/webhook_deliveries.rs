@@ -43,10 +43,11 @@ pub struct Delivery {
 }
 
 /// The columns of the table `webhook_deliveries d` that [`read`] needs.
-const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
+pub(super) const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
     d.next_attempt_at, d.attempts, d.failures, d.ended_at";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
+/// Reads a delivery from a row, by the names of its columns.
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
     Ok(Delivery {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
@@ -72,6 +73,20 @@ pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Delivery>> {
 pub fn find_by_row_id(reader: &Reader, row_id: WebhookDeliveryRowId) -> Result<Option<Delivery>> {
     let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.id = ?1");
     reader.query_first(&sql, [row_id], read)
+}
+
+/// Returns the newest deliveries to a webhook, newest first: those before a row ID if that is given.
+pub fn list_newest(
+    reader: &Reader,
+    webhook: WebhookRowId,
+    before: Option<WebhookDeliveryRowId>,
+    limit: u32,
+) -> Result<Vec<Delivery>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.webhook = ?1 AND d.id < ?2 ORDER BY d.id DESC LIMIT ?3"
+    );
+    let before = before.unwrap_or(WebhookDeliveryRowId(i64::MAX));
+    reader.query_all(&sql, (webhook, before, limit), read)
 }
 
 /// A delivery to insert.

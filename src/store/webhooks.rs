@@ -55,14 +55,15 @@ impl Webhook {
 }
 
 /// The columns of [`TABLES`] that [`read`] needs.
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,
     w.created_at, w.updated_at, w.enabled_at, w.last_success_at, w.disabled_at, w.disabled_reason";
 
 /// The tables of webhooks with the teams that own them.
 pub(super) const TABLES: &str = "webhooks w LEFT JOIN teams t ON t.id = w.team";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
+/// Reads a webhook from a row, by the names of its columns.
+pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
     let disabled_at = row::optional_time(row, "disabled_at")?;
     let reason = row::optional_string_enum(row, "disabled_reason")?;
     Ok(Webhook {
@@ -99,6 +100,13 @@ pub fn list_enabled(reader: &Reader, team: TeamRowId) -> Result<Vec<Webhook>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM {TABLES} WHERE w.team = ?1 AND w.deleted_at IS NULL AND w.disabled_at IS NULL ORDER BY w.id"
     );
+    reader.query_all(&sql, [team], read)
+}
+
+/// Returns the webhooks of a team, oldest first.
+pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Webhook>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.team = ?1 AND w.deleted_at IS NULL ORDER BY w.id");
     reader.query_all(&sql, [team], read)
 }
 

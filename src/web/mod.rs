@@ -2,6 +2,8 @@
 //! request IDs, and the host of worlds. The APIs are above it, and neither uses another face.
 
 pub(crate) mod auth;
+pub(crate) mod body;
+pub(crate) mod bundle_urls;
 pub(crate) mod cors;
 pub(crate) mod documented_operations;
 pub(crate) mod enum_value;
@@ -21,8 +23,12 @@ pub(crate) mod trusted_sources;
 pub(crate) mod world_host;
 
 // What tests outside of the crate use.
+pub use auth::required_access::{Audience, RequiredAccess};
 pub use cors::CorsPolicy;
 pub use documented_operations::{DocumentedOperation, Outcome};
 pub use in_process::Caller;
 pub use limits::Budget;
 pub use listening::serve;
+
+/// The icon of all pages.
+pub const ICON_SVG: &str = include_str!("icon.svg");

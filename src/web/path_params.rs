@@ -31,6 +31,17 @@ pub fn first(request: &Request) -> Option<&str> {
     request.raw_path_param(&format!("{PREFIX}0"))
 }
 
+/// Returns all path parameters of a request, decoded, in their order. One that is not UTF-8 is empty.
+pub fn values(request: &Request) -> Vec<String> {
+    let value = |position: usize| -> Option<String> {
+        let raw = request.raw_path_param(&format!("{PREFIX}{position}"))?;
+        // A path has no plus signs for spaces, which this decoder knows.
+        let pair = format!("v={}", raw.replace('+', "%2B").replace('&', "%26"));
+        form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())
+    };
+    (0..).map_while(value).collect()
+}
+
 /// Returns the number of a path parameter by its name, counted from 1.
 pub fn number(name: &str) -> Option<usize> {
     name.strip_prefix(PREFIX)?.parse().ok().map(|position: usize| position + 1)

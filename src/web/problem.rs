@@ -100,13 +100,15 @@ pub struct ValidationBody {
 }
 
 /// Returns the HTTP status of an error.
-fn error_status(error: &Error) -> StatusCode {
+pub fn error_status(error: &Error) -> StatusCode {
     match error {
         Error::Malformed(_) | Error::InvalidCursor => StatusCode::BAD_REQUEST,
         Error::Unauthorized(_) => StatusCode::UNAUTHORIZED,
         Error::RoleRequired(_)
         | Error::TeamKeyRequired
         | Error::OperatorRequired
+        | Error::ApiScopeRequired
+        | Error::ConsoleScopeRequired
         | Error::NdaRequired
         | Error::BrowseLocked { .. }
         | Error::Forbidden(_) => StatusCode::FORBIDDEN,
@@ -215,7 +217,7 @@ struct ProblemList<'a> {
 }
 
 /// Returns the header that tells a client how to proceed after an error, if the error has one.
-fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
+pub fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
     match error {
         Error::Unauthorized(_) => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
         Error::MethodNotAllowed(allowed) => {

@@ -23,6 +23,30 @@ string_enum! {
 }
 
 string_enum! {
+    /// What an API key of a team permits.
+    TeamKeyScope {
+        /// What programs and agents do: requests to the APIs and to the agent server.
+        Api = "api",
+        /// What people do: signing in to the console.
+        Console = "console",
+        /// Both.
+        All = "all",
+    }
+}
+
+impl TeamKeyScope {
+    /// Whether the APIs and the agent server accept the key.
+    pub const fn permits_api(self) -> bool {
+        matches!(self, TeamKeyScope::Api | TeamKeyScope::All)
+    }
+
+    /// Whether a person can sign in to the console with the key.
+    pub const fn permits_console(self) -> bool {
+        matches!(self, TeamKeyScope::Console | TeamKeyScope::All)
+    }
+}
+
+string_enum! {
     /// An operation on an API key that exists.
     KeyOperation {
         /// Changes the time of expiry.
@@ -69,8 +93,10 @@ pub struct KeyTimes {
     pub id: Uuid,
     /// Row ID of the team that the key authenticates; `None` for the key of an operator.
     pub team: Option<TeamRowId>,
-    /// What the key permits.
+    /// What the key permits, if it is that of an operator.
     pub scope: KeyScope,
+    /// What the key permits, if it is that of a team.
+    pub team_scope: TeamKeyScope,
     /// Name that its owner gave the key.
     pub name: String,
     /// Time of creation.
@@ -138,6 +164,7 @@ mod tests {
             id: Uuid::nil(),
             team: None,
             scope: KeyScope::All,
+            team_scope: TeamKeyScope::Api,
             name: "ci".to_owned(),
             created_at: Timestamp(created),
             expires_at: expires.map(Timestamp),

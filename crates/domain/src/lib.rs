@@ -1,6 +1,7 @@
 //! Business rules and plain data types of the marketplace. They use no database, no transport, and no clock.
 
 pub mod aggregation;
+pub mod agreements;
 pub mod asset_filters;
 pub mod assets;
 pub mod browse;
@@ -51,6 +52,7 @@ pub mod row_ids;
 pub mod sales;
 pub mod samples;
 pub mod scale;
+pub mod sessions;
 pub mod stages;
 pub mod state_machine;
 pub mod string_enum;

@@ -19,6 +19,18 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// Who made a change that the audit records.
+    AuditActorKind {
+        /// A team, with one of its keys.
+        Team = "team",
+        /// An operator of the marketplace, with an operator key.
+        Operator = "operator",
+        /// A command on the data directory, without a key.
+        Command = "command",
+    }
+}
+
 /// Who a valid API key acts for. Row IDs of different kinds can be equal, so the kind is part of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Principal {

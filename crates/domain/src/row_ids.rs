@@ -73,6 +73,8 @@ row_id! {
     BundleRowId,
     /// The row ID of a ledger entry.
     LedgerEntryRowId,
+    /// The row ID of a purchase of credits.
+    CreditPurchaseRowId,
     /// The row ID of a withdrawal of earnings.
     WithdrawalRowId,
     /// The row ID of an opportunity, for listings or for a project.

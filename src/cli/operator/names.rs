@@ -31,8 +31,8 @@ pub const TASKSETS: Records =
 
 pub const KEYS: Records = Records::new(
     "/keys",
-    "id name status created_at expires_at revoked_at last_used_at",
-    "id team_id team name status created_at expires_at rotated_at revoked_at last_used_at",
+    "id name scope status created_at expires_at revoked_at last_used_at",
+    "id team_id team name scope status created_at expires_at rotated_at revoked_at last_used_at",
 )
 .named(Name::new("key", "name"));
 

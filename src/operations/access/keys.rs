@@ -1,4 +1,4 @@
-//! Proofs of a valid API key: of any kind, of a team, or of an operator.
+//! Proofs of a valid API key: of any kind, of a team, or of an operator. A session is a key that was sent earlier.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        keys::KeyStatus,
+        keys::{KeyStatus, TeamKeyScope},
         principals::{KeyOwner, KeyScope, OperatorKey, Principal},
         row_ids::KeyRowId,
         teams::Team,
     },
     error::{Error, Result},
-    market::{Market, Reader, Requester},
+    market::{CachedKey, Market, Reader, Requester},
     store,
 };
 
@@ -20,15 +20,24 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Authenticated {
     owner: KeyOwner,
-    /// ID of the key; `None` if there was none in this process.
-    key_id: Option<Uuid>,
+    used_key: Option<UsedKey>,
     requester: Requester,
+}
+
+/// The key that a request was authenticated with. A command on the data directory has none.
+#[derive(Clone, Copy, Debug)]
+struct UsedKey {
+    row_id: KeyRowId,
+    id: Uuid,
+    /// ID of the session that the key was used for; `None` if the request has the key itself.
+    session: Option<Uuid>,
 }
 
 /// Proof of a valid API key of a team.
 #[derive(Clone, Debug)]
 pub struct AuthenticatedTeam {
     team: Arc<Team>,
+    used_key: Option<UsedKey>,
     requester: Requester,
 }
 
@@ -36,6 +45,7 @@ pub struct AuthenticatedTeam {
 #[derive(Clone, Debug)]
 pub struct Operator {
     key: OperatorKey,
+    used_key: Option<UsedKey>,
     requester: Requester,
 }
 
@@ -44,8 +54,8 @@ pub struct Operator {
 pub struct ActingOperator(Operator);
 
 impl Authenticated {
-    /// Authenticates an API key. A cached key costs no database read. `requester` is the client that sent the
-    /// key; what the proof permits is done on behalf of the key's principal.
+    /// Authenticates an API key of a program. A cached key costs no database read. `requester` is the client that sent
+    /// the key; what the proof permits is done on behalf of the key's principal. Fails if the key is only for signing in.
     pub async fn authenticate(market: &Market, requester: Requester, key: &str) -> Result<Authenticated> {
         let now = market.clock().now();
         let key = match market.key_cache().get_cached(key, now) {
@@ -56,15 +66,29 @@ impl Authenticated {
                 market.read_inline(requester.clone(), load).await?
             }
         };
+        if !key.team_scope().is_none_or(TeamKeyScope::permits_api) {
+            return Err(Error::ApiScopeRequired);
+        }
+        Ok(Authenticated::of_key(market, requester, &key, None))
+    }
+
+    /// Returns the proof for a valid key, used in this session or by itself.
+    pub(super) fn of_key(
+        market: &Market,
+        requester: Requester,
+        key: &CachedKey,
+        session: Option<Uuid>,
+    ) -> Authenticated {
         let requester = requester.into_principal(market.id(), key.owner.principal());
-        Ok(Authenticated { owner: key.owner.clone(), key_id: Some(key.id()), requester })
+        let used_key = Some(UsedKey { row_id: key.row_id(), id: key.id(), session });
+        Authenticated { owner: key.owner.clone(), used_key, requester }
     }
 
     /// Returns the proof for a request of a command on the data directory, which acts as an operator without a key. Code
     /// that serves requests of others must not call it, which a test of the layers checks.
     pub fn of_local_command(request_id: &str) -> Authenticated {
         let owner = KeyOwner::Operator(OperatorKey::LOCAL_COMMAND);
-        Authenticated { owner, key_id: None, requester: Requester::process().with_request_id(request_id) }
+        Authenticated { owner, used_key: None, requester: Requester::process().with_request_id(request_id) }
     }
 
     /// Returns who the key acts for.
@@ -80,24 +104,50 @@ impl Authenticated {
         }
     }
 
-    /// Returns the ID of the key, which is not secret.
-    pub const fn key_id(&self) -> Option<Uuid> {
-        self.key_id
+    /// Returns the requester of the principal's reads and writes.
+    pub fn requester(&self) -> Requester {
+        self.requester.clone()
     }
 }
 
+/// What proofs say about the key that they were made with.
+macro_rules! used_key {
+    ($($name:ident),+) => {
+        $(
+            impl $name {
+                /// Returns the ID of the key, which is not secret; `None` for a command on the data directory.
+                pub fn key_id(&self) -> Option<Uuid> {
+                    self.used_key.map(|key| key.id)
+                }
+
+                /// Returns the row ID of the key; `None` for a command on the data directory.
+                pub fn key_row_id(&self) -> Option<KeyRowId> {
+                    self.used_key.map(|key| key.row_id)
+                }
+
+                /// Returns the ID of the session; `None` if the request has the key itself.
+                pub fn session(&self) -> Option<Uuid> {
+                    self.used_key.and_then(|key| key.session)
+                }
+            }
+        )+
+    };
+}
+
+used_key!(Authenticated, AuthenticatedTeam, Operator);
+
 impl From<AuthenticatedTeam> for Authenticated {
-    fn from(AuthenticatedTeam { team, requester }: AuthenticatedTeam) -> Authenticated {
-        Authenticated { owner: KeyOwner::Team(team), key_id: None, requester }
+    fn from(AuthenticatedTeam { team, used_key, requester }: AuthenticatedTeam) -> Authenticated {
+        Authenticated { owner: KeyOwner::Team(team), used_key, requester }
     }
 }
 
 impl AuthenticatedTeam {
     /// Checks that the key belongs to a team.
     pub fn authorize(authenticated: Authenticated) -> Result<AuthenticatedTeam> {
-        let Authenticated { owner, requester, .. } = authenticated;
+        let Authenticated { owner, used_key, requester } = authenticated;
         match owner {
-            KeyOwner::Team(team) => Ok(AuthenticatedTeam { team, requester }),
+            KeyOwner::Team(team) => Ok(AuthenticatedTeam { team, used_key, requester }),
             KeyOwner::Operator(_) => Err(Error::TeamKeyRequired),
         }
     }
@@ -121,9 +171,9 @@ impl AuthenticatedTeam {
 impl Operator {
     /// Checks that the key is an operator key.
     pub fn authorize(authenticated: Authenticated) -> Result<Operator> {
-        let Authenticated { owner, requester, .. } = authenticated;
+        let Authenticated { owner, used_key, requester } = authenticated;
         match owner {
-            KeyOwner::Operator(key) => Ok(Operator { key, requester }),
+            KeyOwner::Operator(key) => Ok(Operator { key, used_key, requester }),
             KeyOwner::Team(_) => Err(Error::OperatorRequired),
         }
     }
@@ -166,7 +216,12 @@ impl ActingOperator {
 
     /// Returns the row ID of the key; none for a command on the data directory.
     pub fn key(&self) -> Option<KeyRowId> {
-        Some(self.0.key.row_id).filter(|key| *key != OperatorKey::LOCAL_COMMAND.row_id)
+        self.0.key_row_id()
+    }
+
+    /// Returns the ID of the session; `None` if the request has the key itself.
+    pub fn session(&self) -> Option<Uuid> {
+        self.0.session()
     }
 
     /// Returns the principal: the operator key.

@@ -25,7 +25,10 @@ use crate::{
     error::{Error, ErrorChain, Result},
     private_files,
     search::Progress,
-    store::secrets::{self, COPY_SECRET},
+    store::{
+        secrets::{self, COPY_SECRET},
+        sessions,
+    },
 };
 
 /// What a backup is restored to.
@@ -181,10 +184,12 @@ impl Restoring<'_> {
     }
 }
 
-/// Makes the restored database one of its own: a backup of it does not replace those of the original.
+/// Makes the restored database one of its own: a backup of it does not replace those of the original, and nobody has signed
+/// in.
 fn finish_database(mut database: File, target: &DataDirectory, entropy: &Entropy) -> Result<()> {
     let path = target.incomplete_database();
     database.flush().map_err(cannot("write", &path))?;
     drop(database);
+    sessions::delete_in_file(&path)?;
     secrets::replace_in_file(&path, COPY_SECRET, &entropy.random_secret())
 }

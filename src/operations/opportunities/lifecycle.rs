@@ -105,6 +105,20 @@ pub fn record_update(
     Ok(updated)
 }
 
+/// Moves the deadline of a published opportunity to a later time, which opens it again if its deadline has passed.
+pub fn extend(
+    writer: &mut Writer,
+    buyer: &Buyer,
+    actor: Actor,
+    (id, kind): (Uuid, OpportunityKind),
+    deadline: Timestamp,
+) -> Result<Opportunity> {
+    let found = find_own(writer.rows, buyer, id, kind)?;
+    found.status.check(OpportunityOperation::ExtendDeadline)?;
+    let change = OpportunityChange { deadline: Change::Set(deadline), ..OpportunityChange::default() };
+    update(writer, buyer, actor, (id, kind), change)
+}
+
 fn extend_deadline(writer: &mut Writer, found: &Opportunity, deadline: &Change<Timestamp>) -> Result<()> {
     found.status.check(OpportunityOperation::ExtendDeadline)?;
     let is_later = |deadline: Timestamp| found.deadline.is_some_and(|earlier| deadline > earlier);

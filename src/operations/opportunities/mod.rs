@@ -9,8 +9,8 @@ use marketplace_text::equality_key;
 use uuid::Uuid;
 
 pub use self::lifecycle::{
-    MAX_UNFINISHED, cancel, close, create, end_all, exclude, find_own, pass_deadline, publish, record_update,
-    update,
+    MAX_UNFINISHED, cancel, close, create, end_all, exclude, extend, find_own, pass_deadline, publish,
+    record_update, update,
 };
 use super::access::{Buyer, Vendor};
 use crate::{
@@ -113,4 +113,50 @@ pub fn list_bids_on(
 ) -> Result<(Vec<Bid>, u64)> {
     let project = find_owned(reader, buyer, id, OpportunityKind::Project)?;
     store::opportunities::list_bids_on_opportunity(reader.rows, project.row_id, limit, offset)
+}
+
+/// An opportunity of a buyer, with a page of the bids on it.
+#[derive(Clone, Debug)]
+pub struct OwnedOpportunity {
+    /// The opportunity.
+    pub opportunity: Opportunity,
+    /// Bids on it, newest first.
+    pub bids: Vec<Bid>,
+    /// Number of all bids on it.
+    pub bid_count: u64,
+    /// Names of the vendors that made these bids, and of those that are excluded, by their IDs.
+    pub vendors: HashMap<Uuid, String>,
+}
+
+/// Returns the opportunity with this ID, of either kind, with a page of the bids on it, if it belongs to the buyer.
+pub fn find_owned_with_bids(
+    reader: &Reader,
+    buyer: &Buyer,
+    id: Uuid,
+    limit: usize,
+    offset: u64,
+) -> Result<OwnedOpportunity> {
+    let opportunity = of_any_kind(|kind| find_owned(reader, buyer, id, kind))?;
+    let (bids, bid_count) = match opportunity.kind {
+        OpportunityKind::Listing => (Vec::new(), 0),
+        OpportunityKind::Project => {
+            store::opportunities::list_bids_on_opportunity(reader.rows, opportunity.row_id, limit, offset)?
+        }
+    };
+    let row_ids: Vec<_> = bids.iter().map(|bid| bid.row_id).collect();
+    let vendors = store::opportunities::vendor_names(reader.rows, opportunity.row_id, &row_ids)?;
+    Ok(OwnedOpportunity { opportunity, bids, bid_count, vendors })
+}
+
+/// Like [`find`], of either kind.
+pub fn find_of_any_kind(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Opportunity> {
+    of_any_kind(|kind| find(reader, vendor, id, kind))
+}
+
+/// Returns the first opportunity that `find` finds, which is called with each kind.
+fn of_any_kind(find: impl Fn(OpportunityKind) -> Result<Opportunity>) -> Result<Opportunity> {
+    match find(OpportunityKind::Listing) {
+        Err(Error::NotFound(_)) => find(OpportunityKind::Project),
+        found => found,
+    }
 }

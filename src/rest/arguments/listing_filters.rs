@@ -1,13 +1,10 @@
 //! Listing filters that the catalog and a vendor's own listings have in common: the query parameters, and
 //! their conversion to filters of the search index.
 
-use marketplace_index::{Bounds, Filters, Measure, PerMeasure, document::Labels};
+use marketplace_index::{Filters, PerMeasure, document::Labels};
 use poem_openapi::Object;
 
-use crate::domain::money;
-
-/// Bytes per gigabyte in the filters by zip size.
-const GIGABYTE: f64 = 1e9;
+use crate::operations::browse_filters::{LOC, PRICE, SAMPLE_PRICE, TASKS, ZIP_FILES, ZIP_SIZE};
 
 /// Query parameters that filter listings.
 #[derive(Debug, Object)]
@@ -74,12 +71,12 @@ impl ListingFilters {
     pub fn into_filters(self) -> Filters {
         Filters {
             bounds: PerMeasure::from([
-                (Measure::Price, price_bounds(self.min_price, self.max_price)),
-                (Measure::SamplePrice, price_bounds(self.min_sample_price, self.max_sample_price)),
-                (Measure::Tasks, count_bounds(self.min_tasks, self.max_tasks)),
-                (Measure::Loc, count_bounds(self.min_loc, self.max_loc)),
-                (Measure::ZipFiles, count_bounds(self.min_zip_files, self.max_zip_files)),
-                (Measure::ZipBytes, size_bounds(self.min_zip_size_gb, self.max_zip_size_gb)),
+                PRICE.decimals(self.min_price, self.max_price),
+                SAMPLE_PRICE.decimals(self.min_sample_price, self.max_sample_price),
+                TASKS.counts(self.min_tasks, self.max_tasks),
+                LOC.counts(self.min_loc, self.max_loc),
+                ZIP_FILES.counts(self.min_zip_files, self.max_zip_files),
+                ZIP_SIZE.decimals(self.min_zip_size_gb, self.max_zip_size_gb),
             ]),
             labels: Labels { tags: self.tags, asset_types: self.asset_types, ..Labels::default() },
             certified: self.verified_only,
@@ -88,31 +85,4 @@ impl ListingFilters {
             ..Filters::default()
         }
     }
-}
-
-/// Converts the bounds of a count.
-pub fn count_bounds(min: Option<i64>, max: Option<i64>) -> Bounds {
-    let count = |bound: i64| u64::try_from(bound).unwrap_or_default();
-    Bounds { min: min.map(count), max: max.map(count) }
-}
-
-/// Converts bounds in US dollars to bounds in cents.
-pub fn price_bounds(min: Option<f64>, max: Option<f64>) -> Bounds {
-    Bounds {
-        min: min.map(|dollars| money::bound_in_cents(dollars, true)),
-        max: max.map(|dollars| money::bound_in_cents(dollars, false)),
-    }
-}
-
-fn size_bounds(min: Option<f64>, max: Option<f64>) -> Bounds {
-    let bytes = |size: f64, round: fn(f64) -> f64| {
-        let exact = size * GIGABYTE;
-        let nearest = exact.round();
-        // Tolerates the rounding error of decimals: as an `f64`, 1.001 times 10^9 is slightly less than
-        // 1,001,000,000.
-        let is_integer = (exact - nearest).abs() <= nearest * f64::EPSILON;
-        // `as` saturates, so a bound beyond `u64` becomes `u64::MAX`.
-        (if is_integer { nearest } else { round(exact) }) as u64
-    };
-    Bounds { min: min.map(|size| bytes(size, f64::ceil)), max: max.map(|size| bytes(size, f64::floor)) }
 }

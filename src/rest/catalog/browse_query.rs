@@ -1,15 +1,17 @@
 //! Query parameters of the catalog, and their translation into filters of the search index.
 
-use marketplace_index::{Filters, Measure, document::Labels};
+use marketplace_index::{Filters, document::Labels};
 use poem_openapi::Object;
 
 use crate::{
     domain::browse::SortOrder,
-    operations::browse::{CursorForm, PageRequest},
-    rest::{
-        arguments::listing_filters::{ListingFilters, count_bounds, price_bounds},
-        shapes::listing_pages,
+    operations::{
+        browse::{CursorForm, PageRequest},
+        browse_filters::{
+            self, CODEBASES, ENVIRONMENTS, PRICE_PER_TASK, RAW_DATA, ROBOTICS_DATASETS, TASKSETS, VENDOR_TIER,
+        },
     },
+    rest::{arguments::listing_filters::ListingFilters, shapes::listing_pages},
     web::enum_value::EnumValue,
 };
 
@@ -124,17 +126,17 @@ impl CatalogFilters {
                 ..common.labels
             },
             rare_languages: self.rare_languages_only,
-            vendor_tiers: non_negative_tiers(&self.vendor_tiers),
+            vendor_tiers: browse_filters::vendor_tiers(&self.vendor_tiers),
             ..common
         };
         filters.bounds.extend([
-            (Measure::PricePerTask, price_bounds(self.min_price_per_task, self.max_price_per_task)),
-            (Measure::VendorTier, count_bounds(self.min_vendor_tier, None)),
-            (Measure::Codebases, count_bounds(self.min_codebases, self.max_codebases)),
-            (Measure::Tasksets, count_bounds(self.min_tasksets, self.max_tasksets)),
-            (Measure::Environments, count_bounds(self.min_environments, self.max_environments)),
-            (Measure::RoboticsDatasets, count_bounds(self.min_robotics_datasets, self.max_robotics_datasets)),
-            (Measure::RawData, count_bounds(self.min_raw_data, self.max_raw_data)),
+            PRICE_PER_TASK.decimals(self.min_price_per_task, self.max_price_per_task),
+            VENDOR_TIER.counts(self.min_vendor_tier, None),
+            CODEBASES.counts(self.min_codebases, self.max_codebases),
+            TASKSETS.counts(self.min_tasksets, self.max_tasksets),
+            ENVIRONMENTS.counts(self.min_environments, self.max_environments),
+            ROBOTICS_DATASETS.counts(self.min_robotics_datasets, self.max_robotics_datasets),
+            RAW_DATA.counts(self.min_raw_data, self.max_raw_data),
         ]);
         (text, filters, self.owned)
     }
@@ -155,10 +157,4 @@ impl BrowseQuery {
             skip: 0,
         }
     }
-}
-
-/// Drops negative tiers, which no vendor has. A list of negative tiers alone matches nothing.
-fn non_negative_tiers(tiers: &[i64]) -> Option<Vec<u64>> {
-    let non_negative = tiers.iter().filter_map(|tier| u64::try_from(*tier).ok()).collect();
-    (!tiers.is_empty()).then_some(non_negative)
 }

@@ -12,6 +12,7 @@ use crate::{
         collections::Collection,
         due_steps::StepKind,
         events::{EventData, EventType, LabelData},
+        keys::TeamKeyScope,
         principals::KeyScope,
         time::Timestamp,
     },
@@ -103,6 +104,7 @@ fn insert_key(writer: &mut Writer) -> Result<Uuid> {
     let key = NewKey {
         id: writer.new_id(Collection::Keys),
         team: None,
+        team_scope: TeamKeyScope::Api,
         scope: KeyScope::All,
         name: "test",
         digest: KeyCache::digest(SECRET),

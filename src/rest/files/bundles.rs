@@ -29,9 +29,10 @@ use crate::{
     http_server::byte_ranges::{self, Selected},
     market::{Market, Reader, Requester, Writer},
     operations::bundles::{self, Delivery, LinkedBundle},
-    rest::{arguments::if_match, router, shapes::bundle_urls},
+    rest::{arguments::if_match, router},
     store::bundles::Location,
     web::{
+        bundle_urls,
         limits::RequestLimits,
         problem::ApiError,
         request_id,

@@ -7,13 +7,14 @@ use uuid::Uuid;
 
 use super::{
     changes::{self, Change},
-    pages::{self, ListQuery, TeamFilter, page_of},
+    pages::{self, ListQuery, page_of},
     references,
     resources::{self, resource},
     routes::{self, DEMO_BUYER, routes},
 };
 use crate::{
     domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
+    error::Code,
     operations::{access::Operator, credit_purchases},
     rest::{
         arguments::{
@@ -42,12 +43,16 @@ pub struct CreditPurchaseOut {
     pub currency: EnumValue<Currency>,
     /// State of the purchase.
     pub status: EnumValue<CreditPurchaseStatus>,
-    /// ID of the ledger entry.
-    pub ledger_entry_id: Uuid,
-    /// Time at which it was made.
+    /// ID of the ledger entry; null unless completed.
+    pub ledger_entry_id: Option<Uuid>,
+    /// ID of the team's key that requested it; null if an operator bought the credits.
+    pub key_id: Option<Uuid>,
+    /// Time at which it was made or requested.
     pub created_at: UtcTime,
-    /// Time at which the credits were added.
-    pub completed_at: UtcTime,
+    /// Time at which the credits were added; null unless completed.
+    pub completed_at: Option<UtcTime>,
+    /// Time at which it was completed, rejected, or canceled; null until then.
+    pub decided_at: Option<UtcTime>,
 }
 
 resource!(CreditPurchaseOut: Uuid, CREDIT_PURCHASES, "credit_purchase", id, team_id);
@@ -55,6 +60,15 @@ resource!(CreditPurchaseOut: Uuid, CREDIT_PURCHASES, "credit_purchase", id, team
 page_of! {
     /// A page of purchases of credits.
     CreditPurchasePage, CreditPurchaseOut
+}
+
+/// What the list of purchases of credits can be filtered by.
+#[derive(Debug, Object, Serialize)]
+pub struct CreditPurchaseFilters {
+    /// ID of the team.
+    team_id: Option<Uuid>,
+    /// State of the purchase.
+    status: Option<EnumValue<CreditPurchaseStatus>>,
 }
 
 /// Credits to buy in the name of a team.
@@ -72,11 +86,15 @@ pub struct CreditPurchaseIn {
 impl CreditPurchasesApi {
     /// List purchases of credits
     ///
-    /// Returns the purchases of credits of all teams, newest first.
-    #[get("/credit-purchases", routes::list(&["team_id=00000000-0000-0000-0000-000000000000"]))]
+    /// Returns the purchases of credits of all teams, newest first. Those that teams request are pending until you complete
+    /// or reject them.
+    #[get(
+        "/credit-purchases",
+        routes::list(&["status=pending", "team_id=00000000-0000-0000-0000-000000000000"]),
+    )]
     async fn list_credit_purchases(
         call: Call<Operator>,
-        query: Params<ListQuery<TeamFilter>>,
+        query: Params<ListQuery<CreditPurchaseFilters>>,
     ) -> JsonResult<CreditPurchasePage> {
         pages::list(call, query).await
     }
@@ -107,5 +125,36 @@ impl CreditPurchasesApi {
         credit_purchase_id: Path<Uuid>,
     ) -> JsonResult<CreditPurchaseOut> {
         resources::get(call, credit_purchase_id.0).await
+    }
+    /// Complete a purchase of credits
+    ///
+    /// Records that a team has paid for the credits that it requested. They can be spent at once.
+    #[post(
+        "/credit-purchases/{credit_purchase_id}/complete",
+        routes::change("credit_purchases", Actor::Platform, &[EventType::WalletCredited])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn complete_credit_purchase(
+        change: Change,
+        /// ID of the purchase of credits.
+        credit_purchase_id: Path<Uuid>,
+    ) -> JsonResult<CreditPurchaseOut> {
+        changes::transition(change, credit_purchase_id, credit_purchases::complete).await
+    }
+
+    /// Reject a purchase of credits
+    ///
+    /// Rejects the credits that a team requested. None are added.
+    #[post(
+        "/credit-purchases/{credit_purchase_id}/reject",
+        routes::change("credit_purchases", Actor::Platform, &[EventType::CreditPurchaseRejected])
+            .with_conflicts(&[Code::InvalidTransition]),
+    )]
+    async fn reject_credit_purchase(
+        change: Change,
+        /// ID of the purchase of credits.
+        credit_purchase_id: Path<Uuid>,
+    ) -> JsonResult<CreditPurchaseOut> {
+        changes::transition(change, credit_purchase_id, credit_purchases::reject).await
     }
 }

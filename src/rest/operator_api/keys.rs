@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::{
         events::EventType,
-        keys::{KeyStatus, KeyTimes},
+        keys::{KeyStatus, KeyTimes, TeamKeyScope},
         listings::Actor,
         principals::KeyScope,
         time::Timestamp,
@@ -80,6 +80,8 @@ pub struct KeyOut {
     pub team_id: Uuid,
     /// Name of the key.
     pub name: String,
+    /// What the key permits: requests of programs and agents (`api`), signing in to the console (`console`), or both.
+    pub scope: EnumValue<TeamKeyScope>,
     /// Its status and times.
     #[oai(flatten)]
     #[serde(flatten)]
@@ -94,7 +96,8 @@ impl Resource for KeyOut {
     fn new(record: TeamKeyRecord, context: &CheckContext) -> KeyOut {
         let TeamKeyRecord { key, team, last_used_at } = record;
         let state = KeyState::new(&key, last_used_at, context.now);
-        KeyOut { id: key.id, team_id: team, name: key.name, state }
+        let scope = EnumValue(key.team_scope);
+        KeyOut { id: key.id, team_id: team, name: key.name, scope, state }
     }
 }
 
@@ -136,6 +139,9 @@ pub struct KeyIn {
     team_id: MaybeInvalid<Uuid>,
     /// Name of the key, for instance its purpose.
     name: MaybeInvalid<KeyName>,
+    /// What the key permits; `api` if absent: requests of programs and agents. People need a key with `console` or `all` to
+    /// sign in, who can then create others.
+    scope: Option<EnumValue<TeamKeyScope>>,
     /// Time at which the key expires, in the future; null or absent if never.
     expires_at: Option<RequestTime>,
 }
@@ -176,7 +182,9 @@ impl KeysApi {
         changes::post_body_with(change, body, |writer, platform, body: KeyIn| {
             let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?.id.to_string();
             let expires_at = body.expires_at.map(|at| at.0);
-            let created = keys::create(writer, &team, &body.name.into_valid()?.0, expires_at)?;
+            let (name, scope) =
+                (body.name.into_valid()?.0, body.scope.map_or(TeamKeyScope::Api, |scope| scope.0));
+            let created = keys::create_with_scope(writer, &team, &name, scope, expires_at)?;
             NewKey::find(writer, platform, created)
         })
         .await

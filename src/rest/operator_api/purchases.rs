@@ -22,6 +22,7 @@ use crate::{
     error::{Code, Result},
     operations::{
         access::Operator,
+        agreements,
         purchases::{self, PurchaseInput},
     },
     rest::{
@@ -29,11 +30,11 @@ use crate::{
             params::Params,
             request_body::{Body, MaybeInvalid},
         },
-        json::JsonResult,
+        json::{Json, JsonResult},
         route::{Call, Path},
         shapes::{Money, UtcTime},
     },
-    store::records::purchases::PURCHASES,
+    store::{agreements::Agreement, records::purchases::PURCHASES},
     web::enum_value::EnumValue,
 };
 
@@ -78,7 +79,7 @@ pub struct PurchaseOut {
     pub asset_ids: Vec<Uuid>,
     /// ID of the accepted offer; null unless `kind` is `accepted_bid`.
     pub offer_id: Option<Uuid>,
-    /// ID of the agreement document, which this API does not serve; null until it is signed.
+    /// ID of the agreement document; null until it is signed.
     pub agreement_document_id: Option<Uuid>,
     /// Time at which the agreement was signed; null until then.
     pub agreement_signed_at: Option<UtcTime>,
@@ -95,6 +96,30 @@ pub struct PurchaseOut {
 }
 
 resource!(PurchaseOut: Uuid, PURCHASES, "purchase", id, team_id);
+
+/// The agreement of a purchase: what buyer and vendor agreed on, as text. It is made when the purchase is completed, and
+/// never changes.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "PurchaseAgreement")]
+pub struct AgreementOut {
+    /// ID of the purchase.
+    pub purchase_id: Uuid,
+    /// The text; null until the purchase is completed, and if it was completed before agreements were stored.
+    pub text: Option<String>,
+    /// SHA-256 digest of the text in UTF-8, in hexadecimal; null without a text.
+    pub sha256: Option<String>,
+    /// Time at which it was made; null without a text.
+    pub created_at: Option<UtcTime>,
+}
+
+impl AgreementOut {
+    fn new(purchase_id: Uuid, agreement: Option<Agreement>) -> AgreementOut {
+        let (text, sha256, created_at) = agreement.map_or((None, None, None), |agreement| {
+            (Some(agreement.text), Some(agreement.sha256), Some(agreement.created_at.into()))
+        });
+        AgreementOut { purchase_id, text, sha256, created_at }
+    }
+}
 
 page_of! {
     /// A page of purchases.
@@ -227,6 +252,21 @@ impl PurchasesApi {
     #[get("/purchases/{purchase_id}", routes::get("purchases"))]
     async fn get_purchase(call: Call<Operator>, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
         resources::get(call, purchase_id.0).await
+    }
+
+    /// Get the agreement of a purchase
+    ///
+    /// Returns the agreement of a purchase as text, with its digest. It names the buyer and the vendor.
+    #[get("/purchases/{purchase_id}/agreement", routes::get("purchases"))]
+    async fn get_purchase_agreement(
+        call: Call<Operator>,
+        purchase_id: Path<Uuid>,
+    ) -> JsonResult<AgreementOut> {
+        let (platform, id) = (call.access.platform(), purchase_id.0);
+        Json::read(&call.served, call.access.requester(), move |reader| {
+            Ok(AgreementOut::new(id, agreements::find_of_any(reader.rows, platform, id)?))
+        })
+        .await
     }
 
     /// Complete a purchase

@@ -145,14 +145,7 @@ pub struct WebhookPatch {
 /// Looks up the host of a URL, before the write for which it is needed.
 async fn resolve(market: &Market, url: Option<String>) -> Result<Option<Result<CheckedUrl>>> {
     let Some(url) = url else { return Ok(None) };
-    let lookup = move |market: &Market| {
-        let settings = &market.settings().webhooks;
-        // The answer of a resolver would make two worlds differ.
-        let is_of_world = market.clock().is_of_world();
-        let checked = if is_of_world { CheckedUrl::without_lookup } else { CheckedUrl::resolve };
-        Ok(checked(settings, &url))
-    };
-    market.spawn_blocking(lookup).await.map(Some)
+    market.spawn_blocking(move |market| Ok(CheckedUrl::check(market, &url))).await.map(Some)
 }
 
 #[routes(prefix = "/operator/v1", tag = Events)]
@@ -260,6 +253,21 @@ impl WebhooksApi {
         changes::post_with(change, move |writer, platform| {
             let rotated = webhooks::rotate(writer, platform, webhook_id.0)?;
             WebhookWithSecret::find(writer, platform, &rotated)
+        })
+        .await
+    }
+
+    /// Test a webhook
+    ///
+    /// Sends the event `webhook.tested` to an enabled webhook, whatever types of events it gets. Its deliveries show what came
+    /// of it.
+    #[post(
+        "/webhooks/{webhook_id}/test",
+        routes::change("webhooks", Actor::Platform, &[EventType::WebhookTested]),
+    )]
+    async fn test_webhook(change: Change, webhook_id: Path<Uuid>) -> JsonResult<WebhookOut> {
+        changes::transition(change, webhook_id, |writer, platform, _, id| {
+            webhooks::test(writer, platform, id)
         })
         .await
     }

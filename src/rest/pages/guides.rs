@@ -25,8 +25,9 @@ macro_rules! guides {
 }
 
 /// All guides, in the order of the README.
-pub static GUIDES: [Guide; 14] = guides![
+pub static GUIDES: [Guide; 15] = guides![
     "tour",
+    "console",
     "agents",
     "gym",
     "repositories",

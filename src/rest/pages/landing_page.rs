@@ -1,5 +1,5 @@
-//! The landing page at `/`: what this server is, where its parts are, and the demo keys. As HTML, or as JSON
-//! for clients that ask for it.
+//! The landing page at `/`, the door of the market: what it is, where people sign in, where its parts are, and the demo keys. As
+//! HTML, or as JSON for clients that ask for it.
 
 use std::fmt::Write;
 
@@ -26,26 +26,32 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// The demo key in the example of a request.
 const EXAMPLE_KEY: &str = DEMO_KEYS[1].0;
 
-/// Serves the landing page, with the demo keys if the server has the demo market.
+/// What people sign in to, below the path of the web app.
+const SIGN_IN: &str = "/sign-in";
+
+/// Serves the landing page, with the demo keys if the server has the demo market. `console` is the path of the web app, if the
+/// market has one.
 pub fn landing_page(
     apis: Vec<&'static Api>,
     link_base: LinkBase,
+    console: Option<&'static str>,
     is_demo: bool,
 ) -> impl Endpoint<Output = Response> + 'static {
     router::get_only(make_sync(move |request: Request| {
         let base_url = link_base.for_request(&request);
         let response = Response::builder().header(header::VARY, "Accept");
         if prefers_json(request.headers()) {
-            let body = landing_json(&apis, &base_url, is_demo).to_string();
+            let body = landing_json(&apis, &base_url, console, is_demo).to_string();
             response.content_type("application/json").body(body)
         } else {
             let response = response.header(header::CONTENT_SECURITY_POLICY, POLICY);
-            response.content_type("text/html; charset=utf-8").body(landing_html(&apis, &base_url, is_demo))
+            let page = landing_html(&apis, &base_url, console, is_demo);
+            response.content_type("text/html; charset=utf-8").body(page)
         }
     }))
 }
 
-fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
+fn landing_json(apis: &[&Api], base_url: &str, console: Option<&str>, is_demo: bool) -> Value {
     let demo_keys = demo_keys(apis).filter(|_| is_demo);
     let apis = apis.iter().map(|api| {
         json!({
@@ -62,6 +68,7 @@ fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
     json!({
         "name": "Data marketplace",
         "version": env!("CARGO_PKG_VERSION"),
+        "console": console.map(|path| format!("{base_url}{path}")),
         "apis": apis.collect::<Vec<_>>(),
         "agent_server": format!("{base_url}/v2/mcp/"),
         "guides": guides.collect::<Vec<_>>(),
@@ -70,7 +77,7 @@ fn landing_json(apis: &[&Api], base_url: &str, is_demo: bool) -> Value {
 }
 
 /// Builds the page. `base_url` has only characters that host names and the settings allow.
-fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
+fn landing_html(apis: &[&Api], base_url: &str, console: Option<&str>, is_demo: bool) -> String {
     let mut rows = String::new();
     for api in apis {
         let (name, docs, document) = (api.display_name(), api.docs_path(), api.document_path());
@@ -92,16 +99,29 @@ fn landing_html(apis: &[&Api], base_url: &str, is_demo: bool) -> String {
         let _ = writeln!(demo_keys, "<tr><td><code>{key}</code></td><td>{meaning}</td></tr>");
     }
     demo_keys.push_str("</table>");
+    let door = console.map_or_else(String::new, |path| door(path, is_demo));
     let (key, demo_keys) = if is_demo { (EXAMPLE_KEY, demo_keys.as_str()) } else { ("&lt;API_KEY&gt;", "") };
     TEMPLATE
         .replace("{icon}", &page_parts::icon())
         .replace("{page_style}", page_parts::PAGE_STYLE)
+        .replace("{door}", &door)
         .replace("{apis}", rows.trim_end())
         .replace("{guides}", &guides.collect::<Vec<_>>().join(",\n"))
         .replace("{key}", key)
         .replace("{demo_keys}", demo_keys)
         .replace("{version}", env!("CARGO_PKG_VERSION"))
         .replace("{base_url}", &page_parts::escape_html(base_url))
+}
+
+/// Returns where people sign in.
+fn door(console: &str, is_demo: bool) -> String {
+    let note = if is_demo {
+        "Look around as one of the demo teams, without a key of your own."
+    } else {
+        "You need a key of your team for the web app. The first one comes from the market."
+    };
+    let address = format!("{}{SIGN_IN}", console.trim_start_matches('/'));
+    format!("<p class=\"door\"><a href=\"{address}\" class=\"button\">Sign in</a> <span>{note}</span></p>")
 }
 
 /// Returns the keys of the demo market that these APIs take.
@@ -137,7 +157,7 @@ mod tests {
 
     fn client(is_demo: bool) -> TestClient<impl Endpoint<Output = Response>> {
         let link_base = LinkBase::new(&Settings::default(), "http://192.0.2.7:8080");
-        TestClient::new(landing_page(crate::rest::APIS.to_vec(), link_base, is_demo))
+        TestClient::new(landing_page(crate::rest::APIS.to_vec(), link_base, Some("/console"), is_demo))
     }
 
     #[tokio::test]
@@ -173,6 +193,7 @@ mod tests {
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["apis"][1]["docs"], "http://localhost:9000/buyer/docs");
         assert_eq!(json["agent_server"], "http://localhost:9000/v2/mcp/");
+        assert_eq!(json["console"], "http://localhost:9000/console");
         assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(json["demo_keys"].as_array().unwrap().len(), DEMO_KEYS.len() + 1);
         let html = |is_demo| async move {
@@ -183,5 +204,16 @@ mod tests {
         assert!(demo.contains("http://192.0.2.7:8080/v2/mcp/") && demo.contains("mkt_demo_buyer"));
         assert!(!demo.contains("evil.example") && !demo.contains("<script"));
         assert!(!html(false).await.contains("mkt_demo"));
+    }
+
+    #[tokio::test]
+    async fn only_a_market_with_a_web_app_has_a_door() {
+        for (console, is_there) in [(Some("/console"), true), (None, false)] {
+            let link_base = LinkBase::new(&Settings::default(), "http://192.0.2.7:8080");
+            let client = TestClient::new(landing_page(crate::rest::APIS.to_vec(), link_base, console, false));
+            let html = client.get("/").send().await.0.into_body().into_string().await.unwrap();
+            assert_eq!(html.contains("href=\"console/sign-in\""), is_there);
+            assert!(!html.contains("{door}"));
+        }
     }
 }

@@ -15,12 +15,9 @@ use crate::{
     domain::{bundles::ManifestEntry, time::Timestamp},
     error::Result,
     operations::bundles::TeamBundle,
-    rest::shapes::{
-        bundle_urls,
-        json_object::{ObjectWriter, RawObject},
-    },
+    rest::shapes::json_object::{ObjectWriter, RawObject},
     store::renderings::Rendering,
-    web::served_market::ServedMarket,
+    web::{bundle_urls, served_market::ServedMarket},
 };
 
 /// Default number of listings on a page.

@@ -2,7 +2,6 @@
 
 mod amounts;
 pub mod assets;
-pub mod bundle_urls;
 pub mod events;
 pub mod json_object;
 pub mod limit_offset;

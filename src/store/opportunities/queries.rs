@@ -1,12 +1,14 @@
 //! Queries for opportunities and project bids.
 
+use std::collections::HashMap;
+
 use rusqlite::ToSql;
 use uuid::Uuid;
 
 use crate::{
     domain::{
         opportunities::{Bid, BidStatus, Opportunity, OpportunityKind, OpportunityStatus},
-        row_ids::OpportunityRowId,
+        row_ids::{OpportunityRowId, ProjectBidRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -162,6 +164,22 @@ fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
 pub fn find_bid(reader: &Reader, id: Uuid) -> Result<Option<Bid>> {
     let sql = format!("SELECT {BID_COLUMNS} FROM {BID_SOURCES} WHERE b.uuid = ?1");
     reader.query_first(&sql, [id], read_bid)
+}
+
+/// Returns the IDs and names of the vendors that an opportunity excludes, and of those that made these bids on it.
+pub fn vendor_names(
+    reader: &Reader,
+    opportunity: OpportunityRowId,
+    bids: &[ProjectBidRowId],
+) -> Result<HashMap<Uuid, String>> {
+    const SQL: &str = "SELECT uuid, name FROM teams
+         WHERE id IN (SELECT team FROM project_bids
+                      WHERE opportunity = ?1 AND id IN (SELECT value FROM json_each(?2)))
+             OR (is_vendor AND id IN (SELECT team FROM opportunity_exclusions WHERE opportunity = ?1))";
+    let bids: Vec<i64> = bids.iter().map(|bid| bid.0).collect();
+    let found =
+        reader.query_all(SQL, (opportunity, row::to_json(&bids)?), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.into_iter().collect())
 }
 
 /// Returns the ID of the team's bid on the opportunity that was neither declined nor withdrawn.

@@ -9,7 +9,9 @@ use super::{
 pub const AUDIT: Records = Records {
     name: "audit entry",
     columns: &[
-        "a.id AS number, a.occurred_at, k.uuid AS operator_key_id, k.uuid AS operator, a.operation,
+        "a.id AS number, a.occurred_at, coalesce(k.kind, 'command') AS actor_kind, k.uuid AS key_id,
+         a.session AS session_id,
+         iif(k.kind = 'operator', k.uuid, NULL) AS operator_key_id, k.uuid AS operator, a.operation,
          json_object('kind', a.subject_kind, 'id', a.subject_id) AS subject, t.uuid AS team_id, a.request_id",
     ],
     tables: &["audit a LEFT JOIN keys k ON k.id = a.key LEFT JOIN teams t ON t.id = a.team"],

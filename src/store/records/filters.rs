@@ -38,6 +38,15 @@ impl Filters {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
+    /// Fails if a name is not that of one of these filters.
+    pub(super) fn check_known(&self, filters: &[(&str, Filter)]) -> Result<()> {
+        let is_known = |name: &&String| filters.iter().any(|(known, _)| known == name);
+        match self.0.keys().find(|name| !is_known(name)) {
+            Some(unknown) => Err(Error::internal(format!("the list has no filter {unknown:?}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Fails unless these are the names of the filters.
     pub(super) fn check_names(&self, filters: &[(&str, Filter)]) -> Result<()> {
         let is_known = |name: &String| filters.iter().any(|(known, _)| known == name);
@@ -53,6 +62,10 @@ impl Filters {
 pub enum Filter {
     /// The column, or the expression, has the value.
     Equals(&'static str),
+    /// The column, or the expression, has the value, or one of the values of an array.
+    OneOf(&'static str),
+    /// The column contains the text, however it is written; see [`sql_functions`](crate::store::sql_functions).
+    Contains(&'static str),
     /// The column has a value, or none if the value is `false`.
     HasValue(&'static str),
     /// The condition, whose parameter `?` is the value.
@@ -78,7 +91,15 @@ impl Filter {
         filters: &Filters,
     ) -> Result<PageQuery> {
         Ok(match *self {
-            Filter::Equals(column) => query.filter(&format!("{column} = ?"), parameter(value)),
+            Filter::OneOf(column) if value.is_array() => {
+                query.filter(&format!("{column} IN (SELECT value FROM json_each(?))"), value.to_string())
+            }
+            Filter::Equals(column) | Filter::OneOf(column) => {
+                query.filter(&format!("{column} = ?"), parameter(value))
+            }
+            Filter::Contains(column) => {
+                query.filter(&format!("contains_text({column}, ?)"), parameter(value))
+            }
             Filter::HasValue(column) if value.as_bool() == Some(true) => {
                 query.when(&format!("{column} IS NOT NULL"))
             }

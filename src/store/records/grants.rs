@@ -1,10 +1,12 @@
 //! Upload grants, as operators see them.
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     Filter::{Custom, RefersTo},
-    FromRow, Record, Records,
+    Filters, FromRow, Record, Records,
+    pages::PageQuery,
 };
 use crate::{
     domain::grants::{Grant, GrantState},
@@ -58,27 +60,24 @@ pub const GRANTS: Records = Records {
     row_id: "g.id",
     id: "g.uuid",
     condition: None,
-    filters: &[
-        ("team_id", RefersTo("g.team", "teams")),
-        (
-            "status",
-            Custom(|query, value, _| {
-                let now = query.now.0;
-                match value.as_str().and_then(GrantState::parse) {
-                    Some(GrantState::Open) => query.when(IS_OPEN).filter("g.expires_at > ?", now),
-                    Some(GrantState::Expired) => query
-                        .filter(HAS_USE, "unused")
-                        .filter("(g.expired_at IS NOT NULL OR g.expires_at <= ?)", now),
-                    Some(GrantState::Consumed) => query.filter(HAS_USE, "consumed"),
-                    Some(GrantState::Revoked) => query.filter(HAS_USE, "revoked"),
-                    None => query.when("0"),
-                }
-            }),
-        ),
-    ],
+    filters: &[("team_id", RefersTo("g.team", "teams")), ("status", Custom(with_state))],
 };
 
 // Both expressions have an index. A few grants have expired, but no step has recorded it yet.
 const HAS_USE: &str = "CASE WHEN g.consumed_at IS NOT NULL THEN 'consumed'
     WHEN g.revoked_at IS NOT NULL THEN 'revoked' ELSE 'unused' END = ?";
 const IS_OPEN: &str = "(g.consumed_at IS NULL AND g.revoked_at IS NULL AND g.expired_at IS NULL) = 1";
+
+/// Adds the condition that grants have a state.
+pub(super) fn with_state(query: PageQuery, value: &Value, _: &Filters) -> PageQuery {
+    let now = query.now.0;
+    match value.as_str().and_then(GrantState::parse) {
+        Some(GrantState::Open) => query.when(IS_OPEN).filter("g.expires_at > ?", now),
+        Some(GrantState::Expired) => {
+            query.filter(HAS_USE, "unused").filter("(g.expired_at IS NOT NULL OR g.expires_at <= ?)", now)
+        }
+        Some(GrantState::Consumed) => query.filter(HAS_USE, "consumed"),
+        Some(GrantState::Revoked) => query.filter(HAS_USE, "revoked"),
+        None => query.when("0"),
+    }
+}

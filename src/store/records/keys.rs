@@ -61,7 +61,7 @@ impl Record for OperatorKeyRecord {
 }
 
 const COLUMNS: &str =
-    "k.id, k.uuid, k.team, k.scope, k.name, k.created_at, k.expires_at, k.rotated_at, k.revoked_at,
+    "k.id, k.uuid, k.team, k.scope, k.team_scope, k.name, k.created_at, k.expires_at, k.rotated_at, k.revoked_at,
     k.expired_at, k.last_used_at";
 
 /// API keys of teams.

@@ -31,6 +31,7 @@ pub mod quality_runs;
 mod query_plans;
 pub mod tasks;
 pub mod tasksets;
+pub mod team_lists;
 pub mod teams;
 pub mod wallets;
 pub mod webhook_deliveries;

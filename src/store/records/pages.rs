@@ -29,6 +29,42 @@ pub struct RowPage<T> {
     pub total: Option<u64>,
 }
 
+/// Where a page of a list of a team begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// With the newest row.
+    #[default]
+    Newest,
+    /// Below this row ID.
+    Below(i64),
+    /// Above this row ID: the page ends with the row that follows it, and is read when one goes back.
+    Above(i64),
+}
+
+/// Which page of a list of a team to return.
+#[derive(Clone, Copy, Debug)]
+pub struct TeamPageRequest {
+    /// Where the page begins.
+    pub start: Start,
+    /// Maximum number of rows.
+    pub limit: u32,
+    /// Whether to count the rows of all pages.
+    pub counts: bool,
+}
+
+/// A page of a list of a team, newest first, which can be left in both directions.
+#[derive(Debug)]
+pub struct TeamPage<T> {
+    /// The rows.
+    pub rows: Vec<T>,
+    /// Where the next page begins, which has older rows; `None` if this is the last page.
+    pub next: Option<Start>,
+    /// Where the previous page begins, which has newer rows; `None` if this is the first page.
+    pub previous: Option<Start>,
+    /// Number of rows on all pages; `None` if it was not requested, or if there are more than 10,000.
+    pub total: Option<u64>,
+}
+
 /// A query for a page: columns, tables, and the conditions of the filters that a request has.
 pub struct PageQuery {
     /// The time of the request.
@@ -39,6 +75,9 @@ pub struct PageQuery {
     conditions: Vec<String>,
     parameters: Vec<Box<dyn ToSql>>,
 }
+
+/// Rows with their row IDs, whether there are more of them, and the number of rows on all pages.
+type FoundRows<T> = (Vec<(i64, T)>, bool, Option<u64>);
 
 impl PageQuery {
     /// Creates a query of these columns and tables, in the order of the row IDs, with the condition that all rows fulfill.
@@ -81,16 +120,54 @@ impl PageQuery {
     }
 
     /// Returns the page, and the number of rows on all pages if it is the first.
-    pub(super) fn fetch<T: FromRow>(mut self, reader: &Reader, request: PageRequest) -> Result<RowPage<T>> {
-        let total = if request.before.is_none() { self.count(reader)? } else { None };
-        if let Some(before) = request.before {
-            let is_below = format!("{} < ?", self.row_id);
-            self = self.filter(&is_below, before);
+    pub(super) fn fetch<T: FromRow>(self, reader: &Reader, request: PageRequest) -> Result<RowPage<T>> {
+        let start = request.before.map_or(Start::Newest, Start::Below);
+        let request = TeamPageRequest { start, limit: request.limit, counts: request.before.is_none() };
+        let (found, has_more, total) = self.fetch_rows(reader, request)?;
+        let next = found.last().map(|(id, _): &(i64, T)| *id).filter(|_| has_more);
+        Ok(RowPage { rows: found.into_iter().map(|(_, row)| row).collect(), next, total })
+    }
+
+    /// Like [`PageQuery::fetch`], in both directions.
+    pub(super) fn fetch_from<T: FromRow>(
+        self,
+        reader: &Reader,
+        request: TeamPageRequest,
+    ) -> Result<TeamPage<T>> {
+        let (mut found, has_more, total) = self.fetch_rows(reader, request)?;
+        let is_upward = matches!(request.start, Start::Above(_));
+        if is_upward {
+            found.reverse();
         }
+        // The page that one comes from is on the other side.
+        let has_next = if is_upward { true } else { has_more };
+        let has_previous = if is_upward { has_more } else { request.start != Start::Newest };
+        let next = found.last().map(|(id, _): &(i64, T)| Start::Below(*id)).filter(|_| has_next);
+        let previous = found.first().map(|(id, _)| Start::Above(*id)).filter(|_| has_previous);
+        Ok(TeamPage { rows: found.into_iter().map(|(_, row)| row).collect(), next, previous, total })
+    }
+
+    /// Returns the rows of a page with their row IDs, beginning with the one next to the start; whether there are more of
+    /// them; and the number of rows on all pages if it is requested.
+    fn fetch_rows<T: FromRow>(mut self, reader: &Reader, request: TeamPageRequest) -> Result<FoundRows<T>> {
+        let total = if request.counts { self.count(reader)? } else { None };
+        let order = match request.start {
+            Start::Newest => "DESC",
+            Start::Below(id) => {
+                let is_below = format!("{} < ?", self.row_id);
+                self = self.filter(&is_below, id);
+                "DESC"
+            }
+            Start::Above(id) => {
+                let is_above = format!("{} > ?", self.row_id);
+                self = self.filter(&is_above, id);
+                "ASC"
+            }
+        };
         let PageQuery { columns, tables, row_id, .. } = &self;
         let limit = request.limit as usize;
         let sql = format!(
-            "SELECT {columns}, {row_id} AS page_id FROM {tables} {} ORDER BY {row_id} DESC LIMIT {}",
+            "SELECT {columns}, {row_id} AS page_id FROM {tables} {} ORDER BY {row_id} {order} LIMIT {}",
             self.conditions(),
             limit + 1
         );
@@ -100,8 +177,7 @@ impl PageQuery {
             .query_all(&sql, &*self.parameters(), |row| Ok((row.get("page_id")?, T::from_row(row)?)))?;
         let has_more = found.len() > limit;
         found.truncate(limit);
-        let next = found.last().map(|(id, _): &(i64, T)| *id).filter(|_| has_more);
-        Ok(RowPage { rows: found.into_iter().map(|(_, row)| row).collect(), next, total })
+        Ok((found, has_more, total))
     }
 
     fn count(&self, reader: &Reader) -> Result<Option<u64>> {

@@ -34,6 +34,7 @@ use super::{
 use crate::{
     domain::{
         assets::Kind,
+        credit_purchases::CreditPurchaseStatus,
         estimations::EstimationStatus,
         events::EventType,
         grants::GrantState,
@@ -98,7 +99,7 @@ fn plans(reader: &Reader, records: &'static Records, filters: &Filters) -> Vec<P
 
 /// How the rows of a list are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
+pub(super) enum Access {
     /// In the order of the page, which ends when it is full.
     InOrder,
     /// By an index, in the order of the page.
@@ -109,13 +110,30 @@ enum Access {
 
 /// Checks how a list with a filter finds its rows.
 fn check(reader: &Reader, records: &'static Records, filters: &Filters, access: Access) {
-    for Plan { sql, steps } in plans(reader, records, filters) {
+    check_plans(&plans(reader, records, filters), access);
+}
+
+/// Checks how the statements that `work` executes in this thread find their rows. Each of them must have a step that contains
+/// one of these texts.
+pub(super) fn check_recorded(access: Access, has_step: &[&str], work: impl FnOnce()) {
+    PLANS.take();
+    work();
+    let plans = PLANS.take();
+    for Plan { sql, steps } in &plans {
+        let is_found = steps.iter().any(|step| has_step.iter().any(|text| step.contains(text)));
+        assert!(is_found, "{sql}\n{steps:#?}");
+    }
+    check_plans(&plans, access);
+}
+
+fn check_plans(plans: &[Plan], access: Access) {
+    for Plan { sql, steps } in plans {
         let is_scan = |step: &String| {
             step.starts_with("SCAN") && !step.starts_with("SCAN (subquery-") || step.ends_with("(rowid<?)")
         };
-        assert!(access == Access::InOrder || !steps.iter().any(is_scan), "{filters:?}\n{sql}\n{steps:#?}");
+        assert!(access == Access::InOrder || !steps.iter().any(is_scan), "{sql}\n{steps:#?}");
         let is_sort = |step: &String| step == "USE TEMP B-TREE FOR ORDER BY";
-        assert!(access == Access::ByIndex || !steps.iter().any(is_sort), "{filters:?}\n{sql}\n{steps:#?}");
+        assert!(access == Access::ByIndex || !steps.iter().any(is_sort), "{sql}\n{steps:#?}");
     }
 }
 
@@ -169,7 +187,7 @@ fn both() -> Vec<Value> {
     vec![false.into(), true.into()]
 }
 
-fn with_reader(test: impl FnOnce(&Reader)) {
+pub(super) fn with_reader(test: impl FnOnce(&Reader)) {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(&directory.path().join("x.sqlite"), 1, Durability::None).unwrap();
     store
@@ -232,7 +250,7 @@ fn lists_of_sales_and_money_with_a_filter_scan_no_table() {
             &["team_id", "vendor_team_id", "listing_id"],
             vec![("status", each::<PurchaseStatus>()), ("kind", each::<PurchaseKind>())],
         ),
-        (&CREDIT_PURCHASES, &["team_id"], Vec::new()),
+        (&CREDIT_PURCHASES, &["team_id"], vec![("status", each::<CreditPurchaseStatus>())]),
         (&LEDGER_ENTRIES, &["team_id", "purchase_id"], vec![("entry_type", each::<EntryType>())]),
         (&ADJUSTMENTS, &["team_id"], Vec::new()),
         (&CONVERSIONS, &["team_id"], Vec::new()),
@@ -252,6 +270,7 @@ fn lists_of_a_team_with_a_status_read_those_of_the_team() {
             (&NOTIFICATIONS, "team_id", "unread", true.into()),
             (&LISTINGS, "team_id", "stage", first::<LifecycleStage>()),
             (&QUALITY_RUNS, "team_id", "status", first::<RunStatus>()),
+            (&CREDIT_PURCHASES, "team_id", "status", first::<CreditPurchaseStatus>()),
             (&WITHDRAWALS, "team_id", "status", first::<WithdrawalStatus>()),
             (&ESTIMATIONS, "team_id", "status", first::<EstimationStatus>()),
             (&PROJECT_BIDS, "team_id", "status", first::<BidStatus>()),

@@ -12,7 +12,8 @@ pub const WEBHOOK_DELIVERIES: Records = Records {
     columns: &[
         "d.uuid AS id, d.uuid AS message_id, w.uuid AS webhook_id, t.uuid AS team_id, d.event_type, d.body, d.status,
          d.created_at, d.next_attempt_at, d.ended_at, d.attempts AS attempt_count,",
-        webhook_attempts::COLUMN,
+        webhook_attempts::JSON,
+        "AS attempts",
     ],
     tables: &["webhook_deliveries d JOIN webhooks w ON w.id = d.webhook AND w.deleted_at IS NULL
          LEFT JOIN teams t ON t.id = w.team"],

@@ -16,7 +16,7 @@ use crate::{
     error::Result,
     market::Market,
     operations::access::{
-        ActingOperator, Authenticated, AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer,
+        ActingOperator, Authenticated, AuthenticatedTeam, BoundTeam, Buyer, CatalogViewer, FullCatalogViewer,
         ListingViewer, Member, Operator, Vendor,
     },
     web::{
@@ -62,12 +62,30 @@ pub trait Policy: Sized + Send + Sync {
     ) -> impl Future<Output = Result<Self>> + Send;
 }
 
+/// Requires a valid key.
+impl Policy for Authenticated {
+    const REQUIRED: RequiredAccess = RequiredAccess::AnyKey;
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Authenticated> {
+        Ok(authenticated)
+    }
+}
+
 /// Requires a valid key of a team.
 impl Policy for AuthenticatedTeam {
     const REQUIRED: RequiredAccess = RequiredAccess::ValidKey;
 
     async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<AuthenticatedTeam> {
         AuthenticatedTeam::authorize(authenticated)
+    }
+}
+
+/// Requires a valid key of a team that has accepted the mutual NDA.
+impl Policy for BoundTeam {
+    const REQUIRED: RequiredAccess = RequiredAccess::BoundTeam;
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<BoundTeam> {
+        BoundTeam::authorize(AuthenticatedTeam::authorize(authenticated)?)
     }
 }
 

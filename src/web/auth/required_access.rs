@@ -6,8 +6,12 @@ use crate::domain::principals::PrincipalKind;
 /// [`crate::web::auth::Policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredAccess {
+    /// A valid key of a team or of an operator. Only pages of the web app need no more.
+    AnyKey,
     /// A valid key of a team.
     ValidKey,
+    /// A valid key of a team that has accepted the mutual NDA, whatever its roles. Only pages of the web app need no more.
+    BoundTeam,
     /// A marketplace role and the mutual NDA.
     Member,
     /// As `Member`. While the catalog is locked for the team, it only gets the first page without filters.
@@ -26,9 +30,11 @@ pub enum RequiredAccess {
     ActingOperator,
 }
 
-/// Who sees a tool. Agents act for teams, so operators see none.
+/// Who sees a tool, or a page. Agents act for teams, so operators see no tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
+    /// Teams and operators.
+    Everyone,
     /// Every team, including those without a marketplace role.
     AllTeams,
     /// Every team with at least one marketplace role.
@@ -45,7 +51,9 @@ impl RequiredAccess {
     /// Returns the kind of keys that can have the access.
     pub const fn key_kind(self) -> PrincipalKind {
         match self {
-            RequiredAccess::ValidKey
+            RequiredAccess::AnyKey
+            | RequiredAccess::ValidKey
+            | RequiredAccess::BoundTeam
             | RequiredAccess::Member
             | RequiredAccess::MemberFirstPage
             | RequiredAccess::CatalogAccess
@@ -59,7 +67,8 @@ impl RequiredAccess {
     /// Returns who can have the access, apart from the NDA and the browse gate.
     pub const fn audience(self) -> Audience {
         match self {
-            RequiredAccess::ValidKey => Audience::AllTeams,
+            RequiredAccess::AnyKey => Audience::Everyone,
+            RequiredAccess::ValidKey | RequiredAccess::BoundTeam => Audience::AllTeams,
             RequiredAccess::Member
             | RequiredAccess::MemberFirstPage
             | RequiredAccess::CatalogAccess

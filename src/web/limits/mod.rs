@@ -9,6 +9,7 @@
 
 mod budgets;
 mod meter;
+pub mod sign_ins;
 
 use std::{
     fmt::Write,

@@ -10,6 +10,7 @@ use crate::{
     error::{Error, Result},
     market::Market,
     web::{
+        limits::sign_ins::SignInLimits,
         link_base::LinkBase,
         problem::ApiError,
         served_market::first_page_cache::FirstPageCache,
@@ -28,6 +29,7 @@ pub struct ServedMarket {
     first_pages: FirstPageCache,
     in_flight: InFlight,
     held_requests: HeldRequests,
+    sign_ins: SignInLimits,
     /// The worlds of the server; none if it has no sandbox, or if the market is that of a world.
     sandbox: OnceLock<Arc<SandboxHost>>,
 }
@@ -42,6 +44,7 @@ impl ServedMarket {
             serves_bundles: true,
             first_pages: FirstPageCache::default(),
             in_flight: InFlight::default(),
+            sign_ins: SignInLimits::new(),
             sandbox: OnceLock::new(),
         }
     }
@@ -110,6 +113,11 @@ impl ServedMarket {
     /// Returns the requests with an idempotency key that are in progress.
     pub const fn in_flight(&self) -> &InFlight {
         &self.in_flight
+    }
+
+    /// Returns the failures to sign in.
+    pub const fn sign_ins(&self) -> &SignInLimits {
+        &self.sign_ins
     }
 
     /// Returns the places of requests that are held open.

@@ -233,6 +233,7 @@ impl SandboxHost {
     async fn call_world(&self, world: Arc<World>, mut request: Request) -> poem::Result<Response> {
         let is_by_port = request.data::<BasePath>().is_none();
         request.set_data(WorldName(world.name().into()));
+        request.set_data(ServedWorld(Arc::downgrade(&world)));
         let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
         let body = self.receive_body(&world, &mut request).await;
         if let Some(refusal) = self.reserve_disk(&request, body).await? {
@@ -266,6 +267,10 @@ impl SandboxHost {
 /// The part of the path of a request before the path of a route, such as `/w/one`.
 #[derive(Clone, Debug)]
 pub struct BasePath(pub String);
+
+/// The world that a request is for. It does not keep the world, since responses can last longer.
+#[derive(Clone, Debug)]
+pub struct ServedWorld(pub Weak<World>);
 
 /// Why the host of worlds refuses a request. The server responds with it, as it does with every error.
 #[derive(Clone, Debug)]

@@ -169,6 +169,12 @@ events! {
     WalletDebited = "wallet.debited" (WalletData),
     /// Available earnings were converted into credits.
     WalletConverted = "wallet.converted" (WalletData),
+    /// A team requested credits. Completed requests have the event `wallet.credited`.
+    CreditPurchaseRequested = "credit_purchase.requested" (CreditPurchaseData),
+    /// The platform rejected a request for credits.
+    CreditPurchaseRejected = "credit_purchase.rejected" (CreditPurchaseData),
+    /// A team canceled its request for credits.
+    CreditPurchaseCancelled = "credit_purchase.cancelled" (CreditPurchaseData),
     /// A team requested a withdrawal of earnings.
     WithdrawalRequested = "withdrawal.requested" (WithdrawalData),
     /// A withdrawal was paid.
@@ -287,6 +293,8 @@ events! {
     WebhookCreated = "webhook.created" (WebhookData),
     /// The URL, the description, or the event types of a webhook changed, or it was enabled again.
     WebhookUpdated = "webhook.updated" (WebhookData),
+    /// A test message was sent to a webhook.
+    WebhookTested = "webhook.tested" (WebhookData),
     /// The secret of a webhook was replaced.
     WebhookRotated = "webhook.rotated" (WebhookRotatedData),
     /// A webhook was disabled: by request, by its responses, or with its team.

@@ -56,6 +56,8 @@ pub struct TeamClosedData {
     pub team_id: Uuid,
     /// Number of pending purchases that were canceled: its own, and those of its listings.
     pub cancelled_purchases: u64,
+    /// Number of its pending purchases of credits that were canceled.
+    pub cancelled_credit_purchases: u64,
     /// Number of its offers that were withdrawn. The offers on its listings are declined with the listings.
     pub withdrawn_offers: u64,
     /// Number of its project bids that were withdrawn.

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::{ledger::EntryType, listings::Actor, withdrawals::WithdrawalStatus};
+use crate::{
+    credit_purchases::CreditPurchaseStatus, ledger::EntryType, listings::Actor, withdrawals::WithdrawalStatus,
+};
 
 /// The balances of a wallet after a change, in US dollars with two decimals.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -38,6 +40,21 @@ pub struct WalletData {
     pub description: String,
     /// The balances after the change.
     pub balances: BalanceData,
+}
+
+/// A purchase of credits that added none: after it was requested, rejected, or canceled.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CreditPurchaseData {
+    /// ID of the credit purchase.
+    pub credit_purchase_id: Uuid,
+    /// Who requested, rejected, or canceled it.
+    pub actor: Actor,
+    /// State of the purchase.
+    pub status: CreditPurchaseStatus,
+    /// The credits, and what they cost, in US dollars with two decimals.
+    pub amount: String,
+    /// Currency of the amount. Always `USD`.
+    pub currency: &'static str,
 }
 
 /// Earnings of a sale that became available at the end of their hold.

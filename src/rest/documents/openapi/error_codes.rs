@@ -55,20 +55,24 @@ fn codes(
     }
 }
 
-/// Returns the codes with which access is refused to a caller who has a valid key.
+/// Returns the codes with which access is refused to a caller who has a valid key. Keys of teams that are only for signing in
+/// are refused as forbidden.
 fn access_codes(required: RequiredAccess) -> Vec<Code> {
     match required {
-        RequiredAccess::ValidKey => vec![Code::MarketplaceRoleRequired],
+        RequiredAccess::AnyKey => vec![Code::Forbidden],
+        RequiredAccess::ValidKey => vec![Code::MarketplaceRoleRequired, Code::Forbidden],
+        RequiredAccess::BoundTeam => vec![Code::NdaRequired, Code::Forbidden],
         RequiredAccess::Member | RequiredAccess::Vendor | RequiredAccess::Buyer => {
-            vec![Code::MarketplaceRoleRequired, Code::NdaRequired]
+            vec![Code::MarketplaceRoleRequired, Code::NdaRequired, Code::Forbidden]
         }
         RequiredAccess::MemberFirstPage
         | RequiredAccess::CatalogAccess
         | RequiredAccess::CatalogAccessOrOwner => {
-            vec![Code::MarketplaceRoleRequired, Code::NdaRequired, Code::ListingBrowseLocked]
+            vec![Code::MarketplaceRoleRequired, Code::NdaRequired, Code::ListingBrowseLocked, Code::Forbidden]
         }
-        RequiredAccess::Operator => vec![Code::OperatorRequired],
-        RequiredAccess::ActingOperator => vec![Code::OperatorRequired, Code::Forbidden],
+        RequiredAccess::Operator | RequiredAccess::ActingOperator => {
+            vec![Code::OperatorRequired, Code::Forbidden]
+        }
     }
 }
 

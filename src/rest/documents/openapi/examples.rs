@@ -116,7 +116,7 @@ fn example_key_of_record(collection: &str) -> Option<&'static str> {
         "offers" => "of-orchard-git-3",
         "purchases" => "pu-meridian-task-picks-1",
         "ledger_entries" => "payout-fathom-1",
-        "credit_purchases" => "card-copperline-1",
+        "credit_purchases" => "wire-copperline-2",
         "withdrawals" => "payout-meridian-1",
         "notifications" => "note-lumen-01",
         "estimations" => "est-lumen-ledger-core",

@@ -1,0 +1,141 @@
+//! What a buyer has of a listing, and what it can do with it: buy it, its sample, or some of its assets, or bid on it.
+
+use uuid::Uuid;
+
+use super::{
+    access::Buyer,
+    listings,
+    purchases::{self, PurchaseInput},
+};
+use crate::{
+    domain::{
+        money::Cents,
+        purchases::{PayWith, PurchaseKind},
+    },
+    error::{Error, Result},
+    market::Reader,
+    store::{self, listings::ListingRow, offers::SubmittedOffer, purchases::ListingPurchase},
+};
+
+/// Maximum number of purchases of a listing that are returned, the newest. A team can have any number that were canceled.
+const MAX_PURCHASES: u32 = 20;
+
+/// What a buyer has of a listing, and what it can do with it.
+#[derive(Clone, Debug)]
+pub struct ListingDeals {
+    /// Title of the listing.
+    pub title: String,
+    /// Price of the listing before fees; `None` if it has no fixed price.
+    pub price: Option<Cents>,
+    /// The team's purchases of the listing, newest first.
+    pub purchases: Vec<ListingPurchase>,
+    /// The team's submitted offer on the listing.
+    pub bid: Option<SubmittedOffer>,
+    /// Whether the listing accepts bids.
+    pub accepts_bids: bool,
+    /// Whether the listing is sold once, exclusively.
+    pub is_exclusive: bool,
+    /// Whether the team can buy the listing, and its price.
+    pub whole: Offered,
+    /// Whether the team can buy the sample, and its price.
+    pub sample: Offered,
+    /// Whether the team can buy selected assets. Those without an asking price are only sold with the others.
+    pub selection: Offered,
+    /// Whether the team can bid now; the amount is the price of the listing, if it has one.
+    pub bid_possible: Offered,
+}
+
+/// Whether something can be done now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It can, at this price before fees if there is one.
+    Now(Option<Cents>),
+    /// It cannot. Says why, and what helps.
+    Refused(String),
+}
+
+impl Offered {
+    /// Whether it can be done now.
+    pub const fn is_possible(&self) -> bool {
+        matches!(self, Offered::Now(_))
+    }
+}
+
+/// Returns what a team has of a listing that it may see, and what it can do with it. A fixed number of statements.
+pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeals> {
+    let rows = reader.rows;
+    let row = store::listings::find(rows, listing)?.ok_or_else(|| Error::not_found("listing"))?;
+    let team = buyer.team_row_id();
+    let on_sale = refusal(listings::find_on_sale(rows, buyer, listing).map(|_| ()))?;
+    let offered = |kind| match &on_sale {
+        Some(reason) => Ok(Offered::Refused(reason.clone())),
+        None => offered(rows, buyer, &row, kind),
+    };
+    let (whole, sample) = (offered(PurchaseKind::Full)?, offered(PurchaseKind::Sample)?);
+    let purchases = store::purchases::list_of_listing(rows, team, row.row_id, MAX_PURCHASES)?;
+    let bid = store::offers::find_submitted_offer(rows, team, row.row_id)?;
+    let selection = selection(&row, &whole);
+    let bid_possible = bidding(&row, on_sale, &purchases, bid.as_ref());
+    Ok(ListingDeals {
+        price: row.price,
+        title: row.title,
+        accepts_bids: row.accepts_bids,
+        is_exclusive: row.is_exclusive,
+        selection,
+        bid_possible,
+        whole,
+        sample,
+        purchases,
+        bid,
+    })
+}
+
+/// Whether a team can buy a listing on sale, or its sample.
+fn offered(rows: &store::Reader, buyer: &Buyer, listing: &ListingRow, kind: PurchaseKind) -> Result<Offered> {
+    let input = PurchaseInput { listing: listing.id, kind, asset_ids: None, pay_with: PayWith::Credits };
+    let sale = purchases::checked_sale(rows, buyer, listing, &input, None);
+    let price = sale.as_ref().map(|sale| sale.price).ok();
+    let refused = refusal(sale.map(|_| ()))?;
+    Ok(refused.map_or(Offered::Now(price), Offered::Refused))
+}
+
+fn selection(listing: &ListingRow, whole: &Offered) -> Offered {
+    if whole.is_possible() && listing.is_exclusive {
+        return Offered::Refused("The listing is only sold as a whole.".to_owned());
+    }
+    match whole {
+        // The price depends on what is selected.
+        Offered::Now(_) => Offered::Now(None),
+        Offered::Refused(reason) => Offered::Refused(reason.clone()),
+    }
+}
+
+fn bidding(
+    listing: &ListingRow,
+    on_sale: Option<String>,
+    purchases: &[ListingPurchase],
+    bid: Option<&SubmittedOffer>,
+) -> Offered {
+    let owns = purchases.iter().any(|purchase| purchase.status.is_standing() && purchase.kind.is_of_data());
+    let refused = if let Some(reason) = on_sale {
+        reason
+    } else if !listing.accepts_bids {
+        "The listing does not accept bids.".to_owned()
+    } else if bid.is_some() {
+        "The team already has a submitted bid on this listing. Change or withdraw that one.".to_owned()
+    } else if owns {
+        "The team already has a purchase of this listing that is pending or completed.".to_owned()
+    } else {
+        return Offered::Now(listing.price);
+    };
+    Offered::Refused(refused)
+}
+
+/// Returns why something is refused; `None` if it is not. Fails for any other reason.
+fn refusal(checked: Result<()>) -> Result<Option<String>> {
+    match checked {
+        Ok(()) => Ok(None),
+        Err(Error::Conflict(message) | Error::InvalidState(_, message)) => Ok(Some(message)),
+        Err(error) => Err(error),
+    }
+}

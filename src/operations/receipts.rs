@@ -1,0 +1,195 @@
+//! Receipts of purchases: what was bought from whom, on which terms, and what was delivered. They exist for the buyer and for
+//! the platform; a vendor gets a statement of its sale, which names no buyer.
+
+use uuid::Uuid;
+
+use super::{
+    access::{Buyer, Platform},
+    agreements,
+    bundles::{self, LinkHolder, PreparedBundle},
+};
+use crate::{
+    domain::{bundles::EntryDigest, purchases::PurchaseStatus, row_ids::AssetRowId, time::Timestamp},
+    error::{Error, Result},
+    market::{CheckContext, Reader, Writer},
+    store::{
+        self,
+        agreements::Agreement,
+        bundles::PreparationProgress,
+        purchases::PurchaseRow,
+        receipts::ReceiptLine,
+        records::team_lists::purchases::{PURCHASES, TeamPurchase},
+    },
+};
+
+/// Number of assets on a receipt. The others are on pages of the manifest.
+pub const MAX_LINES: u32 = 200;
+
+/// Maximum number of assets on a page of a manifest.
+pub const MAX_PAGE_LINES: u32 = 1_000;
+
+/// The receipt of a purchase.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// The purchase. It names the vendor.
+    pub purchase: TeamPurchase,
+    /// Name of the buyer.
+    pub buyer_name: String,
+    /// The agreement; `None` unless the purchase was completed since agreements are stored.
+    pub agreement: Option<Agreement>,
+    /// What the buyer agreed to, of which the agreement is made at the completion; `None` unless the purchase is pending.
+    pub ordered_terms: Option<String>,
+    /// What is delivered.
+    pub delivery: DeliveryState,
+    /// The first assets.
+    pub manifest: ManifestPage,
+    /// Time until which the platform can refund it; `None` unless it is completed.
+    pub refundable_until: Option<Timestamp>,
+}
+
+/// Assets of a purchase, with the files that are delivered of them.
+#[derive(Clone, Debug)]
+pub struct ManifestPage {
+    /// The assets.
+    pub lines: Vec<ReceiptLine>,
+    /// Number of all assets.
+    pub total: u64,
+    /// The asset after which the next page begins; `None` if this is the last page.
+    pub next: Option<AssetRowId>,
+}
+
+/// What is delivered of a purchase, and how far its preparation is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// Nothing yet: the purchase is pending.
+    Unpaid,
+    /// Nothing: the purchase was canceled.
+    Cancelled,
+    /// Nothing any more: the purchase was refunded.
+    Refunded,
+    /// The bundle is being prepared, or waits for its preparation. Unless it is queued, the first download requests it.
+    Preparing(PreparationProgress),
+    /// The bundle can be downloaded.
+    Ready(Archive),
+}
+
+/// A bundle that can be downloaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Size of the archive in bytes.
+    pub size_bytes: u64,
+    /// Number of files, with the manifest.
+    pub file_count: u64,
+    /// The entity tag of its download, without quotes.
+    pub entity_tag: String,
+    /// Size and digests of the manifest, which has the digests of all other files.
+    pub manifest: EntryDigest,
+}
+
+/// Returns the receipt of a purchase of the team. A fixed number of statements.
+pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt> {
+    let row = find_own(reader.rows, buyer, purchase)?;
+    make(reader, &row, buyer.team().name.clone())
+}
+
+/// Returns the receipt of any purchase.
+pub fn receipt_of_any(reader: &Reader, _: Platform, purchase: Uuid) -> Result<Receipt> {
+    let row = store::purchases::find(reader.rows, purchase)?.ok_or_else(|| Error::not_found("purchase"))?;
+    let buyer = store::teams::find_by_row_id(reader.rows, row.buyer)?;
+    make(reader, &row, buyer.name)
+}
+
+/// Returns a page of the assets of a purchase of the team: at most `limit` and [`MAX_PAGE_LINES`] of them.
+pub fn manifest(
+    reader: &Reader,
+    buyer: &Buyer,
+    purchase: Uuid,
+    after: Option<AssetRowId>,
+    limit: u32,
+) -> Result<ManifestPage> {
+    let row = find_own(reader.rows, buyer, purchase)?;
+    let bundle = store::bundles::find_for_purchase(reader.rows, row.row_id)?;
+    page(reader.rows, &row, bundle.as_ref(), after.unwrap_or(AssetRowId(0)), limit.min(MAX_PAGE_LINES))
+}
+
+/// Lets the bundle of a completed purchase of the team be prepared, unless it is. Fails if the purchase was refunded.
+pub fn request_preparation(writer: &mut Writer, buyer: &Buyer, purchase: Uuid) -> Result<()> {
+    let row = find_own(writer.rows, buyer, purchase)?;
+    bundles::request_preparation(writer, row.listing_id, LinkHolder::Purchase(row.id))
+}
+
+fn find_own(rows: &store::Reader, buyer: &Buyer, purchase: Uuid) -> Result<PurchaseRow> {
+    let found = store::purchases::find(rows, purchase)?;
+    let found = found.filter(|purchase| purchase.buyer == buyer.team_row_id());
+    found.ok_or_else(|| Error::not_found("purchase"))
+}
+
+fn make(reader: &Reader, row: &PurchaseRow, buyer_name: String) -> Result<Receipt> {
+    let rows = reader.rows;
+    let purchase = PURCHASES.find(rows, row.buyer, row.id)?.ok_or_else(|| Error::not_found("purchase"))?;
+    let bundle = store::bundles::find_for_purchase(rows, row.row_id)?;
+    let is_pending = row.status == PurchaseStatus::Pending;
+    Ok(Receipt {
+        purchase,
+        buyer_name,
+        agreement: store::agreements::find(rows, row.row_id)?,
+        ordered_terms: is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?,
+        delivery: delivery(reader, row, bundle.as_ref())?,
+        manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,
+        refundable_until: refundable_until(&reader.check_context(), row),
+    })
+}
+
+fn refundable_until(context: &CheckContext, row: &PurchaseRow) -> Option<Timestamp> {
+    let days = i64::from(context.settings.purchases.refund_days);
+    row.paid_at.filter(|_| row.status == PurchaseStatus::Completed).map(|at| at.plus_days(days))
+}
+
+fn delivery(
+    reader: &Reader,
+    row: &PurchaseRow,
+    bundle: Option<&store::bundles::Bundle>,
+) -> Result<DeliveryState> {
+    match row.status {
+        PurchaseStatus::Pending => return Ok(DeliveryState::Unpaid),
+        PurchaseStatus::Cancelled => return Ok(DeliveryState::Cancelled),
+        PurchaseStatus::Refunded => return Ok(DeliveryState::Refunded),
+        PurchaseStatus::Completed => (),
+    }
+    let bundle = bundle.ok_or_else(|| Error::internal("a completed purchase has no bundle"))?;
+    let Some(manifest) = bundle.manifest.clone() else {
+        return Ok(DeliveryState::Preparing(store::bundles::find_progress(reader.rows, bundle.row_id)?));
+    };
+    let digest = EntryDigest::of(&manifest);
+    let prepared = PreparedBundle { row_id: bundle.row_id, manifest, entries: 0 };
+    let delivered = bundles::deliver(reader, prepared)?;
+    Ok(DeliveryState::Ready(Archive {
+        size_bytes: delivered.layout.size_bytes(),
+        file_count: delivered.files.len() as u64 + 1,
+        entity_tag: delivered.entity_tag,
+        manifest: digest,
+    }))
+}
+
+fn page(
+    rows: &store::Reader,
+    row: &PurchaseRow,
+    bundle: Option<&store::bundles::Bundle>,
+    after: AssetRowId,
+    limit: u32,
+) -> Result<ManifestPage> {
+    let (mut lines, total) = match bundle {
+        Some(bundle) => (
+            store::receipts::list_of_bundle(rows, bundle.row_id, after, limit + 1)?,
+            store::bundles::count_entries(rows, bundle.row_id)?,
+        ),
+        None => (
+            store::receipts::list_of_purchase(rows, row.row_id, after, limit + 1)?,
+            store::receipts::count_assets(rows, row.row_id)?,
+        ),
+    };
+    let has_more = lines.len() > limit as usize;
+    lines.truncate(limit as usize);
+    let next = lines.last().map(|line| line.row_id).filter(|_| has_more);
+    Ok(ManifestPage { lines, total, next })
+}

@@ -1,0 +1,26 @@
+//! Notifications of a team.
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::store::notifications::{self, Notification};
+
+impl FromRow for Notification {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
+        notifications::read_notification(row)
+    }
+}
+
+impl TeamRecord for Notification {
+    const LIST: &'static TeamRecords = &NOTIFICATIONS;
+}
+
+/// Notifications of a team.
+pub const NOTIFICATIONS: TeamRecords = TeamRecords {
+    name: "notification",
+    columns: &[notifications::COLUMNS],
+    tables: &[notifications::TABLES],
+    row_id: "n.id",
+    id: "n.uuid",
+    team: "n.team",
+    condition: None,
+    filters: &[("type", Filter::OneOf("n.type")), ("unread", Filter::Matches("n.is_read = NOT ?"))],
+};

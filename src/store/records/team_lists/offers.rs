@@ -1,0 +1,93 @@
+//! Offers of a buyer.
+
+use uuid::Uuid;
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::{
+    domain::{
+        listings::CatalogStatus, money::Cents, offers::OfferStatus, purchases::PayWith, time::Timestamp,
+    },
+    store::row,
+};
+
+/// An offer, as its buyer sees it.
+#[derive(Clone, Debug)]
+pub struct TeamOffer {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+    /// Status of the listing in the catalog.
+    pub listing_status: CatalogStatus,
+    /// Price of the listing; `None` if it has no fixed price.
+    pub listing_price: Option<Cents>,
+    /// Name of the vendor.
+    pub vendor_name: String,
+    /// Status of the offer.
+    pub status: OfferStatus,
+    /// Amount offered, before fees.
+    pub amount: Cents,
+    /// How the buyer pays if the offer is accepted.
+    pub pay_with: PayWith,
+    /// ID of the purchase that it led to; `None` unless accepted.
+    pub purchase: Option<Uuid>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Time at which it expires unless it is decided before; `None` if it was decided.
+    pub expires_at: Option<Timestamp>,
+    /// Time at which it was decided, or expired; `None` while it is submitted.
+    pub decided_at: Option<Timestamp>,
+}
+
+impl FromRow for TeamOffer {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamOffer> {
+        Ok(TeamOffer {
+            id: row.get("uuid")?,
+            listing: row.get("listing_uuid")?,
+            listing_title: row.get("title")?,
+            listing_status: row::string_enum(row, "catalog_status")?,
+            listing_price: row::optional_cents(row, "price_cents")?,
+            vendor_name: row.get("vendor_name")?,
+            status: row::string_enum(row, "status")?,
+            amount: Cents(row.get("amount_cents")?),
+            pay_with: row::string_enum(row, "pay_with")?,
+            purchase: row.get("purchase_uuid")?,
+            created_at: row::time(row, "created_at")?,
+            updated_at: row::time(row, "updated_at")?,
+            expires_at: row::optional_time(row, "due_at")?,
+            decided_at: row::optional_time(row, "decided_at")?,
+        })
+    }
+}
+
+impl TeamRecord for TeamOffer {
+    const LIST: &'static TeamRecords = &OFFERS;
+}
+
+/// Offers of a buyer. `text` is a part of the listing's title, and `since` and `end` are microseconds.
+pub const OFFERS: TeamRecords = TeamRecords {
+    name: "offer",
+    columns: &[
+        "o.uuid, l.uuid AS listing_uuid, l.title, l.catalog_status, l.price_cents, v.name AS vendor_name,
+         o.status, o.amount_cents, o.pay_with,
+         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_uuid,
+         o.created_at, o.updated_at, d.due_at, o.decided_at",
+    ],
+    tables: &["offers o JOIN listings l ON l.id = o.listing JOIN teams v ON v.id = l.team
+         LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
+    row_id: "o.id",
+    id: "o.uuid",
+    team: "o.buyer",
+    condition: None,
+    filters: &[
+        ("status", Filter::OneOf("o.status")),
+        ("listing", Filter::RefersTo("o.listing", "listings")),
+        ("text", Filter::Contains("l.title")),
+        ("since", Filter::Matches("o.created_at >= ?")),
+        ("end", Filter::Matches("o.created_at < ?")),
+    ],
+};

@@ -1,0 +1,117 @@
+//! Purchases of a buyer.
+
+use uuid::Uuid;
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::{
+    domain::{
+        money::Cents,
+        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+        time::Timestamp,
+    },
+    store::row,
+};
+
+/// A purchase, as its buyer sees it.
+#[derive(Clone, Debug)]
+pub struct TeamPurchase {
+    /// ID of the purchase.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+    /// Name of the vendor.
+    pub vendor_name: String,
+    /// Kind of purchase.
+    pub kind: PurchaseKind,
+    /// Status of the purchase.
+    pub status: PurchaseStatus,
+    /// How the buyer pays.
+    pub pay_with: PayWith,
+    /// Whether it is an exclusive sale once it is completed.
+    pub is_exclusive: bool,
+    /// Whether it covers all assets of the listing, a sample of them, or selected ones.
+    pub scope: ScopeMode,
+    /// Price before fees.
+    pub price: Cents,
+    /// Fee that the buyer pays in addition to the price.
+    pub buyer_fee: Cents,
+    /// ID of the accepted offer; `None` unless it is a purchase by an accepted bid.
+    pub offer: Option<Uuid>,
+    /// ID of the agreement document; `None` until it is signed.
+    pub agreement_document: Option<Uuid>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time at which it is canceled unless it is completed before; `None` unless pending.
+    pub expires_at: Option<Timestamp>,
+    /// Time of payment; `None` until then.
+    pub paid_at: Option<Timestamp>,
+    /// Time at which it was canceled; `None` unless canceled.
+    pub cancelled_at: Option<Timestamp>,
+    /// Time of the refund; `None` unless refunded.
+    pub refunded_at: Option<Timestamp>,
+}
+
+impl TeamPurchase {
+    /// Returns what the buyer pays.
+    pub const fn total(&self) -> Cents {
+        Cents(self.price.0 + self.buyer_fee.0)
+    }
+}
+
+impl FromRow for TeamPurchase {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamPurchase> {
+        Ok(TeamPurchase {
+            id: row.get("uuid")?,
+            listing: row.get("listing_uuid")?,
+            listing_title: row.get("title")?,
+            vendor_name: row.get("vendor_name")?,
+            kind: row::string_enum(row, "kind")?,
+            status: row::string_enum(row, "status")?,
+            pay_with: row::string_enum(row, "pay_with")?,
+            is_exclusive: row.get("exclusive")?,
+            scope: row::string_enum(row, "scope_mode")?,
+            price: Cents(row.get("price_cents")?),
+            buyer_fee: Cents(row.get("buyer_fee_cents")?),
+            offer: row.get("offer_uuid")?,
+            agreement_document: row.get("agreement_document")?,
+            created_at: row::time(row, "created_at")?,
+            expires_at: row::optional_time(row, "due_at")?,
+            paid_at: row::optional_time(row, "paid_at")?,
+            cancelled_at: row::optional_time(row, "cancelled_at")?,
+            refunded_at: row::optional_time(row, "refunded_at")?,
+        })
+    }
+}
+
+impl TeamRecord for TeamPurchase {
+    const LIST: &'static TeamRecords = &PURCHASES;
+}
+
+/// Purchases of a buyer. `text` is a part of the listing's title, and `since` and `end` are microseconds.
+pub const PURCHASES: TeamRecords = TeamRecords {
+    name: "purchase",
+    columns: &[
+        "p.uuid, l.uuid AS listing_uuid, l.title, v.name AS vendor_name, p.kind, p.status, p.pay_with, p.exclusive,
+         p.scope ->> 'mode' AS scope_mode, p.price_cents, p.buyer_fee_cents, o.uuid AS offer_uuid, p.agreement_document,
+         p.created_at, d.due_at, p.paid_at, p.cancelled_at, p.refunded_at",
+    ],
+    tables: &["purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
+         LEFT JOIN offers o ON o.id = p.offer
+         LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id"],
+    row_id: "p.id",
+    id: "p.uuid",
+    team: "p.buyer",
+    condition: None,
+    filters: &[
+        ("status", Filter::OneOf("p.status")),
+        ("kind", Filter::OneOf("p.kind")),
+        ("pay_with", Filter::OneOf("p.pay_with")),
+        ("scope", Filter::OneOf("p.scope ->> 'mode'")),
+        ("listing", Filter::RefersTo("p.listing", "listings")),
+        ("text", Filter::Contains("l.title")),
+        ("since", Filter::Matches("p.created_at >= ?")),
+        ("end", Filter::Matches("p.created_at < ?")),
+    ],
+};

@@ -1,0 +1,135 @@
+//! Entries of the ledger in the two accounts of a team: its credits, and its earnings.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::{Filter, FromRow, Reader, TeamRecord, TeamRecords};
+use crate::{
+    domain::{ledger::EntryType, money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId, time::Timestamp},
+    error::Result,
+    store::row,
+};
+
+/// What an entry of the ledger does to an account of a team, and what it refers to.
+#[derive(Clone, Debug)]
+pub struct AccountEntry {
+    /// Row ID of the entry.
+    pub row_id: LedgerEntryRowId,
+    /// ID of the entry.
+    pub id: Uuid,
+    /// Why the money moved.
+    pub entry_type: EntryType,
+    /// Description for people.
+    pub description: String,
+    /// Change of the balance.
+    pub amount: Cents,
+    /// Time of the entry.
+    pub created_at: Timestamp,
+    /// Time from which earnings of the entry can be used.
+    pub available_at: Timestamp,
+    /// ID of the purchase that was paid or refunded.
+    pub purchase: Option<Uuid>,
+    /// ID and title of the listing of that purchase.
+    pub listing: Option<(Uuid, String)>,
+    /// ID of the purchase of credits.
+    pub credit_purchase: Option<Uuid>,
+    /// ID of the withdrawal that the entry posts, or posts back because it failed.
+    pub withdrawal: Option<Uuid>,
+}
+
+/// An entry in the account of a team's credits.
+#[derive(Clone, Debug)]
+pub struct CreditEntry(pub AccountEntry);
+
+/// An entry in the account of a team's earnings.
+#[derive(Clone, Debug)]
+pub struct EarningsEntry(pub AccountEntry);
+
+fn read(row: &rusqlite::Row) -> rusqlite::Result<AccountEntry> {
+    let (listing, title): (Option<Uuid>, Option<String>) = (row.get("listing_uuid")?, row.get("title")?);
+    Ok(AccountEntry {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        entry_type: row::string_enum(row, "entry_type")?,
+        description: row.get("description")?,
+        amount: Cents(row.get("cents")?),
+        created_at: row::time(row, "created_at")?,
+        available_at: row::time(row, "available_at")?,
+        purchase: row.get("purchase_uuid")?,
+        listing: listing.zip(title),
+        credit_purchase: row.get("credit_purchase_uuid")?,
+        withdrawal: row.get("withdrawal_uuid")?,
+    })
+}
+
+impl FromRow for CreditEntry {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<CreditEntry> {
+        read(row).map(CreditEntry)
+    }
+}
+
+impl FromRow for EarningsEntry {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<EarningsEntry> {
+        read(row).map(EarningsEntry)
+    }
+}
+
+impl TeamRecord for CreditEntry {
+    const LIST: &'static TeamRecords = &CREDIT_ENTRIES;
+}
+
+impl TeamRecord for EarningsEntry {
+    const LIST: &'static TeamRecords = &EARNINGS_ENTRIES;
+}
+
+/// Entries in the account of a team's credits. `text` is a part of the description, and `since` and `end` are
+/// microseconds.
+pub const CREDIT_ENTRIES: TeamRecords = of_account("s.account = 'credits'");
+
+/// Entries in the account of a team's earnings, with the same filters.
+pub const EARNINGS_ENTRIES: TeamRecords = of_account("s.account = 'earnings'");
+
+const fn of_account(condition: &'static str) -> TeamRecords {
+    TeamRecords {
+        name: "ledger entry",
+        columns: &["e.id, e.uuid, e.entry_type, e.description, s.cents, e.created_at, e.available_at,
+             p.uuid AS purchase_uuid, l.uuid AS listing_uuid, l.title, c.uuid AS credit_purchase_uuid,
+             coalesce(w.uuid, r.uuid) AS withdrawal_uuid"],
+        tables: &["ledger_postings s JOIN ledger_entries e ON e.id = s.entry
+             LEFT JOIN purchases p ON p.id = e.purchase LEFT JOIN listings l ON l.id = p.listing
+             LEFT JOIN credit_purchases c ON c.entry = e.id
+             LEFT JOIN withdrawals w ON w.entry = e.id LEFT JOIN withdrawals r ON r.reversal = e.id"],
+        row_id: "s.entry",
+        id: "e.uuid",
+        team: "s.team",
+        condition: Some(condition),
+        filters: &[
+            // The plus leaves the index of the type out, which has the entries of all teams.
+            ("entry_type", Filter::OneOf("+e.entry_type")),
+            ("text", Filter::Contains("e.description")),
+            ("since", Filter::Matches("e.created_at >= ?")),
+            ("end", Filter::Matches("e.created_at < ?")),
+        ],
+    }
+}
+
+/// Returns by how much an account of a team has changed since each of these entries, which are its own.
+pub fn changes_since(
+    reader: &Reader,
+    team: TeamRowId,
+    account: &str,
+    entries: &[LedgerEntryRowId],
+) -> Result<HashMap<LedgerEntryRowId, Cents>> {
+    const SQL: &str = "SELECT entry, since FROM (
+             SELECT entry, coalesce(sum(cents) OVER (
+                 ORDER BY entry DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS since
+             FROM ledger_postings WHERE team = ?1 AND account = ?2 AND entry >= ?3)
+         WHERE entry IN (SELECT value FROM json_each(?4))";
+    let ids: Vec<i64> = entries.iter().map(|entry| entry.0).collect();
+    let Some(oldest) = ids.iter().min() else { return Ok(HashMap::new()) };
+    let found = reader.query_all(SQL, (team, account, oldest, row::to_json(&ids)?), |row| {
+        Ok((row.get(0)?, Cents(row.get(1)?)))
+    })?;
+    Ok(found.into_iter().collect())
+}

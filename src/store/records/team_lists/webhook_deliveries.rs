@@ -1,0 +1,59 @@
+//! Deliveries to the webhooks of a team, with their attempts. Those of deleted webhooks are not shown.
+
+use uuid::Uuid;
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::store::{
+    row,
+    webhook_attempts::{self, Attempt},
+    webhook_deliveries::{self, Delivery},
+};
+
+/// A delivery, as the team sees it.
+#[derive(Clone, Debug)]
+pub struct TeamDelivery {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// ID of the webhook.
+    pub webhook: Uuid,
+    /// URL of the webhook.
+    pub url: String,
+    /// The last attempts, newest first.
+    pub attempts: Vec<Attempt>,
+}
+
+impl FromRow for TeamDelivery {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamDelivery> {
+        Ok(TeamDelivery {
+            delivery: webhook_deliveries::read(row)?,
+            webhook: row.get("webhook_uuid")?,
+            url: row.get("url")?,
+            attempts: row::json(row, "last_attempts")?,
+        })
+    }
+}
+
+impl TeamRecord for TeamDelivery {
+    const LIST: &'static TeamRecords = &WEBHOOK_DELIVERIES;
+}
+
+/// Deliveries to the webhooks of a team.
+pub const WEBHOOK_DELIVERIES: TeamRecords = TeamRecords {
+    name: "webhook delivery",
+    columns: &[
+        webhook_deliveries::COLUMNS,
+        ", w.uuid AS webhook_uuid, w.url,",
+        webhook_attempts::JSON,
+        "AS last_attempts",
+    ],
+    tables: &["webhook_deliveries d JOIN webhooks w ON w.id = d.webhook AND w.deleted_at IS NULL"],
+    row_id: "d.id",
+    id: "d.uuid",
+    team: "w.team",
+    condition: None,
+    filters: &[
+        ("webhook", Filter::RefersTo("d.webhook", "webhooks")),
+        ("status", Filter::OneOf("d.status")),
+        ("event_type", Filter::OneOf("d.event_type")),
+    ],
+};
