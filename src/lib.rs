@@ -4,6 +4,7 @@ pub mod blobs;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod console;
 pub mod error;
 pub mod fixtures;
 pub mod gym;

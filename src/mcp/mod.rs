@@ -60,6 +60,7 @@ pub use team_text::TEAM_TEXT_FIELDS as WRITTEN_BY_TEAMS;
 
 use crate::{
     config::AgentSettings,
+    console::{self, Console},
     domain::principals::PrincipalKind,
     market::Market,
     rest::{self, ServerBuilder},
@@ -73,11 +74,11 @@ use agent_server::{AgentServer, KeySource};
 use server_card::PublicDocument;
 use tool_selection::ToolSelection;
 
-/// The whole application: the routes, documents, and pages of [`rest::App`], and the tools that the routes
-/// declare. It is built once per process, and serves any number of markets.
+/// The whole application: the routes, documents, and pages of [`rest::App`], the tools that the routes declare, and the web app. It is built once per process, and serves any number of markets.
 #[derive(Clone)]
 pub struct App {
     rest: rest::App,
+    console: Console,
     tool_sets: Arc<tools::ToolSets>,
 }
 
@@ -89,12 +90,13 @@ impl App {
         let operations = openapi::GetOperations::from_documents(&documents);
         let routes = [rest.agent_routes(), rest.routes(PrincipalKind::Team)].concat();
         let tool_sets = Arc::new(tools::ToolSets::new(&routes, &operations));
-        App { rest, tool_sets }
+        let console = Console::new(rest.has_demo_keys());
+        App { rest, console, tool_sets }
     }
 
     /// Returns the server of a market. `base_url` is what [`web::link_base::base_url`] returns for it.
     pub fn serve(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-        self.with_agent_server(ServerBuilder::new(&self.rest, market, base_url), base_url).build()
+        self.server(ServerBuilder::new(&self.rest, market, base_url), base_url)
     }
 
     /// Returns the server of a market with its worlds, each of which has all that a server has.
@@ -109,17 +111,26 @@ impl App {
         let (app, limits) = (self.clone(), builder.limits());
         let serve = Box::new(move |market, base_url: &str| {
             let builder = ServerBuilder::with_limits(&app.rest, market, base_url, limits.clone());
-            app.with_agent_server(builder, base_url).build()
+            app.server(builder, base_url)
         });
         let documents = (Arc::clone(self.rest.operations()), self.rest.has_demo_keys());
         let host = Arc::new(SandboxHost::new(worlds, base_url, address, documents, serve));
         let builder = builder.with_sandbox(Arc::clone(&host));
-        WorldDispatcher::new(self.with_agent_server(builder, base_url).build(), host).boxed()
+        WorldDispatcher::new(self.server(builder, base_url), host).boxed()
     }
 
     /// Returns a server that has the agent server of a market, but not the routes of the APIs.
     pub fn serve_agents(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
         self.with_agent_server(ServerBuilder::without_routes(&self.rest, market, base_url), base_url).build()
+    }
+
+    /// Returns the server of a builder, with what people and agents use.
+    fn server(&self, builder: ServerBuilder, base_url: &str) -> BoxEndpoint<'static, Response> {
+        let builder = self.with_agent_server(builder, base_url);
+        if builder.market().settings().console.enabled {
+            return console::guard(builder.mount_below(console::PREFIX, self.console.endpoint()).build());
+        }
+        builder.build()
     }
 
     fn with_agent_server(&self, builder: ServerBuilder, base_url: &str) -> ServerBuilder {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::http::PATHS;
 use crate::{
     error::Error,
-    rest::ICON_SVG,
     web::{
+        ICON_SVG,
         problem::ApiError,
         trusted_sources::{TrustedSources, Untrusted},
     },

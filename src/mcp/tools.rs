@@ -82,7 +82,7 @@ impl ToolSets {
 impl ToolSet {
     fn new(table: &[Arc<ToolEntry>], operations: &GetOperations, is_vendor: bool, is_buyer: bool) -> ToolSet {
         let is_visible = |audience| match audience {
-            Audience::AllTeams => true,
+            Audience::Everyone | Audience::AllTeams => true,
             Audience::TeamsWithRole => is_vendor || is_buyer,
             Audience::Vendors => is_vendor,
             Audience::Buyers => is_buyer,

@@ -1,0 +1,81 @@
+// What pages do with a script that they can't do without one. Each page works without it.
+"use strict";
+
+// Times in the reader's zone, with UTC on hover.
+function showTimes(root) {
+  for (const time of root.querySelectorAll("time[data-moment], time[data-day]")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    time.textContent = "moment" in time.dataset
+      ? moment.toLocaleString("en-US", { dateStyle: time.closest("td, th") ? "medium" : "long", timeStyle: "short" })
+      : moment.toLocaleDateString("en-US", { dateStyle: "medium" });
+  }
+}
+
+// Keys: / to search, ? for help.
+function followKey(event) {
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/") {
+    const search = document.getElementById("search");
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+  } else if (event.key === "?") {
+    const help = document.getElementById("keys");
+    if (help) { event.preventDefault(); help.showModal(); }
+  }
+}
+
+// Buttons that copy a text.
+function copy(event) {
+  const button = event.target.closest("button[data-copy]");
+  if (!button) return;
+  navigator.clipboard.writeText(button.dataset.copy).then(() => {
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 2000);
+  });
+}
+
+// Buttons that print the page, or save it as PDF.
+function printPage(event) {
+  if (event.target.closest("button[data-print]")) window.print();
+}
+
+// The search field of the head searches the catalog while one types, from the third letter.
+function typed(event) {
+  const search = event.target.closest("input[data-search]");
+  const filters = document.getElementById("filters");
+  if (!search || !filters) return;
+  const length = search.value.trim().length;
+  if (length >= 3 || length === 0) filters.dispatchEvent(new CustomEvent("typed"));
+}
+
+// A filter that is chosen applies at once; a list that sorts applies at once.
+function chosen(event) {
+  if (event.target.closest("[data-apply]") && event.target.form) event.target.form.requestSubmit();
+}
+
+// Fields in which nothing was typed are left out of the address.
+function shorten(event) {
+  if (event.target.method !== "get") return;
+  for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+}
+
+document.addEventListener("formdata", shorten);
+document.addEventListener("keydown", followKey);
+document.addEventListener("click", copy);
+document.addEventListener("click", printPage);
+document.addEventListener("input", typed);
+document.addEventListener("change", chosen);
+document.addEventListener("htmx:after:swap", () => showTimes(document));
+showTimes(document);
+for (const button of document.querySelectorAll("button[data-copy][hidden], button[data-print][hidden]")) button.hidden = false;
+
+// Details that the address names are opened.
+function openNamed() {
+  const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const details = named && named.closest("details");
+  if (details) details.open = true;
+}
+addEventListener("hashchange", openNamed);
+openNamed();

@@ -1,0 +1,128 @@
+//! Changes that forms make: each is one operation in one transaction, which is audited, and is made once however often a form is
+//! sent.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{forms::Fields, visit::Visit};
+use crate::{
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::{ActingOperator, AuthenticatedTeam},
+        audit::{self, AuditedChange},
+        idempotency,
+    },
+};
+
+/// What a form changes, for the audit.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Name of the operation, such as `buy_listing`.
+    pub operation: &'static str,
+    /// Kind of the record that is changed, such as `listing`.
+    pub subject_kind: &'static str,
+    /// ID of the record.
+    pub subject_id: String,
+}
+
+impl Change {
+    /// Creates a change.
+    pub fn new(
+        operation: &'static str,
+        subject_kind: &'static str,
+        subject: impl std::fmt::Display,
+    ) -> Change {
+        Change { operation, subject_kind, subject_id: subject.to_string() }
+    }
+}
+
+/// Carries out a form, or returns what it returned when it was carried out before.
+pub async fn perform<A, T>(
+    visit: &Visit<A>,
+    fields: &Fields,
+    change: Change,
+    work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
+) -> Result<T>
+where
+    A: Clone + Send + 'static,
+    T: Serialize + DeserializeOwned + Send + 'static,
+{
+    let stored = execute(visit, fields, change, move |writer, access| {
+        let result = work(writer, access)?;
+        let bytes = serde_json::to_vec(&result).map_err(Error::internal)?;
+        Ok((result, bytes))
+    });
+    match stored.await? {
+        Executed::Now(result) => Ok(result),
+        Executed::Before(bytes) => serde_json::from_slice(&bytes).map_err(Error::internal),
+    }
+}
+
+/// Carries out a form whose result is a secret, which is shown once and stored nowhere. Fails if the form was carried out before.
+pub async fn perform_revealing<A, T>(
+    visit: &Visit<A>,
+    fields: &Fields,
+    change: Change,
+    work: impl FnOnce(&mut Writer, &A) -> Result<T> + Send + 'static,
+) -> Result<T>
+where
+    A: Clone + Send + 'static,
+    T: Send + 'static,
+{
+    let executed =
+        execute(visit, fields, change, move |writer, access| Ok((work(writer, access)?, b"null".to_vec())));
+    match executed.await? {
+        Executed::Now(result) => Ok(result),
+        Executed::Before(_) => {
+            let message = "This form was sent twice, and carried out once. Its secret was shown the first time only. Revoke what \
+                           was made, and make another one, if you do not have the secret.";
+            Err(Error::Conflict(message.to_owned()))
+        }
+    }
+}
+
+/// The result of a form, or what was stored when it was carried out before.
+enum Executed<T> {
+    Now(T),
+    Before(Vec<u8>),
+}
+
+async fn execute<A, T>(
+    visit: &Visit<A>,
+    fields: &Fields,
+    change: Change,
+    work: impl FnOnce(&mut Writer, &A) -> Result<(T, Vec<u8>)> + Send + 'static,
+) -> Result<Executed<T>>
+where
+    A: Clone + Send + 'static,
+    T: Send + 'static,
+{
+    let signed_in = visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
+    let (authenticated, access) = (signed_in.authenticated.clone(), visit.access.clone());
+    let principal = authenticated.principal();
+    let request = fields.key().map(|key| idempotency::Request {
+        principal,
+        key: key.to_owned(),
+        route: format!("console {}", visit.path),
+    });
+    let _guard = request.as_ref().map(|request| visit.served.in_flight().try_insert(request)).transpose()?;
+    let digest = fields.digest();
+    let write = move |writer: &mut Writer| {
+        let mut now = None;
+        let bytes = idempotency::execute(writer, principal, request.as_ref(), digest, |writer| {
+            let (result, bytes) = work(writer, &access)?;
+            let Change { operation, subject_kind, subject_id } = &change;
+            let entry = AuditedChange { operation, subject_kind, subject_id, team: None };
+            match authenticated.team() {
+                Some(_) => {
+                    audit::record_of_team(writer, &AuthenticatedTeam::authorize(authenticated)?, &entry)?;
+                }
+                None => audit::record(writer, &ActingOperator::authorize(authenticated)?, &entry)?,
+            }
+            now = Some(result);
+            Ok(bytes)
+        })?;
+        Ok(now.map_or_else(|| Executed::Before(bytes), Executed::Now))
+    };
+    visit.market().write(visit.requester.clone(), write).await
+}

@@ -1,0 +1,173 @@
+//! Lists as CSV files (RFC 4180), which are read and sent in parts, and whose cells no spreadsheet takes for formulas.
+
+use std::{io, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::stream;
+use maud::{Markup, html};
+use poem::{Body, Response, http::header};
+
+use super::{address::Query, answer::Answer, visit::Visit};
+use crate::{error::Result, market::Reader, web::auth::Policy};
+
+/// Name of the field of the query that asks for a file.
+const FORMAT: &str = "format";
+
+/// Its value.
+const CSV: &str = "csv";
+
+/// The cells of a row.
+pub type Row = Vec<String>;
+
+/// A part of a file.
+pub struct Part<P> {
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// The position of the next part; `None` at the end.
+    pub next: Option<P>,
+}
+
+/// Whether a query asks for a file.
+pub fn is_asked(query: &Query) -> bool {
+    query.get(FORMAT) == Some(CSV)
+}
+
+/// Returns the query that asks for the rows of another one as a file.
+pub fn query(query: &Query) -> Query {
+    query.with(FORMAT, CSV)
+}
+
+/// Returns the link to a file.
+pub fn link(address: &str) -> Markup {
+    html! { a href=(address) download { "Download as CSV" } }
+}
+
+/// Answers with a file whose rows are known.
+pub fn whole(name: &str, heads: Row, rows: Vec<Row>) -> Answer {
+    let mut text = String::new();
+    append_row(&mut text, heads);
+    append_rows(&mut text, rows);
+    file(name, Body::from(text))
+}
+
+/// Answers with a file whose parts are read by `read`, from the position `first` on. Each part is a read operation of its own. The
+/// first part is read now, so what forbids the file is answered with a page. What happens later ends the transfer.
+pub async fn in_parts<A, P, R>(visit: &Visit<A>, name: &str, heads: Row, first: P, read: R) -> Result<Answer>
+where
+    A: Policy + Clone + 'static,
+    P: Send + 'static,
+    R: Fn(&Reader, &A, P) -> Result<Part<P>> + Clone + Send + Sync + 'static,
+{
+    let visit = Visit { access: visit.access.clone(), context: Arc::clone(&visit.context) };
+    let mut text = String::new();
+    append_row(&mut text, heads);
+    let next = append_part(&mut text, &visit, first, read.clone()).await?;
+    let parts = stream::unfold(Some(Left::Text(text, next)), move |left| {
+        let visit = Visit { access: visit.access.clone(), context: Arc::clone(&visit.context) };
+        let read = read.clone();
+        async move {
+            let (text, next) = match left? {
+                Left::Text(text, next) => (text, next),
+                Left::From(position) => {
+                    let mut text = String::new();
+                    match append_part(&mut text, &visit, position, read).await {
+                        Ok(next) => (text, next),
+                        Err(error) => return Some((Err(io::Error::other(error.to_string())), None)),
+                    }
+                }
+            };
+            Some((Ok(Bytes::from(text)), next.map(Left::From)))
+        }
+    });
+    Ok(file(name, Body::from_bytes_stream(parts)))
+}
+
+/// What is left to send of a file.
+enum Left<P> {
+    /// A text, and what follows a position.
+    Text(String, Option<P>),
+    /// What follows a position.
+    From(P),
+}
+
+/// Reads a part, and appends its rows. Returns the position of the next part.
+async fn append_part<A, P, R>(text: &mut String, visit: &Visit<A>, position: P, read: R) -> Result<Option<P>>
+where
+    A: Policy + Clone + 'static,
+    P: Send + 'static,
+    R: Fn(&Reader, &A, P) -> Result<Part<P>> + Send + 'static,
+{
+    let part = visit.read(move |reader, access| read(reader, access, position)).await?;
+    append_rows(text, part.rows);
+    Ok(part.next)
+}
+
+/// `name` is without its extension.
+fn file(name: &str, body: Body) -> Answer {
+    let response = Response::builder()
+        .content_type("text/csv; charset=utf-8")
+        .header(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.csv\""))
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .body(body);
+    Answer::File(response)
+}
+
+fn append_rows(text: &mut String, rows: Vec<Row>) {
+    for row in rows {
+        append_row(text, row);
+    }
+}
+
+fn append_row(text: &mut String, cells: Row) {
+    for (index, cell) in cells.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&quoted(cell));
+    }
+    text.push_str("\r\n");
+}
+
+/// Returns a cell as it stands in a file. Spreadsheets run a cell that begins like a formula, so such a cell gets an apostrophe.
+fn quoted(cell: String) -> String {
+    let is_number = cell.parse::<f64>().is_ok();
+    // Some programs leave out white space first, and take wide forms of the characters for these.
+    let is_blank = |letter: char| letter.is_whitespace() || matches!(letter, '\u{FEFF}' | '\u{200B}');
+    let begin = cell.trim_start_matches(is_blank);
+    let is_formula = !is_number && begin.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let is_control = cell[..cell.len() - begin.len()].contains(['\t', '\r', '\n']);
+    let cell = if is_formula || is_control { format!("'{cell}") } else { cell };
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_are_no_formulas() {
+        for (cell, expected) in [
+            ("a", "a"),
+            ("a,b", "\"a,b\""),
+            ("say \"x\"", "\"say \"\"x\"\"\""),
+            ("=1+1", "'=1+1"),
+            ("-5.00", "-5.00"),
+            ("-x", "'-x"),
+            ("@a,b", "\"'@a,b\""),
+            (" =1", "' =1"),
+            ("\u{FEFF}=1", "'\u{FEFF}=1"),
+            ("＝1", "'＝1"),
+            ("\t1", "'\t1"),
+            ("", ""),
+        ] {
+            assert_eq!(quoted(cell.to_owned()), expected);
+        }
+    }
+
+    #[test]
+    fn query_asks_for_a_file() {
+        let asked = query(&Query::parse("a=1"));
+        assert_eq!(asked.at("/x"), "/x?a=1&format=csv");
+        assert!(is_asked(&asked) && !is_asked(&Query::parse("format=x")));
+    }
+}

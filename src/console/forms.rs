@@ -1,0 +1,251 @@
+//! Submitted forms, and what a page shows of a form that was refused: what was typed, and the problems at their fields.
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use super::{address::Query, text::words};
+use crate::{
+    domain::money::Cents,
+    error::{Error, LocSegment, Problem, Result},
+};
+
+/// The field with the key of a form: pressing a button twice sends the same key, so the form is carried out once.
+pub const KEY_FIELD: &str = "form_key";
+
+/// Says what to enter as an amount.
+const AMOUNT_PROBLEM: &str = "Enter an amount in US dollars, for example 27000 or 1450.50.";
+
+/// Maximum size of a submitted form in bytes.
+pub const MAX_FORM_BYTES: u64 = 256 << 10;
+
+/// The fields of a submitted form.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    values: Query,
+    digest: [u8; 32],
+}
+
+impl Fields {
+    /// Parses a form in the encoding of browsers.
+    pub fn parse(bytes: &Bytes) -> Result<Fields> {
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            Error::Malformed("The form cannot be read. Send it from the page again.".to_owned())
+        })?;
+        Ok(Fields { values: Query::parse(text), digest: Sha256::digest(bytes).into() })
+    }
+
+    /// Returns the fields that the query of a page stands for, such as those of a form that only chooses.
+    pub fn of_query(query: &Query) -> Fields {
+        Fields { values: query.clone(), digest: [0; 32] }
+    }
+
+    /// Returns the value of a field without surrounding white space; `None` if nothing was typed.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name)
+    }
+
+    /// Returns the chosen values of a field.
+    pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.values.all(name)
+    }
+
+    /// Whether a checkbox is checked.
+    pub fn is_checked(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Returns the text of a field. Fails with a problem at the field if nothing was typed.
+    pub fn require(&self, name: &'static str, message: &str) -> Result<&str> {
+        self.get(name).ok_or_else(|| Error::invalid(problem(name, message)))
+    }
+
+    /// Returns the value of a field that `parse` reads; `None` if nothing was typed. Fails with a problem at the field.
+    pub fn parsed<T>(
+        &self,
+        name: &'static str,
+        message: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>> {
+        match self.get(name) {
+            Some(text) => parse(text).map(Some).ok_or_else(|| Error::invalid(problem(name, message))),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the amount in US dollars in a field, as people write it, such as `$1,450.50`; `None` if nothing was typed. Fails
+    /// with a problem at the field.
+    pub fn amount(&self, name: &'static str) -> Result<Option<Cents>> {
+        self.parsed(name, AMOUNT_PROBLEM, parse_amount)
+    }
+
+    /// Returns the amount in US dollars in a field. Fails with a problem at the field if nothing was typed.
+    pub fn required_amount(&self, name: &'static str) -> Result<Cents> {
+        self.amount(name)?.ok_or_else(|| Error::invalid(problem(name, AMOUNT_PROBLEM)))
+    }
+
+    /// Returns the digest of the whole form.
+    pub const fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// Returns the key of the form.
+    pub fn key(&self) -> Option<&str> {
+        let is_key = |key: &&str| key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_graphic());
+        self.get(KEY_FIELD).filter(is_key)
+    }
+}
+
+/// Parses an amount in US dollars as people write it, such as `27000`, `27,000.50`, and `$27,000`. A comma is never taken for the
+/// decimal point.
+fn parse_amount(text: &str) -> Option<Cents> {
+    let text = text.strip_prefix('$').unwrap_or(text).trim();
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let rest: Vec<&str> = groups.collect();
+    let is_grouped = rest.is_empty() || first.len() <= 3 && rest.iter().all(|group| group.len() == 3);
+    let whole = format!("{first}{}", rest.concat());
+    let number = if decimals.is_empty() { whole } else { format!("{whole}.{decimals}") };
+    Cents::parse(&number).filter(|amount| is_grouped && amount.0 >= 0)
+}
+
+/// Returns a problem with a field of a form.
+pub fn problem(name: &'static str, message: &str) -> Problem {
+    Problem::body(&[name], "value_error", message)
+}
+
+/// What the fields of a form show: nothing, or what was typed into a form that was refused, with the reasons.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    refusal: Option<Refusal>,
+}
+
+/// Why a form was refused.
+#[derive(Debug)]
+struct Refusal {
+    typed: Fields,
+    problems: Vec<(String, String)>,
+    message: Option<String>,
+}
+
+impl Inputs {
+    /// Returns the fields of a form that was refused with an error. Problems with fields are shown there, others above the form.
+    pub fn refused(typed: Fields, error: &Error) -> Inputs {
+        let (problems, message) = match error {
+            Error::Invalid(problems) => (problems.iter().map(field_problem).collect(), None),
+            other => (Vec::new(), Some(other.message())),
+        };
+        Inputs { refusal: Some(Refusal { typed, problems, message }) }
+    }
+
+    /// Returns what a field shows: what was typed into a refused form, or the given value.
+    pub fn value<'i>(&'i self, name: &'i str, otherwise: &'i str) -> &'i str {
+        match &self.refusal {
+            Some(refusal) => refusal.typed.get(name).unwrap_or_default(),
+            None => otherwise,
+        }
+    }
+
+    /// Whether a choice of a field is chosen. `otherwise` says whether it is in a new form.
+    pub fn is_chosen(&self, name: &str, value: &str, otherwise: bool) -> bool {
+        match &self.refusal {
+            Some(refusal) => refusal.typed.all(name).any(|chosen| chosen == value),
+            None => otherwise,
+        }
+    }
+
+    /// Returns what was typed into a refused form.
+    pub fn typed(&self) -> Option<&Fields> {
+        self.refusal.as_ref().map(|refusal| &refusal.typed)
+    }
+
+    /// Returns the problem with a field.
+    pub fn problem(&self, name: &str) -> Option<&str> {
+        let problems = &self.refusal.as_ref()?.problems;
+        problems.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())
+    }
+
+    /// Returns all problems by field.
+    pub fn problems(&self) -> &[(String, String)] {
+        self.refusal.as_ref().map_or(&[], |refusal| &refusal.problems)
+    }
+
+    /// Returns why the form as a whole was refused.
+    pub fn message(&self) -> Option<&str> {
+        self.refusal.as_ref()?.message.as_deref()
+    }
+
+    /// Whether a form was refused.
+    pub const fn is_refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+}
+
+/// Returns the field that a problem is about, and its message.
+fn field_problem(problem: &Problem) -> (String, String) {
+    let name = problem.loc.iter().rev().find_map(|segment| match segment {
+        LocSegment::Name(name) => Some(name.clone()),
+        LocSegment::Index(_) => None,
+    });
+    (name.unwrap_or_default(), without_names(&problem.msg))
+}
+
+/// Returns a message without names as programs write them: "Budget max" for "`budget_max`".
+fn without_names(message: &str) -> String {
+    let mut parts = message.split('`');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (index, part) in parts.enumerate() {
+        let is_name = index % 2 == 0;
+        match (is_name, text.is_empty()) {
+            (true, true) => text.push_str(&words(part)),
+            (true, false) => text.push_str(&part.replace('_', " ")),
+            (false, _) => text.push_str(part),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_as_people_write_them() {
+        for (text, expected) in [
+            ("27000", Some(2_700_000)),
+            ("$1,450.50", Some(145_050)),
+            ("$ 1,234,567", Some(123_456_700)),
+            ("0", Some(0)),
+            ("0.5", Some(50)),
+            ("1,50", None),
+            ("27.000,00", None),
+            ("12345,678", None),
+            ("", None),
+            ("-1", None),
+            ("1.234", None),
+            ("x", None),
+        ] {
+            assert_eq!(parse_amount(text).map(|amount| amount.0), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_have_no_names_of_programs() {
+        let message = "`budget_max` must not be less than `budget_min`.";
+        assert_eq!(without_names(message), "Budget max must not be less than budget min.");
+        assert_eq!(without_names("Enter a title."), "Enter a title.");
+    }
+
+    #[test]
+    fn refused_form_keeps_what_was_typed() {
+        let typed = Fields::parse(&Bytes::from_static(b"name=&price=12&kind=a&kind=b")).unwrap();
+        let error = Error::invalid(problem("price", "Enter more."));
+        let inputs = Inputs::refused(typed, &error);
+        assert_eq!((inputs.value("price", "1"), inputs.value("name", "old")), ("12", ""));
+        assert_eq!(inputs.problem("price"), Some("Enter more."));
+        assert!(inputs.is_chosen("kind", "b", false) && !inputs.is_chosen("kind", "c", true));
+        let fresh = Inputs::default();
+        assert_eq!(fresh.value("price", "1"), "1");
+        assert!(fresh.is_chosen("kind", "c", true) && !fresh.is_refused());
+    }
+}

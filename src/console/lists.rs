@@ -1,0 +1,247 @@
+//! Lists: a table of records with filters, pages in both directions, and the same rows as a CSV file.
+//!
+//! A list declares its columns once, for the table and for the file. The address holds the filters and the cursor, so a list can be
+//! bookmarked and sent.
+
+use maud::{Markup, html};
+
+use super::{
+    address::Query,
+    answer::{Answer, Content},
+    csv::{self, Part},
+    navigation::NavigationItem,
+    page::Page,
+    parts::{
+        fields,
+        tables::{self, Head},
+        text,
+    },
+    visit::{Context, Visit},
+};
+use crate::{
+    error::{Error, Result},
+    market::Reader,
+    store::records::pages::{Start, TeamPage, TeamPageRequest},
+    web::{auth::Policy, limits::Budget},
+};
+
+/// Number of rows on a page.
+const ROWS_PER_PAGE: u32 = 50;
+
+/// Number of rows that are read at once for a file.
+const ROWS_PER_CHUNK: u32 = 500;
+
+/// Name of the field of the query with the cursor.
+const CURSOR: &str = "from";
+
+/// A column of a list.
+pub struct Column<R> {
+    /// Its head.
+    pub head: Head,
+    /// Shows its value in a row of the table.
+    pub show: fn(&Context, &R) -> Markup,
+    /// Returns its value in a row of the file.
+    pub text: fn(&R) -> String,
+}
+
+/// A filter of a list.
+pub struct ListFilter {
+    /// Name of the field of the query.
+    pub name: &'static str,
+    /// Label of the field.
+    pub label: &'static str,
+    /// The values with their texts; empty if any text can be typed.
+    pub values: fn() -> Vec<(&'static str, String)>,
+}
+
+/// A list.
+pub trait List: Sized + Send + Sync + 'static {
+    /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
+    const PATH: &'static str;
+
+    /// Title of the page.
+    const TITLE: &'static str;
+
+    /// Name of the file, without its extension.
+    const FILE_NAME: &'static str;
+
+    /// Where it stands in the navigation.
+    const NAVIGATION: Option<NavigationItem> = None;
+
+    /// The budget that a visit is charged to.
+    const BUDGET: Budget = Budget::Other;
+
+    /// The access that it needs: the proof.
+    type Access: Policy + Clone + 'static;
+
+    /// A record.
+    type Row: Send + 'static;
+
+    /// Returns the columns. The first one names the record.
+    fn columns() -> Vec<Column<Self::Row>>;
+
+    /// Returns the filters.
+    fn filters() -> Vec<ListFilter> {
+        Vec::new()
+    }
+
+    /// Returns a page of the records that the query selects.
+    fn load(reader: &Reader, access: &Self::Access, asked: &Asked) -> Result<TeamPage<Self::Row>>;
+
+    /// Returns what stands where the list has no records at all.
+    fn empty(context: &Context) -> Markup;
+
+    /// Adds what is special about the page: actions, and what stands above the table.
+    fn finish(_: &Context, content: Content) -> Content {
+        content
+    }
+}
+
+/// What a list is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Which page.
+    pub page: TeamPageRequest,
+    /// The values of the filters.
+    pub filters: Query,
+    /// The values of the parameters of the path.
+    pub parameters: Vec<String>,
+}
+
+impl<L: List> Page for L {
+    const PATH: &'static str = L::PATH;
+    const TITLE: &'static str = L::TITLE;
+    const NAVIGATION: Option<NavigationItem> = L::NAVIGATION;
+    const BUDGET: Budget = L::BUDGET;
+
+    type Access = L::Access;
+
+    async fn show(visit: &Visit<L::Access>) -> Result<Answer> {
+        let filters = selected(&L::filters(), &visit.query);
+        let parameters = visit.parameters.clone();
+        if csv::is_asked(&visit.query) {
+            let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
+            let first = Asked { page: chunk(Start::Newest), filters, parameters };
+            return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<L>).await;
+        }
+        let start =
+            visit.query.get(CURSOR).map(|cursor| decode(visit, cursor)).transpose()?.unwrap_or_default();
+        let page = TeamPageRequest { start, limit: ROWS_PER_PAGE, counts: start == Start::Newest };
+        let asked = Asked { page, filters: filters.clone(), parameters };
+        let found = visit.read(move |reader, access| L::load(reader, access, &asked)).await?;
+        Ok(L::finish(&visit.context, content::<L>(&visit.context, &filters, &found)).into())
+    }
+}
+
+/// Returns the part of a query that filters a list.
+fn selected(filters: &[ListFilter], query: &Query) -> Query {
+    let chosen = |name: &str| filters.iter().any(|filter| filter.name == name);
+    query
+        .pairs()
+        .filter(|(name, _)| chosen(name))
+        .fold(Query::default(), |kept, (name, value)| kept.with(name, value))
+}
+
+fn content<L: List>(context: &Context, filters: &Query, found: &TeamPage<L::Row>) -> Content {
+    let columns = L::columns();
+    let heads: Vec<Head> = columns.iter().map(|column| column.head).collect();
+    let row = |row: &L::Row| columns.iter().map(|column| (column.show)(context, row)).collect();
+    let rows: Vec<Vec<Markup>> = found.rows.iter().map(row).collect();
+    let is_filtered = filters.pairs().next().is_some();
+    let without_filters = context.here(&Query::default());
+    let body = html! {
+        (filter_form::<L>(context, filters))
+        @if rows.is_empty() && is_filtered {
+            (tables::empty("Nothing matches", "No record has all of these values.", Some(("Show all", &without_filters))))
+        } @else if rows.is_empty() {
+            (L::empty(context))
+        } @else {
+            (tables::table(L::TITLE, &heads, &rows))
+            (pager(context, filters, found))
+        }
+    };
+    Content::new(L::TITLE, body)
+}
+
+fn filter_form<L: List>(context: &Context, chosen: &Query) -> Markup {
+    let filters = L::filters();
+    let inputs = super::forms::Inputs::default();
+    html! { @if !filters.is_empty() {
+        form.row action=(context.links.to(&context.path)) aria-label="Filters" {
+            @for filter in &filters {
+                @let (value, values) = (chosen.get(filter.name).unwrap_or_default(), (filter.values)());
+                @if values.is_empty() { (fields::Field::text(filter.name, filter.label).value(value).at_most(200).show(&inputs)) }
+                @else {
+                    @let all = [("", "All".to_owned())].into_iter().chain(values);
+                    (fields::select(&inputs, filter.name, filter.label, all, value))
+                }
+            }
+            button { "Filter" }
+        }
+    } }
+}
+
+fn pager<R>(context: &Context, filters: &Query, found: &TeamPage<R>) -> Markup {
+    let at = |start: Start| context.here(&filters.with(CURSOR, &encode(context, start)));
+    let note = match found.total {
+        Some(total) => text::counted(total, "record", "records"),
+        None => format!("{} on this page", text::grouped(found.rows.len() as u64)),
+    };
+    html! {
+        nav.row.apart aria-label="Pages of the list" {
+            span.note { (note) " · " (csv::link(&context.here(&csv::query(filters)))) }
+            span.row {
+                @if let Some(previous) = found.previous { a.button href=(at(previous)) rel="prev" { "Back" } }
+                @if let Some(next) = found.next { a.button href=(at(next)) rel="next" { "Next" } }
+            }
+        }
+    }
+}
+
+/// Returns the request for the rows of a file from a position on.
+const fn chunk(start: Start) -> TeamPageRequest {
+    TeamPageRequest { start, limit: ROWS_PER_CHUNK, counts: false }
+}
+
+/// Reads a part of the file with all rows that the filters allow.
+fn part<L: List>(reader: &Reader, access: &L::Access, asked: Asked) -> Result<Part<Asked>> {
+    let found = L::load(reader, access, &asked)?;
+    let columns = L::columns();
+    let cells = |row: &L::Row| columns.iter().map(|column| (column.text)(row)).collect();
+    let rows = found.rows.iter().map(cells).collect();
+    Ok(Part { rows, next: found.next.map(|start| Asked { page: chunk(start), ..asked }) })
+}
+
+/// Returns a cursor for an address. Row IDs count the records of all teams, so they are enciphered.
+fn encode(context: &Context, start: Start) -> String {
+    match start {
+        Start::Newest => String::new(),
+        Start::Below(id) => format!("o{:016x}", encipher(context, id as u64, [0, 1, 2, 3])),
+        Start::Above(id) => format!("n{:016x}", encipher(context, id as u64, [0, 1, 2, 3])),
+    }
+}
+
+fn decode(context: &Context, cursor: &str) -> Result<Start> {
+    let (side, digits) = cursor.split_at_checked(1).ok_or(Error::InvalidCursor)?;
+    let enciphered = u64::from_str_radix(digits, 16).map_err(|_| Error::InvalidCursor)?;
+    // The halves are exchanged before and after, so that the same rounds in reverse order undo the cipher.
+    let id = encipher(context, enciphered.rotate_left(32), [3, 2, 1, 0]).rotate_left(32) as i64;
+    match side {
+        "o" => Ok(Start::Below(id)),
+        "n" => Ok(Start::Above(id)),
+        _ => Err(Error::InvalidCursor),
+    }
+}
+
+/// Enciphers a number: a Feistel cipher of four rounds, with the market's key for cursors, the path, and the visitor.
+fn encipher(context: &Context, number: u64, rounds: [u8; 4]) -> u64 {
+    let principal = context.signed_in.as_ref().map(|signed_in| signed_in.authenticated.principal());
+    let (mut left, mut right) = ((number >> 32) as u32, number as u32);
+    for round in rounds {
+        let input = format!("console {round} {right} {principal:?} {}", context.path);
+        let mac = context.market().sign_cursor(input.as_bytes());
+        let key = u32::from_be_bytes([mac[0], mac[1], mac[2], mac[3]]);
+        (left, right) = (right, left ^ key);
+    }
+    (u64::from(left) << 32) | u64::from(right)
+}

@@ -1,0 +1,82 @@
+//! The navigation beside each page.
+
+use std::sync::Arc;
+
+use crate::{
+    domain::teams::Team,
+    web::auth::required_access::{Audience, RequiredAccess},
+};
+
+/// A group of pages in the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// Finding and buying.
+    Buying,
+    /// What belongs to the team.
+    Team,
+}
+
+impl Section {
+    /// All sections, in their order.
+    pub const ALL: [Section; 2] = [Section::Buying, Section::Team];
+
+    /// Returns the heading; `None` for the first section, which needs none.
+    pub const fn heading(self) -> Option<&'static str> {
+        match self {
+            Section::Buying => None,
+            Section::Team => Some("Team"),
+        }
+    }
+}
+
+/// Where a page stands in the navigation.
+#[derive(Clone, Copy, Debug)]
+pub struct NavigationItem {
+    /// The group.
+    pub section: Section,
+    /// The text of the link.
+    pub label: &'static str,
+}
+
+/// What links need to know of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct PageInfo {
+    /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
+    pub path: &'static str,
+    /// Where it stands in the navigation.
+    pub navigation: Option<NavigationItem>,
+    /// The access that it needs; `None` if everybody may see it.
+    pub access: Option<RequiredAccess>,
+    /// Whether it can be opened, and is not only a form of another page.
+    pub is_shown: bool,
+}
+
+/// All pages, in the order of the navigation.
+#[derive(Clone, Debug, Default)]
+pub struct PageTable(Arc<[PageInfo]>);
+
+impl PageTable {
+    /// Creates the table.
+    pub fn new(pages: impl Iterator<Item = PageInfo>) -> PageTable {
+        PageTable(pages.collect())
+    }
+
+    /// Returns the pages that a team can have access to, or an operator if there is none.
+    pub fn of<'t>(&'t self, team: Option<&'t Team>) -> impl Iterator<Item = &'t PageInfo> {
+        let may_open = move |page: &&PageInfo| page.access.is_some_and(|access| can_have(access, team));
+        self.0.iter().filter(|page| page.is_shown).filter(may_open)
+    }
+}
+
+/// Whether a team, or an operator if there is none, can have an access. The NDA and the browse gate do not matter: pages behind
+/// them say what to do.
+fn can_have(access: RequiredAccess, team: Option<&Team>) -> bool {
+    match (access.audience(), team) {
+        (Audience::Operators, team) => team.is_none(),
+        (Audience::Everyone, _) | (Audience::AllTeams, Some(_)) => true,
+        (_, None) => false,
+        (Audience::TeamsWithRole, Some(team)) => team.is_vendor || team.is_buyer,
+        (Audience::Vendors, Some(team)) => team.is_vendor,
+        (Audience::Buyers, Some(team)) => team.is_buyer,
+    }
+}

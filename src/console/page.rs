@@ -1,0 +1,368 @@
+//! Pages: what they declare, how a request becomes a visit, and how an answer becomes a response.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, http::Method};
+
+use super::{
+    address::{Links, PREFIX, Query},
+    answer::Answer,
+    forms::{Fields, Inputs, MAX_FORM_BYTES},
+    navigation::{NavigationItem, PageInfo, PageTable},
+    paths, refusals, responses, same_origin,
+    session::{self, SignedIn},
+    visit::{Context, Visit},
+};
+use crate::{
+    error::{Error, Result},
+    web::{
+        auth::{Policy, required_access::RequiredAccess},
+        body,
+        limits::Budget,
+        path_params, problem,
+        request_id::RequestId,
+        served_market::ServedMarket,
+    },
+};
+
+/// A page of the web app: data, and a pure function to markup.
+pub trait Page: Sized + Send + Sync + 'static {
+    /// Path below [`PREFIX`], with names of parameters in braces.
+    const PATH: &'static str;
+
+    /// Title in lists of pages. What it shows as its title can depend on its content.
+    const TITLE: &'static str;
+
+    /// Where it stands in the navigation.
+    const NAVIGATION: Option<NavigationItem> = None;
+
+    /// The budget that a visit is charged to: that of the operation.
+    const BUDGET: Budget = Budget::Other;
+
+    /// The access that it needs: the proof.
+    type Access: Policy + Clone + 'static;
+
+    /// Answers a visit.
+    fn show(visit: &Visit<Self::Access>) -> impl Future<Output = Result<Answer>> + Send;
+}
+
+/// A page with a form, which is sent to the path of the page. If the form is refused, the page is shown again.
+pub trait FormPage: Page {
+    /// Carries out the form.
+    fn submit(visit: &Visit<Self::Access>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
+}
+
+/// A form without a page of its own, such as a button on another page.
+pub trait Action: Sized + Send + Sync + 'static {
+    /// Path below [`PREFIX`], with names of parameters in braces.
+    const PATH: &'static str;
+
+    /// Title in lists of pages.
+    const TITLE: &'static str;
+
+    /// The budget that it is charged to.
+    const BUDGET: Budget = Budget::Other;
+
+    /// The access that it needs: the proof.
+    type Access: Policy + Clone + 'static;
+
+    /// Carries out the form.
+    fn submit(visit: &Visit<Self::Access>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
+}
+
+/// A row of the table of pages.
+#[derive(Clone, Copy)]
+pub struct PageRow {
+    /// Path below [`PREFIX`], with names of parameters in braces.
+    pub path: &'static str,
+    /// Title.
+    pub title: &'static str,
+    /// Where it stands in the navigation.
+    pub navigation: Option<NavigationItem>,
+    /// The access that it needs; `None` if everybody may see it.
+    pub access: Option<RequiredAccess>,
+    /// Whether it can be opened, and is not only a form of another page.
+    pub is_shown: bool,
+    /// Whether it has a form.
+    pub has_form: bool,
+    endpoint: fn() -> BoxEndpoint<'static, Response>,
+}
+
+impl PageRow {
+    /// Returns the row of a page without forms of its own.
+    pub fn page<P: Page>() -> PageRow {
+        PageRow { has_form: false, endpoint: || PageEndpoint::<P>(PhantomData).boxed(), ..row_of::<P>() }
+    }
+
+    /// Returns the row of a page with a form.
+    pub fn form<P: FormPage>() -> PageRow {
+        PageRow { has_form: true, endpoint: || FormEndpoint::<P>(PhantomData).boxed(), ..row_of::<P>() }
+    }
+
+    /// Returns the row of a form of another page.
+    pub fn action<A: Action>() -> PageRow {
+        PageRow {
+            path: A::PATH,
+            title: A::TITLE,
+            navigation: None,
+            access: Some(A::Access::REQUIRED),
+            is_shown: false,
+            has_form: true,
+            endpoint: || ActionEndpoint::<A>(PhantomData).boxed(),
+        }
+    }
+
+    /// Returns the row of a page that everybody may see.
+    pub const fn open(
+        path: &'static str,
+        title: &'static str,
+        has_form: bool,
+        endpoint: fn() -> BoxEndpoint<'static, Response>,
+    ) -> PageRow {
+        PageRow { path, title, navigation: None, access: None, is_shown: true, has_form, endpoint }
+    }
+
+    /// Returns the row of what cannot be opened, since it is only a form of another page.
+    #[must_use]
+    pub const fn not_shown(self) -> PageRow {
+        PageRow { is_shown: false, ..self }
+    }
+
+    /// Makes the row one of a form only, which is sent from every page.
+    #[must_use]
+    pub const fn without_page(mut self) -> PageRow {
+        self.is_shown = false;
+        self
+    }
+
+    /// Returns what links need to know of the page.
+    pub const fn info(&self) -> PageInfo {
+        let PageRow { path, navigation, access, is_shown, .. } = *self;
+        PageInfo { path, navigation, access, is_shown }
+    }
+
+    /// Returns the endpoint.
+    pub fn endpoint(&self) -> BoxEndpoint<'static, Response> {
+        (self.endpoint)()
+    }
+}
+
+fn row_of<P: Page>() -> PageRow {
+    PageRow {
+        path: P::PATH,
+        title: P::TITLE,
+        navigation: P::NAVIGATION,
+        access: Some(P::Access::REQUIRED),
+        is_shown: true,
+        has_form: false,
+        endpoint: || PageEndpoint::<P>(PhantomData).boxed(),
+    }
+}
+
+struct PageEndpoint<P>(PhantomData<P>);
+
+impl<P: Page> Endpoint for PageEndpoint<P> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        if is_read(&request) {
+            return Ok(show::<P>(request).await);
+        }
+        Ok(refuse_method(&request, &["GET", "HEAD"]))
+    }
+}
+
+struct FormEndpoint<P>(PhantomData<P>);
+
+impl<P: FormPage> Endpoint for FormEndpoint<P> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        if is_read(&request) {
+            return Ok(show::<P>(request).await);
+        }
+        if request.method() != Method::POST {
+            return Ok(refuse_method(&request, &["GET", "HEAD", "POST"]));
+        }
+        let submitted = Submitted::receive::<P::Access>(request, P::BUDGET).await;
+        let (mut visit, fields, request) = match submitted {
+            Ok(submitted) => submitted,
+            Err(response) => return Ok(*response),
+        };
+        let error = match P::submit(&visit, &fields).await {
+            Ok(answer) => return Ok(respond(&visit.context, answer, P::NAVIGATION).await),
+            Err(error) => error,
+        };
+        let status = problem::error_status(&error);
+        if !refusals::is_about_form(&error) {
+            return Ok(refusals::response(&visit.context, &error).await);
+        }
+        let context = visit_again(&request, &visit.context, Inputs::refused(fields, &error));
+        visit.context = Arc::new(context);
+        let answer = P::show(&visit).await;
+        Ok(match answer {
+            Ok(answer) => {
+                let mut response = respond(&visit.context, answer, P::NAVIGATION).await;
+                response.set_status(status);
+                response
+            }
+            Err(error) => refusals::response(&visit.context, &error).await,
+        })
+    }
+}
+
+struct ActionEndpoint<A>(PhantomData<A>);
+
+impl<A: Action> Endpoint for ActionEndpoint<A> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        if request.method() != Method::POST {
+            return Ok(refuse_method(&request, &["POST"]));
+        }
+        let (visit, fields, _) = match Submitted::receive::<A::Access>(request, A::BUDGET).await {
+            Ok(submitted) => submitted,
+            Err(response) => return Ok(*response),
+        };
+        Ok(match A::submit(&visit, &fields).await {
+            Ok(answer) => respond(&visit.context, answer, None).await,
+            Err(error) => refusals::response(&visit.context, &error).await,
+        })
+    }
+}
+
+/// The type of the forms that pages have.
+const FORM_TYPE: &str = "application/x-www-form-urlencoded";
+
+/// The receipt of a form.
+struct Submitted;
+
+impl Submitted {
+    /// Receives a form: who sends it is checked first, then where it comes from, then its size.
+    async fn receive<A: Policy + Clone + 'static>(
+        mut request: Request,
+        budget: Budget,
+    ) -> std::result::Result<(Visit<A>, Fields, Request), Box<Response>> {
+        if let Err(error) = same_origin::check(&request) {
+            return Err(Box::new(refuse(&request, &error).await));
+        }
+        let visit = admit::<A>(&request, budget).await?;
+        match fields_of(&mut request, &visit.context).await {
+            Ok(fields) => Ok((visit, fields, request)),
+            Err(error) => Err(Box::new(refusals::response(&visit.context, &error).await)),
+        }
+    }
+}
+
+/// Reads the fields of a form.
+pub async fn fields_of(request: &mut Request, context: &Context) -> Result<Fields> {
+    let body = request.take_body();
+    let settings = &context.market().settings().server;
+    let content_type =
+        request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let is_form = content_type.eq_ignore_ascii_case(FORM_TYPE);
+    let bytes = body::receive(request, body, settings, MAX_FORM_BYTES).await?;
+    if !bytes.is_empty() && !is_form {
+        let message =
+            "This is not a form of a page. Open the page of this market, and send the form from there.";
+        return Err(Error::Malformed(message.to_owned()));
+    }
+    Fields::parse(&bytes)
+}
+
+async fn show<P: Page>(request: Request) -> Response {
+    let visit = match admit::<P::Access>(&request, P::BUDGET).await {
+        Ok(visit) => visit,
+        Err(response) => return *response,
+    };
+    match P::show(&visit).await {
+        Ok(answer) => respond(&visit.context, answer, P::NAVIGATION).await,
+        Err(error) => refusals::response(&visit.context, &error).await,
+    }
+}
+
+/// Returns the visit of a page, or the response to somebody without the required access.
+async fn admit<A: Policy + Clone + 'static>(
+    request: &Request,
+    budget: Budget,
+) -> std::result::Result<Visit<A>, Box<Response>> {
+    let served = match ServedMarket::shared(request) {
+        Ok(served) => served,
+        Err(error) => return Err(Box::new(problem::error_response(&error, ""))),
+    };
+    let signed_in = match session::identify(&served, request, budget).await {
+        Ok(Some(signed_in)) => signed_in,
+        Ok(None) => return Err(Box::new(to_sign_in(request))),
+        Err(error) => return Err(Box::new(refuse(request, &error).await)),
+    };
+    let authenticated = signed_in.authenticated.clone();
+    let context = Arc::new(context_of(&served, request, Some(signed_in)));
+    match A::admit(&served, authenticated, request).await {
+        Ok(access) => Ok(Visit { access, context }),
+        Err(error) => Err(Box::new(refusals::response(&context, &error).await)),
+    }
+}
+
+/// Returns the context of a request.
+pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Option<SignedIn>) -> Context {
+    let requester = match &signed_in {
+        Some(signed_in) => signed_in.authenticated.requester(),
+        None => session::client(served, request),
+    };
+    let path = request.uri().path();
+    Context {
+        links: Links::of_request(request),
+        base_url: served.link_base().for_request(request),
+        path: path.strip_prefix(PREFIX).unwrap_or(path).to_owned(),
+        parameters: path_params::values(request),
+        query: Query::parse(request.uri().query().unwrap_or_default()),
+        signed_in,
+        requester,
+        request_id: RequestId::from_request(request).as_str().to_owned(),
+        inputs: Inputs::default(),
+        is_partial: request.headers().contains_key("hx-request"),
+        pages: request.data::<PageTable>().cloned().unwrap_or_default(),
+        served: Arc::clone(served),
+    }
+}
+
+/// Returns the context of a form's page that is shown again.
+fn visit_again(request: &Request, context: &Context, inputs: Inputs) -> Context {
+    Context { inputs, ..context_of(&context.served, request, context.signed_in.clone()) }
+}
+
+/// Returns the response to somebody who has not signed in: the page for that, which leads back.
+fn to_sign_in(request: &Request) -> Response {
+    let links = Links::of_request(request);
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let next = path.strip_prefix(PREFIX).unwrap_or_default();
+    let query = Query::default().with("next", if is_read(request) && next.len() > 1 { next } else { "" });
+    responses::redirect(&query.at(&links.to(paths::SIGN_IN)))
+}
+
+/// Returns the response to a visitor of a page, who is not known if it fails before that.
+async fn refuse(request: &Request, error: &Error) -> Response {
+    match ServedMarket::shared(request) {
+        Ok(served) => refusals::response(&context_of(&served, request, None), error).await,
+        Err(error) => problem::error_response(&error, ""),
+    }
+}
+
+/// Returns the response to a method that a page does not have.
+pub fn refuse_method(request: &Request, allowed: &[&str]) -> Response {
+    let allowed = allowed.iter().map(|method| (*method).to_owned()).collect();
+    problem::error_response(&Error::MethodNotAllowed(allowed), RequestId::from_request(request).as_str())
+}
+
+/// Whether a request only reads.
+pub fn is_read(request: &Request) -> bool {
+    [Method::GET, Method::HEAD].contains(request.method())
+}
+
+/// Returns the response with the answer of a page.
+async fn respond(context: &Context, answer: Answer, current: Option<NavigationItem>) -> Response {
+    match responses::respond(context, answer, current).await {
+        Ok(response) => response,
+        Err(error) => refusals::bare_response(context, &error),
+    }
+}

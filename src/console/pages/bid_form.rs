@@ -1,0 +1,285 @@
+//! The page on which a bid on a listing is made, or an open one is changed. The amount is in the address; bidding it
+//! takes the terms that the page shows, which are named by their digest.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, Inputs},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Field},
+            tables, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{listings::Actor, money::Cents, purchases::PayWith, string_enum::StringEnum},
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Buyer,
+        listing_deals::{self, ListingDeals, Offered},
+        offers::OfferInput,
+        quotes::{self, Quote},
+    },
+    store::offers::SubmittedOffer,
+    web::limits::Budget,
+};
+
+/// Field with the amount.
+const AMOUNT: &str = "amount";
+
+/// Field of the form that changes a bid: its ID.
+const BID: &str = "bid";
+
+/// Returns the path of the page for this bid.
+pub fn path_with(listing: Uuid, amount: Cents, pay_with: PayWith) -> String {
+    format!("{}?{AMOUNT}={amount}&{PAY_WITH}={}", paths::make_bid(listing), pay_with.as_str())
+}
+
+/// The page.
+pub struct BidForm;
+
+impl Page for BidForm {
+    const PATH: &'static str = "/listings/{listing_id}/bid";
+    const TITLE: &'static str = "Make a bid";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let listing = visit.id(0)?;
+        let from_query = Fields::of_query(&visit.query);
+        let typed = visit.inputs.typed().unwrap_or(&from_query).clone();
+        let asked = Asked::of(&typed);
+        let facts = visit.read(move |reader, buyer| Facts::read(reader, buyer, listing, asked)).await?;
+        let (facts, problem) = facts.without_problem();
+        let inputs = problem.map(|problem| Inputs::refused(typed, &problem));
+        Ok(content(visit, listing, &facts, inputs.as_ref()).into())
+    }
+}
+
+impl FormPage for BidForm {
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let listing = visit.id(0)?;
+        let (amount, pay_with) = (fields.required_amount(AMOUNT)?, deals::pay_with(fields.get(PAY_WITH)));
+        fields.require(ACCEPT, ACCEPT_FIRST)?;
+        let digest = fields.get(QUOTE).unwrap_or_default().to_owned();
+        let (id, notice) = match fields.get(BID).and_then(|id| Uuid::try_parse(id).ok()) {
+            Some(bid) => {
+                let change = Change::new("change_offer", "offer", bid);
+                let changed = changes::perform(visit, fields, change, move |writer, buyer| {
+                    quotes::change_bid(writer, buyer, Actor::Team, bid, (amount, pay_with), &digest)
+                });
+                changed.await?;
+                (bid, Notice::BidChanged)
+            }
+            None => {
+                let change = Change::new("make_offer", "listing", listing);
+                let made = changes::perform(visit, fields, change, move |writer, buyer| {
+                    let input = OfferInput { listing, amount, pay_with };
+                    quotes::bid(writer, buyer, Actor::Team, &input, &digest)
+                });
+                (made.await?, Notice::BidMade)
+            }
+        };
+        Ok(Answer::done(&paths::bid(id), notice))
+    }
+}
+
+/// What is asked for: an amount, unless none is typed, and a way of payment.
+struct Asked {
+    amount: Option<Result<Cents>>,
+    pay_with: PayWith,
+}
+
+impl Asked {
+    fn of(fields: &Fields) -> Asked {
+        Asked { amount: fields.amount(AMOUNT).transpose(), pay_with: deals::pay_with(fields.get(PAY_WITH)) }
+    }
+}
+
+/// What the page shows.
+struct Facts {
+    deals: ListingDeals,
+    /// What the form of the amount shows.
+    amount: Option<Cents>,
+    pay_with: PayWith,
+    /// The quote of the amount, or why it was refused; `None` until an amount is asked for.
+    quote: Option<std::result::Result<Quote, Error>>,
+}
+
+impl Facts {
+    fn read(reader: &Reader, buyer: &Buyer, listing: Uuid, asked: Asked) -> Result<Facts> {
+        let deals = listing_deals::find(reader, buyer, listing)?;
+        let bid = deals.bid;
+        let quote = match asked.amount {
+            Some(Ok(amount)) => Some(deals::or_refusal(match bid {
+                Some(bid) => quotes::quote_change(reader, buyer, bid.id, amount, asked.pay_with),
+                None => quotes::quote_bid(
+                    reader,
+                    buyer,
+                    &OfferInput { listing, amount, pay_with: asked.pay_with },
+                ),
+            })?),
+            Some(Err(error)) => Some(Err(error)),
+            None => None,
+        };
+        let is_asked = quote.is_some();
+        let typed = quote.as_ref().and_then(|quote| quote.as_ref().ok()).map(|quote| quote.price);
+        Ok(Facts {
+            amount: typed.or_else(|| bid.map(|bid| bid.amount)),
+            pay_with: bid.filter(|_| !is_asked).map_or(asked.pay_with, |bid| bid.pay_with),
+            deals,
+            quote,
+        })
+    }
+
+    /// Takes the problem with the amount out of the facts, which stands at its field.
+    fn without_problem(self) -> (Facts, Option<Error>) {
+        match self.quote {
+            Some(Err(error @ Error::Invalid(_))) => (Facts { quote: None, ..self }, Some(error)),
+            quote => (Facts { quote, ..self }, None),
+        }
+    }
+
+    /// Returns why neither a bid can be made, nor an open one be changed.
+    fn refusal(&self) -> Option<String> {
+        match (&self.quote, &self.deals.bid, &self.deals.bid_possible) {
+            (Some(Err(refused)), ..) => Some(deals::reason(refused)),
+            (_, None, Offered::Refused(reason)) => Some(reason.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inputs>) -> Content {
+    let quote = facts.quote.as_ref().and_then(|quote| quote.as_ref().ok());
+    let is_change = facts.deals.bid.is_some();
+    let refusal = facts.refusal();
+    let body = html! {
+        @match inputs {
+            Some(inputs) => (badges::refusal(inputs).unwrap_or_default()),
+            None => (fields::refusal(context)),
+        }
+        div.decide {
+            div.stack.wide {
+                (listed(context, facts))
+                @if refusal.is_none() { (asking(context, listing, facts, inputs)) }
+                @if let Some(quote) = quote { (deals::terms(quote)) }
+            }
+            aside.panel aria-label="Amounts" {
+                h2 { "Amounts" }
+                @match (&refusal, quote) {
+                    (Some(reason), _) => (deals::refusal(context, &facts.deals, listing, reason)),
+                    (None, Some(quote)) => (bidding_form(context, listing, facts, quote)),
+                    (None, None) => p { "Enter an amount to see what you would pay, and the terms." },
+                }
+                a.button.quiet.full href=(context.links.to(&paths::listing(listing))) { "Back to the listing" }
+                p.note { "A bid takes no money, and no credits are put aside. The vendor does not learn who bids." }
+            }
+        }
+    };
+    Content::new(if is_change { "Change your bid" } else { "Make a bid" }, body)
+        .with_note(html! { "Nothing is sent until you press the button at the end." })
+        .below("Catalog", paths::CATALOG)
+        .below(&facts.deals.title, paths::listing(listing))
+        .narrow()
+        .with_request("/v2/listings/browse/offers")
+}
+
+/// Returns what the listing costs, and the open bid.
+fn listed(context: &Context, facts: &Facts) -> Markup {
+    let price = match facts.deals.price {
+        Some(price) => text::money(price),
+        None => "None, the listing is sold by bids only".to_owned(),
+    };
+    let mut known = vec![
+        ("Listing", html! { b.long { bdi { (facts.deals.title) } } }),
+        ("Listed price", html! { (price) }),
+    ];
+    if let Some(bid) = &facts.deals.bid {
+        known.push(("Your open bid", open_bid(context, bid)));
+    }
+    tables::facts(&known)
+}
+
+fn open_bid(context: &Context, bid: &SubmittedOffer) -> Markup {
+    html! {
+        a href=(context.links.to(&paths::bid(bid.id))) { (text::money(bid.amount)) }
+        " · " (deals::payment(bid.pay_with))
+        @if let Some(expires) = bid.expires_at { " · expires " (text::moment(expires)) }
+    }
+}
+
+/// Returns the form that asks what an amount leads to. It changes the address only.
+fn asking(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inputs>) -> Markup {
+    let fresh = Inputs::default();
+    let inputs = inputs.unwrap_or(&fresh);
+    let amount = facts.amount.map(|amount| amount.to_string()).unwrap_or_default();
+    let hint = html! { "Before the buyer fee. The bid is for all assets." };
+    let credits = facts.quote.as_ref().and_then(|quote| quote.as_ref().ok()).map(|quote| quote.credits);
+    let when_paid =
+        "If the vendor accepts, the purchase completes at once. With too few credits it waits for an invoice";
+    html! {
+        form.stack.wide action=(context.links.to(&paths::make_bid(listing))) aria-label="Your bid" {
+            section.stack aria-labelledby="bid" {
+                h2 #bid { "Your bid" }
+                (Field::decimal(AMOUNT, "Amount, USD").hint(hint).value(amount).required().show(inputs))
+            }
+            section.stack aria-labelledby="pay" {
+                h2 #pay { "How you pay if the vendor accepts" }
+                (fields::choices(
+                    inputs,
+                    PAY_WITH,
+                    "Payment",
+                    &deals::payments(context, credits, when_paid),
+                    facts.pay_with.as_str(),
+                ))
+            }
+            div.row { button.primary[facts.quote.is_none()] { "Show amounts and terms" } }
+        }
+    }
+}
+
+/// Returns the amounts of the bid with the form that sends it.
+fn bidding_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
+    let bid = facts.deals.bid.as_ref();
+    let days = u64::from(context.market().settings().offers.expire_days);
+    let verb = match bid {
+        Some(bid) if (bid.amount, bid.pay_with) == (quote.price, quote.pay_with) => "Confirm the bid of",
+        Some(_) => "Change the bid to",
+        None => "Bid",
+    };
+    let content = html! {
+        input type="hidden" name=(AMOUNT) value=(quote.price);
+        input type="hidden" name=(PAY_WITH) value=(quote.pay_with.as_str());
+        @if let Some(bid) = bid { input type="hidden" name=(BID) value=(bid.id); }
+        (deals::signature(context, quote))
+        button.primary.big.full { (verb) " " (text::money(quote.price)) }
+    };
+    html! {
+        (deals::summary("All assets, if the vendor accepts", quote))
+        (deals::amounts(context, quote))
+        @if let Some(shortfall) = quote.shortfall {
+            (badges::message(Tone::Warning, &html! {
+                "Your team lacks " b { (text::money(shortfall)) } " now. If it still does when the vendor accepts, the purchase \
+                 waits for the payment of an invoice. "
+                a href=(context.links.to(paths::BUY_CREDITS)) { "Request credits" }
+            }))
+        }
+        @match bid.and_then(|bid| bid.expires_at) {
+            Some(expires) => p { "Your bid still expires " (text::moment(expires)) ", unless the vendor decides before." },
+            None => p { "Your bid expires after " (text::counted(days, "day", "days")) ", unless the vendor decides before. \
+                         Until then you can change or withdraw it." },
+        }
+        (fields::form(context, &paths::make_bid(listing), &content))
+    }
+}

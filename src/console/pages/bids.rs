@@ -1,0 +1,301 @@
+//! The bids of the team: the list, one of them, and the question before one is withdrawn.
+
+use maud::{Markup, html};
+
+use super::{bid_form, deals};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::Fields,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{listings::Actor, listings::CatalogStatus, offers::OfferStatus, string_enum::StringEnum},
+    error::Result,
+    market::Reader,
+    operations::{access::Buyer, offers, team_records},
+    store::records::{Filters, pages::TeamPage, team_lists::offers::TeamOffer},
+    web::limits::Budget,
+};
+
+/// The list.
+pub struct Bids;
+
+impl List for Bids {
+    const PATH: &'static str = paths::BIDS;
+    const TITLE: &'static str = "Bids";
+    const FILE_NAME: &'static str = "bids";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Buying, label: "Bids" });
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+    type Row = TeamOffer;
+
+    fn columns() -> Vec<Column<TeamOffer>> {
+        vec![
+            Column {
+                head: Head::text("Listing"),
+                show: |context, row| {
+                    html! {
+                        a href=(context.links.to(&paths::bid(row.id))) { bdi { (row.listing_title) } }
+                    }
+                },
+                text: |row| row.listing_title.clone(),
+            },
+            Column {
+                head: Head::text("Status"),
+                show: |_, row| badge(row.status),
+                text: |row| word(row.status).to_owned(),
+            },
+            Column {
+                head: Head::number("Bid, USD"),
+                show: |_, row| html! { (text::money(row.amount)) },
+                text: |row| row.amount.to_string(),
+            },
+            Column {
+                head: Head::number("Listed price, USD"),
+                show: |_, row| html! { (text::optional_money(row.listing_price)) },
+                text: |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
+            },
+            Column {
+                head: Head::text("Payment"),
+                show: |_, row| html! { (deals::payment(row.pay_with)) },
+                text: |row| deals::payment(row.pay_with).to_owned(),
+            },
+            Column {
+                head: Head::number("Made"),
+                show: |_, row| text::day(row.created_at),
+                text: |row| row.created_at.to_string(),
+            },
+            Column {
+                head: Head::number("Expires"),
+                show: |_, row| text::optional_day(row.expires_at),
+                text: |row| row.expires_at.map(|time| time.to_string()).unwrap_or_default(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        let statuses =
+            || OfferStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
+        vec![
+            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
+            ListFilter { name: "status", label: "Status", values: statuses },
+        ]
+    }
+
+    fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamOffer>> {
+        let chosen = asked.filters.pairs();
+        let filters = chosen.fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
+        team_records::page(reader, buyer, &filters, asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        let advice = "Vendors say in the catalog whether they accept bids. Open such a listing to make one.";
+        tables::empty("No bids yet", advice, Some(("Search the catalog", &context.links.to(paths::CATALOG))))
+    }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content.with_request("/v2/listings/browse/offers")
+    }
+}
+
+/// A bid.
+pub struct Bid;
+
+impl Page for Bid {
+    const PATH: &'static str = "/bids/{bid_id}";
+    const TITLE: &'static str = "Bid";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let read = visit.read(move |reader, buyer| {
+            let bid = team_records::find::<TeamOffer>(reader, buyer, id)?;
+            Ok((bid, offers::needs_confirmation(reader, buyer, id)?))
+        });
+        let (bid, needs_confirmation) = read.await?;
+        let next_step = if needs_confirmation { confirmation(visit, &bid) } else { next_step(visit, &bid) };
+        let body = html! { (next_step) (facts(visit, &bid)) };
+        let content = Content::new(format!("Your bid of {}", text::money(bid.amount)), body)
+            .with_note(html! { bdi.long { (bid.listing_title) } })
+            .below("Bids", paths::BIDS)
+            .narrow()
+            .with_request("/v2/listings/browse/offers");
+        Ok(match actions(visit, &bid) {
+            Some(actions) => content.with_actions(actions).into(),
+            None => content.into(),
+        })
+    }
+}
+
+fn actions(context: &Context, bid: &TeamOffer) -> Option<Markup> {
+    let link = |path: String| context.links.to(&path);
+    match (bid.status, bid.purchase) {
+        (OfferStatus::Submitted, _) => Some(html! {
+            a.button.danger href=(link(withdraw_path(bid))) { "Withdraw…" }
+            a.button.primary href=(link(paths::make_bid(bid.listing))) { "Change the bid" }
+        }),
+        (_, Some(purchase)) => Some(html! {
+            a.button.primary href=(link(paths::purchase(purchase))) { "Open the purchase" }
+        }),
+        _ => None,
+    }
+}
+
+/// Says that the bid cannot be accepted before the team has confirmed it.
+fn confirmation(context: &Context, bid: &TeamOffer) -> Markup {
+    let form = bid_form::path_with(bid.listing, bid.amount, bid.pay_with);
+    badges::message(
+        Tone::Warning,
+        &html! {
+            "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your bid \
+             after you have confirmed it. "
+            a href=(context.links.to(&form)) { "See the present terms" }
+        },
+    )
+}
+
+/// Returns what the state of a bid means, and what can be done.
+fn next_step(context: &Context, bid: &TeamOffer) -> Markup {
+    let again = html! { " " a href=(context.links.to(&paths::listing(bid.listing))) { "Open the listing" } };
+    match bid.status {
+        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::message(
+            Tone::Waiting,
+            &html! { "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again." },
+        ),
+        OfferStatus::Submitted => badges::message(
+            Tone::Waiting,
+            &html! {
+                "The vendor has not decided yet."
+                @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." }
+            },
+        ),
+        OfferStatus::Accepted => badges::message(
+            Tone::Good,
+            &html! {
+                "The vendor accepted your bid. "
+                @if let Some(purchase) = bid.purchase { a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" } }
+            },
+        ),
+        OfferStatus::Declined => badges::message(
+            Tone::Neutral,
+            &html! { "The bid was declined. You can make another one." (again) },
+        ),
+        OfferStatus::Withdrawn => badges::message(Tone::Neutral, &html! { "You withdrew this bid." (again) }),
+        OfferStatus::Expired => badges::message(
+            Tone::Neutral,
+            &html! { "The vendor did not decide in time. You can make another bid." (again) },
+        ),
+    }
+}
+
+fn facts(context: &Context, bid: &TeamOffer) -> Markup {
+    let mut facts = vec![
+        ("Status", badge(bid.status)),
+        ("Bid", html! { (text::money(bid.amount)) ", before the buyer fee" }),
+        ("Listed price", html! { (text::optional_money(bid.listing_price)) }),
+        ("Payment", html! { (deals::payment(bid.pay_with)) }),
+        (
+            "Listing",
+            html! { a.long href=(context.links.to(&paths::listing(bid.listing))) { bdi { (bid.listing_title) } } },
+        ),
+        ("Vendor", html! { bdi.long { (bid.vendor_name) } }),
+        ("Made", text::moment(bid.created_at)),
+    ];
+    if bid.updated_at != bid.created_at && bid.status == OfferStatus::Submitted {
+        facts.push(("Changed", text::moment(bid.updated_at)));
+    }
+    facts.extend(bid.expires_at.map(|time| ("Expires", text::moment(time))));
+    facts.extend(bid.decided_at.map(|time| (word(bid.status), text::moment(time))));
+    facts.push(("ID", html! { span.mono.long { (bid.id) } }));
+    tables::facts(&facts)
+}
+
+/// The question before a bid is withdrawn.
+pub struct WithdrawBid;
+
+impl Page for WithdrawBid {
+    const PATH: &'static str = "/bids/{bid_id}/withdraw";
+    const TITLE: &'static str = "Withdraw a bid";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let bid = visit.read(move |reader, buyer| team_records::find::<TeamOffer>(reader, buyer, id)).await?;
+        let amount = text::money(bid.amount);
+        let keep = visit.links.to(&paths::bid(id));
+        let question = html! {
+            p { "The vendor of " b.long { bdi { (bid.listing_title) } } " can then no longer accept it. You can make another bid, as \
+                 long as the listing accepts bids; the vendor sees that one as new." }
+            (fields::form_with_class(visit, &withdraw_path(&bid), "row", &html! {
+                button.danger.primary { "Withdraw the bid of " (amount) }
+                a.button.quiet href=(keep) { "Keep it" }
+            }))
+        };
+        let body = html! {
+            (fields::refusal(visit))
+            @if bid.status == OfferStatus::Submitted { (question) }
+            @else {
+                p { "This bid cannot be withdrawn any more. Its status: " (badge(bid.status)) }
+                div.row { a.button href=(keep) { "Back to the bid" } }
+            }
+        };
+        let title = format!("Withdraw your bid of {amount}?");
+        Ok(Content::new(title, body).below("Bids", paths::BIDS).below(amount, paths::bid(id)).narrow().into())
+    }
+}
+
+impl FormPage for WithdrawBid {
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let change = Change::new("withdraw_offer", "offer", id);
+        let withdrawn = changes::perform(visit, fields, change, move |writer, buyer| {
+            offers::withdraw(writer, buyer, Actor::Team, id)
+        });
+        withdrawn.await?;
+        Ok(Answer::done(&paths::bid(id), Notice::BidWithdrawn))
+    }
+}
+
+fn withdraw_path(bid: &TeamOffer) -> String {
+    format!("{}/withdraw", paths::bid(bid.id))
+}
+
+/// Returns the word for the status of a bid.
+pub const fn word(status: OfferStatus) -> &'static str {
+    match status {
+        OfferStatus::Submitted => "Open",
+        OfferStatus::Accepted => "Accepted",
+        OfferStatus::Declined => "Declined",
+        OfferStatus::Withdrawn => "Withdrawn",
+        OfferStatus::Expired => "Expired",
+    }
+}
+
+/// Returns the status of a bid as a badge.
+pub fn badge(status: OfferStatus) -> Markup {
+    let tone = match status {
+        OfferStatus::Submitted => Tone::Waiting,
+        OfferStatus::Accepted => Tone::Good,
+        OfferStatus::Declined => Tone::Bad,
+        OfferStatus::Withdrawn | OfferStatus::Expired => Tone::Neutral,
+    };
+    badges::badge(tone, word(status))
+}

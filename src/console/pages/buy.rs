@@ -1,0 +1,333 @@
+//! The page on which a listing, its sample, or some of its assets are bought. What is chosen is in the address;
+//! buying it takes the terms that the page shows, which are named by their digest.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, Inputs},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Choice},
+            kinds, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        listings::Actor,
+        purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseStatus, ScopeMode},
+        string_enum::StringEnum,
+    },
+    error::{Error, Problem, Result},
+    market::Reader,
+    operations::{
+        access::Buyer,
+        listing_deals::{self, ListingDeals, Offered},
+        quotes::{self, Part, Quote, Wanted},
+        selections,
+    },
+    store::listing_assets::SelectableAsset,
+    web::limits::Budget,
+};
+
+/// Field with what is bought.
+const SCOPE: &str = "scope";
+
+/// Field with the IDs of selected assets.
+const ASSET: &str = "asset";
+
+/// The page.
+pub struct Buy;
+
+impl Page for Buy {
+    const PATH: &'static str = "/listings/{listing_id}/buy";
+    const TITLE: &'static str = "Check and buy";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let listing = visit.id(0)?;
+        let from_query = Fields::of_query(&visit.query);
+        let chosen = Chosen::of(visit.inputs.typed().unwrap_or(&from_query));
+        let facts = visit.read(move |reader, buyer| Facts::read(reader, buyer, listing, chosen)).await?;
+        Ok(content(visit, listing, &facts).into())
+    }
+}
+
+impl FormPage for Buy {
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let listing = visit.id(0)?;
+        let chosen = Chosen::of(fields);
+        let wanted = chosen.wanted(chosen.scope.unwrap_or(ScopeMode::All))?;
+        fields.require(ACCEPT, ACCEPT_FIRST)?;
+        let digest = fields.get(QUOTE).unwrap_or_default().to_owned();
+        let change = Change::new("buy_listing", "listing", listing);
+        let bought = changes::perform(visit, fields, change, move |writer, buyer| {
+            let purchase = quotes::buy(writer, buyer, Actor::Team, listing, &wanted, &digest)?;
+            Ok((purchase.id, purchase.status))
+        });
+        let (id, status): (Uuid, PurchaseStatus) = bought.await?;
+        let notice = if status == PurchaseStatus::Pending { Notice::Ordered } else { Notice::Bought };
+        Ok(Answer::done(&paths::purchase(id), notice))
+    }
+}
+
+/// What is chosen on the page.
+struct Chosen {
+    scope: Option<ScopeMode>,
+    pay_with: PayWith,
+    assets: Vec<Uuid>,
+}
+
+impl Chosen {
+    fn of(fields: &Fields) -> Chosen {
+        Chosen {
+            scope: fields.get(SCOPE).and_then(ScopeMode::parse),
+            pay_with: deals::pay_with(fields.get(PAY_WITH)),
+            assets: fields.all(ASSET).filter_map(|id| Uuid::try_parse(id).ok()).collect(),
+        }
+    }
+
+    fn wanted(&self, scope: ScopeMode) -> Result<Wanted> {
+        let part = match scope {
+            ScopeMode::All => Part::Whole,
+            ScopeMode::Sample => Part::Sample,
+            ScopeMode::Selection => Part::Selection(self.selection()?),
+        };
+        Ok(Wanted { part, pay_with: self.pay_with })
+    }
+
+    fn selection(&self) -> Result<Vec<Uuid>> {
+        let message = match self.assets.len() {
+            0 => "Choose at least one asset, then update the amounts.".to_owned(),
+            count if count > MAX_SELECTED_ASSETS => {
+                format!("Choose at most {MAX_SELECTED_ASSETS} assets, or buy all of them.")
+            }
+            _ => return Ok(self.assets.clone()),
+        };
+        Err(Error::invalid(Problem::body(&[ASSET], "value_error", message)))
+    }
+}
+
+/// What the page shows.
+struct Facts {
+    deals: ListingDeals,
+    chosen: Chosen,
+    scope: ScopeMode,
+    selectable: Vec<SelectableAsset>,
+    quote: std::result::Result<Quote, Error>,
+}
+
+impl Facts {
+    fn read(reader: &Reader, buyer: &Buyer, listing: Uuid, chosen: Chosen) -> Result<Facts> {
+        let deals = listing_deals::find(reader, buyer, listing)?;
+        let scope = chosen.scope.unwrap_or_else(|| first_possible(&deals));
+        let selects = scope == ScopeMode::Selection && deals.selection.is_possible();
+        let selectable =
+            if selects { selections::list_selectable(reader, buyer, listing)? } else { Vec::new() };
+        let quote = match chosen.wanted(scope) {
+            Ok(wanted) => deals::or_refusal(quotes::quote(reader, buyer, listing, &wanted))?,
+            Err(error) => Err(error),
+        };
+        Ok(Facts { deals, chosen, scope, selectable, quote })
+    }
+
+    /// Returns what can be bought: each part with its name.
+    fn parts(&self) -> [(ScopeMode, &'static str, &Offered); 3] {
+        [
+            (ScopeMode::All, "All assets", &self.deals.whole),
+            (ScopeMode::Sample, "The sample", &self.deals.sample),
+            (ScopeMode::Selection, "Selected assets", &self.deals.selection),
+        ]
+    }
+}
+
+fn first_possible(deals: &ListingDeals) -> ScopeMode {
+    let is_sample = !deals.whole.is_possible() && deals.sample.is_possible();
+    if is_sample { ScopeMode::Sample } else { ScopeMode::All }
+}
+
+fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
+    let title = &facts.deals.title;
+    let body = html! {
+        (fields::refusal(context))
+        div.decide {
+            div.stack.wide {
+                (choosing(context, listing, facts))
+                @if let Ok(quote) = &facts.quote { (deals::terms(quote)) }
+            }
+            aside.panel aria-label="Amounts" { (decision(context, listing, facts)) }
+        }
+    };
+    Content::new("Check and buy", body)
+        .with_note(html! { "Nothing is charged until you press the button at the end." })
+        .below("Catalog", paths::CATALOG)
+        .below(title, paths::listing(listing))
+        .narrow()
+        .with_request(format!("/v2/listings/browse/{listing}"))
+}
+
+/// Returns the form that chooses what is bought and how it is paid. It changes the address only.
+fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
+    let inputs = Inputs::default();
+    let possible: Vec<Choice> = facts.parts().into_iter().filter_map(choice).collect();
+    let credits = facts.quote.as_ref().ok().map(|quote| quote.credits);
+    html! {
+        section.stack aria-labelledby="what" {
+            h2 #what { "What you buy" }
+            p.long { b { bdi { (facts.deals.title) } } }
+            @if facts.deals.is_exclusive && facts.scope != ScopeMode::Sample {
+                p { "This is an exclusive sale: the listing then leaves the catalog, and its codebases are not sold again." }
+            }
+            (refused_parts(facts))
+            @if facts.quote.is_ok() { ul.stack.tight { (deals::owned(context, &facts.deals)) } }
+        }
+        @if !possible.is_empty() {
+            form.stack.wide action=(context.links.to(&paths::buy(listing))) aria-label="What you buy, and how you pay" {
+                div data-apply { (fields::choices(&inputs, SCOPE, "Scope", &possible, facts.scope.as_str())) }
+                @if facts.scope == ScopeMode::Selection { (selection(&inputs, facts)) }
+                section.stack aria-labelledby="pay" {
+                    h2 #pay { "How you pay" }
+                    div data-apply {
+                        (fields::choices(
+                            &inputs,
+                            PAY_WITH,
+                            "Payment",
+                            &deals::payments(context, credits, "The purchase completes at once"),
+                            facts.chosen.pay_with.as_str(),
+                        ))
+                    }
+                }
+                div.row { button { "Update amounts" } span.note { "The amounts and the terms follow what you choose." } }
+            }
+        }
+    }
+}
+
+fn choice((scope, name, offered): (ScopeMode, &str, &Offered)) -> Option<Choice> {
+    let Offered::Now(price) = offered else { return None };
+    let note = match scope {
+        ScopeMode::All => "Everything in the listing",
+        ScopeMode::Sample => "A small part, to look at before you buy the rest",
+        ScopeMode::Selection => "Choose below which ones; they cost at most what all assets cost",
+    };
+    Some(Choice {
+        value: scope.as_str().to_owned(),
+        text: name.to_owned(),
+        note: note.to_owned(),
+        amount: price.map(text::money),
+    })
+}
+
+/// Returns why the other parts cannot be bought, unless it is for the reason that stands beside the amounts.
+fn refused_parts(facts: &Facts) -> Markup {
+    let shown = facts.quote.as_ref().err().map(deals::reason);
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for (_, name, offered) in facts.parts() {
+        let Offered::Refused(reason) = offered else { continue };
+        let reason = deals::plain(reason);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    html! {
+        @for (reason, names) in &reasons { @if shown.as_ref() != Some(reason) {
+            p.note { (names.join(", ")) ": " (reason) }
+        } }
+    }
+}
+
+fn selection(inputs: &Inputs, facts: &Facts) -> Markup {
+    let assets: Vec<(String, String)> = facts
+        .selectable
+        .iter()
+        .map(|asset| {
+            let (kind, _) = kinds::words(asset.kind);
+            (asset.id.to_string(), format!("{}, {kind}, {}", asset.title, text::money(asset.price)))
+        })
+        .collect();
+    let values = assets.iter().map(|(id, text)| (id.as_str(), text.clone()));
+    let is_checked = |id: &str| facts.chosen.assets.iter().any(|asset| asset.to_string() == id);
+    if assets.is_empty() {
+        return html! { p { "No asset of this listing has a price of its own, so they are only sold together." } };
+    }
+    html! {
+        (fields::checkboxes(inputs, ASSET, "Assets", values, is_checked))
+        p.note {
+            "Assets without a price of their own are only sold with all the others."
+            @if assets.len() >= MAX_SELECTED_ASSETS { " These are the first " (assets.len()) "." }
+        }
+    }
+}
+
+/// Returns the amounts with the form that buys, or why it cannot be bought and what helps.
+fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
+    let back = html! { a.button.quiet.full href=(context.links.to(&paths::listing(listing))) { "Back to the listing" } };
+    let quote = match &facts.quote {
+        Ok(quote) => quote,
+        Err(refused) => {
+            return html! {
+                h2 { "Amounts" }
+                @if matches!(refused, Error::Invalid(_)) { (badges::message(Tone::Neutral, &html! { (deals::reason(refused)) })) }
+                @else { (deals::refusal(context, &facts.deals, listing, &deals::reason(refused))) }
+                (back)
+            };
+        }
+    };
+    html! {
+        h2 { "Amounts" }
+        (deals::summary(&bought(quote), quote))
+        (deals::amounts(context, quote))
+        @match quote.shortfall {
+            Some(shortfall) => {
+                button.primary.big.full type="button" aria-disabled="true" { "Buy for " (text::money(quote.total)) }
+                (badges::message(Tone::Warning, &html! {
+                    "Your team lacks " b { (text::money(shortfall)) } ". Request credits and come back, or pay with an invoice."
+                }))
+                a.button.full href=(context.links.to(paths::BUY_CREDITS)) { "Request credits" }
+            }
+            None => (buying_form(context, listing, facts, quote)),
+        }
+        (back)
+        p.note { "Pressing twice buys once. A refund is the market's decision and ends your right to use the data." }
+    }
+}
+
+fn bought(quote: &Quote) -> String {
+    match quote.scope {
+        ScopeMode::All => format!("All assets, {}", text::grouped(quote.asset_count)),
+        ScopeMode::Sample => "The sample".to_owned(),
+        ScopeMode::Selection => text::counted(quote.asset_count, "selected asset", "selected assets"),
+    }
+}
+
+fn buying_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
+    let verb = if quote.completes_at_once { "Buy" } else { "Order" };
+    let content = html! {
+        input type="hidden" name=(SCOPE) value=(facts.scope.as_str());
+        input type="hidden" name=(PAY_WITH) value=(quote.pay_with.as_str());
+        @if facts.scope == ScopeMode::Selection {
+            @for asset in &facts.chosen.assets { input type="hidden" name=(ASSET) value=(asset); }
+        }
+        (deals::signature(context, quote))
+        button.primary.big.full { (verb) " for " (text::money(quote.total)) }
+    };
+    html! {
+        (fields::form(context, &paths::buy(listing), &content))
+        @if !quote.completes_at_once {
+            div.stack.tight {
+                p.note { "You have " (text::counted(u64::from(quote.pending_days), "day", "days")) " to pay this invoice:" }
+                (deals::where_to_pay(context))
+            }
+        }
+    }
+}

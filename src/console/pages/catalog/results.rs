@@ -1,0 +1,217 @@
+//! The results: chosen filters, and the listings as cards or as a table.
+
+use maud::{Markup, html};
+
+use super::{
+    found::Found,
+    state::{CURSOR, Chip, State},
+};
+use crate::{
+    console::{
+        address::Query,
+        csv,
+        parts::listing_view::{ListingView, bids_text},
+        parts::{
+            badges::{self, Tone},
+            bars,
+            cards::{self, COMPARE_FIELD, COMPARE_FORM},
+            icons,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::sessions::ListView,
+    operations::access::BrowseGate,
+    string_enum::StringEnum,
+};
+
+/// Path of the form that chooses between cards and a table.
+pub const VIEW_PATH: &str = "/catalog/view";
+
+/// Returns the part of the page that a script replaces while the search text is typed.
+pub fn results(context: &Context, state: &State, found: &Found, view: ListView) -> Markup {
+    let chips = state.chips(&found.names);
+    html! {
+        div.stack #results {
+            @if !state.unreadable.is_empty() {
+                div #unreadable { (badges::message(Tone::Warning, &html! {
+                    "A filter was left out, because its value is no number: enter one, for example 27000."
+                })) }
+            }
+            div.row.apart {
+                (chosen_filters(context, state, &chips))
+                @if found.total > 0 { (view_switch(context, state, view)) }
+            }
+            @if found.total == 0 {
+                (empty(context, state, found, &chips))
+            } @else {
+                @match view {
+                    ListView::Cards => (card_list(context, state, found)),
+                    ListView::Table => (table(context, state, found)),
+                }
+                (tray(context, state, found))
+                (pager(context, state, found))
+            }
+        }
+    }
+}
+
+fn chosen_filters(context: &Context, state: &State, chips: &[Chip]) -> Markup {
+    if chips.is_empty() {
+        return html! { span {} };
+    }
+    html! {
+        ul.row aria-label="Chosen filters" {
+            @for chip in chips { li {
+                a.chip href=(state.address(context, &chip.without)) {
+                    span { (chip.name) } " " bdi.long { (chip.value) } " " (icons::icon("x")) span.out { "remove" }
+                }
+            } }
+            @if chips.len() > 1 {
+                li { a.button.quiet.little href=(state.address(context, &Query::default())) { "Clear all" } }
+            }
+        }
+    }
+}
+
+/// Returns the buttons that choose between cards and a table.
+fn view_switch(context: &Context, state: &State, view: ListView) -> Markup {
+    let here =
+        state.cursor.as_ref().map_or_else(|| state.query.clone(), |cursor| state.query.with(CURSOR, cursor));
+    html! {
+        form.row method="post" action=(context.links.to(VIEW_PATH)) aria-label="View" {
+            input type="hidden" name="next" value=(state.keep(&here).at(paths::CATALOG));
+            @for (choice, label) in [(ListView::Cards, "Cards"), (ListView::Table, "Table")] {
+                button.little.quiet[choice != view] name="view" value=(choice.as_str()) aria-pressed=(choice == view) { (label) }
+            }
+        }
+    }
+}
+
+fn card_list(context: &Context, state: &State, found: &Found) -> Markup {
+    html! {
+        h2.out { "Results" }
+        ul.cards { @for listing in &found.listings {
+            (cards::card(context, listing, found.certificates.get(&listing.row_id), Some(is_compared(state, listing))))
+        } }
+    }
+}
+
+fn is_compared(state: &State, listing: &ListingView) -> bool {
+    state.compared.contains(&listing.summary.id)
+}
+
+fn table(context: &Context, state: &State, found: &Found) -> Markup {
+    const HEADS: [Head; 7] = [
+        Head::text("Listing"),
+        Head::text("Contents"),
+        Head::number("Lines"),
+        Head::text("Languages"),
+        Head::text("Evidence"),
+        Head::number("Price, USD"),
+        Head::text("Compare"),
+    ];
+    let rows: Vec<_> = found.listings.iter().map(|listing| row(context, state, found, listing)).collect();
+    tables::table("Listings", &HEADS, &rows)
+}
+
+fn row(context: &Context, state: &State, found: &Found, listing: &ListingView) -> Vec<Markup> {
+    let summary = &listing.summary;
+    let (details, shares) = (listing.details.as_ref(), listing.shares());
+    vec![
+        html! {
+            (cards::title(context, listing)) br;
+            span.note { bdi { (summary.team_name) } @if let Some(details) = details { ", tier " (details.vendor_tier) } }
+        },
+        html! { (summary.scale.contents()) },
+        html! { @if summary.scale.loc > 0 { (text::grouped(summary.scale.loc)) } @else { (text::MISSING) } },
+        html! {
+            @if shares.is_empty() { (text::MISSING) }
+            @else { span.nowrap { (listing.main_languages(1)) } (bars::bar(&shares, "bar thin")) }
+        },
+        cards::evidence(found.certificates.get(&listing.row_id)),
+        html! { @if let Some(details) = details {
+            b { (cards::price_text(details)) } br; span.note { (bids_text(details.accepts_bids)) }
+        } },
+        html! {
+            input type="checkbox" name=(COMPARE_FIELD) value=(summary.id) form=(COMPARE_FORM)
+                checked[is_compared(state, listing)] aria-label={ "Compare " (summary.title) };
+        },
+    ]
+}
+
+/// Returns the form that compares the chosen listings. A style shows it once one is chosen.
+fn tray(context: &Context, state: &State, found: &Found) -> Markup {
+    let is_here = |id| found.listings.iter().any(|listing| listing.summary.id == id);
+    let elsewhere: Vec<_> = state.compared.iter().filter(|id| !is_here(**id)).collect();
+    html! {
+        form.row.apart.tray id=(COMPARE_FORM) action=(context.links.to(paths::COMPARE)) autocomplete="off" {
+            @for id in &elsewhere { input type="hidden" name=(COMPARE_FIELD) value=(id); }
+            span.note {
+                @if !elsewhere.is_empty() { (text::counted(elsewhere.len() as u64, "listing", "listings")) " of other pages. " }
+                "Choose up to four listings."
+            }
+            button.primary { "Compare" }
+        }
+    }
+}
+
+fn pager(context: &Context, state: &State, found: &Found) -> Markup {
+    let shown = found.listings.len() as u64;
+    let note = match &state.cursor {
+        None if shown < found.total => format!("1 to {shown} of {}", text::grouped(found.total)),
+        None => format!("All {}", text::counted(shown, "listing", "listings")),
+        Some(_) => format!("{shown} more of {}", text::grouped(found.total)),
+    };
+    let first = state.cursor.as_ref().map(|_| state.address(context, &state.query));
+    let next =
+        found.next_cursor.as_ref().map(|cursor| state.address(context, &state.query.with(CURSOR, cursor)));
+    let file = context.here(&csv::query(&state.query));
+    let note = html! { (note) " · " (csv::link(&file)) };
+    tables::pager(&note, first.as_deref(), next.as_deref())
+}
+
+/// Returns what stands where nothing matches: which filter to drop, and what that brings.
+fn empty(context: &Context, state: &State, found: &Found, chips: &[Chip]) -> Markup {
+    if chips.is_empty() {
+        return tables::empty("The catalog is empty", "No vendor has published a listing yet.", None);
+    }
+    html! {
+        div.empty {
+            h2 { "No listing has all of this" }
+            @if !found.drops.is_empty() {
+                p { "Drop one of these to see more:" }
+                ul.todo { @for (chip, count) in chips.iter().zip(&found.drops) { li {
+                    (icons::icon("x"))
+                    span {
+                        a href=(state.address(context, &chip.without)) { "Without " (chip.name) " " bdi.long { (chip.value) } }
+                    }
+                    @if *count > 0 { b { (text::counted(*count, "listing", "listings")) } }
+                    @else { span.note { "still none" } }
+                } } }
+            }
+            @if context.team().is_some_and(|team| team.is_buyer) {
+                p.note {
+                    "Nothing fits? " a href=(context.links.to(paths::OPPORTUNITIES)) { "Ask vendors for it" }
+                    ": publish an opportunity with your budget and deadline."
+                }
+            }
+        }
+    }
+}
+
+/// Returns what a team sees for which the catalog is locked.
+pub fn locked(context: &Context, listings: &[ListingView], gate: BrowseGate) -> Markup {
+    html! {
+        (badges::message(Tone::Waiting, &html! {
+            b { "The catalog is still locked for your team." }
+            " Vendors can search it, and see prices, details, and evidence, once they have published "
+            (text::counted(gate.required_count, "listing", "listings")) ". Your team has published " (gate.published_count)
+            ". Until then, you see titles and contents of this first page."
+        }))
+        h2.out { "Listings" }
+        ul.cards { @for listing in listings { (cards::card(context, listing, None, None)) } }
+    }
+}

@@ -1,0 +1,219 @@
+//! What the pages on which one buys and bids have in common: the quote with its amounts and terms, and words for
+//! payments.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        forms::Inputs,
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Choice},
+            tables, text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{
+        money::Cents,
+        purchases::{PayWith, PurchaseKind, ScopeMode},
+        string_enum::StringEnum,
+    },
+    error::{Error, Result},
+    operations::{listing_deals::ListingDeals, quotes::Quote},
+};
+
+/// Field with the way of payment.
+pub const PAY_WITH: &str = "pay_with";
+
+/// Field of the form that signs: the digest of the quote that was shown.
+pub const QUOTE: &str = "quote";
+
+/// Field of the form that signs: the checkbox.
+pub const ACCEPT: &str = "accept";
+
+/// Says what is missing if the checkbox is not checked.
+pub const ACCEPT_FIRST: &str = "Check this box to sign the agreement.";
+
+/// Returns a quote, or why it was refused. Fails if it failed for another reason than a rule of the deal.
+pub fn or_refusal(quote: Result<Quote>) -> Result<std::result::Result<Quote, Error>> {
+    match quote {
+        Ok(quote) => Ok(Ok(quote)),
+        Err(error @ (Error::Conflict(_) | Error::InvalidState(..) | Error::Invalid(_))) => Ok(Err(error)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns why a quote was refused, in a sentence.
+pub fn reason(refused: &Error) -> String {
+    match refused {
+        Error::Invalid(problems) => {
+            let problems: Vec<String> = problems.iter().map(|problem| problem.msg.clone()).collect();
+            problems.join(" ")
+        }
+        other => plain(&other.message()),
+    }
+}
+
+/// Returns a reason as the team reads it: without the ID at its end, since a link to what it names stands beside it.
+pub fn plain(reason: &str) -> String {
+    let text = match reason.rsplit_once(": ") {
+        Some((text, id)) if Uuid::try_parse(id.trim_end_matches('.')).is_ok() => format!("{text}."),
+        _ => reason.to_owned(),
+    };
+    text.strip_prefix("The team ").map(|rest| format!("Your team {rest}")).unwrap_or(text)
+}
+
+/// Returns the way of payment with this name.
+pub fn pay_with(name: Option<&str>) -> PayWith {
+    name.and_then(PayWith::parse).unwrap_or(PayWith::Credits)
+}
+
+/// Returns the word for a way of payment.
+pub const fn payment(pay_with: PayWith) -> &'static str {
+    match pay_with {
+        PayWith::Credits => "Credits",
+        PayWith::Invoice => "Invoice",
+    }
+}
+
+/// Returns the words for what a purchase covers.
+pub const fn kind(kind: PurchaseKind, scope: ScopeMode) -> &'static str {
+    match (kind, scope) {
+        (PurchaseKind::AcceptedBid, _) => "Accepted bid, all assets",
+        (PurchaseKind::Sample, _) | (_, ScopeMode::Sample) => "Sample",
+        (PurchaseKind::Full, ScopeMode::Selection) => "Selected assets",
+        (PurchaseKind::Full, ScopeMode::All) => "All assets",
+    }
+}
+
+/// Returns the choices of how to pay. `credits` are those of the team, if they are known.
+pub fn payments(context: &Context, credits: Option<Cents>, when_paid: &str) -> Vec<Choice> {
+    let available =
+        credits.map(|credits| format!("{} available. ", text::money(credits))).unwrap_or_default();
+    let days = u64::from(context.market().settings().purchases.pending_days);
+    let choice = |pay_with: PayWith, note: String| Choice {
+        value: pay_with.as_str().to_owned(),
+        text: payment(pay_with).to_owned(),
+        note,
+        amount: None,
+    };
+    vec![
+        choice(PayWith::Credits, format!("{available}{when_paid}")),
+        choice(
+            PayWith::Invoice,
+            format!(
+                "You have {} to pay. The delivery starts when the market has your payment",
+                text::counted(days, "day", "days")
+            ),
+        ),
+    ]
+}
+
+/// Returns the amounts of a quote.
+pub fn amounts(context: &Context, quote: &Quote) -> Markup {
+    let percent = text::percent(context.market().settings().fees.buyer_percent / 100.0);
+    let credits = quote.pay_with == PayWith::Credits;
+    html! {
+        dl.facts.sum {
+            dt { "Price" } dd { (text::money(quote.price)) }
+            dt { "Buyer fee, " (percent) } dd { (text::money(quote.buyer_fee)) }
+            dt.total { "Total, USD" } dd.total { (text::money(quote.total)) }
+            @if credits {
+                dt { "Credits now" } dd { (text::money(quote.credits)) }
+                @match quote.credits_left {
+                    Some(left) => { dt { "Credits after" } dd { (text::money(left)) } }
+                    None => { dt { "You lack" } dd.bad { (text::optional_money(quote.shortfall)) } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the section with the terms that one signs.
+pub fn terms(quote: &Quote) -> Markup {
+    let note = "The market stores this text with its digest when the purchase is complete. You and the market can read it later; \
+                it is never changed.";
+    html! {
+        section.stack aria-labelledby="terms" {
+            h2 #terms { "What you sign" }
+            div.panel { (agreement(&quote.terms)) p.note { (note) } }
+        }
+    }
+}
+
+/// Returns the text of an agreement, as it is.
+pub fn agreement(text: &str) -> Markup {
+    html! { pre.agreement dir="auto" { (text) } }
+}
+
+/// Returns the hidden field with the digest of a quote, and the checkbox that signs its terms. After a refusal, the
+/// terms may be others, so they are to be signed again.
+pub fn signature(context: &Context, quote: &Quote) -> Markup {
+    let unsigned = Inputs::default();
+    let is_unsigned = context.inputs.problem(ACCEPT).is_some();
+    let inputs = if is_unsigned { &context.inputs } else { &unsigned };
+    let team = context.team().map_or("my team", |team| team.name.as_str());
+    html! {
+        input type="hidden" name=(QUOTE) value=(quote.digest);
+        (fields::tick(inputs, ACCEPT, &html! { "I sign this agreement for " bdi { (team) } "." }))
+    }
+}
+
+/// Returns where to pay invoices.
+pub fn where_to_pay(context: &Context) -> Markup {
+    let settings = &context.market().settings().console;
+    let lines: Vec<&str> = settings.invoice_text.trim().lines().collect();
+    html! {
+        @if lines.is_empty() {
+            p {
+                "The market tells you where to pay."
+                @if !settings.contact.is_empty() { " " a href=(settings.contact) { "Contact the market" } "." }
+            }
+        } @else {
+            p.long { @for (index, line) in lines.iter().enumerate() { @if index > 0 { br; } (line) } }
+        }
+    }
+}
+
+/// Returns links to what the team has of a listing already: its purchases that stand, and its open bid.
+pub fn owned(context: &Context, deals: &ListingDeals) -> Markup {
+    let standing = deals.purchases.iter().filter(|purchase| purchase.status.is_standing());
+    html! {
+        @for purchase in standing {
+            li { a href=(context.links.to(&paths::purchase(purchase.id))) {
+                "Open your purchase: " (kind(purchase.kind, purchase.scope)) ", " (text::day(purchase.created_at))
+            } }
+        }
+        @if let Some(bid) = &deals.bid {
+            li { a href=(context.links.to(&paths::bid(bid.id))) { "Open your bid of " (text::money(bid.amount)) } }
+        }
+    }
+}
+
+/// Returns why a deal is not possible, and what helps: what the team has already, or another way to buy.
+pub fn refusal(context: &Context, deals: &ListingDeals, listing: Uuid, reason: &str) -> Markup {
+    html! {
+        (badges::message(Tone::Warning, &html! { (reason) }))
+        ul.stack.tight {
+            (owned(context, deals))
+            @if deals.bid_possible.is_possible() {
+                li { a href=(context.links.to(&paths::make_bid(listing))) { "Make a bid" } }
+            }
+            @if deals.whole.is_possible() || deals.sample.is_possible() {
+                li { a href=(context.links.to(&paths::buy(listing))) { "See what you can buy of this listing" } }
+            }
+            li { a href=(context.links.to(paths::CATALOG)) { "Search the catalog" } }
+        }
+    }
+}
+
+/// Returns what one gets, and how one pays, as short facts above the amounts.
+pub fn summary(what: &str, quote: &Quote) -> Markup {
+    tables::facts(&[
+        ("You buy", html! { (what) }),
+        ("From", html! { bdi.long { (quote.vendor) } }),
+        ("You pay with", html! { (payment(quote.pay_with)) }),
+    ])
+}

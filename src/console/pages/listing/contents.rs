@@ -1,0 +1,162 @@
+//! What a listing contains: assets, languages, formats, tasksets, and files.
+
+use marketplace_index::Facet;
+use maud::{Markup, html};
+
+use super::shown::Shown;
+use crate::console::{
+    address::Query,
+    parts::listing_view::{AssetScale, Details, LanguageShare, StatedFile},
+    parts::{
+        bars, kinds,
+        tables::{self, Head},
+        text,
+    },
+    paths,
+    visit::Context,
+};
+
+/// Maximum number of files and of tasksets that are shown.
+const MAX_ROWS: usize = 100;
+
+/// Maximum number of domains, tags, and formats that are shown of each.
+const MAX_WORDS: usize = 40;
+
+/// Shows what a listing contains.
+pub(super) fn contents(context: &Context, shown: &Shown, details: &Details) -> Markup {
+    html! {
+        (assets(shown))
+        (facts(context, shown, details))
+        @if !details.languages.is_empty() { (languages(shown, details)) }
+        @if !details.tasksets.is_empty() { (tasksets(context, shown, details)) }
+        @if !shown.files.is_empty() { (files(shown)) }
+    }
+}
+
+fn assets(shown: &Shown) -> Markup {
+    let summary = &shown.listing.summary;
+    let rows: Vec<Vec<Markup>> = summary
+        .assets
+        .iter()
+        .map(|asset| {
+            let retires = summary.deprecation.kinds.contains(&asset.kind);
+            let kind = html! { (text::words(kinds::words(asset.kind).0)) @if retires { span.note { " (retired soon)" } } };
+            vec![html! { bdi { (asset.title) } }, kind, html! { (amount(&asset.scale)) }]
+        })
+        .collect();
+    let all: u64 = summary.scale.asset_counts.values().sum();
+    let left_out = all.saturating_sub(rows.len() as u64);
+    html! {
+        @if rows.is_empty() { p { "This listing has no assets." } }
+        @else { (tables::table("Assets", &[Head::text("Asset"), Head::text("Kind"), Head::number("Amount")], &rows)) }
+        @if left_out > 0 { p.note { "And " (text::counted(left_out, "more asset", "more assets")) ". In all: " (summary.scale.contents()) "." } }
+        @if let Some(at) = summary.deprecation.retires_at {
+            p.note { "The market will stop trading a kind of asset in this listing on " (text::day(at)) ". What you buy stays yours." }
+        }
+    }
+}
+
+fn amount(scale: &AssetScale) -> String {
+    let lines = scale.loc.map(|lines| text::counted(lines, "line", "lines"));
+    let tasks = || scale.task_count.map(|tasks| text::counted(tasks, "task", "tasks"));
+    let size = || scale.zip_size_bytes.map(text::size);
+    lines.or_else(tasks).or_else(size).unwrap_or_else(|| text::MISSING.to_owned())
+}
+
+/// Shows domains and tags, which lead to other listings with them, and formats.
+fn facts(context: &Context, shown: &Shown, details: &Details) -> Markup {
+    let labels = |facet: Facet, slugs: &[String]| {
+        let link = |slug: &String| {
+            let query = Query::default().with(facet.name(), slug);
+            let label = shown.labels.get(slug).unwrap_or(slug);
+            html! { a.long href=(query.at(&context.links.to(paths::CATALOG))) { bdi { (label) } } }
+        };
+        slugs.iter().map(link).collect::<Vec<_>>()
+    };
+    let words = |values: &[String], mark: &str| {
+        let word = |value: &String| html! { span.long { bdi { (mark) (value) } } };
+        values.iter().map(word).collect::<Vec<_>>()
+    };
+    let facts: Vec<(&str, Markup)> = [
+        ("Domains", labels(Facet::Tags, &shown.listing.summary.domain_tags)),
+        ("Tags", labels(Facet::TagSlugs, &details.tag_slugs)),
+        ("Environments offer", words(&details.capabilities, "")),
+        ("File formats", words(&details.file_extensions, ".")),
+        ("Robotics formats", words(&details.robotics_formats, "")),
+    ]
+    .into_iter()
+    .filter(|(_, values)| !values.is_empty())
+    .map(|(name, values)| {
+        (name, html! { @for (index, value) in values.iter().take(MAX_WORDS).enumerate() { @if index > 0 { ", " } (value) }
+            @if values.len() > MAX_WORDS { span.note { ", and " (values.len() - MAX_WORDS) " more" } } })
+    })
+    .collect();
+    html! { @if !facts.is_empty() { (tables::facts(&facts)) } }
+}
+
+fn languages(shown: &Shown, details: &Details) -> Markup {
+    let shares = shown.listing.shares();
+    let row = |language: &LanguageShare| {
+        vec![
+            html! { (language.name) },
+            html! { (text::grouped(language.bytes)) },
+            html! { (text::percent(language.share)) },
+        ]
+    };
+    let rows: Vec<_> = details.languages.iter().map(row).collect();
+    let heads = [Head::text("Language"), Head::number("Bytes"), Head::number("Share")];
+    html! {
+        div.stack {
+            h3 { "Languages by bytes" }
+            (bars::bar(&shares, "bar"))
+            (bars::legend(&shares))
+            details { summary { "Languages as a table" } (tables::table("Languages", &heads, &rows)) }
+        }
+    }
+}
+
+fn tasksets(context: &Context, shown: &Shown, details: &Details) -> Markup {
+    let listing = shown.listing.summary.id;
+    let rows: Vec<_> = details
+        .tasksets
+        .iter()
+        .take(MAX_ROWS)
+        .map(|taskset| {
+            let address = context.links.to(&paths::taskset(listing, taskset.id));
+            vec![
+                html! { a href=(address) { bdi { (taskset.name) } } },
+                html! { (text::grouped(taskset.task_count)) },
+            ]
+        })
+        .collect();
+    let left_out = details.tasksets.len() - rows.len();
+    html! {
+        div.stack {
+            h3 { "Tasksets" }
+            (tables::table("Tasksets", &[Head::text("Taskset"), Head::number("Tasks")], &rows))
+            @if left_out > 0 { p.note { "And " (text::counted(left_out as u64, "more taskset", "more tasksets")) "." } }
+            p.note { "Open a taskset to see its newest tasks, with their versions and the rewards of runs on them." }
+        }
+    }
+}
+
+fn files(shown: &Shown) -> Markup {
+    let size: u64 = shown.files.iter().map(|(_, file)| file.size_bytes).sum();
+    let row = |(path, file): &(String, StatedFile)| {
+        vec![
+            html! { span.mono.long { bdi { (path) } } },
+            html! { (text::grouped(file.size_bytes)) },
+            html! { span.mono.long { (file.sha256) } },
+        ]
+    };
+    let rows: Vec<_> = shown.files.iter().take(MAX_ROWS).map(row).collect();
+    let heads = [Head::text("Path"), Head::number("Bytes"), Head::text("SHA-256 digest")];
+    let left_out = shown.files.len() - rows.len();
+    html! {
+        details {
+            summary { "Files in the delivery: " (text::grouped(shown.files.len() as u64)) ", " (text::size(size)) }
+            (tables::table("Files", &heads, &rows))
+            @if left_out > 0 { p.note { "And " (text::counted(left_out as u64, "more file", "more files")) ". The receipt has all of them." } }
+        }
+    }
+}

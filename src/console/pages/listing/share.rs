@@ -1,0 +1,86 @@
+//! Links that lead elsewhere from a listing: to the comparison, and to the same page for a colleague who decides.
+
+use maud::{Markup, html};
+
+use crate::console::{
+    address::{PREFIX, Query},
+    parts::listing_view::ListingView,
+    parts::{
+        badges::{self, Tone},
+        cards,
+        fields::Field,
+        icons,
+    },
+    paths,
+    visit::Context,
+};
+
+/// Field of the query with the note for a colleague.
+const NOTE: &str = "note";
+
+/// Field of the query that asks for the link, and not for what it shows.
+const MAKE: &str = "link";
+
+/// Maximum number of characters of a note.
+const MAX_NOTE: usize = 500;
+
+/// Shows the note that a colleague wrote to whom the page was sent.
+pub(super) fn note_of_colleague(context: &Context) -> Option<Markup> {
+    if context.query.get(MAKE).is_some() {
+        return None;
+    }
+    let note = note(context)?;
+    Some(badges::message(
+        Tone::Neutral,
+        &html! {
+            b { "Note from a colleague" }
+            p.long { bdi { (note) } }
+            p.note { "Whoever sent you this link wrote the note. It is not from the market, which does not check it." }
+        },
+    ))
+}
+
+/// Returns the note in the query: at most the permitted number of characters, without those that control anything.
+fn note(context: &Context) -> Option<String> {
+    let is_shown = |letter: &char| !letter.is_control() || *letter == '\n';
+    let note: String = context.query.get(NOTE)?.chars().filter(is_shown).take(MAX_NOTE).collect();
+    Some(note.trim().to_owned()).filter(|note| !note.is_empty())
+}
+
+/// Shows the links to the comparison and for approval.
+pub(super) fn links(context: &Context, listing: &ListingView) -> Markup {
+    let id = listing.summary.id;
+    let compare = Query::default().with(cards::COMPARE_FIELD, &id.to_string());
+    let is_made = context.query.get(MAKE).is_some();
+    let note = note(context).unwrap_or_default();
+    html! {
+        p.row { a.button.quiet.little href=(compare.at(&context.links.to(paths::COMPARE))) { (icons::icon("plus")) "Compare" } }
+        details open[is_made] {
+            summary { "Copy link for approval" }
+            div.stack {
+                @if is_made { (made(context, listing, &note)) }
+                form.stack method="get" action=(context.links.to(&paths::listing(id))) {
+                    input type="hidden" name=(MAKE) value="yes";
+                    (Field::lines(NOTE, "Note for your colleague")
+                        .hint(html! { "Everybody in your team with a key can open the link. The note is a part of it, so write nothing secret." })
+                        .value(note.as_str())
+                        .at_most(MAX_NOTE)
+                        .show(&context.inputs))
+                    button { "Make the link" }
+                }
+            }
+        }
+    }
+}
+
+fn made(context: &Context, listing: &ListingView, note: &str) -> Markup {
+    let path = format!("{}{PREFIX}{}", context.base_url, paths::listing(listing.summary.id));
+    let link = Query::default().with(NOTE, note).at(&path);
+    html! {
+        div.field {
+            label for="made" { "Link to send" }
+            input #made readonly value=(link);
+        }
+        button type="button" data-copy=(link) hidden { "Copy link" }
+    }
+}

@@ -1,0 +1,240 @@
+//! The notifications of a team, with links to what they are about.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::Fields,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        notices::Notice,
+        page::Action,
+        parts::{
+            badges::{self, Tone},
+            fields,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{listings::Actor, notifications::NotificationType},
+    error::Result,
+    market::Reader,
+    operations::{access::Member, notifications, team_records},
+    store::{
+        notifications::Notification,
+        records::{Filters, pages::TeamPage},
+    },
+    string_enum::StringEnum,
+};
+
+/// Path of the button that marks all notifications as read.
+const READ_ALL: &str = "/notifications/read";
+
+/// The list.
+pub struct Notifications;
+
+impl List for Notifications {
+    const PATH: &'static str = paths::NOTIFICATIONS;
+    const TITLE: &'static str = "Notifications";
+    const FILE_NAME: &'static str = "notifications";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Team, label: "Notifications" });
+
+    type Access = Member;
+    type Row = Notification;
+
+    fn columns() -> Vec<Column<Notification>> {
+        vec![
+            Column { head: Head::text("Notification"), show: title, text: |row| row.title.clone() },
+            Column {
+                head: Head::text("Message"),
+                show: |_, row| html! { span.long { bdi { (row.message) } } },
+                text: |row| row.message.clone(),
+            },
+            Column {
+                head: Head::number("Received"),
+                show: |_, row| text::day(row.created_at),
+                text: |row| row.created_at.to_string(),
+            },
+            Column {
+                head: Head::text("State"),
+                show: state,
+                text: |row| if row.is_read { "Read".to_owned() } else { "Unread".to_owned() },
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "state", label: "State", values: states },
+            ListFilter { name: "type", label: "About", values: types },
+        ]
+    }
+
+    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<Notification>> {
+        let mut filters = Filters::default();
+        if let Some(kind) = asked.filters.get("type") {
+            filters = filters.with("type", kind);
+        }
+        if let Some(state) = asked.filters.get("state") {
+            filters = filters.with("unread", state == "unread");
+        }
+        team_records::page(reader, member, &filters, asked.page)
+    }
+
+    fn empty(_: &Context) -> Markup {
+        let advice = "The market writes to you here when something happens that concerns your team, such as the answer to a bid.";
+        tables::empty("There are no notifications", advice, None)
+    }
+
+    fn finish(context: &Context, content: Content) -> Content {
+        content
+            .with_actions(fields::button(context, READ_ALL, "Mark all as read", ""))
+            .with_request("/v2/vendor/notifications")
+    }
+}
+
+fn states() -> Vec<(&'static str, String)> {
+    vec![("unread", "Unread".to_owned()), ("read", "Read".to_owned())]
+}
+
+fn types() -> Vec<(&'static str, String)> {
+    NotificationType::ALL.iter().map(|kind| (kind.as_str(), type_words(*kind))).collect()
+}
+
+/// Returns what a type of notification says, in the words of the pages.
+fn type_words(kind: NotificationType) -> String {
+    match kind {
+        NotificationType::OpportunityCancelled => "Opportunity canceled".to_owned(),
+        NotificationType::OfferReceived => "Bid received".to_owned(),
+        NotificationType::OfferAccepted => "Bid accepted".to_owned(),
+        NotificationType::OfferDeclined => "Bid declined".to_owned(),
+        NotificationType::OfferExpired => "Bid expired".to_owned(),
+        NotificationType::AssetTypeDeprecated => "Kind of asset deprecated".to_owned(),
+        other => text::words(other.as_str()),
+    }
+}
+
+fn title(context: &Context, row: &Notification) -> Markup {
+    let title = html! { bdi { @if row.is_read { (row.title) } @else { b { (row.title) } } } };
+    html! {
+        @match target(context, row) {
+            Some(path) => { a.long href=(context.links.to(&path)) { (title) } }
+            None => { span.long { (title) } }
+        }
+    }
+}
+
+fn state(context: &Context, row: &Notification) -> Markup {
+    let path = format!("{}/{}/read", paths::NOTIFICATIONS, row.id);
+    let label = html! { "Mark as read" span.out { ": " bdi { (row.title) } } };
+    html! {
+        @if row.is_read { (badges::badge(Tone::Neutral, "Read")) }
+        @else {
+            div.row {
+                (badges::badge(Tone::Waiting, "Unread"))
+                (fields::form_with_class(context, &path, "row", &html! { button.little.quiet { (label) } }))
+            }
+        }
+    }
+}
+
+/// Returns the page that a notification is about, if there is one that the team can open.
+fn target(context: &Context, row: &Notification) -> Option<String> {
+    let about = row.project_opportunity.or(row.opportunity).map(paths::opportunity);
+    // What is sent over the API are paths of the web app, but not only of pages that exist.
+    let stated = || row.link.clone().filter(|link| is_page(context, link));
+    about.or_else(stated).or_else(|| fallback(row.kind)).filter(|path| is_page(context, path))
+}
+
+/// Returns the list with what a notification is about, if it names nothing.
+fn fallback(kind: NotificationType) -> Option<String> {
+    use NotificationType as T;
+    match kind {
+        T::OfferAccepted | T::OfferDeclined | T::OfferExpired => Some(paths::BIDS.to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether there is a page with this path for the team.
+fn is_page(context: &Context, path: &str) -> bool {
+    path.starts_with('/') && context.pages.of(context.team()).any(|page| matches(page.path, path))
+}
+
+/// Whether a path is that of a page. All parameters of paths that notifications have are IDs.
+fn matches(page: &str, path: &str) -> bool {
+    let (mut expected, mut found) = (page.split('/'), path.split('/'));
+    loop {
+        match (expected.next(), found.next()) {
+            (None, None) => return true,
+            (Some(name), Some(value)) if name.starts_with('{') => {
+                if Uuid::try_parse(value).is_err() {
+                    return false;
+                }
+            }
+            (Some(name), Some(value)) if name == value => {}
+            _ => return false,
+        }
+    }
+}
+
+/// The button that marks all notifications as read.
+pub struct MarkAllRead;
+
+impl Action for MarkAllRead {
+    const PATH: &'static str = READ_ALL;
+    const TITLE: &'static str = "Mark all notifications as read";
+
+    type Access = Member;
+
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        mark(visit, fields, None).await
+    }
+}
+
+/// The button that marks a notification as read.
+pub struct MarkRead;
+
+impl Action for MarkRead {
+    const PATH: &'static str = "/notifications/{id}/read";
+    const TITLE: &'static str = "Mark a notification as read";
+
+    type Access = Member;
+
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        mark(visit, fields, Some(id)).await
+    }
+}
+
+async fn mark(visit: &Visit<Member>, fields: &Fields, id: Option<Uuid>) -> Result<Answer> {
+    let change = match id {
+        Some(id) => Change::new("read_notification", "notification", id),
+        None => Change::new("read_notifications", "team", visit.access.team().id),
+    };
+    let mark = changes::perform(visit, fields, change, move |writer, member| {
+        let ids = id.map(|id| vec![id]);
+        notifications::mark_read_by_team(writer, member, Actor::Team, ids.as_deref())
+    });
+    mark.await?;
+    Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_matched_by_their_segments() {
+        let id = "4c1852a8-6f3e-4cbb-9d3e-111111111111";
+        assert!(matches("/listings/{id}", &format!("/listings/{id}")));
+        assert!(!matches("/listings/{id}", "/listings/boreal-retina"));
+        assert!(!matches("/listings/{id}", &format!("/listings/{id}/buy")));
+        assert!(matches("/wallet", "/wallet") && !matches("/wallet", "/wallets"));
+    }
+}

@@ -1,0 +1,323 @@
+//! Bids of vendors on a project, and what the buyer decides about them. No decision can be undone, so each asks.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::vendors;
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        csv,
+        forms::Fields,
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields, tables, text,
+            timeline::{self, Entry},
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        listings::Actor,
+        opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
+        project_bids::BidOperation,
+        state_machine::StateMachine,
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{access::Buyer, project_bids},
+};
+
+/// A decision about a bid.
+struct Decision {
+    operation: BidOperation,
+    /// Name of the operation in the audit.
+    audited: &'static str,
+    /// Last segment of the path.
+    segment: &'static str,
+    title: &'static str,
+    /// Class of the button.
+    look: &'static str,
+    /// What happens.
+    question: &'static [&'static str],
+    notice: Notice,
+    make: fn(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
+}
+
+const ACCEPT: Decision = Decision {
+    operation: BidOperation::Accept,
+    audited: "accept_project_bid",
+    segment: "accept",
+    title: "Accept the bid",
+    look: "primary",
+    question: &[
+        "The vendor is notified, and starts to work. Other bids stay as they are: you can accept several.",
+        "The market moves no money for projects. You and the vendor agree about the payment outside it. An accepted bid cannot be \
+         declined later.",
+    ],
+    notice: Notice::BidAccepted,
+    make: project_bids::accept,
+};
+
+const DECLINE: Decision = Decision {
+    operation: BidOperation::Decline,
+    audited: "decline_project_bid",
+    segment: "decline",
+    title: "Decline the bid",
+    look: "danger",
+    question: &[
+        "The vendor is notified, and can make another bid while the project takes bids. A declined bid cannot be accepted \
+                 later.",
+    ],
+    notice: Notice::BidDeclined,
+    make: project_bids::decline,
+};
+
+const COMPLETE: Decision = Decision {
+    operation: BidOperation::Complete,
+    audited: "complete_project_bid",
+    segment: "accept-delivery",
+    title: "Accept the delivery",
+    look: "primary",
+    question: &[
+        "You confirm that the vendor delivered what was agreed. The work on this bid is complete then.",
+        "The market moves no money for projects. This cannot be taken back.",
+    ],
+    notice: Notice::DeliveryAccepted,
+    make: project_bids::complete,
+};
+
+/// Returns why a decision cannot be made; `None` if it can.
+fn why_not(opportunity: &Opportunity, bid: &Bid, operation: BidOperation) -> Option<&'static str> {
+    let is_canceled = opportunity.status == OpportunityStatus::Cancelled;
+    if operation == BidOperation::Accept && is_canceled && bid.status == BidStatus::Submitted {
+        return Some("The project is canceled, so its bids cannot be accepted. Decline the bid.");
+    }
+    if bid.status.allows(operation) {
+        return None;
+    }
+    Some(match (operation, bid.status) {
+        (BidOperation::Complete, BidStatus::Submitted) => "You have not accepted the bid.",
+        (BidOperation::Complete, BidStatus::Accepted) => "The vendor has not delivered yet.",
+        (_, BidStatus::Withdrawn) => "The vendor has withdrawn the bid.",
+        (_, BidStatus::Declined) => "You have declined the bid.",
+        (_, BidStatus::Completed) => "The delivery is accepted, and the work is complete.",
+        _ => "You have accepted the bid.",
+    })
+}
+
+/// Shows the state of a bid.
+fn status_badge(status: BidStatus) -> Markup {
+    let (tone, word) = status_words(status);
+    badges::badge(tone, word)
+}
+
+const fn status_words(status: BidStatus) -> (Tone, &'static str) {
+    match status {
+        BidStatus::Submitted => (Tone::Waiting, "Waits for you"),
+        BidStatus::Accepted => (Tone::Good, "Accepted"),
+        BidStatus::Declined => (Tone::Neutral, "Declined"),
+        BidStatus::Withdrawn => (Tone::Neutral, "Withdrawn"),
+        BidStatus::Delivered => (Tone::Warning, "Delivered, waits for you"),
+        BidStatus::Completed => (Tone::Good, "Complete"),
+    }
+}
+
+/// Returns the heads of the columns of a file with bids.
+pub fn heads() -> csv::Row {
+    let heads = [
+        "Vendor",
+        "State",
+        "Tasks",
+        "Expected days",
+        "Made",
+        "Attached files",
+        "Delivered tasksets",
+        "Complete since",
+    ];
+    heads.map(str::to_owned).to_vec()
+}
+
+/// Returns the row of a bid in a file.
+pub fn cells(bid: &Bid, names: &HashMap<Uuid, String>) -> csv::Row {
+    let files: Vec<&str> = bid.attachments.iter().map(|file| file.file_name.as_str()).collect();
+    let tasksets: Vec<&str> = bid.delivery_tasksets.iter().map(|(_, name)| name.as_str()).collect();
+    vec![
+        vendors::name(names, bid.team_id),
+        status_words(bid.status).1.to_owned(),
+        bid.num_tasks.to_string(),
+        bid.expected_timeline_days.map(|days| days.to_string()).unwrap_or_default(),
+        bid.created_at.to_string(),
+        files.join("\n"),
+        tasksets.join("\n"),
+        bid.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+    ]
+}
+
+/// Shows a bid with the decisions about it.
+pub fn bid(context: &Context, opportunity: &Opportunity, bid: &Bid, names: &HashMap<Uuid, String>) -> Markup {
+    let name = vendors::name(names, bid.team_id);
+    let path =
+        |decision: &Decision| context.links.to(&decision_path(opportunity.id, bid.id, decision.segment));
+    let decisions: &[&Decision] = match bid.status {
+        BidStatus::Submitted => &[&DECLINE, &ACCEPT],
+        BidStatus::Accepted | BidStatus::Delivered => &[&COMPLETE],
+        BidStatus::Declined | BidStatus::Withdrawn | BidStatus::Completed => &[],
+    };
+    html! {
+        li.panel {
+            div.row.apart { h3.long { bdi { (name) } } (status_badge(bid.status)) }
+            (facts(bid))
+            @if !decisions.is_empty() {
+                div.row { @for decision in decisions {
+                    @match why_not(opportunity, bid, decision.operation) {
+                        None => a.button.primary[decision.look == "primary"] href=(path(decision)) {
+                            (decision.title) span.out { " of " bdi { (name) } }
+                        },
+                        Some(reason) => {
+                            button type="button" aria-disabled="true" { (decision.title) }
+                            span.note { (reason) }
+                        }
+                    }
+                } }
+            }
+            details { summary { "What happened" } (activity(bid)) }
+        }
+    }
+}
+
+fn facts(bid: &Bid) -> Markup {
+    let days = bid
+        .expected_timeline_days
+        .map_or_else(|| "not stated".to_owned(), |days| text::counted(days.into(), "day", "days"));
+    let mut facts = vec![
+        ("Tasks", html! { (text::grouped(bid.num_tasks.into())) }),
+        ("Expected time", html! { (days) }),
+        ("Made", text::moment(bid.created_at)),
+    ];
+    if !bid.attachments.is_empty() {
+        facts.push((
+            "Attached",
+            html! { ul { @for file in &bid.attachments {
+                li.long { bdi { (file.file_name) } span.note { " " (text::size(file.size_bytes)) } }
+            } } p.note { "The market stores names and sizes. Ask the vendor for the files." } },
+        ));
+    }
+    if !bid.delivery_tasksets.is_empty() {
+        facts.push((
+            "Delivered",
+            html! { ul { @for (id, name) in &bid.delivery_tasksets {
+                li.long { bdi { (name) } br; span.note.mono { (id) } }
+            } } },
+        ));
+    }
+    if let Some(at) = bid.completed_at {
+        facts.push(("Complete since", text::moment(at)));
+    }
+    tables::facts(&facts)
+}
+
+/// Shows what both sides did, newest first.
+fn activity(bid: &Bid) -> Markup {
+    let sides = [("Market", &bid.platform_events), ("Vendor", &bid.vendor_events)];
+    let mut events: Vec<_> =
+        sides.into_iter().flat_map(|(side, events)| events.iter().map(move |event| (event, side))).collect();
+    events.sort_by_key(|(event, _)| std::cmp::Reverse(event.at));
+    let entry = |(event, side): &(&crate::domain::opportunities::BidEvent, &str)| Entry {
+        what: html! { bdi.long { (event.event) } },
+        at: event.at,
+        note: Some(html! { (side) }),
+    };
+    timeline::timeline(&events.iter().map(entry).collect::<Vec<_>>())
+}
+
+fn decision_path(opportunity: Uuid, bid: Uuid, segment: &str) -> String {
+    format!("{}/bids/{bid}/{segment}", paths::opportunity(opportunity))
+}
+
+/// Returns the bid that a page is about. A bid on another opportunity is not below this one.
+async fn find(visit: &Visit<Buyer>) -> Result<(Bid, Opportunity, String)> {
+    let (opportunity_id, id) = (visit.id(0)?, visit.id(1)?);
+    let found = visit.read(move |reader, buyer| project_bids::find_on_own(reader, buyer, id)).await?;
+    let (bid, opportunity, name) = found;
+    if opportunity.id != opportunity_id {
+        return Err(Error::not_found("project bid"));
+    }
+    let name = name.unwrap_or_else(|| vendors::name(&HashMap::new(), bid.team_id));
+    Ok((bid, opportunity, name))
+}
+
+async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
+    let (bid, opportunity, name) = find(visit).await?;
+    let path = paths::opportunity(opportunity.id);
+    let back = html! { a.button.quiet href=(visit.links.to(&path)) { "Leave it as it is" } };
+    let decide = match why_not(&opportunity, &bid, decision.operation) {
+        Some(reason) => html! { (badges::message(Tone::Warning, &html! { (reason) })) div.row { (back) } },
+        None => {
+            let form = html! {
+                div.prose { @for sentence in decision.question { p { (sentence) } } }
+                div.row { button class=(decision.look) { (decision.title) } (back) }
+            };
+            fields::form(&visit.context, &visit.path, &form)
+        }
+    };
+    let body = html! {
+        (fields::refusal(&visit.context))
+        (tables::section("bid", "The bid", &html! { p { bdi { (name) } " " (status_badge(bid.status)) } (facts(&bid)) }))
+        (decide)
+    };
+    let content = Content::new(format!("{} of {name}", decision.title), body);
+    let content = content.below("Opportunities", paths::OPPORTUNITIES).below(&opportunity.title, path);
+    Ok(content.narrow().into())
+}
+
+async fn submit(visit: &Visit<Buyer>, fields: &Fields, decision: &'static Decision) -> Result<Answer> {
+    let (bid, opportunity, _) = find(visit).await?;
+    let id = bid.id;
+    let change = Change::new(decision.audited, "project_bid", id);
+    let work =
+        move |writer: &mut Writer, buyer: &Buyer| (decision.make)(writer, buyer, Actor::Team, id).map(drop);
+    changes::perform(visit, fields, change, work).await?;
+    Ok(Answer::done(&paths::opportunity(opportunity.id), decision.notice))
+}
+
+/// Declares the pages of decisions.
+macro_rules! decisions {
+    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $decision:ident;)+) => {
+        $(
+            $(#[$doc])*
+            pub struct $page;
+
+            impl Page for $page {
+                const PATH: &'static str = $path;
+                const TITLE: &'static str = $title;
+
+                type Access = Buyer;
+
+                async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+                    show(visit, &$decision).await
+                }
+            }
+
+            impl FormPage for $page {
+                async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+                    submit(visit, fields, &$decision).await
+                }
+            }
+        )+
+    };
+}
+
+decisions! {
+    /// The page on which a bid is accepted.
+    AcceptBid, "/opportunities/{id}/bids/{bid}/accept", "Accept a bid", ACCEPT;
+    /// The page on which a bid is declined.
+    DeclineBid, "/opportunities/{id}/bids/{bid}/decline", "Decline a bid", DECLINE;
+    /// The page on which a delivery is accepted.
+    AcceptDelivery, "/opportunities/{id}/bids/{bid}/accept-delivery", "Accept a delivery", COMPLETE;
+}

@@ -1,0 +1,400 @@
+//! The form of an opportunity: for a new draft, and for one that is edited.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{find_own, kind_word, why_not};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Choice, Field},
+            kinds, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        assets::Kind,
+        changes::Change as FieldChange,
+        collections::Collection,
+        listings::Actor,
+        money::Cents,
+        opportunities::{BudgetUnit, OpportunityKind, OpportunityMetadata, VisibilityMode},
+        opportunity_fields::{OpportunityChange, OpportunityFields},
+        opportunity_lifecycle::OpportunityOperation,
+        time::{Day, Timestamp},
+    },
+    error::{Error, LocSegment, Problem, Result},
+    operations::{access::Buyer, opportunities},
+    string_enum::StringEnum,
+};
+
+/// Path of the page on which an opportunity is written.
+pub const NEW: &str = "/opportunities/new";
+
+/// Field of the query and of the form with the kind of a new opportunity.
+const KIND: &str = "kind";
+
+/// The page on which an opportunity is written.
+pub struct NewOpportunity;
+
+impl Page for NewOpportunity {
+    const PATH: &'static str = NEW;
+    const TITLE: &'static str = "Write an opportunity";
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let content = match kind(visit.query.get(KIND)) {
+            Some(kind) => {
+                let path = format!("{NEW}?{KIND}={}", kind_name(kind));
+                let leave = ("Choose another kind", NEW);
+                let body =
+                    form(&visit.context, kind, &blank(), &HashMap::new(), (&path, "Save the draft", leave));
+                let title = match kind {
+                    OpportunityKind::Listing => "Write a listing request",
+                    OpportunityKind::Project => "Write a project",
+                };
+                Content::new(title, body).with_note(
+                    html! { "It is saved as a draft, which nobody else sees until you publish it." },
+                )
+            }
+            None => Content::new(Self::TITLE, choose(&visit.context))
+                .with_note(html! { "Say what you are looking for. Vendors answer once you publish it." }),
+        };
+        Ok(content.below("Opportunities", paths::OPPORTUNITIES).narrow().into())
+    }
+}
+
+impl FormPage for NewOpportunity {
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let kind = kind(visit.query.get(KIND)).ok_or_else(|| Error::not_found("page"))?;
+        let written = read(fields, kind, &blank())?;
+        let change = Change::new("create_opportunity", "team", visit.access.team().id);
+        let id = changes::perform(visit, fields, change, move |writer, buyer| {
+            let id = writer.new_id(match kind {
+                OpportunityKind::Listing => Collection::Opportunities,
+                OpportunityKind::Project => Collection::ProjectOpportunities,
+            });
+            opportunities::create(writer, buyer, Actor::Team, (id, kind), &written).map(|created| created.id)
+        });
+        Ok(Answer::done(&paths::opportunity(id.await?), Notice::Saved))
+    }
+}
+
+/// The page on which a draft is edited.
+pub struct EditOpportunity;
+
+impl Page for EditOpportunity {
+    const PATH: &'static str = "/opportunities/{id}/edit";
+    const TITLE: &'static str = "Edit an opportunity";
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let own = find_own(visit, 0).await?;
+        let opportunity = &own.opportunity;
+        let path = paths::opportunity(opportunity.id);
+        let body = match why_not(opportunity, OpportunityOperation::Update) {
+            Some(reason) => badges::message(Tone::Warning, &html! { "It cannot be edited now. " (reason) }),
+            None => {
+                let edit = format!("{path}/edit");
+                let leave = ("Leave it as it is", path.as_str());
+                let before = OpportunityFields::from(opportunity);
+                form(
+                    &visit.context,
+                    opportunity.kind,
+                    &before,
+                    &own.vendors,
+                    (&edit, "Save the draft", leave),
+                )
+            }
+        };
+        let content = Content::new(format!("Edit {}", opportunity.title), body);
+        let content = content.below("Opportunities", paths::OPPORTUNITIES).below(&opportunity.title, path);
+        Ok(content.narrow().into())
+    }
+}
+
+impl FormPage for EditOpportunity {
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let opportunity = find_own(visit, 0).await?.opportunity;
+        let (id, kind) = (opportunity.id, opportunity.kind);
+        let written = change_to(read(fields, kind, &OpportunityFields::from(&opportunity))?);
+        let change = Change::new("update_opportunity", "opportunity", id);
+        let update = changes::perform(visit, fields, change, move |writer, buyer| {
+            opportunities::update(writer, buyer, Actor::Team, (id, kind), written).map(drop)
+        });
+        update.await?;
+        Ok(Answer::done(&paths::opportunity(id), Notice::Saved))
+    }
+}
+
+/// Returns the kind of a new opportunity.
+fn kind(name: Option<&str>) -> Option<OpportunityKind> {
+    OpportunityKind::ALL.iter().copied().find(|kind| name == Some(kind_name(*kind)))
+}
+
+const fn kind_name(kind: OpportunityKind) -> &'static str {
+    match kind {
+        OpportunityKind::Listing => "listing_request",
+        OpportunityKind::Project => "project",
+    }
+}
+
+fn choose(context: &Context) -> Markup {
+    let choice = |kind: OpportunityKind, note: &str| Choice {
+        value: kind_name(kind).to_owned(),
+        text: kind_word(kind).to_owned(),
+        note: note.to_owned(),
+        amount: None,
+    };
+    let choices = [
+        choice(
+            OpportunityKind::Listing,
+            "You want to buy data that a vendor may have. Vendors who see it publish listings that fit.",
+        ),
+        choice(
+            OpportunityKind::Project,
+            "You want tasks that are made for you. Vendors bid with a number of tasks and days, you accept bids, and they deliver.",
+        ),
+    ];
+    html! {
+        form.stack action=(context.links.to(NEW)) {
+            (fields::choices(&context.inputs, KIND, "What do you ask for?", &choices, kind_name(OpportunityKind::Listing)))
+            div.row {
+                button.primary { "Continue" }
+                a.button.quiet href=(context.links.to(paths::OPPORTUNITIES)) { "Back to the opportunities" }
+            }
+        }
+    }
+}
+
+/// The fields of a new opportunity.
+fn blank() -> OpportunityFields {
+    OpportunityFields {
+        title: String::new(),
+        description: String::new(),
+        accepted_asset_types: Vec::new(),
+        metadata: OpportunityMetadata::default(),
+        visibility: VisibilityMode::AllVendors,
+        excluded_team_ids: Vec::new(),
+        deadline: None,
+        evaluation_date: None,
+    }
+}
+
+/// Shows the form. `sent` is the path that it is sent to, the label of its button, and where leaving it leads.
+fn form(
+    context: &Context,
+    kind: OpportunityKind,
+    before: &OpportunityFields,
+    vendors: &HashMap<Uuid, String>,
+    sent: (&str, &str, (&str, &str)),
+) -> Markup {
+    let inputs = &context.inputs;
+    let OpportunityFields { title, description, metadata, deadline, .. } = before;
+    let day = |time: Option<Timestamp>| time.map(|time| time.day().to_string()).unwrap_or_default();
+    let title = Field::text("title", "Title").value(title).required().at_most(200);
+    let overview = Field::text("overview", "In one sentence")
+        .hint(html! { "Vendors read it in lists. It can be left out." })
+        .value(metadata.overview.clone().unwrap_or_default())
+        .at_most(500);
+    let description = Field::lines("description", "Description")
+        .hint(html! { "What you need it for, what it must have, and what does not fit. Markdown works." })
+        .value(description);
+    let tags = Field::text("tags", "Tags")
+        .hint(html! { "Words that vendors search for, with commas between them. At most 20." })
+        .value(metadata.tags.join(", "));
+    let until = Field::day("deadline", "Deadline")
+        .hint(html! { "Vendors can respond until the end of this day, UTC. Leave it empty for no deadline." })
+        .value(day(*deadline));
+    let evaluation = Field::day("evaluation_date", "Day of the evaluation")
+        .hint(html! { "When you look at the bids: not before the deadline. It can be left out." })
+        .value(day(before.evaluation_date));
+    let content = html! {
+        (title.show(inputs)) (overview.show(inputs)) (description.show(inputs))
+        (kind_boxes(context, &before.accepted_asset_types))
+        (budget_fields(context, metadata))
+        (tags.show(inputs)) (until.show(inputs))
+        @if kind == OpportunityKind::Project { (evaluation.show(inputs)) }
+        @if !before.excluded_team_ids.is_empty() { (excluded_boxes(context, &before.excluded_team_ids, vendors)) }
+        (fields::buttons(context, sent.1, sent.2))
+    };
+    html! { (fields::refusal(context)) (fields::form(context, sent.0, &content)) }
+}
+
+fn kind_boxes(context: &Context, chosen: &[Kind]) -> Markup {
+    let values = Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1)));
+    let is_checked = |value: &str| chosen.iter().any(|kind| kind.as_str() == value);
+    let legend = "Accepted kinds of data (none checked: any kind)";
+    fields::checkboxes(&context.inputs, "accepted_asset_types", legend, values, is_checked)
+}
+
+fn excluded_boxes(context: &Context, excluded: &[Uuid], vendors: &HashMap<Uuid, String>) -> Markup {
+    let ids: Vec<(String, String)> =
+        excluded.iter().map(|id| (id.to_string(), super::vendors::name(vendors, *id))).collect();
+    let values = ids.iter().map(|(id, name)| (id.as_str(), name.clone()));
+    fields::checkboxes(&context.inputs, "excluded_team_ids", "Excluded vendors", values, |_| true)
+}
+
+fn budget_fields(context: &Context, metadata: &OpportunityMetadata) -> Markup {
+    let inputs = &context.inputs;
+    let amount = |dollars: Option<f64>| {
+        dollars.and_then(Cents::from_dollars).map(|amount| amount.to_string()).unwrap_or_default()
+    };
+    let units = [
+        ("", "Not stated".to_owned()),
+        ("total", "In total".to_owned()),
+        ("per_task", "Per task".to_owned()),
+    ];
+    let unit = metadata.budget_unit.map_or("", BudgetUnit::as_str);
+    html! {
+        div.row.even {
+            (Field::decimal("budget_min", "Budget from, USD").value(amount(metadata.budget_min)).show(inputs))
+            (Field::decimal("budget_max", "Budget up to, USD").value(amount(metadata.budget_max)).show(inputs))
+            (fields::select(inputs, "budget_unit", "The budget is", units, unit))
+        }
+    }
+}
+
+/// Returns what the form says, with all problems of it. `before` is what it showed.
+fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) -> Result<OpportunityFields> {
+    let mut problems = Vec::new();
+    let title = taken(&mut problems, fields.require("title", "Enter a title.").map(str::to_owned));
+    let minimum = taken(&mut problems, fields.amount("budget_min")).flatten();
+    let maximum = taken(&mut problems, fields.amount("budget_max")).flatten();
+    let deadline = taken(&mut problems, end_of_day(fields, "deadline", before.deadline)).flatten();
+    let evaluation =
+        taken(&mut problems, end_of_day(fields, "evaluation_date", before.evaluation_date)).flatten();
+    let excluded = before.excluded_team_ids.iter().copied();
+    let is_kept = |id: &Uuid| fields.all("excluded_team_ids").any(|kept| kept == id.to_string());
+    let excluded: Vec<Uuid> = excluded.filter(is_kept).collect();
+    let metadata = OpportunityMetadata {
+        budget_min: minimum.map(Cents::dollars),
+        budget_max: maximum.map(Cents::dollars),
+        budget_unit: fields.get("budget_unit").and_then(BudgetUnit::parse),
+        tags: fields.get("tags").map(tags).unwrap_or_default(),
+        overview: fields.get("overview").map(str::to_owned),
+    };
+    let is_project = kind == OpportunityKind::Project;
+    let written = OpportunityFields {
+        title: title.unwrap_or_default(),
+        description: fields.get("description").unwrap_or_default().replace("\r\n", "\n"),
+        accepted_asset_types: fields.all("accepted_asset_types").filter_map(Kind::parse).collect(),
+        metadata,
+        visibility: if excluded.is_empty() { VisibilityMode::AllVendors } else { VisibilityMode::AllExcept },
+        excluded_team_ids: excluded,
+        deadline,
+        evaluation_date: evaluation.filter(|_| is_project),
+    };
+    // All problems are shown at once: those of the fields that could be read, too.
+    for found in written.find_problems(kind).into_vec() {
+        if problems.iter().all(|known: &Problem| last_name(known) != last_name(&found)) {
+            problems.push(found);
+        }
+    }
+    if problems.is_empty() { Ok(written) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Returns the value of a field, or adds its problems.
+fn taken<T>(problems: &mut Vec<Problem>, field: Result<T>) -> Option<T> {
+    match field {
+        Ok(value) => Some(value),
+        Err(Error::Invalid(found)) => {
+            problems.extend(found);
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+/// Returns the field that a problem is about.
+fn last_name(problem: &Problem) -> Option<&str> {
+    problem.loc.iter().rev().find_map(|segment| match segment {
+        LocSegment::Name(name) => Some(name.as_str()),
+        LocSegment::Index(_) => None,
+    })
+}
+
+fn tags(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+}
+
+/// Returns the end of the day in a field. A day that the form showed keeps its time.
+pub fn end_of_day(
+    fields: &Fields,
+    name: &'static str,
+    before: Option<Timestamp>,
+) -> Result<Option<Timestamp>> {
+    let Some(text) = fields.get(name) else { return Ok(None) };
+    let invalid = || Error::invalid(problem(name, "Enter a day, for example 2026-03-31."));
+    let day = Day::parse(text).ok_or_else(invalid)?;
+    if let Some(before) = before.filter(|before| before.day() == day) {
+        return Ok(Some(before));
+    }
+    Timestamp::parse(&format!("{day}T23:59:59Z")).map(Some).ok_or_else(invalid)
+}
+
+/// Returns the change that sets all fields of a draft.
+fn change_to(fields: OpportunityFields) -> OpportunityChange {
+    let time = |time: Option<Timestamp>| time.map_or(FieldChange::Clear, FieldChange::Set);
+    OpportunityChange {
+        title: Some(fields.title),
+        description: Some(fields.description),
+        accepted_asset_types: Some(fields.accepted_asset_types),
+        metadata: Some(fields.metadata),
+        visibility: Some(fields.visibility),
+        excluded_team_ids: Some(fields.excluded_team_ids),
+        deadline: time(fields.deadline),
+        evaluation_date: time(fields.evaluation_date),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn form(text: &'static str) -> Fields {
+        Fields::parse(&Bytes::from_static(text.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn all_problems_of_a_form_are_found() {
+        let fields = form("title=&budget_min=x&deadline=soon&overview=a%0Ab");
+        let Err(Error::Invalid(problems)) = read(&fields, OpportunityKind::Listing, &blank()) else {
+            panic!("the form is invalid")
+        };
+        let names: Vec<_> = problems.iter().filter_map(last_name).collect();
+        assert_eq!(names, ["title", "budget_min", "deadline", "overview"]);
+    }
+
+    #[test]
+    fn form_becomes_fields() {
+        let fields =
+            form("title=Maps&tags=a,+b,&budget_max=20,000&deadline=2026-03-31&accepted_asset_types=codebase");
+        let read = read(&fields, OpportunityKind::Listing, &blank()).unwrap();
+        assert_eq!(
+            (read.metadata.tags, read.metadata.budget_max),
+            (vec!["a".to_owned(), "b".to_owned()], Some(20_000.0))
+        );
+        assert_eq!(read.accepted_asset_types, [Kind::Codebase]);
+        assert_eq!(read.deadline, Timestamp::parse("2026-03-31T23:59:59Z"));
+    }
+
+    #[test]
+    fn day_that_stays_keeps_its_time() {
+        let before = Timestamp::parse("2026-03-31T12:00:00Z");
+        assert_eq!(end_of_day(&form("deadline=2026-03-31"), "deadline", before).unwrap(), before);
+    }
+}

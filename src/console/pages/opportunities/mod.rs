@@ -1,0 +1,154 @@
+//! Opportunities of a buyer: requests for listings, and projects with the bids of vendors on them.
+
+pub mod bids;
+pub mod compose;
+pub mod detail;
+pub mod list;
+mod request;
+pub mod steps;
+pub mod vendors;
+
+use maud::{Markup, html};
+
+use crate::{
+    console::{
+        parts::{
+            badges::{self, Tone},
+            kinds, markdown, tables, text,
+        },
+        visit::Visit,
+    },
+    domain::{
+        money::Cents,
+        opportunities::{BudgetUnit, Opportunity, OpportunityKind, OpportunityMetadata, OpportunityStatus},
+        opportunity_lifecycle::OpportunityOperation,
+        state_machine::StateMachine,
+        time::Timestamp,
+    },
+    error::Result,
+    market::Reader,
+    operations::{
+        access::Buyer,
+        opportunities::{self, OwnedOpportunity},
+    },
+};
+
+/// Returns the opportunity of the buyer that a page is about, with its newest bids.
+async fn find_own(visit: &Visit<Buyer>, bids: usize) -> Result<OwnedOpportunity> {
+    let id = visit.id(0)?;
+    let find =
+        move |reader: &Reader, buyer: &Buyer| opportunities::find_owned_with_bids(reader, buyer, id, bids, 0);
+    visit.read(find).await
+}
+
+/// Returns the word for a kind of opportunity.
+const fn kind_word(kind: OpportunityKind) -> &'static str {
+    match kind {
+        OpportunityKind::Listing => "Listing request",
+        OpportunityKind::Project => "Project",
+    }
+}
+
+/// Returns the word for a state, which depends on the time: nobody can respond after the deadline.
+fn status_word(status: OpportunityStatus, deadline: Option<Timestamp>, now: Timestamp) -> &'static str {
+    match status {
+        OpportunityStatus::Draft => "Draft",
+        OpportunityStatus::Published if status.is_open(deadline, now) => "Published",
+        OpportunityStatus::Published => "Deadline passed",
+        OpportunityStatus::Closed => "Closed",
+        OpportunityStatus::Cancelled => "Canceled",
+    }
+}
+
+/// Shows the state.
+fn status_badge(status: OpportunityStatus, deadline: Option<Timestamp>, now: Timestamp) -> Markup {
+    let tone = match status {
+        OpportunityStatus::Published if status.is_open(deadline, now) => Tone::Good,
+        OpportunityStatus::Published => Tone::Warning,
+        OpportunityStatus::Draft => Tone::Waiting,
+        OpportunityStatus::Closed | OpportunityStatus::Cancelled => Tone::Neutral,
+    };
+    badges::badge(tone, status_word(status, deadline, now))
+}
+
+/// Returns why the state of an opportunity forbids a step; `None` if it does not.
+fn why_not(opportunity: &Opportunity, operation: OpportunityOperation) -> Option<&'static str> {
+    use {OpportunityOperation as O, OpportunityStatus as S};
+    let has_deadline = opportunity.deadline.is_some();
+    if opportunity.status.allows(operation) && (operation != O::ExtendDeadline || has_deadline) {
+        return None;
+    }
+    Some(match (operation, opportunity.status) {
+        (O::ExtendDeadline, S::Published) => "It has no deadline: vendors can respond until you close it.",
+        (O::ExtendDeadline, S::Draft) => "It is a draft. Edit it to set its deadline.",
+        (O::Update, S::Published) => "It is published, so only its deadline can be moved.",
+        (O::Publish, S::Published) => "It is published already.",
+        (O::Cancel, S::Draft) => "Nobody has seen this draft. Close it instead.",
+        (_, S::Closed) => "It is closed.",
+        (_, S::Cancelled) => "It is canceled.",
+        _ => "It is not in the right state.",
+    })
+}
+
+/// Returns the budget in words, such as `$150 to $320 per task`.
+fn budget(metadata: &OpportunityMetadata) -> String {
+    let amount = |dollars: Option<f64>| dollars.and_then(Cents::from_dollars).map(text::short_money);
+    let range = match (amount(metadata.budget_min), amount(metadata.budget_max)) {
+        (None, None) => return text::MISSING.to_owned(),
+        (Some(min), Some(max)) if min == max => min,
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("from {min}"),
+        (None, Some(max)) => format!("up to {max}"),
+    };
+    match metadata.budget_unit {
+        Some(BudgetUnit::PerTask) => format!("{range} per task"),
+        Some(BudgetUnit::Total) => format!("{range} in total"),
+        None => range,
+    }
+}
+
+/// Shows what an opportunity asks for.
+fn facts(opportunity: &Opportunity) -> Markup {
+    let metadata = &opportunity.metadata;
+    let accepted: Vec<&str> =
+        opportunity.accepted_asset_types.iter().map(|kind| kinds::words(*kind).1).collect();
+    let accepted = if accepted.is_empty() { "any kind of data".to_owned() } else { accepted.join(", ") };
+    let deadline = match opportunity.deadline {
+        Some(deadline) => text::moment(deadline),
+        None => html! { "none" },
+    };
+    let mut facts = vec![
+        ("Accepted", html! { (accepted) }),
+        ("Budget, USD", html! { (budget(metadata)) }),
+        ("Deadline", deadline),
+    ];
+    if let Some(at) = opportunity.evaluation_date {
+        facts.push(("Bids are evaluated", text::moment(at)));
+    }
+    if !metadata.tags.is_empty() {
+        facts.push(("Tags", html! { bdi.long { (metadata.tags.join(", ")) } }));
+    }
+    facts.push(("Written", text::moment(opportunity.created_at)));
+    if let Some(at) = opportunity.closed_at {
+        facts.push(("Closed", text::moment(at)));
+    }
+    tables::facts(&facts)
+}
+
+/// Shows the words of the buyer about what is wanted.
+fn words_of_buyer(opportunity: &Opportunity) -> Markup {
+    html! {
+        @if let Some(overview) = &opportunity.metadata.overview { p.long { bdi { (overview) } } }
+        @if opportunity.description.is_empty() { p.note { "There is no description." } }
+        @else { div.prose.long { (markdown::render(&opportunity.description)) } }
+    }
+}
+
+/// Returns the request that reads an opportunity through the API, for its owner.
+fn api_path(opportunity: &Opportunity) -> String {
+    let collection = match opportunity.kind {
+        OpportunityKind::Listing => "opportunities",
+        OpportunityKind::Project => "project-opportunities",
+    };
+    format!("/v2/buyer/{collection}/{}", opportunity.id)
+}

@@ -1,0 +1,250 @@
+//! The steps of an opportunity: publishing it, moving its deadline, closing and canceling it. None can be undone, so
+//! each asks.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{compose::end_of_day, find_own, why_not};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Field},
+            text,
+        },
+        paths,
+        visit::Visit,
+    },
+    domain::{
+        listings::Actor,
+        opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
+        opportunity_lifecycle::OpportunityOperation,
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{access::Buyer, opportunities},
+};
+
+/// A step that a buyer confirms.
+struct Step {
+    operation: OpportunityOperation,
+    /// Name of the operation in the audit.
+    audited: &'static str,
+    title: &'static str,
+    button: &'static str,
+    /// Class of the button.
+    look: &'static str,
+    /// What happens.
+    question: fn(&Opportunity) -> Markup,
+    notice: Notice,
+    make: fn(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>,
+}
+
+const PUBLISH: Step = Step {
+    operation: OpportunityOperation::Publish,
+    audited: "publish_opportunity",
+    title: "Publish",
+    button: "Publish the opportunity",
+    look: "primary",
+    question: ask_publish,
+    notice: Notice::Published,
+    make: opportunities::publish,
+};
+
+const CLOSE: Step = Step {
+    operation: OpportunityOperation::Close,
+    audited: "close_opportunity",
+    title: "Close",
+    button: "Close the opportunity",
+    look: "danger",
+    question: ask_close,
+    notice: Notice::Closed,
+    make: opportunities::close,
+};
+
+const CANCEL: Step = Step {
+    operation: OpportunityOperation::Cancel,
+    audited: "cancel_opportunity",
+    title: "Cancel",
+    button: "Cancel the opportunity",
+    look: "danger",
+    question: ask_cancel,
+    notice: Notice::Canceled,
+    make: opportunities::cancel,
+};
+
+fn ask_publish(opportunity: &Opportunity) -> Markup {
+    let excluded = opportunity.excluded.len() as u64;
+    html! {
+        p {
+            "All vendors "
+            @if excluded > 0 { "except the " (text::counted(excluded, "vendor", "vendors")) " that you excluded " }
+            "can read it from then on, with the name of your team, and are notified."
+        }
+        p { "A published opportunity cannot be edited. You can move its deadline to a later day, exclude vendors, and close or \
+             cancel it." }
+        @match opportunity.deadline {
+            Some(deadline) => p { "Vendors can respond until " (text::moment(deadline)) "." },
+            None => p { "It has no deadline: vendors can respond until you close it." },
+        }
+    }
+}
+
+fn ask_close(opportunity: &Opportunity) -> Markup {
+    html! {
+        @if opportunity.status == OpportunityStatus::Draft {
+            p { "The draft is put away. Nobody else has seen it, and nobody is notified. It cannot be edited or published later." }
+        } @else {
+            p { "Vendors can no longer respond, and those that it concerns are notified. It cannot be opened again." }
+            @if opportunity.kind == OpportunityKind::Project {
+                p { "You can still accept or decline the bids that you have." }
+            }
+        }
+    }
+}
+
+fn ask_cancel(opportunity: &Opportunity) -> Markup {
+    html! {
+        p { "Vendors can no longer respond, and those that it concerns are notified that you no longer want this. It cannot be \
+             opened again." }
+        @if opportunity.kind == OpportunityKind::Project {
+            p { "Bids that you have not accepted cannot be accepted any more. If you only want no more bids, close it instead." }
+        }
+    }
+}
+
+async fn find(visit: &Visit<Buyer>) -> Result<Opportunity> {
+    find_own(visit, 0).await.map(|own| own.opportunity)
+}
+
+/// Returns the page of a step: a form, or why there is none.
+fn content(opportunity: &Opportunity, title: &str, body: Markup) -> Content {
+    Content::new(format!("{title}: {}", opportunity.title), body)
+        .below("Opportunities", paths::OPPORTUNITIES)
+        .below(&opportunity.title, paths::opportunity(opportunity.id))
+        .narrow()
+}
+
+fn forbidden(visit: &Visit<Buyer>, opportunity: &Opportunity, reason: &str) -> Markup {
+    let back = visit.links.to(&paths::opportunity(opportunity.id));
+    badges::message(
+        Tone::Warning,
+        &html! { "This cannot be done now. " (reason) " " a href=(back) { "Back to the opportunity" } },
+    )
+}
+
+async fn show(visit: &Visit<Buyer>, step: &Step) -> Result<Answer> {
+    let opportunity = find(visit).await?;
+    let body = match why_not(&opportunity, step.operation) {
+        Some(reason) if !visit.inputs.is_refused() => forbidden(visit, &opportunity, reason),
+        _ => {
+            let path = paths::opportunity(opportunity.id);
+            let form = html! {
+                div.prose { ((step.question)(&opportunity)) }
+                div.row {
+                    button class=(step.look) { (step.button) }
+                    a.button.quiet href=(visit.links.to(&path)) { "Leave it as it is" }
+                }
+            };
+            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
+        }
+    };
+    Ok(content(&opportunity, step.title, body).into())
+}
+
+async fn submit(visit: &Visit<Buyer>, fields: &Fields, step: &'static Step) -> Result<Answer> {
+    let opportunity = find(visit).await?;
+    let of = (opportunity.id, opportunity.kind);
+    let change = Change::new(step.audited, "opportunity", opportunity.id);
+    let work =
+        move |writer: &mut Writer, buyer: &Buyer| (step.make)(writer, buyer, Actor::Team, of).map(drop);
+    changes::perform(visit, fields, change, work).await?;
+    Ok(Answer::done(&paths::opportunity(opportunity.id), step.notice))
+}
+
+/// Declares the pages of steps.
+macro_rules! steps {
+    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $step:ident;)+) => {
+        $(
+            $(#[$doc])*
+            pub struct $page;
+
+            impl Page for $page {
+                const PATH: &'static str = $path;
+                const TITLE: &'static str = $title;
+
+                type Access = Buyer;
+
+                async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+                    show(visit, &$step).await
+                }
+            }
+
+            impl FormPage for $page {
+                async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+                    submit(visit, fields, &$step).await
+                }
+            }
+        )+
+    };
+}
+
+steps! {
+    /// The page on which a draft is published.
+    Publish, "/opportunities/{id}/publish", "Publish an opportunity", PUBLISH;
+    /// The page on which an opportunity is closed.
+    Close, "/opportunities/{id}/close", "Close an opportunity", CLOSE;
+    /// The page on which an opportunity is canceled.
+    Cancel, "/opportunities/{id}/cancel", "Cancel an opportunity", CANCEL;
+}
+
+/// The page on which a deadline is moved.
+pub struct Extend;
+
+impl Page for Extend {
+    const PATH: &'static str = "/opportunities/{id}/extend";
+    const TITLE: &'static str = "Move a deadline";
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let opportunity = find(visit).await?;
+        let body = match why_not(&opportunity, OpportunityOperation::ExtendDeadline) {
+            Some(reason) if !visit.inputs.is_refused() => forbidden(visit, &opportunity, reason),
+            _ => {
+                let hint = html! {
+                    "Vendors can respond until the end of this day, UTC."
+                    @if let Some(deadline) = opportunity.deadline { " The deadline is now " (text::moment(deadline)) "." }
+                };
+                let path = paths::opportunity(opportunity.id);
+                let form = html! {
+                    (Field::day("deadline", "New deadline").hint(hint).required().show(&visit.inputs))
+                    p.note { "A later deadline opens it again if the deadline has passed. It cannot be moved back." }
+                    (fields::buttons(&visit.context, "Move the deadline", ("Leave it as it is", &path)))
+                };
+                html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
+            }
+        };
+        Ok(content(&opportunity, "Move the deadline", body).into())
+    }
+}
+
+impl FormPage for Extend {
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let opportunity = find(visit).await?;
+        let deadline = end_of_day(fields, "deadline", None)?;
+        let deadline = deadline.ok_or_else(|| Error::invalid(problem("deadline", "Enter the new day.")))?;
+        let of = (opportunity.id, opportunity.kind);
+        let change = Change::new("update_opportunity", "opportunity", opportunity.id);
+        let extend = changes::perform(visit, fields, change, move |writer, buyer| {
+            opportunities::extend(writer, buyer, Actor::Team, of, deadline).map(drop)
+        });
+        extend.await?;
+        Ok(Answer::done(&paths::opportunity(opportunity.id), Notice::Extended))
+    }
+}

@@ -1,0 +1,133 @@
+//! The list of the team's purchases.
+
+use maud::{Markup, html};
+
+use super::deals;
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{purchases::PurchaseStatus, string_enum::StringEnum},
+    error::Result,
+    market::Reader,
+    operations::{access::Buyer, team_records},
+    store::records::{Filters, pages::TeamPage, team_lists::purchases::TeamPurchase},
+    web::limits::Budget,
+};
+
+/// The list.
+pub struct Purchases;
+
+impl List for Purchases {
+    const PATH: &'static str = paths::PURCHASES;
+    const TITLE: &'static str = "Purchases";
+    const FILE_NAME: &'static str = "purchases";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Buying, label: "Purchases" });
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+    type Row = TeamPurchase;
+
+    fn columns() -> Vec<Column<TeamPurchase>> {
+        vec![
+            Column {
+                head: Head::text("Listing"),
+                show: |context, row| {
+                    html! {
+                        a href=(context.links.to(&paths::purchase(row.id))) { bdi { (row.listing_title) } }
+                    }
+                },
+                text: |row| row.listing_title.clone(),
+            },
+            Column {
+                head: Head::text("Kind"),
+                show: |_, row| html! { (deals::kind(row.kind, row.scope)) },
+                text: |row| deals::kind(row.kind, row.scope).to_owned(),
+            },
+            Column {
+                head: Head::text("Status"),
+                show: |_, row| badge(row.status),
+                text: |row| word(row.status).to_owned(),
+            },
+            Column {
+                head: Head::number("Price, USD"),
+                show: |_, row| html! { (text::money(row.price)) },
+                text: |row| row.price.to_string(),
+            },
+            Column {
+                head: Head::number("Fee, USD"),
+                show: |_, row| html! { (text::money(row.buyer_fee)) },
+                text: |row| row.buyer_fee.to_string(),
+            },
+            Column {
+                head: Head::number("Total, USD"),
+                show: |_, row| html! { (text::money(row.total())) },
+                text: |row| row.total().to_string(),
+            },
+            Column {
+                head: Head::number("Day"),
+                show: |_, row| text::day(row.created_at),
+                text: |row| row.created_at.to_string(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        let statuses =
+            || PurchaseStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
+        vec![
+            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
+            ListFilter { name: "status", label: "Status", values: statuses },
+        ]
+    }
+
+    fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamPurchase>> {
+        let chosen = asked.filters.pairs();
+        let filters = chosen.fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
+        team_records::page(reader, buyer, &filters, asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        let advice = "What your team buys stands here, with its receipt and its download.";
+        tables::empty(
+            "No purchases yet",
+            advice,
+            Some(("Search the catalog", &context.links.to(paths::CATALOG))),
+        )
+    }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content.with_request("/v2/listings/browse/purchases")
+    }
+}
+
+/// Returns the word for the status of a purchase.
+pub const fn word(status: PurchaseStatus) -> &'static str {
+    match status {
+        PurchaseStatus::Pending => "Waits for payment",
+        PurchaseStatus::Completed => "Completed",
+        PurchaseStatus::Cancelled => "Canceled",
+        PurchaseStatus::Refunded => "Refunded",
+    }
+}
+
+/// Returns the status of a purchase as a badge.
+pub fn badge(status: PurchaseStatus) -> Markup {
+    let tone = match status {
+        PurchaseStatus::Pending => Tone::Waiting,
+        PurchaseStatus::Completed => Tone::Good,
+        PurchaseStatus::Cancelled => Tone::Neutral,
+        PurchaseStatus::Refunded => Tone::Warning,
+    };
+    badges::badge(tone, word(status))
+}

@@ -1,0 +1,328 @@
+//! The receipt of a purchase, which can be printed: who bought what from whom, on which terms, and what was delivered.
+
+use maud::{Markup, html};
+
+use super::{deals, purchases, receipt_files};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::{
+            badges::{self, Tone},
+            fields, icons, kinds,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        purchases::{PayWith, PurchaseKind, PurchaseStatus},
+        time::Timestamp,
+    },
+    error::Result,
+    operations::{
+        access::Buyer,
+        bundles::LinkHolder,
+        receipts::{self, Archive, DeliveryState, Receipt},
+    },
+    store::{
+        bundles::PreparationProgress, receipts::ReceiptLine, records::team_lists::purchases::TeamPurchase,
+    },
+    web::{bundle_urls, limits::Budget},
+};
+
+/// The page.
+pub struct ReceiptPage;
+
+impl Page for ReceiptPage {
+    const PATH: &'static str = "/purchases/{purchase_id}";
+    const TITLE: &'static str = "Receipt";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let receipt = visit.read(move |reader, buyer| receipts::receipt(reader, buyer, id)).await?;
+        Ok(content(visit, &receipt).into())
+    }
+}
+
+fn content(context: &Context, receipt: &Receipt) -> Content {
+    let purchase = &receipt.purchase;
+    let body = html! {
+        (state(context, receipt))
+        article.paper {
+            (head(purchase))
+            div.two { (parties(context, receipt)) (sums(context, purchase)) }
+            (agreement(context, receipt))
+            (manifest(context, receipt))
+            @if let DeliveryState::Ready(archive) = &receipt.delivery { (verification(context, purchase, archive)) }
+        }
+    };
+    Content::new("Receipt", body)
+        .below("Purchases", paths::PURCHASES)
+        .below(&purchase.listing_title, paths::listing(purchase.listing))
+        .with_actions(actions(context, receipt))
+        .narrow()
+        .with_request("/v2/listings/browse/purchases")
+}
+
+fn actions(context: &Context, receipt: &Receipt) -> Markup {
+    let purchase = &receipt.purchase;
+    html! {
+        button type="button" hidden data-print { (icons::icon("down")) "Receipt as PDF" }
+        @if let DeliveryState::Ready(archive) = &receipt.delivery {
+            a.button.primary href=(download(context, purchase)) {
+                (icons::icon("down")) "Download " (text::size(archive.size_bytes))
+            }
+        }
+    }
+}
+
+/// Returns the address of the download, which is signed, and valid for one to two hours.
+fn download(context: &Context, purchase: &TeamPurchase) -> String {
+    let holder = LinkHolder::Purchase(purchase.id);
+    bundle_urls::download_url(context.market(), &context.base_url, purchase.listing, holder, context.now())
+}
+
+/// Returns what is to be done, or to be known, about the state of the purchase.
+fn state(context: &Context, receipt: &Receipt) -> Markup {
+    let purchase = &receipt.purchase;
+    match &receipt.delivery {
+        DeliveryState::Unpaid => pending(context, purchase),
+        DeliveryState::Cancelled => badges::message(
+            Tone::Neutral,
+            &html! { "This purchase was canceled" (on(purchase.cancelled_at)) ". Nothing was charged." },
+        ),
+        DeliveryState::Refunded => badges::message(
+            Tone::Warning,
+            &html! {
+                "The market refunded this purchase" (on(purchase.refunded_at)) ". Your right to use the data has ended, and \
+                 the download is gone."
+            },
+        ),
+        DeliveryState::Preparing(progress) => preparing(context, purchase, progress),
+        DeliveryState::Ready(_) => html! {},
+    }
+}
+
+fn on(time: Option<Timestamp>) -> Markup {
+    html! { @if let Some(time) = time { " on " (text::day(time)) } }
+}
+
+fn pending(context: &Context, purchase: &TeamPurchase) -> Markup {
+    let total = text::money(purchase.total());
+    let content = html! {
+        b { "This purchase waits for your payment of " (total) "." }
+        @if let Some(until) = purchase.expires_at {
+            " It is canceled unless the market has the payment by " (text::moment(until)) "."
+        }
+        (deals::where_to_pay(context))
+        p.note { "ID of the purchase: " span.mono.long { (purchase.id) } }
+    };
+    badges::message(Tone::Waiting, &content)
+}
+
+fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationProgress) -> Markup {
+    let PreparationProgress { prepared, entries, is_queued, has_failed } = *progress;
+    let here = context.links.to(&paths::purchase(purchase.id));
+    let content = html! {
+        div.stack.tight {
+            @if is_queued {
+                b { "Your download is being prepared." }
+                progress aria-label="Prepared files" value=(prepared) max=(entries.max(1)) {}
+                p { (text::grouped(prepared)) " of " (text::counted(entries, "file is", "files are")) " ready. "
+                    a href=(here) { "See how far it is" } }
+            } @else {
+                b { @if has_failed { "Your download could not be prepared." } @else { "Your download is not prepared yet." } }
+                p { @if has_failed { "Try it again. If it fails again, ask the market." }
+                    @else { "The market prepares it when you ask for it." } }
+                (fields::button(context, &receipt_files::prepare_path(purchase.id), "Prepare the download", "primary"))
+            }
+        }
+    };
+    badges::message(if has_failed && !is_queued { Tone::Bad } else { Tone::Waiting }, &content)
+}
+
+fn head(purchase: &TeamPurchase) -> Markup {
+    html! {
+        div.row.apart {
+            div {
+                p.note { "Receipt of a purchase on marketplace" }
+                p.long { b { bdi { (purchase.listing_title) } } }
+                p.mono.note.long { (purchase.id) }
+            }
+            (purchases::badge(purchase.status))
+        }
+    }
+}
+
+fn parties(context: &Context, receipt: &Receipt) -> Markup {
+    let purchase = &receipt.purchase;
+    let mut facts = vec![
+        ("Buyer", html! { b.long { bdi { (receipt.buyer_name) } } }),
+        ("Vendor", html! { b.long { bdi { (purchase.vendor_name) } } }),
+        (if purchase.paid_at.is_some() { "Bought" } else { "Ordered" }, text::moment(purchase.created_at)),
+        (
+            "Kind",
+            html! { (deals::kind(purchase.kind, purchase.scope)) @if purchase.is_exclusive { ", exclusive" } },
+        ),
+        ("Payment", html! { (deals::payment(purchase.pay_with)) }),
+    ];
+    for (name, time) in
+        [("Paid", purchase.paid_at), ("Canceled", purchase.cancelled_at), ("Refunded", purchase.refunded_at)]
+    {
+        facts.extend(time.map(|time| (name, text::moment(time))));
+    }
+    facts.extend(receipt.refundable_until.filter(|until| *until > context.now()).map(|until| {
+        ("Refund", html! { "possible until " (text::day(until)) ", if the market decides so" })
+    }));
+    let bid = purchase
+        .offer
+        .map(|bid| ("Bid", html! { a.mono.long href=(context.links.to(&paths::bid(bid))) { (bid) } }));
+    facts.extend(bid);
+    tables::facts(&facts)
+}
+
+fn sums(context: &Context, purchase: &TeamPurchase) -> Markup {
+    let is_bid = purchase.kind == PurchaseKind::AcceptedBid;
+    let total = match purchase.status {
+        PurchaseStatus::Pending => "To pay, USD",
+        PurchaseStatus::Cancelled => "Not charged, USD",
+        PurchaseStatus::Completed | PurchaseStatus::Refunded => "Total, USD",
+    };
+    html! {
+        div.stack {
+            (tables::sum(&[
+                (if is_bid { "Price, your bid" } else { "Price" }, text::money(purchase.price)),
+                ("Buyer fee", text::money(purchase.buyer_fee)),
+                (total, text::money(purchase.total())),
+            ]))
+            @if purchase.status == PurchaseStatus::Completed && purchase.pay_with == PayWith::Credits {
+                p.note.no-print { a href=(context.links.to(paths::WALLET)) { "See it in your wallet" } }
+            }
+        }
+    }
+}
+
+fn agreement(context: &Context, receipt: &Receipt) -> Markup {
+    let purchase = &receipt.purchase;
+    html! {
+        section.stack aria-labelledby="agreement" {
+            h2 #agreement { "Agreement" }
+            @if let Some(terms) = &receipt.ordered_terms { (deals::agreement(terms)) }
+            @match &receipt.agreement {
+                Some(agreement) => {
+                    (deals::agreement(&agreement.text))
+                    (tables::facts(&[
+                        ("Document", html! { span.mono.long {
+                            @match agreement.document { Some(id) => (id), None => (text::MISSING) }
+                        } }),
+                        ("Signed", text::moment(agreement.created_at)),
+                        ("SHA-256", html! { span.mono.long { (agreement.sha256) } }),
+                    ]))
+                    p.no-print { a href=(context.links.to(&receipt_files::agreement_path(purchase.id))) download {
+                        "Download the text of the agreement"
+                    } }
+                }
+                None => p.note { (no_agreement(purchase.status)) },
+            }
+        }
+    }
+}
+
+const fn no_agreement(status: PurchaseStatus) -> &'static str {
+    match status {
+        PurchaseStatus::Pending => "The agreement is made of this text when the purchase is complete.",
+        PurchaseStatus::Cancelled => "No agreement was made, since the purchase was canceled.",
+        PurchaseStatus::Completed | PurchaseStatus::Refunded => {
+            "The text of this agreement is not stored: the purchase is older than the storage of agreements."
+        }
+    }
+}
+
+fn manifest(context: &Context, receipt: &Receipt) -> Markup {
+    let page = &receipt.manifest;
+    let is_ready = matches!(receipt.delivery, DeliveryState::Ready(_));
+    let heading = if is_ready { "What was delivered" } else { "What you bought" };
+    let note =
+        if is_ready { "the file of digests lists all" } else { "all are listed when the download is ready" };
+    let shown = page.lines.len() as u64;
+    html! {
+        section.stack aria-labelledby="manifest" {
+            h2 #manifest { (heading) }
+            @if page.lines.is_empty() { p.note { "No assets." } }
+            @else if is_ready { (files(&page.lines)) }
+            @else { (assets(&page.lines)) }
+            p.note {
+                (text::counted(page.total, "asset", "assets"))
+                @if let DeliveryState::Ready(archive) = &receipt.delivery {
+                    " · " (text::counted(archive.file_count, "file", "files")) " with the manifest · "
+                    (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
+                }
+                @if shown < page.total { " · The first " (text::grouped(shown)) " are shown; " (note) "." }
+            }
+            @if is_ready && shown < page.total {
+                p.no-print { a href=(context.links.to(&receipt_files::digests_path(receipt.purchase.id))) download {
+                    "Download all digests"
+                } }
+            }
+        }
+    }
+}
+
+fn files(lines: &[ReceiptLine]) -> Markup {
+    let rows: Vec<Vec<Markup>> = lines
+        .iter()
+        .map(|line| {
+            let name = html! { bdi.long { (line.name) } };
+            match &line.file {
+                Some(file) => vec![
+                    name,
+                    html! {
+                        span.mono.long { (file.path) }
+                        @if let Some(problem) = &file.problem { br; span.note { "Description only: " (problem) } }
+                    },
+                    html! { (text::grouped(file.size_bytes)) },
+                    html! { span.mono.long { (file.sha256) } },
+                ],
+                None => vec![name, html! { (text::MISSING) }, html! { (text::MISSING) }, html! { (text::MISSING) }],
+            }
+        })
+        .collect();
+    tables::table(
+        "Files",
+        &[Head::text("Asset"), Head::text("File"), Head::number("Bytes"), Head::text("SHA-256")],
+        &rows,
+    )
+}
+
+fn assets(lines: &[ReceiptLine]) -> Markup {
+    let rows: Vec<Vec<Markup>> = lines
+        .iter()
+        .map(|line| {
+            vec![html! { bdi.long { (line.name) } }, html! { (text::words(kinds::words(line.kind).0)) }]
+        })
+        .collect();
+    tables::table("Assets", &[Head::text("Asset"), Head::text("Kind")], &rows)
+}
+
+/// Returns how to check what was downloaded.
+fn verification(context: &Context, purchase: &TeamPurchase, archive: &Archive) -> Markup {
+    let name = receipt_files::digests_name(purchase.id);
+    html! {
+        section.stack.no-print aria-labelledby="verify" {
+            h2 #verify { "Check what you received" }
+            p { "Unpack the download, save the file of digests beside the unpacked files, then run:" }
+            pre tabindex="0" { code { "sha256sum --check " (name) } }
+            p { a href=(context.links.to(&receipt_files::digests_path(purchase.id))) download { "Download " (name) } }
+            (tables::facts(&[
+                ("Size of the download", html! { (text::grouped(archive.size_bytes)) " bytes" }),
+                ("Digest of manifest.json", html! { span.mono.long { (archive.manifest.sha256) } }),
+            ]))
+            p.note { "The link of the download is valid for an hour or longer. Open this page again for a new one." }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Files that belong to a receipt: the digests of what was delivered, and the text of the agreement; and the button
+//! that lets a download be prepared.
+
+use bytes::Bytes;
+use futures_util::stream;
+use poem::{Body, Response, http::header};
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        answer::Answer,
+        changes::{self, Change},
+        forms::Fields,
+        notices::Notice,
+        page::{Action, Page},
+        paths,
+        visit::Visit,
+    },
+    domain::{bundles::MANIFEST_PATH, row_ids::AssetRowId},
+    error::{Error, Result},
+    operations::{
+        access::Buyer,
+        agreements,
+        receipts::{self, Archive, DeliveryState, MAX_PAGE_LINES, ManifestPage},
+    },
+    web::limits::Budget,
+};
+
+/// Returns the path of the digests of a purchase.
+pub fn digests_path(purchase: Uuid) -> String {
+    format!("{}/sha256", paths::purchase(purchase))
+}
+
+/// Returns the path of the text of the agreement of a purchase.
+pub fn agreement_path(purchase: Uuid) -> String {
+    format!("{}/agreement", paths::purchase(purchase))
+}
+
+/// Returns the path of the form that lets the download of a purchase be prepared.
+pub fn prepare_path(purchase: Uuid) -> String {
+    format!("{}/prepare", paths::purchase(purchase))
+}
+
+/// Returns the name of the file with the digests of a purchase.
+pub fn digests_name(purchase: Uuid) -> String {
+    format!("purchase-{purchase}.sha256")
+}
+
+/// The file with the digests, as `sha256sum --check` reads it.
+pub struct Digests;
+
+impl Page for Digests {
+    const PATH: &'static str = "/purchases/{purchase_id}/sha256";
+    const TITLE: &'static str = "Digests of a purchase";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let receipt = visit.read(move |reader, buyer| receipts::receipt(reader, buyer, id)).await?;
+        let DeliveryState::Ready(archive) = receipt.delivery else {
+            let message =
+                "There are no digests yet, or no longer: the download of this purchase is not ready.";
+            return Err(Error::Conflict(message.to_owned()));
+        };
+        let first = format!("{}{}", manifest_line(&archive), lines(&receipt.manifest));
+        let body = digests_body(visit, id, first, receipt.manifest.next);
+        Ok(Answer::File(file("text/plain; charset=utf-8", &digests_name(id), body)))
+    }
+}
+
+/// The text of the agreement, byte by byte as its digest has it.
+pub struct AgreementText;
+
+impl Page for AgreementText {
+    const PATH: &'static str = "/purchases/{purchase_id}/agreement";
+    const TITLE: &'static str = "Agreement of a purchase";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let found = visit.read(move |reader, buyer| agreements::find(reader, buyer, id)).await?;
+        let agreement = found.ok_or_else(|| Error::not_found("agreement"))?;
+        let name = format!("agreement-{id}.txt");
+        Ok(Answer::File(file("text/plain; charset=utf-8", &name, Body::from_string(agreement.text))))
+    }
+}
+
+/// The button that lets a download be prepared.
+pub struct Prepare;
+
+impl Action for Prepare {
+    const PATH: &'static str = "/purchases/{purchase_id}/prepare";
+    const TITLE: &'static str = "Prepare the download";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let change = Change::new("prepare_download", "purchase", id);
+        let prepared = changes::perform(visit, fields, change, move |writer, buyer| {
+            receipts::request_preparation(writer, buyer, id)
+        });
+        prepared.await?;
+        Ok(Answer::done(&paths::purchase(id), Notice::PreparationRequested))
+    }
+}
+
+fn file(content_type: &str, name: &str, body: Body) -> Response {
+    Response::builder()
+        .content_type(content_type)
+        .header(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .body(body)
+}
+
+/// The manifest does not list itself.
+fn manifest_line(archive: &Archive) -> String {
+    format!("{}  {MANIFEST_PATH}\n", archive.manifest.sha256)
+}
+
+fn lines(page: &ManifestPage) -> String {
+    let files = page.lines.iter().filter_map(|line| line.file.as_ref());
+    files.fold(String::new(), |text, file| text + &file.sha256 + "  " + &file.path + "\n")
+}
+
+/// What is left to send of the digests.
+enum Left {
+    Text(String, Option<AssetRowId>),
+    After(AssetRowId),
+}
+
+/// Returns the digests, of which all but the first are read while they are sent.
+fn digests_body(visit: &Visit<Buyer>, purchase: Uuid, first: String, next: Option<AssetRowId>) -> Body {
+    let visit = Visit { access: visit.access.clone(), context: std::sync::Arc::clone(&visit.context) };
+    let parts = stream::unfold((visit, Some(Left::Text(first, next))), move |(visit, left)| async move {
+        let (part, next) = match left? {
+            Left::Text(text, next) => (Ok(Bytes::from(text)), next),
+            Left::After(after) => {
+                let read = visit.read(move |reader, buyer| {
+                    receipts::manifest(reader, buyer, purchase, Some(after), MAX_PAGE_LINES)
+                });
+                match read.await {
+                    Ok(page) => (Ok(Bytes::from(lines(&page))), page.next),
+                    Err(error) => (Err(std::io::Error::other(error.to_string())), None),
+                }
+            }
+        };
+        Some((part, (visit, next.map(Left::After))))
+    });
+    Body::from_bytes_stream(parts)
+}

@@ -1,0 +1,257 @@
+//! The upload grants of a vendor: creating one, and revoking it.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{below_settings, tabs};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Field},
+            secrets,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        assets::Exclusivity,
+        grants::{GRANT_HOURS, Grant, GrantState},
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::Vendor,
+        groups,
+        team_grants::{self, TeamGrantInput},
+    },
+    string_enum::StringEnum,
+};
+
+/// Path of the page that creates a grant.
+const NEW: &str = "/settings/grants/new";
+
+/// Number of grants that the list shows: the newest ones.
+const SHOWN: u32 = 200;
+
+/// Bytes of a megabyte.
+const MEGABYTE: u64 = 1_000_000;
+
+/// The list.
+pub struct Grants;
+
+/// The page that creates a grant.
+pub struct NewGrant;
+
+/// The page that revokes a grant.
+pub struct RevokeGrant;
+
+impl Page for Grants {
+    const PATH: &'static str = paths::GRANTS;
+    const TITLE: &'static str = "Upload grants";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let grants = visit.read(|reader, vendor| team_grants::list(reader, vendor, SHOWN)).await?;
+        let new = visit.links.to(NEW);
+        let body = html! {
+            (tabs(&visit.context))
+            @if grants.is_empty() {
+                (tables::empty(
+                    "Your team has no upload grants",
+                    "A grant is a token with which a program uploads one codebase as a zip file, without a way to change anything else.",
+                    Some(("Create a grant", &new)),
+                ))
+            } @else {
+                (list(&visit.context, &grants))
+            }
+        };
+        let note = format!("Each is for one codebase, and ends after {GRANT_HOURS} hours.");
+        let content = Content::new(Self::TITLE, body).with_note(html! { (note) });
+        let content = if grants.is_empty() {
+            content
+        } else {
+            content.with_actions(html! { a.button.primary href=(new) { "Create a grant" } })
+        };
+        Ok(below_settings(&visit.context, content).into())
+    }
+}
+
+fn list(context: &Context, grants: &[Grant]) -> Markup {
+    let heads = [
+        Head::text("Codebase"),
+        Head::text("State"),
+        Head::text("Created"),
+        Head::text("Ends"),
+        Head::number("Largest upload"),
+        Head::text("Change"),
+    ];
+    let now = context.now();
+    let row = |grant: &Grant| {
+        let state = grant.state(now);
+        vec![
+            html! { span.long { bdi { (grant.title) } } br; span.note.mono.long { (grant.id) } },
+            badge(state),
+            text::moment(grant.created_at),
+            text::moment(grant.expires_at),
+            html! { (text::size(grant.max_bytes)) },
+            html! { @if state == GrantState::Open {
+                a.button.little.danger href=(context.links.to(&revoke_path(grant.id))) { "Revoke…" }
+            } },
+        ]
+    };
+    html! {
+        (tables::table("Upload grants", &heads, &grants.iter().map(row).collect::<Vec<_>>()))
+        @if grants.len() == SHOWN as usize { p.note { "Only the newest " (SHOWN) " are shown." } }
+    }
+}
+
+fn badge(state: GrantState) -> Markup {
+    match state {
+        GrantState::Open => badges::badge(Tone::Waiting, "Can be used"),
+        GrantState::Consumed => badges::badge(Tone::Good, "Used"),
+        GrantState::Expired => badges::badge(Tone::Neutral, "Expired"),
+        GrantState::Revoked => badges::badge(Tone::Neutral, "Revoked"),
+    }
+}
+
+fn revoke_path(grant: Uuid) -> String {
+    format!("{}/{grant}/revoke", paths::GRANTS)
+}
+
+fn below_grants(content: Content) -> Content {
+    content.below(super::SETTINGS, paths::PROFILE).below("Upload grants", paths::GRANTS).narrow()
+}
+
+impl Page for NewGrant {
+    const PATH: &'static str = NEW;
+    const TITLE: &'static str = "Create an upload grant";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let groups = visit.read(groups::list).await?;
+        let (inputs, limit) = (&visit.inputs, visit.market().settings().blobs.max_upload_bytes);
+        let groups: Vec<(String, String)> =
+            groups.into_iter().map(|group| (group.id.to_string(), group.name)).collect();
+        let default = groups.first().map_or("", |(id, _)| id.as_str());
+        let size_hint = html! { "Up to " (text::size(limit)) ", which also holds if this is empty." };
+        let exclusivity = [
+            (Exclusivity::Available.as_str(), "It can be sold exclusively".to_owned()),
+            (Exclusivity::Unavailable.as_str(), "It can no longer be sold exclusively".to_owned()),
+        ];
+        let form = html! {
+            (Field::text("title", "Title of the codebase").required().at_most(200).show(inputs))
+            (fields::select(inputs, "exclusivity", "Exclusive sale", exclusivity, Exclusivity::Available.as_str()))
+            (fields::select(inputs, "group", "Group", groups.iter().map(|(id, name)| (id.as_str(), name.clone())), default))
+            (Field::integer("max_megabytes", "Largest upload, MB").hint(size_hint).show(inputs))
+            (fields::buttons(&visit.context, "Create the grant", ("Leave", paths::GRANTS)))
+        };
+        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, NEW, &form)) };
+        Ok(below_grants(Content::new(Self::TITLE, body)).into())
+    }
+}
+
+impl FormPage for NewGrant {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let mut problems = Vec::new();
+        let title = fields.get("title").unwrap_or_default().to_owned();
+        if title.is_empty() {
+            problems.push(problem("title", "Enter a title, for example Harbour ledger."));
+        }
+        let exclusivity = fields.get("exclusivity").and_then(Exclusivity::parse);
+        if exclusivity.is_none() {
+            problems.push(problem("exclusivity", "Choose whether the codebase can be sold exclusively."));
+        }
+        let group =
+            fields.parsed("group", "Choose a group of your inventory.", |text| Uuid::try_parse(text).ok());
+        let size = fields.parsed("max_megabytes", "Enter a whole number, for example 500.", |text| {
+            text.parse::<u64>().ok().filter(|megabytes| *megabytes > 0)
+        });
+        let (group, size) = (collect(group, &mut problems)?, collect(size, &mut problems)?);
+        let (true, Some(exclusivity)) = (problems.is_empty(), exclusivity) else {
+            return Err(Error::Invalid(problems));
+        };
+        let max_bytes = size.map(|megabytes| megabytes.saturating_mul(MEGABYTE));
+        let change = Change::new("create_upload_grant", "team", visit.access.team().id);
+        let work = move |writer: &mut Writer, vendor: &Vendor| {
+            team_grants::create(
+                writer,
+                vendor,
+                &TeamGrantInput { title: &title, exclusivity, group, max_bytes },
+            )
+        };
+        let (grant, token) = changes::perform_revealing(visit, fields, change, work).await?;
+        Ok(reveal(&visit.context, &grant, &token).into())
+    }
+}
+
+/// Returns a value that was parsed, or collects its problems.
+fn collect<T>(parsed: Result<Option<T>>, problems: &mut Vec<crate::error::Problem>) -> Result<Option<T>> {
+    match parsed {
+        Err(Error::Invalid(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        other => other,
+    }
+}
+
+fn reveal(context: &Context, grant: &Grant, token: &str) -> Content {
+    let facts = [
+        ("Codebase", html! { span.long { bdi { (grant.title) } } }),
+        ("Ends", text::moment(grant.expires_at)),
+        ("Largest upload", html! { (text::size(grant.max_bytes)) }),
+    ];
+    let body = html! {
+        (secrets::secret("token", "The token", token))
+        (tables::facts(&facts))
+        p {
+            "A program that has this token and a key of your team uploads one zip file with it. The "
+            a href=(context.links.outside("/vendor/docs")) { "reference for vendors" }
+            " has the three requests, under uploads."
+        }
+        div.row { a.button.primary href=(context.links.to(paths::GRANTS)) { "I have copied it" } }
+    };
+    below_grants(Content::new("The grant was created", body))
+}
+
+impl Page for RevokeGrant {
+    const PATH: &'static str = "/settings/grants/{grant}/revoke";
+    const TITLE: &'static str = "Revoke an upload grant";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let grant = visit.read(move |reader, vendor| team_grants::find(reader.rows, vendor, id)).await?;
+        let body = html! {
+            (fields::refusal(&visit.context))
+            p { "The token for " b.long { bdi { (grant.title) } } " stops working. What was uploaded with it so far is deleted." }
+            (fields::form(&visit.context, &revoke_path(id), &html! {
+                div.row {
+                    button.danger.primary { "Revoke the grant" }
+                    a.button.quiet href=(visit.links.to(paths::GRANTS)) { "Keep it" }
+                }
+            }))
+        };
+        Ok(below_grants(Content::new("Revoke this upload grant?", body)).into())
+    }
+}
+
+impl FormPage for RevokeGrant {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let work = move |writer: &mut Writer, vendor: &Vendor| team_grants::revoke(writer, vendor, id);
+        changes::perform(visit, fields, Change::new("revoke_upload_grant", "upload_grant", id), work).await?;
+        Ok(Answer::done(paths::GRANTS, Notice::GrantRevoked))
+    }
+}

@@ -1,0 +1,109 @@
+//! The profile of a team: what the market knows about it, and who can change what.
+
+use maud::{Markup, html};
+
+use super::tabs;
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        frame,
+        navigation::{NavigationItem, Section},
+        page::Page,
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::teams::Team,
+    error::Result,
+    operations::access::BoundTeam,
+};
+
+/// The page.
+pub struct Profile;
+
+impl Page for Profile {
+    const PATH: &'static str = paths::PROFILE;
+    const TITLE: &'static str = "Team settings";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Team, label: "Settings" });
+
+    type Access = BoundTeam;
+
+    async fn show(visit: &Visit<BoundTeam>) -> Result<Answer> {
+        let team = visit.access.authenticated().team();
+        let body = html! {
+            (tabs(&visit.context))
+            div.row {
+                span.face aria-hidden="true" { (text::initials(&team.name)) }
+                h2.long { bdi { (team.name) } }
+            }
+            (facts(&visit.context, team))
+            (tables::section("who", "Who can change what", &rules(&visit.context)))
+        };
+        Ok(Content::new(Self::TITLE, body).narrow().into())
+    }
+}
+
+fn facts(context: &Context, team: &Team) -> Markup {
+    let nda = html! {
+        @if let Some(at) = team.nda_accepted_at {
+            (badges::badge(Tone::Good, "Accepted")) " " (text::day(at)) " · "
+            a href=(context.links.to(paths::NDA)) { "Read it" }
+        } @else { (badges::badge(Tone::Waiting, "Not accepted")) }
+    };
+    let mut facts = vec![
+        (
+            "Initials",
+            html! { (text::initials(&team.name)) span.note { " – other teams see these instead of an image" } },
+        ),
+        ("Roles", html! { (capitalized(frame::roles(team))) }),
+    ];
+    if team.is_vendor {
+        let note = "Tier 1 is the first one. The market moves teams up.";
+        facts.push(("Seller tier", html! { (team.tier) span.note { " of 3 – " (note) } }));
+        let note = "The market certifies listings one by one, after their checks have passed. There is no certificate of a team.";
+        facts.push(("Certification", html! { (note) }));
+    }
+    facts.extend([
+        ("Mutual NDA", nda),
+        ("In this market since", text::day(team.created_at)),
+        ("Team ID", html! { span.mono.long { (team.id) } }),
+    ]);
+    tables::facts(&facts)
+}
+
+fn capitalized(words: &str) -> String {
+    text::words(words)
+}
+
+fn rules(context: &Context) -> Markup {
+    let contact = &context.market().settings().console.contact;
+    let market = || html! { "Only the market" };
+    let team = || html! { "Your team: anybody who can sign in" };
+    let link = |path: &str, label: &str| html! { a href=(context.links.to(path)) { (label) } };
+    let rows = [
+        vec![html! { "Name, initials" }, market()],
+        vec![html! { "Roles, seller tier" }, market()],
+        vec![html! { "Certification of a listing" }, market()],
+        vec![html! { "Credits that are bought, refunds, payments of withdrawals" }, market()],
+        vec![link(paths::NDA, "Acceptance of the mutual NDA"), team()],
+        vec![link(paths::KEYS, "Keys"), team()],
+        vec![link(paths::SESSIONS, "Sessions"), team()],
+        vec![html! { "Webhooks, upload grants" }, team()],
+    ];
+    html! {
+        (tables::table("Who can change what", &[Head::text("What"), Head::text("Who changes it")], &rows))
+        p.note {
+            "A key for the web app can do everything that your team can do. Give one only to those who may spend its credits."
+        }
+        p.note {
+            "For what only the market can change, "
+            @if contact.is_empty() { "ask those who run it." }
+            @else { a href=(contact) rel="noopener" { "contact the market" } "." }
+        }
+    }
+}

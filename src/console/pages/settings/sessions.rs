@@ -1,0 +1,132 @@
+//! The sessions of people who have signed in for the team, or with an operator's key.
+
+use maud::{Markup, html};
+
+use super::{below_settings, tabs};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        forms::Fields,
+        notices::Notice,
+        page::{Action, Page},
+        parts::{
+            badges::{self, Tone},
+            fields,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    operations::access::{
+        Authenticated,
+        sessions::{self, Session},
+    },
+};
+
+/// Path of the button that ends all sessions but the visitor's.
+const END_OTHERS: &str = "/settings/sessions/end-others";
+
+/// The page.
+pub struct Sessions;
+
+/// The button that ends a session.
+pub struct EndSession;
+
+/// The button that ends all other sessions.
+pub struct EndOthers;
+
+impl Page for Sessions {
+    const PATH: &'static str = paths::SESSIONS;
+    const TITLE: &'static str = "Sessions";
+
+    type Access = Authenticated;
+
+    async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
+        let found = visit.read(sessions::list).await?;
+        let own = visit.access.session();
+        let heads = [
+            Head::text("Signed in with"),
+            Head::text("Since"),
+            Head::text("Last used"),
+            Head::text("Ends unless used"),
+            Head::text("End"),
+        ];
+        let rows: Vec<_> =
+            found.iter().map(|session| row(&visit.context, session, own == Some(session.id))).collect();
+        let console = &visit.market().settings().console;
+        let note = format!(
+            "A session ends {} after signing in, after {} without use, and when its key ends.",
+            text::counted(console.session_hours.into(), "hour", "hours"),
+            text::counted(console.session_idle_minutes.into(), "minute", "minutes"),
+        );
+        let body = html! {
+            (tabs(&visit.context))
+            (tables::table(Self::TITLE, &heads, &rows))
+            p.note { "Ending a session signs out that browser. Its key stays valid: if you do not know who signed in, revoke the key, \
+                      too." }
+            @if visit.market().is_world() {
+                p.note { "These times are those of the server, whose clock nobody moves." }
+            }
+        };
+        let content = Content::new(Self::TITLE, body).with_note(html! { (note) });
+        let content = below_settings(&visit.context, content);
+        let has_others = found.iter().any(|session| own != Some(session.id));
+        let content = if has_others {
+            content.with_actions(fields::button(
+                &visit.context,
+                END_OTHERS,
+                "End all other sessions",
+                "danger",
+            ))
+        } else {
+            content
+        };
+        Ok(content.into())
+    }
+}
+
+fn row(context: &Context, session: &Session, is_own: bool) -> Vec<Markup> {
+    let path = format!("{}/{}/end", paths::SESSIONS, session.id);
+    vec![
+        html! {
+            span.long { bdi { (session.key_name) } }
+            @if is_own { " " (badges::badge(Tone::Good, "This session")) }
+        },
+        text::moment(session.created_at),
+        text::moment(session.last_used_at),
+        text::moment(session.expires_at),
+        html! {
+            @if is_own { span.note { "Sign out in the menu at the top" } }
+            @else { (fields::button(context, &path, "End", "little danger")) }
+        },
+    ]
+}
+
+// Sessions are no part of the market's records: their changes are neither audited nor kept for a repeated form.
+impl Action for EndSession {
+    const PATH: &'static str = "/settings/sessions/{session}/end";
+    const TITLE: &'static str = "End a session";
+
+    type Access = Authenticated;
+
+    async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {
+        let (access, id) = (visit.access.clone(), visit.id(0)?);
+        visit.market().spawn_blocking(move |market| sessions::revoke(market, &access, id)).await?;
+        Ok(Answer::done(paths::SESSIONS, Notice::SessionEnded))
+    }
+}
+
+impl Action for EndOthers {
+    const PATH: &'static str = END_OTHERS;
+    const TITLE: &'static str = "End all other sessions";
+
+    type Access = Authenticated;
+
+    async fn submit(visit: &Visit<Authenticated>, _: &Fields) -> Result<Answer> {
+        let access = visit.access.clone();
+        visit.market().spawn_blocking(move |market| sessions::revoke_others(market, &access)).await?;
+        Ok(Answer::done(paths::SESSIONS, Notice::SessionsEnded))
+    }
+}

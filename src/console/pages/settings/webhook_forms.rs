@@ -1,0 +1,305 @@
+//! Forms about webhooks of the team: adding, changing, and deleting one, and replacing its secret.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, Inputs, problem},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            fields::{self, Field},
+            secrets, tables, text,
+        },
+        paths,
+        visit::Visit,
+    },
+    domain::events::EventType,
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::Member,
+        team_webhooks,
+        webhooks::{CheckedUrl, WebhookChange},
+    },
+    store::webhooks::Webhook,
+    string_enum::StringEnum,
+};
+
+/// Path of the page that adds a webhook.
+pub const NEW: &str = "/settings/webhooks/new";
+
+/// Resources whose events are those of the market, and of no team.
+const OF_THE_MARKET: [&str; 6] = ["asset_type", "domain", "content_tag", "inventory_tag", "outbox", "clock"];
+
+/// The page that adds a webhook.
+pub struct NewWebhook;
+
+/// The page that changes a webhook.
+pub struct ChangeWebhook;
+
+/// The page that replaces the secret of a webhook.
+pub struct ReplaceSecret;
+
+/// The page that deletes a webhook.
+pub struct DeleteWebhook;
+
+/// Puts a page below the webhooks.
+pub fn below_webhooks(content: Content) -> Content {
+    content.below(super::SETTINGS, paths::PROFILE).below("Webhooks", paths::WEBHOOKS)
+}
+
+/// Returns the path of a form of a webhook.
+pub fn path(webhook: Uuid, verb: &str) -> String {
+    format!("{}/{verb}", paths::webhook(webhook))
+}
+
+/// Returns a type of events in words, such as `Listing: published`.
+pub fn event_text(kind: EventType) -> String {
+    let verb = kind.as_str().split_once('.').map_or("", |(_, verb)| verb);
+    format!("{}: {}", text::words(kind.resource()), verb.replace('_', " "))
+}
+
+/// The fields of a webhook.
+struct Input {
+    url: CheckedUrl,
+    description: String,
+    event_types: Vec<EventType>,
+}
+
+impl Input {
+    /// Reads the fields, and looks up the host of the address.
+    async fn read(visit: &Visit<Member>, fields: &Fields) -> Result<Input> {
+        let mut problems = Vec::new();
+        let kinds: Option<Vec<EventType>> = fields.all("event_types").map(EventType::parse).collect();
+        if kinds.is_none() {
+            problems.push(problem("event_types", "Choose types of events from the list."));
+        }
+        let checked = match fields.get("url").map(str::to_owned) {
+            Some(url) => visit.market().spawn_blocking(move |market| CheckedUrl::check(market, &url)).await,
+            None => Err(Error::invalid(problem(
+                "url",
+                "Enter an address, for example https://example.com/market.",
+            ))),
+        };
+        let url = match checked {
+            Ok(url) => Some(url),
+            Err(Error::Invalid(found)) => {
+                problems.extend(found);
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        match (url, kinds) {
+            (Some(url), Some(event_types)) => {
+                let description = fields.get("description").unwrap_or_default().to_owned();
+                Ok(Input { url, description, event_types })
+            }
+            _ => Err(Error::Invalid(problems)),
+        }
+    }
+}
+
+fn input_fields(inputs: &Inputs, webhook: Option<&Webhook>) -> Markup {
+    let hint =
+        html! { "The market sends to https addresses on the public internet, and looks the host up now." };
+    let (url, description, chosen) = webhook.map_or(("", "", &[][..]), |webhook| {
+        (webhook.url.as_str(), webhook.description.as_str(), webhook.event_types.as_slice())
+    });
+    html! {
+        (Field::text("url", "Address").hint(hint).value(url).required().at_most(2_048).show(inputs))
+        (Field::text("description", "Description").value(description).at_most(500).show(inputs))
+        (event_types(inputs, chosen))
+    }
+}
+
+/// Returns checkboxes for all types of events, by what they are about.
+fn event_types(inputs: &Inputs, chosen: &[EventType]) -> Markup {
+    let is_checked = |kind: &EventType| inputs.is_chosen("event_types", kind.as_str(), chosen.contains(kind));
+    let mut groups: Vec<(&str, Vec<EventType>)> = Vec::new();
+    for kind in EventType::ALL.iter().filter(|kind| !OF_THE_MARKET.contains(&kind.resource())) {
+        match groups.iter_mut().find(|(resource, _)| *resource == kind.resource()) {
+            Some((_, kinds)) => kinds.push(*kind),
+            None => groups.push((kind.resource(), vec![*kind])),
+        }
+    }
+    html! {
+        fieldset.stack.tight id="event_types" {
+            legend { b { "Events" } }
+            p.note { "Choose none to get all events of your team, those of later versions of the market, too." }
+            div { @for (resource, kinds) in &groups {
+                @let count = kinds.iter().filter(|kind| is_checked(kind)).count();
+                details.facet open[count > 0] {
+                    summary { (text::words(resource)) @if count > 0 { span { (count) " chosen" } } }
+                    ul { @for kind in kinds { li { label {
+                        input type="checkbox" name="event_types" value=(kind.as_str()) checked[is_checked(kind)];
+                        (event_text(*kind))
+                    } } } }
+                }
+            } }
+            @if let Some(problem) = inputs.problem("event_types") { p.problem { (problem) } }
+        }
+    }
+}
+
+/// Returns the page that shows a secret once.
+fn reveal(title: &str, webhook: &Webhook, secret: &str, visit: &Visit<Member>) -> Content {
+    let guide = visit.links.outside("/guides/webhooks.md");
+    let body = html! {
+        (secrets::secret("secret", "Signing secret", secret))
+        p {
+            "Your program verifies with it that a message comes from this market: see the "
+            a href=(guide) { "guide to webhooks" } "."
+        }
+        (tables::facts(&[("Address", html! { span.mono.long { (webhook.url) } })]))
+        div.row { a.button.primary href=(visit.links.to(&paths::webhook(webhook.id))) { "I have copied it" } }
+    };
+    below_webhooks(Content::new(title, body)).narrow()
+}
+
+impl Page for NewWebhook {
+    const PATH: &'static str = NEW;
+    const TITLE: &'static str = "Add a webhook";
+
+    type Access = Member;
+
+    async fn show(visit: &Visit<Member>) -> Result<Answer> {
+        let form = html! {
+            (input_fields(&visit.inputs, None))
+            (fields::buttons(&visit.context, "Add the webhook", ("Leave", paths::WEBHOOKS)))
+        };
+        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, NEW, &form)) };
+        Ok(below_webhooks(Content::new(Self::TITLE, body)).narrow().into())
+    }
+}
+
+impl FormPage for NewWebhook {
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let Input { url, description, event_types } = Input::read(visit, fields).await?;
+        let change = Change::new("create_webhook", "team", visit.access.team().id);
+        let work = move |writer: &mut Writer, member: &Member| {
+            team_webhooks::create(writer, member, &url, &description, &event_types)
+        };
+        let (webhook, secret) = changes::perform_revealing(visit, fields, change, work).await?;
+        Ok(reveal("The webhook was added", &webhook, &secret.reveal(), visit).into())
+    }
+}
+
+/// Returns the webhook in the path.
+async fn find(visit: &Visit<Member>) -> Result<Webhook> {
+    let id = visit.id(0)?;
+    visit.read(move |reader, member| team_webhooks::find(reader, member, id)).await
+}
+
+fn below_webhook(content: Content, webhook: Uuid) -> Content {
+    below_webhooks(content).below("Webhook", paths::webhook(webhook)).narrow()
+}
+
+impl Page for ChangeWebhook {
+    const PATH: &'static str = "/settings/webhooks/{webhook}/change";
+    const TITLE: &'static str = "Change a webhook";
+
+    type Access = Member;
+
+    async fn show(visit: &Visit<Member>) -> Result<Answer> {
+        let webhook = find(visit).await?;
+        let form = html! {
+            (input_fields(&visit.inputs, Some(&webhook)))
+            (fields::buttons(&visit.context, "Save", ("Leave", &paths::webhook(webhook.id))))
+        };
+        let body = html! {
+            (fields::refusal(&visit.context))
+            (fields::form(&visit.context, &path(webhook.id, "change"), &form))
+        };
+        Ok(below_webhook(Content::new("Change the webhook", body), webhook.id).into())
+    }
+}
+
+impl FormPage for ChangeWebhook {
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let Input { url, description, event_types } = Input::read(visit, fields).await?;
+        let work = move |writer: &mut Writer, member: &Member| {
+            let change = WebhookChange {
+                url: Some(&url),
+                description: Some(&description),
+                event_types: Some(&event_types),
+                status: None,
+            };
+            team_webhooks::update(writer, member, id, &change).map(drop)
+        };
+        changes::perform(visit, fields, Change::new("update_webhook", "webhook", id), work).await?;
+        Ok(Answer::done(&paths::webhook(id), Notice::WebhookChanged))
+    }
+}
+
+impl Page for ReplaceSecret {
+    const PATH: &'static str = "/settings/webhooks/{webhook}/replace-secret";
+    const TITLE: &'static str = "Replace the secret of a webhook";
+
+    type Access = Member;
+
+    async fn show(visit: &Visit<Member>) -> Result<Answer> {
+        let webhook = find(visit).await?;
+        let hours = visit.market().settings().keys.rotation_overlap_hours;
+        let body = html! {
+            (fields::refusal(&visit.context))
+            p { "You get a new secret, which signs from now on." }
+            @if hours > 0 { p {
+                "For " (text::counted(hours.into(), "hour", "hours")) ", messages have a signature of the replaced secret, too, so that \
+                 your program can change over. A secret that was replaced before no longer signs."
+            } }
+            @else { p { "The replaced secret no longer signs: your program refuses messages until it has the new one." } }
+            (fields::form(&visit.context, &path(webhook.id, "replace-secret"), &html! {
+                (fields::buttons(&visit.context, "Replace the secret", ("Keep it", &paths::webhook(webhook.id))))
+            }))
+        };
+        Ok(below_webhook(Content::new("Replace the secret?", body), webhook.id).into())
+    }
+}
+
+impl FormPage for ReplaceSecret {
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let work = move |writer: &mut Writer, member: &Member| team_webhooks::rotate(writer, member, id);
+        let change = Change::new("rotate_webhook_secret", "webhook", id);
+        let (webhook, secret) = changes::perform_revealing(visit, fields, change, work).await?;
+        Ok(reveal("The secret was replaced", &webhook, &secret.reveal(), visit).into())
+    }
+}
+
+impl Page for DeleteWebhook {
+    const PATH: &'static str = "/settings/webhooks/{webhook}/delete";
+    const TITLE: &'static str = "Delete a webhook";
+
+    type Access = Member;
+
+    async fn show(visit: &Visit<Member>) -> Result<Answer> {
+        let webhook = find(visit).await?;
+        let body = html! {
+            (fields::refusal(&visit.context))
+            p { "Nothing is sent to " span.mono.long { (webhook.url) } " any more. What is on its way is not sent, and the list of \
+                 its deliveries is lost." }
+            p { "To stop it for a while, pause it instead." }
+            (fields::form(&visit.context, &path(webhook.id, "delete"), &html! {
+                div.row {
+                    button.danger.primary { "Delete the webhook" }
+                    a.button.quiet href=(visit.links.to(&paths::webhook(webhook.id))) { "Keep it" }
+                }
+            }))
+        };
+        Ok(below_webhook(Content::new("Delete this webhook?", body), webhook.id).into())
+    }
+}
+
+impl FormPage for DeleteWebhook {
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let work = move |writer: &mut Writer, member: &Member| team_webhooks::delete(writer, member, id);
+        changes::perform(visit, fields, Change::new("delete_webhook", "webhook", id), work).await?;
+        Ok(Answer::done(paths::WEBHOOKS, Notice::WebhookDeleted))
+    }
+}

@@ -1,0 +1,97 @@
+//! The webhooks of the team.
+
+use maud::{Markup, html};
+
+use super::{below_settings, tabs, webhook_forms};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::webhooks::WebhookDisabledReason,
+    error::Result,
+    operations::{access::Member, team_webhooks},
+    store::webhooks::Webhook,
+};
+
+/// The page.
+pub struct Webhooks;
+
+impl Page for Webhooks {
+    const PATH: &'static str = paths::WEBHOOKS;
+    const TITLE: &'static str = "Webhooks";
+
+    type Access = Member;
+
+    async fn show(visit: &Visit<Member>) -> Result<Answer> {
+        let webhooks = visit.read(team_webhooks::list).await?;
+        let new = visit.links.to(webhook_forms::NEW);
+        let body = html! {
+            (tabs(&visit.context))
+            @if webhooks.is_empty() {
+                (tables::empty(
+                    "Your team has no webhooks",
+                    "A webhook is an address of yours to which the market sends what happens to your team: a sale, a bid, a decision.",
+                    Some(("Add a webhook", &new)),
+                ))
+            } @else {
+                (list(&visit.context, &webhooks))
+            }
+            p.note {
+                "How messages look, and how to verify them: " a href=(visit.links.outside("/guides/webhooks.md")) { "guide to webhooks" } "."
+            }
+        };
+        let content = Content::new(Self::TITLE, body);
+        let content = if webhooks.is_empty() {
+            content
+        } else {
+            content.with_actions(html! { a.button.primary href=(new) { "Add a webhook" } })
+        };
+        Ok(below_settings(&visit.context, content).into())
+    }
+}
+
+fn list(context: &Context, webhooks: &[Webhook]) -> Markup {
+    let heads =
+        [Head::text("Address"), Head::text("State"), Head::text("Events"), Head::text("Last success")];
+    let row = |webhook: &Webhook| {
+        vec![
+            html! {
+                a.long href=(context.links.to(&paths::webhook(webhook.id))) { (webhook.url) }
+                @if !webhook.description.is_empty() { br; span.note.long { bdi { (webhook.description) } } }
+            },
+            state(webhook),
+            html! { (events_text(webhook)) },
+            html! { @match webhook.last_success_at { Some(at) => (text::moment(at)), None => "None yet" } },
+        ]
+    };
+    tables::table("Webhooks", &heads, &webhooks.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Returns how many types of events a webhook gets.
+pub fn events_text(webhook: &Webhook) -> String {
+    match webhook.event_types.len() as u64 {
+        0 => "All of your team".to_owned(),
+        count => text::counted(count, "type", "types"),
+    }
+}
+
+/// Returns whether events are sent, and if not, why.
+pub fn state(webhook: &Webhook) -> Markup {
+    match webhook.disabled {
+        None => badges::badge(Tone::Good, "Active"),
+        Some((_, WebhookDisabledReason::Requested)) => badges::badge(Tone::Neutral, "Paused"),
+        Some((_, WebhookDisabledReason::Gone)) => badges::badge(Tone::Bad, "Stopped: the address is gone"),
+        Some((_, WebhookDisabledReason::Failing)) => badges::badge(Tone::Bad, "Stopped: it failed for days"),
+        Some((_, WebhookDisabledReason::TeamClosed)) => {
+            badges::badge(Tone::Neutral, "Stopped: the team is closed")
+        }
+    }
+}

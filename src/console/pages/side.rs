@@ -1,0 +1,37 @@
+//! The switch between the sides of a team that both sells and buys.
+
+use crate::{
+    console::{
+        answer::Answer,
+        forms::{Fields, problem},
+        page::Action,
+        visit::Visit,
+    },
+    domain::sessions::{SessionPreferences, TeamSide},
+    error::{Error, Result},
+    market::Market,
+    operations::access::{Member, sessions},
+    string_enum::StringEnum,
+};
+
+/// The switch. The choice is kept for the session.
+pub struct ChooseSide;
+
+impl Action for ChooseSide {
+    const PATH: &'static str = "/side";
+    const TITLE: &'static str = "Choose a side";
+
+    type Access = Member;
+
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let side = fields.get("side").and_then(TeamSide::parse);
+        let side = side.ok_or_else(|| Error::invalid(problem("side", "Choose buying or selling.")))?;
+        if let Some(signed_in) = &visit.signed_in {
+            let session = signed_in.session.clone();
+            let preferences = SessionPreferences { side: Some(side), ..session.preferences };
+            let set = move |market: &Market| sessions::set_preferences(market, &session, preferences);
+            visit.market().spawn_blocking(set).await?;
+        }
+        Ok(Answer::Redirect(String::new()))
+    }
+}

@@ -1,0 +1,214 @@
+//! The entries in the accounts of a team: its credits, and its earnings.
+
+use maud::{Markup, html};
+
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        parts::{
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{ledger::EntryType, money::Cents},
+    error::Result,
+    market::Reader,
+    operations::{
+        access::Member,
+        team_records::{self, WalletLine},
+    },
+    store::records::{Filters, pages::TeamPage, team_lists::wallet_entries::AccountEntry},
+    string_enum::StringEnum,
+};
+
+/// Path of the entries of the credits.
+pub const CREDITS: &str = "/wallet/entries";
+
+/// Path of the entries of the earnings.
+pub const EARNINGS: &str = "/wallet/earnings-entries";
+
+/// The entries of the credits.
+pub struct CreditEntries;
+
+/// The entries of the earnings.
+pub struct EarningsEntries;
+
+impl List for CreditEntries {
+    const PATH: &'static str = CREDITS;
+    const TITLE: &'static str = "Entries of the credits";
+    const FILE_NAME: &'static str = "credit-entries";
+
+    type Access = Member;
+    type Row = WalletLine;
+
+    fn columns() -> Vec<Column<WalletLine>> {
+        columns(|context, line| about(context, line, false))
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        filters()
+    }
+
+    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<WalletLine>> {
+        team_records::credits_page(reader, member, &filters_of(asked), asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        let link = context.links.to(paths::BUY_CREDITS);
+        tables::empty(
+            "Your team has had no credits yet",
+            "Credits pay for what your team buys.",
+            Some(("Buy credits", &link)),
+        )
+    }
+
+    fn finish(context: &Context, content: Content) -> Content {
+        finish(context, content, CREDITS)
+    }
+}
+
+impl List for EarningsEntries {
+    const PATH: &'static str = EARNINGS;
+    const TITLE: &'static str = "Entries of the earnings";
+    const FILE_NAME: &'static str = "earnings-entries";
+
+    type Access = Member;
+    type Row = WalletLine;
+
+    fn columns() -> Vec<Column<WalletLine>> {
+        let mut columns = columns(|context, line| about(context, line, true));
+        columns.push(Column {
+            head: Head::number("Available from"),
+            show: |_, line| text::day(line.entry.available_at),
+            text: |line| line.entry.available_at.to_string(),
+        });
+        columns
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        filters()
+    }
+
+    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<WalletLine>> {
+        team_records::earnings_page(reader, member, &filters_of(asked), asked.page)
+    }
+
+    fn empty(_: &Context) -> Markup {
+        tables::empty("Your team has not earned anything yet", "Each sale of a listing stands here.", None)
+    }
+
+    fn finish(context: &Context, content: Content) -> Content {
+        finish(context, content, EARNINGS)
+    }
+}
+
+fn finish(context: &Context, content: Content, current: &str) -> Content {
+    let is_vendor = context.team().is_some_and(|team| team.is_vendor);
+    let is_current = |path: &str| (path == current).then_some("true");
+    let switch = html! {
+        nav.sides aria-label="Account" {
+            a href=(context.links.to(CREDITS)) aria-current=[is_current(CREDITS)] { "Credits" }
+            a href=(context.links.to(EARNINGS)) aria-current=[is_current(EARNINGS)] { "Earnings" }
+        }
+    };
+    let content = content.below("Wallet", paths::WALLET);
+    if is_vendor { content.with_actions(switch) } else { content }
+}
+
+fn filters_of(asked: &Asked) -> Filters {
+    ["entry_type", "text"].into_iter().fold(Filters::default(), |filters, name| {
+        match asked.filters.get(name) {
+            Some(value) => filters.with(name, value),
+            None => filters,
+        }
+    })
+}
+
+fn filters() -> Vec<ListFilter> {
+    vec![
+        ListFilter { name: "entry_type", label: "Reason", values: reasons },
+        ListFilter { name: "text", label: "Description contains", values: Vec::new },
+    ]
+}
+
+fn reasons() -> Vec<(&'static str, String)> {
+    EntryType::ALL.iter().map(|kind| (kind.as_str(), type_word(*kind).to_owned())).collect()
+}
+
+const fn type_word(kind: EntryType) -> &'static str {
+    match kind {
+        EntryType::Sale => "Purchase",
+        EntryType::SampleSale => "Purchase of a sample",
+        EntryType::AcceptedBidSale => "Accepted bid",
+        EntryType::PlatformFee => "Fee of the market",
+        EntryType::Refund => "Refund",
+        EntryType::CreditConversion => "Conversion of earnings",
+        EntryType::Withdrawal => "Withdrawal",
+        EntryType::Adjustment => "Credits or correction",
+    }
+}
+
+fn reason(entry: &AccountEntry) -> &'static str {
+    if entry.credit_purchase.is_some() { "Purchase of credits" } else { type_word(entry.entry_type) }
+}
+
+type Show = fn(&Context, &WalletLine) -> Markup;
+
+fn columns(about: Show) -> Vec<Column<WalletLine>> {
+    vec![
+        Column {
+            head: Head::text("Time"),
+            show: |_, line| text::moment(line.entry.created_at),
+            text: |line| line.entry.created_at.to_string(),
+        },
+        Column {
+            head: Head::text("Reason"),
+            show: |_, line| html! { (reason(&line.entry)) },
+            text: |line| reason(&line.entry).to_owned(),
+        },
+        Column { head: Head::text("About"), show: about, text: |line| line.entry.description.clone() },
+        Column {
+            head: Head::number("Amount, USD"),
+            show: |_, line| html! { (signed(line.entry.amount)) },
+            text: |line| line.entry.amount.to_string(),
+        },
+        Column {
+            head: Head::number("Balance, USD"),
+            show: |_, line| html! { (text::money(line.balance)) },
+            text: |line| line.balance.to_string(),
+        },
+    ]
+}
+
+fn signed(amount: Cents) -> String {
+    if amount.0 > 0 { format!("+{}", text::money(amount)) } else { text::money(amount) }
+}
+
+/// Shows what an entry refers to. A vendor never learns of the purchases of others, so earnings lead to the listing.
+fn about(context: &Context, line: &WalletLine, is_earnings: bool) -> Markup {
+    let entry = &line.entry;
+    let listing = entry.listing.as_ref();
+    html! {
+        @match (listing, entry.purchase) {
+            (Some((_, title)), Some(purchase)) if !is_earnings => {
+                a.long href=(context.links.to(&paths::purchase(purchase))) { bdi { (title) } }
+            }
+            (Some((id, title)), _) => { a.long href=(context.links.to(&paths::listing(*id))) { bdi { (title) } } }
+            _ if entry.credit_purchase.is_some() => {
+                a href=(context.links.to(paths::CREDIT_PURCHASES)) { (entry.description) }
+            }
+            _ => { span.long { bdi { (entry.description) } } }
+        }
+    }
+}
+
+/// Returns the table of some entries, without filters and pages.
+pub fn table(context: &Context, label: &str, lines: &[WalletLine], is_earnings: bool) -> Markup {
+    let columns = if is_earnings { EarningsEntries::columns() } else { CreditEntries::columns() };
+    let heads: Vec<Head> = columns.iter().map(|column| column.head).collect();
+    let row = |line: &WalletLine| columns.iter().map(|column| (column.show)(context, line)).collect();
+    tables::table(label, &heads, &lines.iter().map(row).collect::<Vec<_>>())
+}

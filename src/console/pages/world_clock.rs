@@ -1,0 +1,222 @@
+//! The clock of a world, which its owner moves: an operator of the world.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use poem::Request;
+
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        notices::Notice,
+        page::{Action, FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Field},
+            tables, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{clock_modes::ClockMode, durations, time::Timestamp},
+    error::{Error, Result},
+    market::Requester,
+    operations::access::{ActingOperator, Authenticated},
+    string_enum::StringEnum,
+    web::{
+        auth::{Policy, required_access::RequiredAccess},
+        served_market::ServedMarket,
+        world_host::ServedWorld,
+    },
+    worlds::{self, MAX_ADVANCE_DAYS, Turn, World},
+};
+
+/// Path of the button that stops the clock, or lets it run.
+const MODE: &str = "/world-clock/mode";
+
+/// Durations by which a button moves the clock.
+const STEPS: [(&str, &str); 4] = [("1h", "1 hour"), ("1d", "1 day"), ("7d", "1 week"), ("30d", "30 days")];
+
+/// Proof of a visitor of a world.
+#[derive(Clone)]
+pub struct WorldVisitor {
+    world: Arc<World>,
+    /// The turn of the request, which lasts as long as what it does.
+    turn: Option<Turn>,
+    /// Whether the visitor may move the clock.
+    is_owner: bool,
+}
+
+impl Policy for WorldVisitor {
+    const REQUIRED: RequiredAccess = RequiredAccess::AnyKey;
+
+    async fn admit(
+        _: &ServedMarket,
+        authenticated: Authenticated,
+        request: &Request,
+    ) -> Result<WorldVisitor> {
+        let world = request.data::<ServedWorld>().and_then(|served| served.0.upgrade());
+        let world = world.ok_or_else(|| Error::not_found("page"))?;
+        let is_owner = ActingOperator::authorize(authenticated).is_ok();
+        Ok(WorldVisitor { world, turn: request.data::<Turn>().cloned(), is_owner })
+    }
+}
+
+impl WorldVisitor {
+    const fn require_owner(&self) -> Result<()> {
+        if self.is_owner { Ok(()) } else { Err(Error::OperatorRequired) }
+    }
+}
+
+/// The page.
+pub struct WorldClock;
+
+/// The button that stops the clock, or lets it run.
+pub struct SetMode;
+
+impl Page for WorldClock {
+    const PATH: &'static str = paths::WORLD_CLOCK;
+    const TITLE: &'static str = "Clock of this world";
+
+    type Access = WorldVisitor;
+
+    async fn show(visit: &Visit<WorldVisitor>) -> Result<Answer> {
+        let world = &visit.access.world;
+        let clock = world.clock();
+        let state = if clock.is_running {
+            badges::badge(Tone::Good, "Running")
+        } else {
+            badges::badge(Tone::Waiting, "Stopped")
+        };
+        let facts = [
+            ("World", html! { span.mono.long { (world.name()) } }),
+            ("Time", text::moment(clock.now)),
+            ("Clock", state),
+        ];
+        let body = html! {
+            (fields::refusal(&visit.context))
+            (tables::facts(&facts))
+            p {
+                "A world is a private copy of a market for trying things out. Its clock stands still until its owner moves it. Then \
+                 everything that is due happens: bids expire, earnings become available, keys end."
+            }
+            @if visit.access.is_owner { (forms(&visit.context, clock.is_running, clock.now)) }
+            @else { (badges::message(Tone::Neutral, &html! {
+                "Only an operator of this world moves its clock. Its key was shown when the world was made."
+            })) }
+        };
+        Ok(Content::new(Self::TITLE, body).narrow().into())
+    }
+}
+
+fn forms(context: &Context, is_running: bool, now: Timestamp) -> Markup {
+    let inputs = &context.inputs;
+    let duration_hint = html! { "Days, hours, and minutes, for example 30d or 1d12h." };
+    let time_hint = html! { "In UTC, for example 2026-04-01 09:00. A clock never goes back." };
+    let from = html! { input type="hidden" name="from" value=(now); };
+    let steps =
+        html! { (from) @for (value, label) in STEPS { button name="advance" value=(value) { (label) } } };
+    let (mode, label) = if is_running {
+        (ClockMode::Frozen, "Stop the clock")
+    } else {
+        (ClockMode::Running, "Let the clock run")
+    };
+    html! {
+        (tables::section("steps", "Move it ahead by", &fields::form_with_class(context, paths::WORLD_CLOCK, "row", &steps)))
+        (tables::section("exactly", "Move it exactly", &fields::form(context, paths::WORLD_CLOCK, &html! {
+            (from)
+            (Field::text("advance", "By a duration").hint(duration_hint).at_most(40).show(inputs))
+            (Field::text("set", "Or to a time").hint(time_hint).at_most(40).show(inputs))
+            div.row { button.primary { "Move the clock" } }
+            p.note { "The page answers when everything that is due was done. A long way takes a while." }
+        })))
+        (tables::section("mode", "Run or stop", &fields::form_with_class(context, MODE, "row", &html! {
+            input type="hidden" name="mode" value=(mode.as_str());
+            button { (label) }
+        })))
+    }
+}
+
+impl FormPage for WorldClock {
+    async fn submit(visit: &Visit<WorldVisitor>, fields: &Fields) -> Result<Answer> {
+        visit.access.require_owner()?;
+        let target = target(visit.access.world.clock().now, fields)?;
+        let change = Change::new("move_world_clock", "world", visit.access.world.name());
+        let target = changes::perform(visit, fields, change, move |_, _| Ok(target.0)).await?;
+        let WorldVisitor { world, turn, .. } = visit.access.clone();
+        let requester = Requester::process().with_request_id(&visit.request_id);
+        let advance = move |_: &crate::market::Market| {
+            let _turn = turn;
+            world.advance_to_for(Timestamp(target), requester).map(drop)
+        };
+        visit.market().spawn_blocking(advance).await?;
+        Ok(Answer::done(paths::WORLD_CLOCK, Notice::ClockChanged))
+    }
+}
+
+/// Returns the time to which a form moves the clock. A duration begins at the time that the page has shown, so a form that is sent
+/// again moves the clock no further, however far it was.
+fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
+    let duration = fields.parsed("advance", "Enter a duration, for example 30d or 1d12h.", |text| {
+        durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE_DAYS * 86_400_000_000)
+    })?;
+    let time = fields.parsed("set", "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)?;
+    let (field, target) = match (duration, time) {
+        (Some(micros), None) => {
+            let shown = fields.get("from").and_then(Timestamp::parse).filter(|shown| *shown <= now);
+            ("advance", shown.unwrap_or(now).plus_micros(micros).max(now))
+        }
+        (None, Some(time)) => ("set", time),
+        _ => return Err(Error::invalid(problem("advance", "Enter either a duration or a time."))),
+    };
+    if target < now {
+        let message = format!("The clock is at {}, and never goes back.", text::moment_text(now));
+        return Err(Error::invalid(problem("set", &message)));
+    }
+    worlds::check_advance(field, now, target)?;
+    Ok(target)
+}
+
+/// Parses a time in UTC: a day, a day with hours and minutes, or a whole timestamp.
+fn parse_time(text: &str) -> Option<Timestamp> {
+    let text = text.replacen(' ', "T", 1);
+    [text.clone(), format!("{text}Z"), format!("{text}:00Z"), format!("{text}T00:00:00Z")]
+        .iter()
+        .find_map(|candidate| Timestamp::parse(candidate))
+}
+
+impl Action for SetMode {
+    const PATH: &'static str = MODE;
+    const TITLE: &'static str = "Stop the clock, or let it run";
+
+    type Access = WorldVisitor;
+
+    async fn submit(visit: &Visit<WorldVisitor>, fields: &Fields) -> Result<Answer> {
+        visit.access.require_owner()?;
+        let mode = fields.get("mode").and_then(ClockMode::parse);
+        let mode = mode.ok_or_else(|| Error::invalid(problem("mode", "Stop the clock, or let it run.")))?;
+        let change = Change::new("set_world_clock_mode", "world", visit.access.world.name());
+        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        visit.access.world.set_running(mode == ClockMode::Running);
+        Ok(Answer::done(paths::WORLD_CLOCK, Notice::ClockChanged))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let nine = Timestamp::parse("2026-04-01T09:00:00Z");
+        for text in ["2026-04-01 09:00", "2026-04-01T09:00", "2026-04-01 09:00:00", "2026-04-01T09:00:00Z"] {
+            assert_eq!(parse_time(text), nine, "{text}");
+        }
+        assert_eq!(parse_time("2026-04-01"), Timestamp::parse("2026-04-01T00:00:00Z"));
+        for text in ["", "tomorrow", "09:00", "2026-13-01"] {
+            assert_eq!(parse_time(text), None, "{text}");
+        }
+    }
+}

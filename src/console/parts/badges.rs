@@ -1,0 +1,74 @@
+//! Badges, and short messages above a page.
+
+use maud::{Markup, html};
+
+use super::icons;
+use crate::console::{forms::Inputs, notices::Notice};
+
+/// How a state is shown: never by its color alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Done, or as it should be.
+    Good,
+    /// It waits for something.
+    Waiting,
+    /// Somebody should look at it.
+    Warning,
+    /// It failed, or was refused.
+    Bad,
+    /// It has ended, or does not matter now.
+    Neutral,
+}
+
+impl Tone {
+    /// Returns the name of the icon, and the class of its color.
+    pub const fn look(self) -> (&'static str, &'static str) {
+        match self {
+            Tone::Good => ("ok", "ok"),
+            Tone::Waiting => ("wait", ""),
+            Tone::Warning => ("warn", "warn"),
+            Tone::Bad => ("bad", "bad"),
+            Tone::Neutral => ("none", ""),
+        }
+    }
+}
+
+/// Returns a state as icon, word, and color.
+pub fn badge(tone: Tone, word: &str) -> Markup {
+    let (name, color) = tone.look();
+    html! { span class={ "badge " (color) } { (icons::icon(name)) (word) } }
+}
+
+/// Returns a badge of what the market has certified.
+pub fn certified(word: &str) -> Markup {
+    html! { span.badge.ok { (icons::icon("seal")) (word) } }
+}
+
+/// Returns what a page says after a form was carried out.
+pub fn notice(notice: Notice) -> Markup {
+    message(Tone::Good, &html! { (notice.text()) })
+}
+
+/// Returns a message above the content of a page.
+pub fn message(tone: Tone, content: &Markup) -> Markup {
+    let (name, color) = tone.look();
+    let role = if tone == Tone::Bad { "alert" } else { "status" };
+    html! { div class={ "flash " (color) } role=(role) { (icons::icon(name)) div { (content) } } }
+}
+
+/// Returns why a form was refused, with links to its fields.
+pub fn refusal(inputs: &Inputs) -> Option<Markup> {
+    inputs.is_refused().then(|| {
+        let problems = inputs.problems();
+        message(
+            Tone::Bad,
+            &html! {
+                @if let Some(reason) = inputs.message() { (reason) }
+                @if !problems.is_empty() {
+                    b { "Nothing was changed. " @if problems.len() == 1 { "One thing has to be corrected:" } @else { "These things have to be corrected:" } }
+                    ul { @for (field, problem) in problems { li { a href={ "#" (field) } { (problem) } } } }
+                }
+            },
+        )
+    })
+}

@@ -1,0 +1,287 @@
+//! Forms and their fields. A field shows what was typed into a refused form, with the problem.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{badges, icons};
+use crate::console::{
+    forms::{Inputs, KEY_FIELD},
+    visit::Context,
+};
+
+/// What is typed into a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Decimal,
+    Integer,
+    Day,
+    Secret,
+    Lines,
+}
+
+/// A field of a form, with its label.
+#[derive(Clone, Debug)]
+pub struct Field<'f> {
+    name: &'f str,
+    label: &'f str,
+    kind: Kind,
+    hint: Option<Markup>,
+    value: String,
+    is_required: bool,
+    max_length: Option<usize>,
+}
+
+impl<'f> Field<'f> {
+    const fn new(kind: Kind, name: &'f str, label: &'f str) -> Field<'f> {
+        Field { name, label, kind, hint: None, value: String::new(), is_required: false, max_length: None }
+    }
+
+    /// Returns a field for a line of text.
+    pub const fn text(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Text, name, label)
+    }
+
+    /// Returns a field for several lines of text.
+    pub const fn lines(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Lines, name, label)
+    }
+
+    /// Returns a field for a decimal number, such as an amount.
+    pub const fn decimal(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Decimal, name, label)
+    }
+
+    /// Returns a field for a whole number.
+    pub const fn integer(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Integer, name, label)
+    }
+
+    /// Returns a field for a calendar day.
+    pub const fn day(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Day, name, label)
+    }
+
+    /// Returns a field for a secret, which is not shown, and not repeated in a refused form.
+    pub const fn secret(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Secret, name, label)
+    }
+
+    /// Sets what stands between label and field.
+    #[must_use]
+    pub fn hint(mut self, hint: Markup) -> Field<'f> {
+        self.hint = Some(hint);
+        self
+    }
+
+    /// Sets what the field of a new form shows.
+    #[must_use]
+    pub fn value(mut self, value: impl Into<String>) -> Field<'f> {
+        self.value = value.into();
+        self
+    }
+
+    /// Makes browsers ask for a value.
+    #[must_use]
+    pub const fn required(mut self) -> Field<'f> {
+        self.is_required = true;
+        self
+    }
+
+    /// Sets the maximum number of characters.
+    #[must_use]
+    pub const fn at_most(mut self, characters: usize) -> Field<'f> {
+        self.max_length = Some(characters);
+        self
+    }
+
+    /// Shows the field.
+    pub fn show(&self, inputs: &Inputs) -> Markup {
+        let Field { name, kind, value, is_required, max_length, .. } = self;
+        let value = if *kind == Kind::Secret { "" } else { inputs.value(name, value) };
+        let (problem, hint) = (inputs.problem(name), &self.hint);
+        let described = described_by(name, hint.is_some(), problem.is_some());
+        let invalid = problem.map(|_| "true");
+        let (input_type, mode) = match kind {
+            Kind::Day => ("date", None),
+            Kind::Secret => ("password", None),
+            Kind::Decimal => ("text", Some("decimal")),
+            Kind::Integer => ("text", Some("numeric")),
+            Kind::Text | Kind::Lines => ("text", None),
+        };
+        let complete = if *kind == Kind::Secret { "current-password" } else { "off" };
+        let control = html! {
+            @if *kind == Kind::Lines {
+                textarea id=(name) name=(name) required[*is_required] maxlength=[max_length] aria-invalid=[invalid]
+                    aria-describedby=[described.as_deref()] { "\n" (value) }
+            } @else {
+                input id=(name) name=(name) type=(input_type) inputmode=[mode] value=(value) required[*is_required]
+                    maxlength=[max_length] autocomplete=(complete) spellcheck=[(*kind == Kind::Secret).then_some("false")]
+                    aria-invalid=[invalid] aria-describedby=[described.as_deref()];
+            }
+        };
+        labeled(name, self.label, hint.as_ref(), &control, problem)
+    }
+}
+
+/// Returns the IDs of what describes a field.
+fn described_by(name: &str, has_hint: bool, has_problem: bool) -> Option<String> {
+    let ids = [(has_hint, "h"), (has_problem, "p")];
+    let ids: Vec<String> =
+        ids.iter().filter(|(is_there, _)| *is_there).map(|(_, kind)| format!("{name}-{kind}")).collect();
+    (!ids.is_empty()).then(|| ids.join(" "))
+}
+
+fn labeled(
+    name: &str,
+    label: &str,
+    hint: Option<&Markup>,
+    control: &Markup,
+    problem: Option<&str>,
+) -> Markup {
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            @if let Some(hint) = hint { p.note id={ (name) "-h" } { (hint) } }
+            (control)
+            @if let Some(problem) = problem { (problem_of(name, problem)) }
+        }
+    }
+}
+
+fn problem_of(name: &str, problem: &str) -> Markup {
+    html! { p.problem id={ (name) "-p" } { (icons::icon("bad")) span { (problem) } } }
+}
+
+/// Returns a list of choices, of which one is chosen: values with their texts.
+pub fn select<'a>(
+    inputs: &Inputs,
+    name: &str,
+    label: &str,
+    choices: impl IntoIterator<Item = (&'a str, String)>,
+    chosen: &str,
+) -> Markup {
+    let problem = inputs.problem(name);
+    let described = described_by(name, false, problem.is_some());
+    let control = html! {
+        select id=(name) name=(name) aria-invalid=[problem.map(|_| "true")] aria-describedby=[described.as_deref()] {
+            @for (value, text) in choices {
+                option value=(value) selected[inputs.is_chosen(name, value, value == chosen)] { (text) }
+            }
+        }
+    };
+    labeled(name, label, None, &control, problem)
+}
+
+/// A choice among few, each with a note.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Value of the field.
+    pub value: String,
+    /// What it is.
+    pub text: String,
+    /// What it means.
+    pub note: String,
+    /// An amount beside it.
+    pub amount: Option<String>,
+}
+
+/// Returns choices of which one is chosen, all visible. The first one has the ID that problems link.
+pub fn choices(inputs: &Inputs, name: &str, legend: &str, choices: &[Choice], chosen: &str) -> Markup {
+    let problem = inputs.problem(name);
+    html! {
+        fieldset.stack.tight aria-describedby=[problem.map(|_| format!("{name}-p"))] {
+            legend.out { (legend) }
+            @for (index, choice) in choices.iter().enumerate() {
+                label.choice {
+                    input type="radio" name=(name) value=(choice.value) id=[(index == 0).then_some(name)]
+                        checked[inputs.is_chosen(name, &choice.value, choice.value == chosen)];
+                    span { (choice.text) span.note { (choice.note) } }
+                    @if let Some(amount) = &choice.amount { b { (amount) } }
+                }
+            }
+            @if let Some(problem) = problem { (problem_of(name, problem)) }
+        }
+    }
+}
+
+/// Returns checkboxes of which any number is checked: values with their texts.
+pub fn checkboxes<'a>(
+    inputs: &Inputs,
+    name: &str,
+    legend: &str,
+    values: impl IntoIterator<Item = (&'a str, String)>,
+    is_checked: impl Fn(&str) -> bool,
+) -> Markup {
+    let problem = inputs.problem(name);
+    html! {
+        fieldset.stack.tight id=(name) aria-describedby=[problem.map(|_| format!("{name}-p"))] {
+            legend { b { (legend) } }
+            @for (value, text) in values {
+                label.tick {
+                    input type="checkbox" name=(name) value=(value) checked[inputs.is_chosen(name, value, is_checked(value))];
+                    span { (text) }
+                }
+            }
+            @if let Some(problem) = problem { (problem_of(name, problem)) }
+        }
+    }
+}
+
+/// Returns a checkbox that must be checked, such as the signature of an agreement.
+pub fn tick(inputs: &Inputs, name: &str, text: &Markup) -> Markup {
+    let problem = inputs.problem(name);
+    html! {
+        div.field {
+            label.tick {
+                input type="checkbox" id=(name) name=(name) value="yes" required checked[inputs.is_chosen(name, "yes", false)]
+                    aria-invalid=[problem.map(|_| "true")] aria-describedby=[problem.map(|_| format!("{name}-p"))];
+                span { (text) }
+            }
+            @if let Some(problem) = problem { (problem_of(name, problem)) }
+        }
+    }
+}
+
+/// Returns the hidden key with which a form is carried out once.
+pub fn form_key(inputs: &Inputs) -> Markup {
+    // A refused form keeps its key: nothing was stored under it.
+    let new = Uuid::new_v4().to_string();
+    let key = inputs.value(KEY_FIELD, &new);
+    html! { input type="hidden" name=(KEY_FIELD) value=(if key.is_empty() { &new } else { key }); }
+}
+
+/// Returns a form that is sent to a path below [`PREFIX`](crate::console::address::PREFIX).
+pub fn form(context: &Context, path: &str, content: &Markup) -> Markup {
+    form_with_class(context, path, "stack", content)
+}
+
+/// Returns a form with a class of the design.
+pub fn form_with_class(context: &Context, path: &str, class: &str, content: &Markup) -> Markup {
+    html! {
+        form method="post" action=(context.links.to(path)) class=(class) {
+            (form_key(&context.inputs))
+            (content)
+        }
+    }
+}
+
+/// Returns a button that is a form of its own, for what needs no question.
+pub fn button(context: &Context, path: &str, label: &str, class: &str) -> Markup {
+    form_with_class(context, path, "row", &html! { button class=(class) { (label) } })
+}
+
+/// Returns the button that sends a form, and a link that leaves it.
+pub fn buttons(context: &Context, label: &str, leave: (&str, &str)) -> Markup {
+    html! {
+        div.row {
+            button.primary { (label) }
+            a.button.quiet href=(context.links.to(leave.1)) { (leave.0) }
+        }
+    }
+}
+
+/// Returns what stands above a form that was refused.
+pub fn refusal(context: &Context) -> Markup {
+    badges::refusal(&context.inputs).unwrap_or_default()
+}

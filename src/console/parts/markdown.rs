@@ -1,0 +1,133 @@
+//! Texts of teams in Markdown. HTML in them is shown as text, images are left out, and only web addresses become links.
+
+use maud::{Markup, PreEscaped};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+
+/// Renders a text of a team. Headings become paragraphs, since those of the page are its own.
+pub fn render(text: &str) -> Markup {
+    render_with(text, |_| None)
+}
+
+/// Renders a document of the market below the heading of its page: its headings stay, one level lower.
+pub fn render_document(text: &str) -> Markup {
+    render_with(text, |level| {
+        Some(if level == HeadingLevel::H1 { HeadingLevel::H2 } else { HeadingLevel::H3 })
+    })
+}
+
+/// Renders a text. Headings for which `heading` returns no level become paragraphs.
+fn render_with(text: &str, heading: fn(HeadingLevel) -> Option<HeadingLevel>) -> Markup {
+    let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
+    let mut link_is_kept = Vec::new();
+    let mut images = 0_usize;
+    let events = Parser::new_ext(text, options).filter_map(|event| match event {
+        Event::Start(Tag::Image { .. }) => {
+            images += 1;
+            None
+        }
+        Event::End(TagEnd::Image) => {
+            images = images.saturating_sub(1);
+            None
+        }
+        Event::Html(html) | Event::InlineHtml(html) => Some(Event::Text(html)),
+        Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
+        Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
+        Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(match heading(level) {
+            Some(level) => Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() },
+            None => Tag::Paragraph,
+        })),
+        Event::End(TagEnd::Heading(level)) => {
+            Some(Event::End(heading(level).map_or(TagEnd::Paragraph, TagEnd::Heading)))
+        }
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            let address = web_address(&dest_url);
+            link_is_kept.push(address.is_some());
+            // The renderer of links has no attributes for where they lead.
+            address.map(|address| Event::InlineHtml(opening_tag(&address).into()))
+        }
+        Event::End(TagEnd::Link) => {
+            link_is_kept.pop().unwrap_or(false).then(|| Event::InlineHtml("</a>".into()))
+        }
+        // Where columns are aligned would be a style, and the name of a language would be a class.
+        Event::Start(Tag::Table(alignments)) => {
+            Some(Event::Start(Tag::Table(vec![Alignment::None; alignments.len()])))
+        }
+        Event::Start(Tag::CodeBlock(_)) => Some(Event::Start(Tag::CodeBlock(CodeBlockKind::Indented))),
+        other => Some(other),
+    });
+    let mut rendered = String::with_capacity(text.len() + text.len() / 2);
+    html::push_html(&mut rendered, events);
+    PreEscaped(rendered)
+}
+
+/// Returns the address of a link if it is one of the web, as it was parsed.
+pub fn web_address(text: &str) -> Option<String> {
+    let address = url::Url::parse(text).ok()?;
+    let is_web = ["http", "https"].contains(&address.scheme()) && address.has_host();
+    (is_web && address.username().is_empty() && address.password().is_none()).then(|| address.into())
+}
+
+/// Returns the tag that opens a link that a team wrote.
+fn opening_tag(address: &str) -> String {
+    let escaped = maud::html! { (address) }.into_string().replace('\'', "&#39;");
+    format!("<a href=\"{escaped}\" rel=\"nofollow noopener ugc\" class=\"foreign\">")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_teams_contains_no_markup_of_theirs() {
+        for (text, expected) in [
+            ("a **b**", "<p>a <strong>b</strong></p>\n"),
+            ("# Title", "<p>Title</p>\n"),
+            ("a <script>alert(1)</script>", "<p>a &lt;script&gt;alert(1)&lt;/script&gt;</p>\n"),
+            ("<b onclick=x>", "<p>&lt;b onclick=x&gt;</p>\n"),
+            ("[x](javascript:alert(1))", "<p>x</p>\n"),
+            ("![x](https://tracker.example/a.png)", "<p>x</p>\n"),
+            ("[x](https://a.example/?a=1&b=\"2)", "<p>[x](https://a.example/?a=1&amp;b=&quot;2)</p>\n"),
+            ("```x\tflash\na\n```", "<pre><code>a\n</code></pre>\n"),
+            (
+                "|a|\n|:-:|\n|b|",
+                "<table><thead><tr><th>a</th></tr></thead><tbody>\n<tr><td>b</td></tr>\n</tbody></table>\n",
+            ),
+            (
+                "[x](https://a.example/?a&b)",
+                "<p><a href=\"https://a.example/?a&amp;b\" rel=\"nofollow noopener ugc\" class=\"foreign\">x</a></p>\n",
+            ),
+        ] {
+            let rendered = render(text).into_string();
+            assert!(
+                !rendered.contains("<script")
+                    && !rendered.contains("<img")
+                    && !rendered.contains("javascript:\"")
+            );
+            if !text.contains("\"2") {
+                assert_eq!(rendered, expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn headings_of_documents_stay() {
+        let rendered = render_document("# One\n\n## Two\n\n<b>x</b>").into_string();
+        assert!(rendered.starts_with("<h2>One</h2>\n<h3>Two</h3>\n"), "{rendered}");
+        assert!(!rendered.contains("<b>"), "{rendered}");
+    }
+
+    #[test]
+    fn only_web_addresses_become_links() {
+        for text in [
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "//a.example",
+            "/x",
+            "https://u:p@a.example",
+            "mailto:a@b.c",
+        ] {
+            assert_eq!(web_address(text), None, "{text}");
+        }
+        assert_eq!(web_address("HTTPS://A.example").as_deref(), Some("https://a.example/"));
+    }
+}

@@ -1,0 +1,18 @@
+//! Components that pages are made of. Each is a function to markup, and each piece of the design is here once.
+
+pub mod badges;
+pub mod bars;
+pub mod cards;
+pub mod evidence;
+pub mod fields;
+pub mod icons;
+pub mod kinds;
+pub mod listing_cells;
+pub mod listing_view;
+pub mod markdown;
+pub mod secrets;
+pub mod tables;
+pub mod tabs;
+pub mod timeline;
+
+pub(crate) use super::text;

@@ -1,0 +1,95 @@
+//! Tables, lists of facts, pagers, and what stands where a list is empty.
+
+use maud::{Markup, Render, html};
+
+/// The head of a column.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Name of the column, with its unit.
+    pub name: &'static str,
+    /// Whether its values are amounts, numbers, or days, which are aligned at the right.
+    pub is_number: bool,
+}
+
+impl Head {
+    /// Returns the head of a column of texts.
+    pub const fn text(name: &'static str) -> Head {
+        Head { name, is_number: false }
+    }
+
+    /// Returns the head of a column of numbers.
+    pub const fn number(name: &'static str) -> Head {
+        Head { name, is_number: true }
+    }
+}
+
+/// Returns a table. The first cell of a row names it.
+pub fn table(label: &str, heads: &[Head], rows: &[Vec<Markup>]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label={ (label) ", table" } {
+            table.dense {
+                thead { tr { @for head in heads { th scope="col" class=[head.is_number.then_some("num")] { (head.name) } } } }
+                tbody { @for row in rows { tr { @for (index, cell) in row.iter().enumerate() {
+                    @if index == 0 { th scope="row" { (cell) } }
+                    @else { td class=[heads.get(index).is_some_and(|head| head.is_number).then_some("num")] { (cell) } }
+                } } } }
+            }
+        }
+        @if heads.len() > 3 { p.hint.note { "Scroll sideways for more columns." } }
+    }
+}
+
+/// Returns names with their values.
+pub fn facts(facts: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts { @for (name, value) in facts { dt { (name) } dd { (value) } } } }
+}
+
+/// Returns amounts that add up to the last one.
+pub fn sum(amounts: &[(&str, String)]) -> Markup {
+    let last = amounts.len().saturating_sub(1);
+    html! {
+        dl.facts.sum { @for (index, (name, amount)) in amounts.iter().enumerate() {
+            dt class=[(index == last).then_some("total")] { (name) }
+            dd class=[(index == last).then_some("total")] { (amount) }
+        } }
+    }
+}
+
+/// Returns at most five figures: names, values, and notes.
+pub fn figures(figures: &[(&str, Markup, Markup)]) -> Markup {
+    html! {
+        dl.figures { @for (name, value, note) in figures {
+            div { dt { (name) } dd { (value) } dd.note { (note) } }
+        } }
+    }
+}
+
+/// Returns a section of a page with its heading. The ID must be unique on the page.
+pub fn section(id: &str, heading: &str, content: &Markup) -> Markup {
+    html! { section.section aria-labelledby=(id) { h2 id=(id) { (heading) } (content) } }
+}
+
+/// Returns what stands where a list is empty: what is not there, what to do, and a link that does it, by label and address.
+pub fn empty(what: &str, advice: &str, link: Option<(&str, &str)>) -> Markup {
+    html! {
+        div.empty {
+            h2 { (what) }
+            p { (advice) }
+            @if let Some((label, address)) = link { div.row { a.button href=(address) { (label) } } }
+        }
+    }
+}
+
+/// Returns the links between the pages of a list, which continue at a cursor, and so go back by the browser's button or to the
+/// first page.
+pub fn pager(note: &impl Render, first: Option<&str>, next: Option<&str>) -> Markup {
+    html! {
+        nav.row.apart aria-label="Pages of the list" {
+            span.note { (note) }
+            span.row {
+                @if let Some(first) = first { a.button href=(first) { "First page" } }
+                @if let Some(next) = next { a.button href=(next) rel="next" { "Next page" } }
+            }
+        }
+    }
+}

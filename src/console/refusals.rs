@@ -1,0 +1,172 @@
+//! Pages that say why something cannot be done, and what to do.
+
+use maud::{Markup, html};
+use poem::{Response, http::header};
+
+use super::{
+    answer::{Answer, Content},
+    parts::text,
+    paths, responses,
+    visit::Context,
+};
+use crate::{
+    error::{Error, ErrorChain},
+    web::problem,
+};
+
+/// Whether an error says why a form was refused, so that the form is shown again with it.
+pub const fn is_about_form(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Invalid(_)
+            | Error::Conflict(_)
+            | Error::InvalidState(..)
+            | Error::InvalidTransition { .. }
+            | Error::QuotaExceeded(_)
+            | Error::Forbidden(_)
+            | Error::Malformed(_)
+            | Error::StorageFull { .. }
+            | Error::DatabaseLocked { .. }
+            | Error::AtCapacity { .. }
+    )
+}
+
+/// Returns the page for an error.
+pub async fn response(context: &Context, error: &Error) -> Response {
+    log(context, error);
+    let content = content(context, error);
+    if context.signed_in.is_none() {
+        return with_header(responses::respond_plain(context, &content), error);
+    }
+    match responses::respond(context, Answer::from(content), None).await {
+        Ok(response) => with_header(response, error),
+        Err(error) => bare_response(context, &error),
+    }
+}
+
+/// Returns the page for an error in a frame that reads nothing.
+pub fn bare_response(context: &Context, error: &Error) -> Response {
+    log(context, error);
+    with_header(responses::respond_plain(context, &content(context, error)), error)
+}
+
+/// Adds when to try again.
+fn with_header(mut response: Response, error: &Error) -> Response {
+    if let Some((name, value)) = problem::error_header(error).filter(|(name, _)| name == header::RETRY_AFTER)
+    {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+fn log(context: &Context, error: &Error) {
+    if let Error::Internal(source) = error {
+        let cause = ErrorChain(source.as_ref());
+        tracing::error!(request_id = context.request_id, %cause, "a page failed with an internal error");
+    }
+}
+
+fn content(context: &Context, error: &Error) -> Content {
+    let (title, advice) = advice(context, error);
+    let status = problem::error_status(error);
+    let body = html! {
+        div.empty {
+            div.prose { p { (advice.reason) } }
+            div.row { @for (index, (label, path)) in advice.links.iter().enumerate() {
+                a.button.primary[index == 0] href=(context.links.to(path)) { (label) }
+            } }
+            dl.facts {
+                dt { "Address" } dd.mono.long { (context.links.to(&context.path)) }
+                dt { "Request ID" } dd.mono.long { (context.request_id) }
+                dt { "Time" } dd { (text::moment(context.now())) }
+            }
+            p.note { "Status " (status.as_u16()) @if !status.is_server_error() { ". If this looks wrong, send the request ID to the market." } }
+        }
+    };
+    Content::new(title, body).with_status(status)
+}
+
+/// What to do after an error.
+struct Advice {
+    reason: Markup,
+    /// Labels, and paths of pages.
+    links: Vec<(&'static str, String)>,
+}
+
+fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
+    let start = || vec![("Go to the start", String::new())];
+    let say = |reason: &str| html! { (reason) };
+    match error {
+        Error::NotFound(what) | Error::UnknownPath(what) if what == "page" || what.is_empty() => (
+            "There is no such page",
+            Advice { reason: say("The address is wrong, or the page is for another team."), links: start() },
+        ),
+        Error::NotFound(what) => (
+            "This is not here",
+            Advice {
+                reason: html! { "There is no " (what) " with this address that your team may see. It may have been taken down, \
+                or the address is wrong." },
+                links: vec![
+                    ("Search the catalog", paths::CATALOG.to_owned()),
+                    ("Go to the start", String::new()),
+                ],
+            },
+        ),
+        Error::RoleRequired(role) => (
+            "This page is for other teams",
+            Advice {
+                reason: html! { "It needs the role " b { (role) } ", which your team does not have. Only the market can give a \
+                team a role: ask it, if your team should have this one." },
+                links: start(),
+            },
+        ),
+        Error::NdaRequired => (
+            "Accept the NDA first",
+            Advice {
+                reason: say(
+                    "What the market shows is confidential, so your team has to accept the mutual non-disclosure agreement \
+                             before it sees the catalog. Reading it takes some minutes; anybody with a console key of your team \
+                             can accept it.",
+                ),
+                links: vec![("Read the NDA", paths::NDA.to_owned())],
+            },
+        ),
+        Error::BrowseLocked { published, required } => (
+            "The catalog is still locked for your team",
+            Advice {
+                reason: html! { "Vendors see the whole catalog once they have published " (required) " listings. Your team has \
+                published " (published) ". Until then, you see its first page." },
+                links: vec![("Open the first page", paths::CATALOG.to_owned())],
+            },
+        ),
+        Error::TeamKeyRequired => (
+            "This page is for teams",
+            Advice {
+                reason: say(
+                    "You have signed in as an operator, who runs the market. Sign out, and sign in with a key of a team.",
+                ),
+                links: start(),
+            },
+        ),
+        Error::OperatorRequired => (
+            "This page is for operators",
+            Advice { reason: say("It is for those who run the market, not for teams."), links: start() },
+        ),
+        Error::Internal(_) => (
+            "Something went wrong",
+            Advice {
+                reason: say(
+                    "The market could not show this page because of a fault of its own. Nothing was changed. Try again \
+                             later; if it stays, send the request ID to the market.",
+                ),
+                links: start(),
+            },
+        ),
+        other => ("This was refused", Advice { reason: html! { (other.message()) }, links: here(context) }),
+    }
+}
+
+fn here(context: &Context) -> Vec<(&'static str, String)> {
+    let is_known = context.signed_in.is_some();
+    vec![("Go to the start", if is_known { String::new() } else { paths::SIGN_IN.to_owned() })]
+}

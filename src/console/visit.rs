@@ -1,0 +1,112 @@
+//! A visit of a page: who visits it, with what proof of access, and what was asked for.
+
+use std::{ops::Deref, sync::Arc};
+
+use uuid::Uuid;
+
+use super::{
+    address::{Links, Query},
+    forms::Inputs,
+    navigation::PageTable,
+    session::SignedIn,
+};
+use crate::{
+    domain::{sessions::TeamSide, teams::Team, time::Timestamp},
+    error::{Error, Result},
+    market::{Market, Reader, Requester},
+    web::served_market::ServedMarket,
+};
+
+/// A visit of a page by somebody who has the required access. `A` is the proof of it.
+pub struct Visit<A> {
+    /// The proof of access.
+    pub access: A,
+    /// The rest of the visit, which does not depend on the kind of the proof.
+    pub context: Arc<Context>,
+}
+
+impl<A> Deref for Visit<A> {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        &self.context
+    }
+}
+
+/// What is known about a visit besides the proof of access.
+pub struct Context {
+    /// The market that is served.
+    pub served: Arc<ServedMarket>,
+    /// The addresses of its pages.
+    pub links: Links,
+    /// The base URL of addresses that people copy, such as those of requests.
+    pub base_url: String,
+    /// The path below [`PREFIX`](super::address::PREFIX).
+    pub path: String,
+    /// The values of the parameters of the path.
+    pub parameters: Vec<String>,
+    /// The query.
+    pub query: Query,
+    /// Who visits the page; `None` on pages that everybody may see.
+    pub signed_in: Option<SignedIn>,
+    /// Who pays for reads and writes.
+    pub requester: Requester,
+    /// ID of the request.
+    pub request_id: String,
+    /// What the fields of the page's forms show.
+    pub inputs: Inputs,
+    /// All pages.
+    pub pages: PageTable,
+    /// Whether a script asks for the changed part of the page only.
+    pub is_partial: bool,
+}
+
+impl Context {
+    /// Returns the market.
+    pub fn market(&self) -> &Market {
+        self.served.market()
+    }
+
+    /// Returns the time of the market.
+    pub fn now(&self) -> Timestamp {
+        self.market().clock().now()
+    }
+
+    /// Returns the team that visits the page; `None` for operators and strangers.
+    pub fn team(&self) -> Option<&Team> {
+        self.signed_in.as_ref().and_then(|signed_in| signed_in.authenticated.team()).map(Arc::as_ref)
+    }
+
+    /// Returns the side of a team with both roles that pages are shown for; `None` for other visitors.
+    pub fn side(&self) -> Option<TeamSide> {
+        self.team().filter(|team| team.is_buyer && team.is_vendor)?;
+        let chosen = self.signed_in.as_ref().and_then(|signed_in| signed_in.session.preferences.side);
+        Some(chosen.unwrap_or(TeamSide::Buyer))
+    }
+
+    /// Returns the parameter of the path at this position.
+    pub fn parameter(&self, position: usize) -> &str {
+        self.parameters.get(position).map_or("", String::as_str)
+    }
+
+    /// Returns the ID in the path at this position. Anything else is the address of no page.
+    pub fn id(&self, position: usize) -> Result<Uuid> {
+        Uuid::try_parse(self.parameter(position)).map_err(|_| Error::not_found("page"))
+    }
+
+    /// Returns the address of this page with another query.
+    pub fn here(&self, query: &Query) -> String {
+        query.at(&self.links.to(&self.path))
+    }
+}
+
+impl<A: Clone + Send + 'static> Visit<A> {
+    /// Runs a read operation with the proof of access.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Reader, &A) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let access = self.access.clone();
+        self.market().read(self.requester.clone(), move |reader| work(reader, &access)).await
+    }
+}
