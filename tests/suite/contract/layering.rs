@@ -9,11 +9,12 @@ use std::{collections::BTreeSet, fs, path::Path};
 use self::{module_graph::Modules, rust_paths::SourceFile};
 
 /// The layers, highest first. A module may use the layers after its own, and the foundations.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 15] = [
     "cli",
     "gym",
     "mcp",
     "rest",
+    "console",
     "web",
     "worlds",
     "fixtures",
@@ -25,6 +26,9 @@ const LAYERS: [&str; 14] = [
     "store",
     "error",
 ];
+
+/// Layers beside each other: neither uses the other.
+const FACES: [&str; 2] = ["rest", "console"];
 
 /// What every layer may use: modules below all layers, and crates by their names in `lib.rs`.
 const FOUNDATIONS: [&str; 14] = [
@@ -49,8 +53,10 @@ const PURE: [(&str, &[&str]); 2] =
     [("error", &["domain", "string_enum"]), ("request_problems", &["domain", "error"])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 13] = [
-    ("poem", &["web", "rest", "mcp", "gym"]),
+const OWNERS: [(&str, &[&str]); 15] = [
+    ("maud", &["console"]),
+    ("pulldown_cmark", &["console"]),
+    ("poem", &["web", "rest", "console", "mcp", "gym"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["web", "rest"]),
     ("governor", &["web"]),
@@ -145,7 +151,9 @@ fn modules_use_only_lower_layers() {
             let is_impure = PURE.iter().any(|(pure, allowed)| {
                 *pure == layer(&path) && *pure != module && !allowed.contains(&module.as_str())
             });
-            if is_impure || !(is_below || FOUNDATIONS.contains(&module.as_str())) {
+            let is_other_face =
+                FACES.contains(&module.as_str()) && FACES.contains(&layer(&path)) && module != layer(&path);
+            if is_impure || is_other_face || !(is_below || FOUNDATIONS.contains(&module.as_str())) {
                 violations.push(format!("{path} uses {module}"));
             }
         }
@@ -249,7 +257,7 @@ fn a_resource_has_one_name_in_every_layer() {
 #[test]
 fn only_code_that_serves_no_requests_acts_for_the_platform() {
     let serves_requests =
-        |path: &str| ["web", "rest", "mcp"].contains(&layer(path)) && !path.ends_with("/tests.rs");
+        |path: &str| ["web", "rest", "console", "mcp"].contains(&layer(path)) && !path.ends_with("/tests.rs");
     let acting: Vec<String> = sources("src")
         .into_iter()
         .filter(|(_, text)| without_comments(text).contains("Platform::of_process"))

@@ -51,6 +51,7 @@ const IDS: &[(&str, Details)] = &[
     ("*.refresh_id", &[]),
     ("*.reversal_entry_id", ENTRIES),
     ("*.run_id", RUNS),
+    ("*.session_id", &[]),
     ("*.subject_id", &[]),
     ("*.successor_id", KEYS),
     ("*.task_build_id", &["task-builds"]),

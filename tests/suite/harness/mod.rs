@@ -5,6 +5,7 @@
 
 pub mod archives;
 pub mod backups;
+pub mod browser;
 pub mod codebases;
 pub mod database;
 pub mod documents;
@@ -13,6 +14,7 @@ pub mod generated;
 pub mod git;
 pub mod listing_lifecycle;
 pub mod listings;
+pub mod markup;
 pub mod panics;
 pub mod random;
 pub mod receiver;

@@ -1,5 +1,6 @@
 //! Money: balances, holds, credits, and withdrawals, through operations on a real database.
 
+mod credit_requests;
 mod random;
 mod rules;
 mod stored_balances;

@@ -1,0 +1,176 @@
+//! What each page of the table shows to whom. A new page is covered by its line in the table.
+
+use marketplace::{
+    console::{self, PREFIX, PageRow},
+    web::{Audience, RequiredAccess},
+};
+use poem::http::Method;
+use uuid::Uuid;
+
+use crate::harness::{self, TestMarket, browser::Browser};
+
+const BUYER: &str = "mkt_demo_buyer";
+const VENDOR: &str = "mkt_demo_vendor";
+const BOTH: &str = "mkt_demo_both";
+const LOCKED: &str = "mkt_demo_locked";
+const NO_NDA: &str = "mkt_demo_no_nda";
+const NO_ROLE: &str = "mkt_demo_no_role";
+const OPERATOR: &str = "mkt_demo_operator";
+
+/// Returns the path of a page, with an ID that nothing has for each parameter.
+fn path_of(row: &PageRow) -> String {
+    let segments = row.path.split('/').map(|segment| {
+        if segment.starts_with('{') { Uuid::from_u128(7).to_string() } else { segment.to_owned() }
+    });
+    format!("{PREFIX}{}", segments.collect::<Vec<_>>().join("/"))
+}
+
+fn has_parameters(row: &PageRow) -> bool {
+    row.path.contains('{')
+}
+
+fn rows() -> impl Iterator<Item = PageRow> {
+    console::pages().into_iter()
+}
+
+#[tokio::test]
+async fn strangers_are_led_to_the_page_for_signing_in() {
+    let market = harness::demo();
+    let browser = Browser::new(market);
+    for row in rows().filter(|row| row.access.is_some()) {
+        let path = path_of(&row);
+        if row.is_shown {
+            let page = browser.get(&path).await;
+            assert_eq!(page.status(), 303, "{path}");
+            assert!(page.location().starts_with("/console/sign-in"), "{path}: {}", page.location());
+            assert!(path == PREFIX || page.location().contains("next="), "{path}: {}", page.location());
+        }
+        if row.has_form {
+            let page = browser.post(&path, &[]).await;
+            assert_eq!((page.status(), page.location()), (303, "/console/sign-in"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn forms_of_other_sites_change_nothing() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, BOTH).await;
+    for row in rows().filter(|row| row.has_form) {
+        for headers in [
+            &[("sec-fetch-site", "cross-site")][..],
+            &[("sec-fetch-site", "same-site")],
+            &[("origin", "null")],
+            &[("origin", "https://evil.example"), ("host", "market.test")],
+        ] {
+            let page = browser.send(Method::POST, &path_of(&row), headers, String::new()).await;
+            page.expect(403, "of");
+            // Before anything else, a demo market refuses requests of pages of hosts that it does not know.
+            let is_known = !headers.iter().any(|(name, _)| *name == "origin");
+            assert!(!is_known || page.text.contains("sent by a page of another site"), "{}", page.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_say_what_access_lacks_and_what_to_do() {
+    let market = harness::demo();
+    let open = async |key| Browser::signed_in(market, key).await;
+    let (buyer, vendor, no_role) = (open(BUYER).await, open(VENDOR).await, open(NO_ROLE).await);
+    let (no_nda, operator, locked) = (open(NO_NDA).await, open(OPERATOR).await, open(LOCKED).await);
+    for row in rows().filter(|row| row.is_shown) {
+        let Some(access) = row.access else { continue };
+        let path = path_of(&row);
+        let needs_nda =
+            !matches!(access, RequiredAccess::AnyKey | RequiredAccess::ValidKey | RequiredAccess::Operator);
+        match access.audience() {
+            Audience::Buyers => {
+                vendor.get(&path).await.expect(403, "which your team does not have");
+            }
+            Audience::Vendors => {
+                buyer.get(&path).await.expect(403, "which your team does not have");
+            }
+            Audience::TeamsWithRole => {
+                no_role.get(&path).await.expect(403, "which your team does not have");
+            }
+            Audience::AllTeams | Audience::Everyone | Audience::Operators => {}
+        }
+        if needs_nda && access.audience() != Audience::Vendors {
+            let page = no_nda.get(&path).await;
+            page.expect(
+                403,
+                if access.audience() == Audience::Buyers { "your team" } else { "Accept the NDA first" },
+            );
+        }
+        if !matches!(access.audience(), Audience::Everyone | Audience::Operators) {
+            operator.get(&path).await.expect(403, "signed in as an operator");
+        }
+        if access == RequiredAccess::CatalogAccess {
+            locked.get(&path).await.expect(403, "still locked");
+        }
+    }
+}
+
+#[tokio::test]
+async fn records_of_others_are_nowhere() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, BOTH).await;
+    for row in rows().filter(|row| row.is_shown && row.access.is_some() && has_parameters(row)) {
+        let page = browser.get(&path_of(&row)).await;
+        assert_eq!(page.status(), 404, "{}: {}", row.path, page.visible());
+        let malformed = path_of(&row).replace(&Uuid::from_u128(7).to_string(), "x%00y");
+        let page = browser.get(&malformed).await;
+        assert_eq!(page.status(), 404, "{malformed}");
+    }
+    for path in ["/console/nowhere", "/console/listings", "/console/%ff"] {
+        browser.get(path).await.expect(404, "There is no such page");
+        let stranger = Browser::new(market).get(path).await;
+        stranger.expect(404, "There is no such page");
+    }
+    assert_eq!(browser.get("/console/").await.location(), "/console");
+}
+
+/// Returns the number of statements that a page executes. Background work can only add to it.
+async fn count_statements(market: &TestMarket, browser: &Browser<'_>, path: &str) -> u64 {
+    let mut minimum = u64::MAX;
+    for _ in 0..3 {
+        let before = market.market().statement_count();
+        let page = browser.get(path).await;
+        assert!(page.status() < 400, "{path}: {}", page.visible());
+        minimum = minimum.min(market.market().statement_count() - before);
+    }
+    minimum
+}
+
+#[tokio::test]
+async fn pages_execute_few_statements() {
+    const MAX: u64 = 20;
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, BOTH).await;
+    for row in rows().filter(|row| row.is_shown && !has_parameters(row) && row.path != "/world-clock") {
+        let count = count_statements(&market, &browser, &path_of(&row)).await;
+        assert!(count <= MAX, "{} executes {count} statements", row.path);
+    }
+}
+
+#[tokio::test]
+async fn each_page_has_a_frame_and_strict_headers() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, BOTH).await;
+    for row in rows().filter(|row| row.is_shown && !has_parameters(row) && row.path != "/world-clock") {
+        let page = browser.open(&path_of(&row)).await;
+        page.expect(200, "<!DOCTYPE html>");
+        assert_eq!(page.text.matches("<h1").count(), 1, "{}", row.path);
+        assert_eq!(page.response.header("cache-control"), "no-store", "{}", row.path);
+        assert_eq!(page.response.header("x-content-type-options"), "nosniff", "{}", row.path);
+        let policy = page.response.header("content-security-policy");
+        for part in
+            ["default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "form-action 'self'"]
+        {
+            assert!(policy.contains(part), "{}: {policy}", row.path);
+        }
+        for forbidden in [" style=\"", "hx-on", "javascript:", " onclick", "<script>"] {
+            assert!(!page.text.contains(forbidden), "{} contains {forbidden}", row.path);
+        }
+    }
+}

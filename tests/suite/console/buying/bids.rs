@@ -1,0 +1,173 @@
+//! Bids: made, changed, confirmed, withdrawn, expired, and accepted.
+
+use marketplace::{
+    domain::{listing_lifecycle::Operation, listings::Actor, money::Cents},
+    error::Error,
+    operations::listing_assets,
+    store,
+};
+use uuid::Uuid;
+
+use super::{
+    BUYER, DAY, OTHER, agreement, asset_id, bid, bid_path, buy_path, change_listing, complete, count,
+    credits, id_of, made, shop, write,
+};
+use crate::{
+    harness::{TestMarket, browser::Browser, listing_lifecycle, teams},
+    sales::{accept, decline, listing_id},
+};
+
+/// Bids on `plain`, and returns the path of the bid.
+async fn bid_on_plain(browser: &Browser<'_>, choices: &str) -> String {
+    made(&bid(browser, "plain", choices).await, "bid_made")
+}
+
+#[track_caller]
+fn refused(market: &TestMarket, offer: Uuid) {
+    let error = accept(market, "seller", offer).expect_err("it is refused");
+    assert!(matches!(&error, Error::Conflict(message) if message.contains("confirmed")), "{error:?}");
+}
+
+#[tokio::test]
+async fn bid_is_made_changed_and_withdrawn() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let form = bid_path("plain");
+    for amount in ["x", "0", "1,5", "-3"] {
+        let page = browser.get(&format!("{form}?amount={amount}")).await;
+        assert!(!page.text.contains("name=\"quote\""), "{amount}: {}", page.visible());
+    }
+    let path = bid_on_plain(&browser, "amount=40").await;
+    browser.get(&path).await.expect(200, "$40.00").expect(200, "The vendor has not decided yet.");
+    let page = browser.get(&format!("{form}?amount=41.50&pay_with=invoice")).await;
+    page.expect(200, "Change the bid to $41.50");
+    let changed = browser.submit(&page, &form, &[("accept", "yes")]).await;
+    assert_eq!(made(&changed, "bid_changed"), path);
+    browser.get(&path).await.expect(200, "$41.50").expect(200, "Invoice");
+    browser.get("/console/bids?format=csv").await.expect(200, "Listing plain,Open,41.50,50.00,Invoice");
+    let withdraw = format!("{path}/withdraw");
+    let question = browser.get(&withdraw).await;
+    let other = Browser::signed_in(&market, OTHER).await;
+    for hidden in [&path, &withdraw] {
+        other.get(hidden).await.expect(404, "This is not here");
+    }
+    other.post(&withdraw, &[]).await.expect(404, "This is not here");
+    for _ in 0..2 {
+        let withdrawn = browser.submit(&question, &withdraw, &[]).await;
+        assert_eq!(made(&withdrawn, "bid_withdrawn"), path);
+    }
+    browser.get(&path).await.expect(200, "You withdrew this bid.");
+    assert_eq!(credits(&market, "buyer"), 100_000);
+    let audited = "SELECT group_concat(operation, ' ') FROM (SELECT operation FROM audit a
+         JOIN sessions s ON s.uuid = a.session ORDER BY a.id)";
+    let rows = crate::harness::database::connect_to_copy(market.market());
+    let operations: String = rows.query_row(audited, [], |row| row.get(0)).unwrap();
+    assert_eq!(operations, "make_offer change_offer withdraw_offer");
+}
+
+#[tokio::test]
+async fn bid_expires_and_is_declined() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40").await;
+    browser.get(&path).await.expect(200, "Your bid expires");
+    market.clock().advance(31 * DAY);
+    market.market().run_due_steps().unwrap();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    browser.get(&path).await.expect(200, "The vendor did not decide in time.");
+    let path = bid_on_plain(&browser, "amount=42").await;
+    decline(&market, "seller", id_of(&path)).unwrap();
+    browser.get(&path).await.expect(200, "The bid was declined.");
+}
+
+#[tokio::test]
+async fn accepted_bid_leads_to_the_purchase_with_what_was_signed() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40").await;
+    // The price is no part of a bid.
+    change_listing(&market, "plain", |fields| fields.price = Some(Cents(7_000)));
+    let purchase = accept(&market, "seller", id_of(&path)).unwrap();
+    let receipt = format!("/console/purchases/{purchase}");
+    browser.get(&path).await.expect(200, &receipt);
+    browser.get(&receipt).await.expect(200, "$42.00").expect(200, "Accepted bid, all assets");
+    let text = agreement(&browser, &receipt).await;
+    for part in ["at the amount of an accepted bid\n", "Total: 42.00 USD\n", "For training only.\n"] {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    assert_eq!(credits(&market, "buyer"), 100_000 - 4_200);
+    browser.get(&buy_path("plain")).await.expect(200, "already has a purchase of this listing");
+}
+
+#[tokio::test]
+async fn bid_with_too_few_credits_waits_for_an_invoice() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let page = browser.get(&format!("{}?amount=4000", bid_path("dear"))).await;
+    page.expect(200, "waits for the payment of an invoice");
+    let path = made(&bid(&browser, "dear", "amount=4000").await, "bid_made");
+    let purchase = accept(&market, "seller", id_of(&path)).unwrap();
+    let receipt = format!("/console/purchases/{purchase}");
+    browser.get(&receipt).await.expect(200, "waits for your payment of $4,200.00");
+    complete(&market, purchase).unwrap();
+    assert!(agreement(&browser, &receipt).await.contains("Payment: invoice\n"));
+    assert_eq!(credits(&market, "buyer"), 100_000);
+}
+
+#[tokio::test]
+async fn bid_is_not_accepted_on_other_terms_until_it_is_confirmed() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40").await;
+    let offer = id_of(&path);
+    change_listing(&market, "plain", |fields| fields.terms = "All rights end tomorrow.".to_owned());
+    refused(&market, offer);
+    assert_eq!(count(&market, "SELECT count(*) FROM purchases"), 0);
+    let page = browser.get(&path).await;
+    page.expect(200, "What you signed has changed since");
+    let form = format!("{}?amount=40.00&amp;pay_with=credits", bid_path("plain"));
+    page.expect(200, &form);
+    let page = browser.get(&form.replace("&amp;", "&")).await;
+    page.expect(200, "All rights end tomorrow.").expect(200, "Confirm the bid of $40.00");
+    let confirmed = browser.submit(&page, &bid_path("plain"), &[("accept", "yes")]).await;
+    made(&confirmed, "bid_changed");
+    browser.get(&path).await.expect(200, "The vendor has not decided yet.");
+    let purchase = accept(&market, "seller", offer).unwrap();
+    let text = agreement(&browser, &format!("/console/purchases/{purchase}")).await;
+    assert!(text.ends_with("\n\nAll rights end tomorrow.\n"), "{text}");
+}
+
+#[tokio::test]
+async fn bid_is_accepted_again_when_the_terms_are_as_they_were() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let offer = id_of(&bid_on_plain(&browser, "amount=40").await);
+    change_listing(&market, "plain", |fields| fields.terms = "Others.".to_owned());
+    refused(&market, offer);
+    change_listing(&market, "plain", |fields| fields.terms = super::TERMS.to_owned());
+    accept(&market, "seller", offer).unwrap();
+}
+
+/// A bid is for the assets that the listing had, not for as many others.
+#[tokio::test]
+async fn bid_is_not_accepted_for_other_assets() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40").await;
+    let listing = listing_id("plain");
+    change_listing(&market, "plain", |fields| fields.sample_price = None);
+    let swapped = write(&market, |writer| {
+        listing_lifecycle::perform(writer, listing, Operation::Unpublish)?;
+        let vendor = teams::vendor(writer.rows, "seller");
+        listing_assets::detach(writer, &vendor, Actor::Team, listing, asset_id("c4"))?;
+        let row = store::listings::find(writer.rows, listing)?.unwrap();
+        listing_assets::attach_all(writer, &vendor, Actor::Team, &row, &[asset_id("c2b")], false)?;
+        for operation in [Operation::Submit, Operation::Approve, Operation::Publish] {
+            listing_lifecycle::perform(writer, listing, operation)?;
+        }
+        Ok(())
+    });
+    swapped.unwrap();
+    refused(&market, id_of(&path));
+    browser.get(&path).await.expect(200, "What you signed has changed since");
+}

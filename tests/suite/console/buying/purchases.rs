@@ -1,0 +1,268 @@
+//! What is bought, at which price, once, and what the receipt says.
+
+use marketplace::{domain::bundles::hexadecimal, operations::purchases as operations_of_purchases};
+use sha2::{Digest, Sha256};
+
+use super::{
+    BUYER, DAY, OTHER, TERMS, agreement, asset_id, buy, buy_path, complete, count, credits, decide, id_of,
+    made, purchases, run_background, shop,
+};
+use crate::{
+    harness::{archives::unzip, browser::Browser},
+    sales::listing_id,
+};
+
+#[tokio::test]
+async fn listing_is_bought_with_credits_at_the_amounts_that_were_shown() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let page = browser.get(&buy_path("plain")).await;
+    for text in [
+        "$50.00",
+        "$2.50",
+        "$52.50",
+        "$1,000.00",
+        "$947.50",
+        "For training only.",
+        "No &lt;b&gt;copies&lt;/b&gt;.",
+    ] {
+        page.expect(200, text);
+    }
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    assert_eq!(credits(&market, "buyer"), 100_000 - 5_250);
+    let page = browser.get(&receipt).await;
+    for text in ["Buyer house", "Seller house", "$50.00", "$2.50", "$52.50", "Completed", "Listing plain"] {
+        page.expect(200, text);
+    }
+    let text = agreement(&browser, &receipt).await;
+    let purchase = id_of(&receipt);
+    for line in [
+        format!("Purchase: {purchase}\n"),
+        "Buyer: Buyer house\nVendor: Seller house\nListing: Listing plain\n".to_owned(),
+        "Bought: the whole listing, 4 assets\nSale: not exclusive\n".to_owned(),
+        "Price: 50.00 USD\nBuyer fee: 2.50 USD\nTotal: 52.50 USD\nPayment: credits\n".to_owned(),
+        format!("Terms of the vendor:\n\n{TERMS}\n"),
+    ] {
+        assert!(text.contains(&line), "{line:?} in {text}");
+    }
+    browser.get(&buy_path("plain")).await.expect(200, "already has a purchase of this listing");
+    browser.get("/console/wallet/entries?format=csv").await.expect(200, "-52.50,947.50");
+}
+
+#[tokio::test]
+async fn sample_and_selection_cost_their_own_prices() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let sample = made(&buy(&browser, "plain", "scope=sample").await, "bought");
+    assert_eq!(credits(&market, "buyer"), 100_000 - 210);
+    assert!(agreement(&browser, &sample).await.contains("Bought: a sample of the listing\n"));
+    let free = made(&buy(&browser, "free", "scope=sample&pay_with=invoice").await, "bought");
+    browser.get(&free).await.expect(200, "Completed").expect(200, "$0.00");
+    let (first, second) = (asset_id("c1"), asset_id("c2"));
+    let choice = format!("scope=selection&asset={first}&asset={second}");
+    let selection = made(&buy(&browser, "plain", &choice).await, "bought");
+    // 20 + 12.50, and 5 % of it: 1.625 is rounded to a cent.
+    let paid = 100_000 - 210 - credits(&market, "buyer");
+    assert!((3_412..=3_413).contains(&paid), "{paid}");
+    let text = agreement(&browser, &selection).await;
+    let ids = format!("Bought: 2 assets of the listing\nAsset ID: {first}\nAsset ID: {second}\n");
+    assert!(text.contains(&ids), "{text}");
+    let page = browser.get(&selection).await;
+    page.expect(200, "Code c1").expect(200, "Code c2");
+    assert!(!page.text.contains("Code c4"), "{}", page.visible());
+}
+
+#[tokio::test]
+async fn selection_is_of_assets_with_prices_and_costs_at_most_the_whole() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    browser.get(&format!("{path}?scope=selection")).await.expect(200, "Choose at least one asset");
+    let without_price = asset_id("c3");
+    let page = browser.get(&format!("{path}?scope=selection&asset={without_price}")).await;
+    assert!(!page.text.contains("name=\"quote\""), "{}", page.visible());
+    let all = ["c1", "c2", "c4"].map(|key| format!("&asset={}", asset_id(key))).concat();
+    browser.get(&format!("{path}?scope=selection{all}")).await.expect(200, "$52.50");
+    let page = browser.get(&format!("{}?scope=selection&asset={}", buy_path("single"), asset_id("c5"))).await;
+    page.expect(200, "only sold as a whole");
+    assert_eq!(purchases(&market), 0);
+}
+
+#[tokio::test]
+async fn pressing_twice_buys_once() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let page = browser.get(&path).await;
+    let first = browser.submit(&page, &path, &[("accept", "yes")]).await;
+    let second = browser.submit(&page, &path, &[("accept", "yes")]).await;
+    assert_eq!(made(&first, "bought"), made(&second, "bought"));
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (1, 100_000 - 5_250));
+    assert_eq!(count(&market, "SELECT count(*) FROM audit WHERE operation = 'buy_listing'"), 1);
+}
+
+#[tokio::test]
+async fn pressing_twice_at_the_same_time_buys_once() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let page = browser.get(&path).await;
+    let press = || browser.submit(&page, &path, &[("accept", "yes")]);
+    let (a, b, c) = tokio::join!(press(), press(), press());
+    let done: Vec<_> = [&a, &b, &c].into_iter().filter(|answer| answer.status() == 303).collect();
+    assert!(!done.is_empty());
+    for answer in &done {
+        assert_eq!(made(answer, "bought"), made(done[0], "bought"));
+    }
+    assert!([&a, &b, &c].iter().all(|answer| [303, 409].contains(&answer.status())));
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (1, 100_000 - 5_250));
+}
+
+#[tokio::test]
+async fn two_tabs_buy_once() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let (one, two) = (browser.get(&path).await, browser.get(&path).await);
+    let (one, two) = tokio::join!(
+        browser.submit(&one, &path, &[("accept", "yes")]),
+        browser.submit(&two, &path, &[("accept", "yes")])
+    );
+    let mut statuses = [one.status(), two.status()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [303, 409]);
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (1, 100_000 - 5_250));
+}
+
+#[tokio::test]
+async fn too_few_credits_show_the_gap() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("dear");
+    // 5,250.00 - 1,000.00
+    let page = browser.get(&path).await;
+    page.expect(200, "$4,250.00").expect(200, "Request credits");
+    assert!(!page.text.contains("name=\"quote\""), "{}", page.visible());
+    // A form of a page from before the credits were spent.
+    let page = browser.get(&format!("{path}?pay_with=invoice")).await;
+    let refused = browser.submit(&page, &path, &[("accept", "yes"), ("pay_with", "credits")]).await;
+    refused.expect(409, "$4,250.00");
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (0, 100_000));
+}
+
+#[tokio::test]
+async fn invoice_is_completed_canceled_and_refunded_by_the_market() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let order = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
+    let pending = browser.get(&order).await;
+    pending.expect(200, "waits for your payment of $52.50").expect(200, "For training only.");
+    pending.expect(200, "sends the invoice");
+    browser.get(&format!("{order}/agreement")).await.expect(404, "This is not here");
+    browser.get(&format!("{order}/sha256")).await.expect(409, "not ready");
+    complete(&market, id_of(&order)).unwrap();
+    browser.get(&order).await.expect(200, "Completed");
+    assert!(agreement(&browser, &order).await.contains("Payment: invoice\n"));
+    assert_eq!(credits(&market, "buyer"), 100_000, "an invoice is paid elsewhere");
+    decide(&market, id_of(&order), operations_of_purchases::refund).unwrap();
+    let refunded = browser.get(&order).await;
+    refunded.expect(200, "Your right to use the data has ended").expect(200, "Agreement");
+    agreement(&browser, &order).await;
+
+    let again = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
+    decide(&market, id_of(&again), operations_of_purchases::cancel).unwrap();
+    browser.get(&again).await.expect(200, "was canceled").expect(200, "Nothing was charged.");
+    let late = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
+    market.clock().advance(14 * DAY);
+    market.market().run_due_steps().unwrap();
+    browser.get(&late).await.expect(200, "was canceled");
+    let paid = made(&buy(&browser, "plain", "").await, "bought");
+    decide(&market, id_of(&paid), operations_of_purchases::refund).unwrap();
+    assert_eq!(credits(&market, "buyer"), 100_000, "all of it is given back, with the fee");
+}
+
+#[tokio::test]
+async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    run_background(&market).await;
+    let page = browser.get(&receipt).await;
+    page.expect(200, "What was delivered").expect(200, "sha256sum --check");
+    let digests = browser.get(&format!("{receipt}/sha256")).await;
+    assert_eq!(digests.status(), 200);
+    let lines: Vec<(&str, &str)> =
+        digests.text.lines().map(|line| line.split_once("  ").expect("digest and path")).collect();
+    assert_eq!(lines.len(), 5, "four files and the manifest");
+    let download = page.text.split("href=\"").find(|link| link.contains("/bundle")).expect("a download");
+    let link = download.split('"').next().unwrap().replace("&amp;", "&");
+    let archive = browser.get(link.strip_prefix("http://market.test").unwrap_or(&link)).await;
+    assert_eq!(archive.status(), 200, "{link}");
+    let files = unzip(&archive.response.bytes);
+    assert_eq!(files.len(), lines.len());
+    for (digest, path) in lines {
+        let bytes = files.get(path).expect("a delivered file");
+        assert_eq!(hexadecimal(&Sha256::digest(bytes)), digest, "{path}");
+        page.expect(200, digest);
+    }
+}
+
+#[tokio::test]
+async fn records_of_another_team_are_not_found() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    let other = Browser::signed_in(&market, OTHER).await;
+    for part in ["", "/agreement", "/sha256"] {
+        other.get(&format!("{receipt}{part}")).await.expect(404, "This is not here");
+    }
+    other.post(&format!("{receipt}/prepare"), &[]).await.expect(404, "This is not here");
+    other.get("/console/purchases").await.expect(200, "No purchases yet");
+    let vendor = Browser::signed_in(&market, "mkt_seller_console").await;
+    let page = vendor.get(&receipt).await;
+    assert_ne!(page.status(), 200);
+    assert!(!page.text.contains("Buyer house"), "{}", page.visible());
+}
+
+#[tokio::test]
+async fn purchases_are_listed_filtered_and_exported() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    buy(&browser, "plain", "").await;
+    buy(&browser, "free", "pay_with=invoice").await;
+    let list = browser.get("/console/purchases").await;
+    list.expect(200, "Listing plain").expect(200, "Listing free");
+    let pending = browser.get("/console/purchases?status=pending").await;
+    pending.expect(200, "Listing free");
+    assert!(!pending.text.contains("Listing plain"));
+    let file = browser.get("/console/purchases?format=csv&status=completed").await;
+    file.expect(200, "Listing plain,All assets,Completed,50.00,2.50,52.50,2026-03-01T");
+    assert_eq!(file.text.trim_end().lines().count(), 2);
+    assert!(file.response.header("content-disposition").contains("purchases"));
+}
+
+#[tokio::test]
+async fn exclusive_listing_is_bought_once() {
+    let market = shop();
+    let (buyer, other) = (Browser::signed_in(&market, BUYER).await, Browser::signed_in(&market, OTHER).await);
+    let path = buy_path("single");
+    let page = other.get(&path).await;
+    page.expect(200, "This is an exclusive sale");
+    let receipt = made(&buy(&buyer, "single", "").await, "bought");
+    assert!(agreement(&buyer, &receipt).await.contains("Sale: exclusive\n"));
+    let late = other.submit(&page, &path, &[("accept", "yes")]).await;
+    assert!([404, 409].contains(&late.status()), "{}", late.visible());
+    assert_eq!(credits(&market, "other"), 100_000);
+    assert_eq!(other.get(&path).await.status(), 404, "{}", listing_id("single"));
+}
+
+#[tokio::test]
+async fn purchases_are_audited_with_their_session() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    buy(&browser, "plain", "").await;
+    let audited = "SELECT count(*) FROM audit a JOIN sessions s ON s.uuid = a.session AND s.key = a.key
+         JOIN teams t ON t.id = a.team
+         WHERE a.operation = 'buy_listing' AND a.subject_kind = 'listing' AND t.name = 'Buyer house'";
+    assert_eq!(count(&market, audited), 1);
+}

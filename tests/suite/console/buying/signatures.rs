@@ -1,0 +1,112 @@
+//! Nothing is bought that was not signed, and what was signed is what is kept.
+
+use marketplace::{
+    domain::{listings::DeliveryMethod, money::Cents},
+    store::{self, listings::ListingFields},
+};
+
+use super::{
+    BUYER, agreement, bid_path, buy, buy_path, change_listing, complete, count, credits, id_of, made,
+    purchases, shop, write,
+};
+use crate::harness::browser::Browser;
+
+#[tokio::test]
+async fn nothing_is_bought_without_the_signature() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let page = browser.get(&path).await;
+    let unsigned = browser.submit(&page, &path, &[]).await;
+    unsigned.expect(422, "Check this box to sign the agreement.");
+    for quote in ["", "0", &"0".repeat(64)] {
+        let other = browser.submit(&page, &path, &[("accept", "yes"), ("quote", quote)]).await;
+        other.expect(409, "The price or the terms have changed");
+    }
+    let path = bid_path("plain");
+    let page = browser.get(&format!("{path}?amount=40")).await;
+    browser.submit(&page, &path, &[]).await.expect(422, "Check this box to sign the agreement.");
+    let more = browser.submit(&page, &path, &[("accept", "yes"), ("amount", "41")]).await;
+    more.expect(409, "The price or the terms have changed");
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (0, 100_000));
+    assert_eq!(count(&market, "SELECT count(*) FROM offers"), 0);
+}
+
+#[tokio::test]
+async fn quote_of_something_else_buys_nothing() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let sample = browser.get(&format!("{path}?scope=sample")).await;
+    for changed in [("scope", "all"), ("pay_with", "invoice")] {
+        let answer = browser.submit(&sample, &path, &[("accept", "yes"), changed]).await;
+        answer.expect(409, "The price or the terms have changed");
+    }
+    assert_eq!(purchases(&market), 0);
+}
+
+#[tokio::test]
+async fn changed_price_or_terms_are_shown_and_signed_again() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let mut page = browser.get(&path).await;
+    let changes: [fn(&mut ListingFields); 4] = [
+        |fields| fields.price = Some(Cents(6_000)),
+        |fields| fields.price = Some(Cents(4_000)),
+        |fields| fields.terms = "For reading only.".to_owned(),
+        |fields| fields.delivery = Some((DeliveryMethod::Download, 9)),
+    ];
+    for change in changes {
+        change_listing(&market, "plain", change);
+        let refused = browser.submit(&page, &path, &[("accept", "yes")]).await;
+        refused.expect(409, "The price or the terms have changed");
+        assert!(!refused.form(&path).iter().any(|(name, _)| name == "accept"), "it is to be signed again");
+        page = refused;
+    }
+    page.expect(409, "$42.00").expect(409, "For reading only.");
+    let receipt = made(&browser.submit(&page, &path, &[("accept", "yes")]).await, "bought");
+    assert_eq!(credits(&market, "buyer"), 100_000 - 4_200);
+    let text = agreement(&browser, &receipt).await;
+    assert!(text.contains("Total: 42.00 USD") && text.ends_with("\n\nFor reading only.\n"), "{text}");
+}
+
+#[tokio::test]
+async fn agreement_of_an_invoice_has_what_was_signed() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let order = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
+    change_listing(&market, "plain", |fields| {
+        fields.terms = "All rights end tomorrow.".to_owned();
+        fields.price = Some(Cents(9_900));
+    });
+    let pending = browser.get(&order).await;
+    pending.expect(200, "For training only.").expect(200, "$52.50");
+    complete(&market, id_of(&order)).unwrap();
+    let text = agreement(&browser, &order).await;
+    assert!(text.contains("For training only.") && text.contains("Total: 52.50 USD"), "{text}");
+    assert!(!text.contains("All rights end tomorrow."));
+    assert_eq!(count(&market, "SELECT count(*) FROM ordered_terms"), 0, "the agreement says it");
+    let stored = "SELECT count(*) FROM agreements WHERE instr(text, 'For training only.')";
+    assert_eq!(count(&market, stored), 1);
+}
+
+/// What was ordered before this was kept gets the terms of the time of its completion.
+#[tokio::test]
+async fn order_from_before_terms_were_kept_is_completed() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let order = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
+    let forgotten = write(&market, |writer| {
+        let purchase = store::purchases::find(writer.rows, id_of(&order))?.unwrap();
+        store::agreements::delete_ordered_terms(writer.rows, purchase.row_id)
+    });
+    forgotten.unwrap();
+    browser.get(&order).await.expect(200, "For training only.");
+    complete(&market, id_of(&order)).unwrap();
+    let text = agreement(&browser, &order).await;
+    assert!(
+        text.contains("Bought: the whole listing, 4 assets\n") && text.contains("For training only."),
+        "{text}"
+    );
+}

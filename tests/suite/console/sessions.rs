@@ -1,0 +1,113 @@
+//! Signing in and out, and what ends a session.
+
+use serde_json::json;
+
+use crate::harness::{
+    self, TestMarket,
+    browser::Browser,
+    records::{self, demo_records},
+};
+
+const BUYER: &str = "mkt_demo_buyer";
+const OPERATOR: &str = "mkt_demo_operator";
+
+/// Creates a key of a team through the operator API, and returns its ID and its secret.
+async fn create_key(market: &TestMarket, scope: &str) -> (String, String) {
+    let team = demo_records().team_of(BUYER);
+    let body = json!({"team_id": records::id("teams", demo_records().find("teams", team)), "name": "Test", "scope": scope});
+    let key = market.call(OPERATOR, "POST", "/operator/v1/keys", &body).await.expect_status(201);
+    (key["key"]["id"].as_str().unwrap().to_owned(), key["secret"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn session_lasts_until_one_signs_out() {
+    let market = harness::demo();
+    let mut browser = Browser::signed_in(market, BUYER).await;
+    browser.open("/console").await.expect(200, "Aurora Frontier");
+    let cookie = browser.cookie().to_owned();
+    let answer = browser.post("/console/sign-out", &[]).await;
+    assert_eq!(answer.location(), "/console/sign-in?notice=signed_out");
+    let removed = answer.response.header("set-cookie");
+    assert!(
+        removed.contains("Max-Age=0") && removed.contains("Path=/console") && removed.contains("HttpOnly")
+    );
+    browser.set_cookie(&cookie);
+    assert_eq!(browser.get("/console/catalog").await.status(), 303, "a kept cookie opens nothing");
+}
+
+#[tokio::test]
+async fn session_cannot_be_chosen_by_another() {
+    let market = harness::demo();
+    let mut browser = Browser::signed_in(market, BUYER).await;
+    let chosen = browser.cookie().to_owned();
+    let mut victim = Browser::new(market);
+    victim.set_cookie(&chosen);
+    victim.sign_in("mkt_demo_vendor").await;
+    assert_ne!(victim.cookie(), chosen);
+    browser.set_cookie(&chosen);
+    assert_eq!(browser.get("/console/catalog").await.status(), 303, "the earlier session has ended");
+    let (name, _) = chosen.split_once('=').unwrap();
+    browser.set_cookie(&format!("{name}=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"));
+    assert_eq!(browser.get("/console/catalog").await.status(), 303);
+}
+
+#[tokio::test]
+async fn cookies_open_no_api() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, BUYER).await;
+    for path in ["/v2/wallet", "/v2/listings/browse", "/operator/v1/teams"] {
+        assert_eq!(browser.get(path).await.status(), 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn scope_of_a_key_says_what_it_opens() {
+    let market = TestMarket::demo();
+    let (_, api) = create_key(&market, "api").await;
+    let (_, console) = create_key(&market, "console").await;
+    let mut browser = Browser::new(&market);
+    browser.sign_in(&api).await.expect(422, "is for programs");
+    assert_eq!(market.get(&api, "/v2/wallet").await.status, 200);
+    assert_eq!(browser.sign_in(&console).await.status(), 303);
+    assert_eq!(market.get(&console, "/v2/wallet").await.expect_error(403), "forbidden");
+}
+
+#[tokio::test]
+async fn session_ends_with_its_key() {
+    let market = TestMarket::demo();
+    let (id, secret) = create_key(&market, "console").await;
+    let browser = Browser::signed_in(&market, &secret).await;
+    assert_eq!(browser.get("/console/catalog").await.status(), 200);
+    let path = format!("/operator/v1/keys/{id}/revoke");
+    market.call(OPERATOR, "POST", &path, &serde_json::Value::Null).await;
+    assert_eq!(browser.get("/console/catalog").await.status(), 303);
+}
+
+#[tokio::test]
+async fn invalid_keys_open_nothing_and_are_limited() {
+    let market = TestMarket::demo();
+    let mut browser = Browser::new(&market);
+    for key in ["mkt_demo_expired", "mkt_demo_revoked", "nonsense"] {
+        browser.sign_in(key).await.expect(422, "This key is not valid here");
+    }
+    browser.sign_in("").await.expect(422, "Enter a key");
+    let mut statuses = Vec::new();
+    for _ in 0..30 {
+        statuses.push(browser.sign_in("mkt_guessed").await.status());
+    }
+    assert!(statuses.contains(&422) && statuses.last() == Some(&429), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn next_page_is_one_of_this_market() {
+    let market = harness::demo();
+    let browser = Browser::new(market);
+    let sign_in = async |next: &str| {
+        let answer = browser.post("/console/sign-in", &[("key", BUYER), ("next", next)]).await;
+        answer.location().to_owned()
+    };
+    assert_eq!(sign_in("/purchases?status=pending").await, "/console/purchases?status=pending");
+    for other in ["//evil.example", "https://evil.example", "/\\evil.example", "evil"] {
+        assert_eq!(sign_in(other).await, "/console", "{other}");
+    }
+}

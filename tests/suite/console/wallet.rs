@@ -1,0 +1,72 @@
+//! Credits that a team asks for, its entries, and its notifications.
+
+use crate::harness::{self, TestMarket, browser::Browser};
+
+const BUYER: &str = "mkt_demo_buyer";
+const BOTH: &str = "mkt_demo_both";
+
+#[tokio::test]
+async fn credits_are_requested_and_canceled() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let form = "/console/wallet/buy-credits";
+    let page = browser.get(form).await;
+    for (amount, problem) in
+        [("", "Enter an amount"), ("x", "Enter an amount"), ("0", "at least"), ("2000000", "at most")]
+    {
+        browser.submit(&page, form, &[("amount", amount)]).await.expect(422, problem);
+    }
+    for _ in 0..2 {
+        let answer = browser.submit(&page, form, &[("amount", "$1,450.50")]).await;
+        assert_eq!(answer.location(), "/console/wallet/credit-purchases?notice=credits_requested");
+    }
+    let wallet = browser.get("/console/wallet").await;
+    wallet.expect(200, "$1,450.50 requested");
+    assert_eq!(wallet.text.matches("$1,450.50 requested").count(), 1, "pressed twice, requested once");
+    let list = browser.get("/console/wallet/credit-purchases?status=pending").await;
+    let (before, _) = list.text.split_once("/cancel\"").expect("a link that cancels");
+    let cancel = format!("{}/cancel", before.rsplit('"').next().unwrap());
+    let question = browser.get(&cancel).await;
+    question.expect(200, "If you have paid already");
+    let answer = browser.submit(&question, &cancel, &[]).await;
+    assert_eq!(answer.location(), "/console/wallet/credit-purchases?notice=credit_request_canceled");
+    browser.get(&cancel).await.expect(200, "It cannot be canceled");
+}
+
+#[tokio::test]
+async fn entries_have_the_balance_after_them() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, BOTH).await;
+    let wallet = browser.get("/console/wallet").await;
+    wallet.expect(200, "Latest entries of the credits").expect(200, "Latest entries of the earnings");
+    for path in ["/console/wallet/entries", "/console/wallet/earnings-entries"] {
+        browser.get(path).await.expect(200, "<h1");
+        browser
+            .get(&format!("{path}?format=csv"))
+            .await
+            .expect(200, "Time,Reason,About,\"Amount, USD\",\"Balance, USD\"");
+    }
+}
+
+#[tokio::test]
+async fn notifications_are_marked_as_read() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, "mkt_demo_vendor").await;
+    let page = browser.get("/console/notifications?state=unread").await;
+    page.expect(200, "Mark as read");
+    let (_, after) = page.text.split_once("action=\"/console/notifications/").unwrap();
+    let (_, after) =
+        after.split_once("action=\"/console/notifications/").expect("buttons of single notifications");
+    let one = format!("/console/notifications/{}", after.split('"').next().unwrap());
+    assert_eq!(
+        browser.submit(&page, &one, &[]).await.location(),
+        "/console/notifications?notice=marked_read"
+    );
+    let again = browser.get("/console/notifications?state=unread").await;
+    assert!(!again.text.contains(&one), "it is read");
+    let all = "/console/notifications/read";
+    assert_eq!(browser.submit(&again, all, &[]).await.status(), 303);
+    browser.get("/console/notifications?state=unread").await.expect(200, "Nothing matches");
+    let other = Browser::signed_in(&market, BUYER).await;
+    other.post(&one, &[]).await.expect(404, "This is not here");
+}

@@ -1,0 +1,189 @@
+//! A browser without scripts: it keeps the cookie of a session, and sends the forms that pages have.
+
+use poem::http::Method;
+use regex::Regex;
+
+use super::{TestMarket, TestResponse};
+
+/// Somebody who uses the web app of a market.
+pub struct Browser<'m> {
+    market: &'m TestMarket,
+    cookie: Option<String>,
+}
+
+/// A page, or another answer of the web app.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The response.
+    pub response: TestResponse,
+    /// Its body.
+    pub text: String,
+}
+
+impl Page {
+    fn new(response: TestResponse) -> Page {
+        let text = String::from_utf8_lossy(&response.bytes).into_owned();
+        Page { response, text }
+    }
+
+    /// Returns the status.
+    pub fn status(&self) -> u16 {
+        self.response.status
+    }
+
+    /// Returns the path that a redirect leads to.
+    pub fn location(&self) -> &str {
+        self.response.header("location")
+    }
+
+    /// Fails unless the page has this status and contains this text.
+    #[track_caller]
+    pub fn expect(&self, status: u16, text: &str) -> &Page {
+        assert_eq!(self.status(), status, "{}", self.visible());
+        assert!(self.text.contains(text), "{text:?} is not in: {}", self.visible());
+        self
+    }
+
+    /// Returns the text of the main part without tags, for messages.
+    pub fn visible(&self) -> String {
+        let main = self.text.split("<main").nth(1).unwrap_or(&self.text);
+        let tags = Regex::new("<[^>]*>").unwrap();
+        tags.replace_all(main, " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the fields of the form that is sent to a path, with the values that they have.
+    #[track_caller]
+    pub fn form(&self, action: &str) -> Vec<(String, String)> {
+        let forms = Regex::new(r#"(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>"#).unwrap();
+        // Another form may lead to the same path with what is chosen in its query.
+        let is_sent = |form: &regex::Captures| {
+            form[0].split('>').next().is_some_and(|tag| tag.contains("method=\"post\""))
+        };
+        let found = forms.captures_iter(&self.text).find(|form| &form[1] == action && is_sent(form));
+        let Some(form) = found else { panic!("no form for {action} in: {}", self.visible()) };
+        let inputs = Regex::new(r"<(input|textarea|select)([^>]*)>([^<]*)").unwrap();
+        inputs.captures_iter(&form[2]).filter_map(|input| field(&form[2], &input)).collect()
+    }
+}
+
+/// Returns the name and the value of a field, unless it is a choice that is not chosen.
+fn field(form: &str, input: &regex::Captures) -> Option<(String, String)> {
+    let attributes = &input[2];
+    let name = attribute(attributes, "name")?;
+    let kind = attribute(attributes, "type").unwrap_or_default();
+    let is_chosen = Regex::new(r"\bchecked\b").unwrap().is_match(attributes);
+    if ["checkbox", "radio"].contains(&kind.as_str()) && !is_chosen {
+        return None;
+    }
+    let value = match &input[1] {
+        "textarea" => unescape(input[3].trim_start_matches('\n')),
+        "select" => {
+            let select = &form[input.get(0).unwrap().start()..];
+            let options = select.split("</select>").next().unwrap();
+            let chosen = options.split("<option").skip(1).find(|option| option.contains(" selected"));
+            let option = chosen.or_else(|| options.split("<option").nth(1)).unwrap_or_default();
+            attribute(option, "value").unwrap_or_default()
+        }
+        _ => attribute(attributes, "value").unwrap_or_default(),
+    };
+    Some((name, value))
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let found = Regex::new(&format!(r#"\b{name}="([^"]*)""#)).unwrap();
+    found.captures(tag).map(|found| unescape(&found[1]))
+}
+
+fn unescape(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+impl<'m> Browser<'m> {
+    /// Opens a browser without a session.
+    pub const fn new(market: &'m TestMarket) -> Browser<'m> {
+        Browser { market, cookie: None }
+    }
+
+    /// Opens a browser, and signs in.
+    pub async fn signed_in(market: &'m TestMarket, key: &str) -> Browser<'m> {
+        let mut browser = Browser::new(market);
+        let answer = browser.sign_in(key).await;
+        assert_eq!(answer.status(), 303, "{}", answer.visible());
+        browser
+    }
+
+    /// Sends the form for signing in, and keeps the cookie.
+    pub async fn sign_in(&mut self, key: &str) -> Page {
+        let answer = self.post("/console/sign-in", &[("key", key)]).await;
+        if let Some(cookie) = answer.response.headers.get("set-cookie") {
+            self.cookie = Some(cookie.to_str().unwrap().split(';').next().unwrap().to_owned());
+        }
+        answer
+    }
+
+    /// Returns the cookie: name and value.
+    pub fn cookie(&self) -> &str {
+        self.cookie.as_deref().unwrap_or_default()
+    }
+
+    /// Replaces the cookie.
+    pub fn set_cookie(&mut self, cookie: &str) {
+        self.cookie = Some(cookie.to_owned());
+    }
+
+    /// Opens a page.
+    pub async fn get(&self, path: &str) -> Page {
+        self.send(Method::GET, path, &[], String::new()).await
+    }
+
+    /// Opens a page, and follows where it leads.
+    pub async fn open(&self, path: &str) -> Page {
+        let mut page = self.get(path).await;
+        for _ in 0..5 {
+            if page.status() != 303 {
+                break;
+            }
+            page = self.get(page.location()).await;
+        }
+        page
+    }
+
+    /// Sends fields to a path, as a form does.
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        self.send(Method::POST, path, &[("sec-fetch-site", "same-origin")], encode(fields)).await
+    }
+
+    /// Sends the form of a page with some fields changed. A field is left out if its new value is empty.
+    pub async fn submit(&self, page: &Page, action: &str, changes: &[(&str, &str)]) -> Page {
+        let mut fields = page.form(action);
+        fields.retain(|(name, _)| !changes.iter().any(|(changed, _)| changed == name));
+        let mut all: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        all.extend(changes.iter().filter(|(_, value)| !value.is_empty()));
+        self.post(action, &all).await
+    }
+
+    /// Sends a request with the cookie.
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Page {
+        let mut all = headers.to_vec();
+        if method == Method::POST {
+            all.push(("content-type", "application/x-www-form-urlencoded"));
+        }
+        if let Some(cookie) = &self.cookie {
+            all.push(("cookie", cookie));
+        }
+        Page::new(self.market.send_body(method, path, &all, body).await)
+    }
+
+    /// Sends a body with the cookie and these headers only.
+    pub async fn send_typed(&self, path: &str, headers: &[(&str, &str)], body: String) -> Page {
+        let mut all = headers.to_vec();
+        all.push(("cookie", self.cookie()));
+        all.retain(|(_, value)| !value.is_empty());
+        Page::new(self.market.send_body(Method::POST, path, &all, body).await)
+    }
+}
+
+fn encode(fields: &[(&str, &str)]) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+}
