@@ -71,6 +71,7 @@ SIDE_BY_SIDE = {
     "generated-clients": ([".ci/generated-clients"], {}),
     "packages-node": ([".ci/packages-node"], {}),
     "repository-analysis": ([".ci/repository-analysis"], {}),
+    "console": ([".ci/console"], {}),
     "mcp": ([".ci/mcp"], {}),
     "documents": ([".ci/documents"], {}),
     "early-answers": ([".ci/early-answers"], {}),
