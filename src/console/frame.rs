@@ -305,7 +305,7 @@ fn foot(context: &Context) -> Markup {
             @for (label, address) in [("Terms", &console.terms_url), ("Privacy", &console.privacy_url), ("Contact", &console.contact)] {
                 @if !address.is_empty() { a href=(address) rel="noopener" { (label) } }
             }
-            a href=(context.links.outside("/guides/console.md")) { "Help" }
+            a href=(context.links.to(paths::HELP)) { "Help" }
             a href=(context.links.outside("/")) { "API" }
         }
     }

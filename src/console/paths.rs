@@ -50,6 +50,9 @@ pub const WEBHOOKS: &str = "/settings/webhooks";
 /// The upload grants of the team.
 pub const GRANTS: &str = "/settings/grants";
 
+/// The guide for people.
+pub const HELP: &str = "/help";
+
 /// The clock of a world.
 pub const WORLD_CLOCK: &str = "/world-clock";
 

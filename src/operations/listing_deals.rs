@@ -11,10 +11,14 @@ use crate::{
     domain::{
         money::Cents,
         purchases::{PayWith, PurchaseKind},
+        time::Timestamp,
     },
     error::{Error, Result},
     market::Reader,
-    store::{self, listings::ListingRow, offers::SubmittedOffer, purchases::ListingPurchase},
+    store::{
+        self, listing_quality::EvidenceCheck, listings::ListingRow, offers::SubmittedOffer,
+        purchases::ListingPurchase,
+    },
 };
 
 /// Maximum number of purchases of a listing that are returned, the newest. A team can have any number that were canceled.
@@ -25,6 +29,10 @@ const MAX_PURCHASES: u32 = 20;
 pub struct ListingDeals {
     /// Title of the listing.
     pub title: String,
+    /// Time at which the market certified the listing; `None` if it has not.
+    pub certified_at: Option<Timestamp>,
+    /// The quality checks of its assets, as buyers see them.
+    pub checks: Vec<EvidenceCheck>,
     /// Price of the listing before fees; `None` if it has no fixed price.
     pub price: Option<Cents>,
     /// The team's purchases of the listing, newest first.
@@ -76,7 +84,10 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
     let bid = store::offers::find_submitted_offer(rows, team, row.row_id)?;
     let selection = selection(&row, &whole);
     let bid_possible = bidding(&row, on_sale, &purchases, bid.as_ref());
+    let checks = store::listing_quality::list_evidence_of(rows, &[row.row_id])?.remove(&row.row_id);
     Ok(ListingDeals {
+        certified_at: row.certified_at,
+        checks: checks.unwrap_or_default(),
         price: row.price,
         title: row.title,
         accepts_bids: row.accepts_bids,

@@ -97,7 +97,8 @@ pub fn render_terms(terms: &Terms, deal: &Deal) -> String {
     }
     line("Payment", pay_with.as_str());
     if let Some((method, days)) = terms.delivery {
-        line("Delivery", &format!("{}, within {days} days", method.as_str()));
+        let days = if days == 1 { "1 day" } else { &format!("{days} days") };
+        line("Delivery", &format!("{}, within {days}", method.as_str().replace('_', " ")));
     }
     if let Some(at) = terms.available_from {
         line("Available from", &at.to_string());

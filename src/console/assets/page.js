@@ -79,3 +79,10 @@ function openNamed() {
 }
 addEventListener("hashchange", openNamed);
 openNamed();
+
+// What was done is said once, not again when the page is loaded again.
+const shown = new URL(location.href);
+if (shown.searchParams.has("notice")) {
+  shown.searchParams.delete("notice");
+  history.replaceState(history.state, "", shown);
+}

@@ -14,6 +14,7 @@ use crate::{
         page::{FormPage, Page},
         parts::{
             badges::{self, Tone},
+            evidence::required,
             fields::{self, Choice},
             kinds, text,
         },
@@ -184,8 +185,12 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
         section.stack aria-labelledby="what" {
             h2 #what { "What you buy" }
             p.long { b { bdi { (facts.deals.title) } } }
+            (evidence(&facts.deals))
             @if facts.deals.is_exclusive && facts.scope != ScopeMode::Sample {
                 p { "This is an exclusive sale: the listing then leaves the catalog, and its codebases are not sold again." }
+            }
+            @if facts.scope == ScopeMode::Selection {
+                p { "Your team can buy assets of a listing once: what you leave out now cannot be added later." }
             }
             (refused_parts(facts))
             @if facts.quote.is_ok() { ul.stack.tight { (deals::owned(context, &facts.deals)) } }
@@ -208,6 +213,22 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
                 }
                 div.row { button { "Update amounts" } span.note { "The amounts and the terms follow what you choose." } }
             }
+        }
+    }
+}
+
+/// Says what the market has found, since nobody should sign without knowing it.
+fn evidence(deals: &ListingDeals) -> Markup {
+    let (passed, required) = required(&deals.checks);
+    html! {
+        p.row {
+            @match deals.certified_at {
+                Some(at) => { (badges::certified("Certified by the market")) span.note { (text::day(at)) } }
+                None => (badges::badge(Tone::Neutral, "Not certified by the market"))
+            }
+            @if passed < required {
+                (badges::badge(Tone::Warning, &format!("{} of {required} required checks not passed", required - passed)))
+            } @else if required > 0 { span.note { (passed) " of " (required) " required checks passed" } }
         }
     }
 }

@@ -6,6 +6,7 @@ mod buy;
 mod catalog;
 mod compare;
 mod deals;
+mod help;
 mod listing;
 mod notifications;
 mod opportunities;
@@ -28,6 +29,7 @@ pub fn rows() -> Vec<PageRow> {
         sign_in::ROW,
         sign_out::ROW,
         PageRow::page::<start::Start>(),
+        PageRow::page::<help::Help>(),
         PageRow::action::<side::ChooseSide>(),
         PageRow::page::<catalog::Catalog>(),
         PageRow::action::<catalog::ChooseView>(),

@@ -132,6 +132,8 @@ fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationP
         div.stack.tight {
             @if is_queued {
                 b { "Your download is being prepared." }
+                // With scripts, the page follows the preparation by itself.
+                div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
                 progress aria-label="Prepared files" value=(prepared) max=(entries.max(1)) {}
                 p { (text::grouped(prepared)) " of " (text::counted(entries, "file is", "files are")) " ready. "
                     a href=(here) { "See how far it is" } }

@@ -38,12 +38,14 @@ pub fn colored(name: &'static str, color: &str) -> Markup {
     html! { svg class=(class) aria-hidden="true" { use href={ "#i-" (name) } {} } }
 }
 
-/// Returns the shapes that a page uses, hidden, and the mark of the market.
+/// Returns the shapes that a page uses, hidden; all of them if a script changes parts of the page, and the mark of the market.
 pub fn shapes_of(page: &str) -> Markup {
+    let has_changing_parts = page.contains("hx-get");
+    let is_used = |name: &str| has_changing_parts || page.contains(&format!("href=\"#i-{name}\""));
     html! {
         div hidden { svg {
             symbol id="mark" viewBox="0 0 24 24" { path d="M2 3h5v18H2zM9.5 3h5v11h-5zM17 3h5v18h-5z" {} }
-            @for (name, shape) in SHAPES { @if page.contains(&format!("href=\"#i-{name}\"")) {
+            @for (name, shape) in SHAPES { @if is_used(name) {
                 symbol id={ "i-" (name) } viewBox="0 0 16 16" { (PreEscaped(shape)) }
             } }
         } }

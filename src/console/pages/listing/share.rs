@@ -33,9 +33,9 @@ pub(super) fn note_of_colleague(context: &Context) -> Option<Markup> {
     Some(badges::message(
         Tone::Neutral,
         &html! {
-            b { "Note from a colleague" }
+            b { "A note came with this link" }
             p.long { bdi { (note) } }
-            p.note { "Whoever sent you this link wrote the note. It is not from the market, which does not check it." }
+            p.note { "Whoever sent you this link wrote it, and anybody can. It is not from the market, which does not check it." }
         },
     ))
 }
@@ -62,7 +62,7 @@ pub(super) fn links(context: &Context, listing: &ListingView) -> Markup {
                 form.stack method="get" action=(context.links.to(&paths::listing(id))) {
                     input type="hidden" name=(MAKE) value="yes";
                     (Field::lines(NOTE, "Note for your colleague")
-                        .hint(html! { "Everybody in your team with a key can open the link. The note is a part of it, so write nothing secret." })
+                        .hint(html! { "Everybody in your team who can sign in here can open the link. The note is a part of the link, and is stored nowhere: write nothing secret." })
                         .value(note.as_str())
                         .at_most(MAX_NOTE)
                         .show(&context.inputs))

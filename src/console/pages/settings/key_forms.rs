@@ -64,7 +64,8 @@ impl Page for NewKey {
         let expiry_hint = html! { "The key ends when this day begins (UTC). Leave it empty for a key that does not expire." };
         let form = html! {
             (Field::text("name", "Name").hint(name_hint).required().at_most(120).show(inputs))
-            (fields::choices(inputs, "scope", "What it is for", &scopes(), TeamKeyScope::Api.as_str()))
+            h2 { "Who uses it" }
+            (fields::choices(inputs, "scope", "Who uses it", &scopes(), ""))
             (Field::day("expires_at", "Expires on").hint(expiry_hint).show(inputs))
             (fields::buttons(&visit.context, "Create the key", ("Leave", paths::KEYS)))
         };
@@ -103,7 +104,7 @@ impl FormPage for NewKey {
         }
         let scope = fields.get("scope").and_then(TeamKeyScope::parse);
         if scope.is_none() {
-            problems.push(problem("scope", "Choose what the key is for."));
+            problems.push(problem("scope", "Choose who uses the key."));
         }
         let expires_at = fields.get("expires_at").map(start_of_day);
         if expires_at == Some(None) {
@@ -278,8 +279,8 @@ fn key_facts(key: &KeyTimes) -> Markup {
 /// Returns what a key is for.
 pub const fn scope_text(scope: TeamKeyScope) -> &'static str {
     match scope {
-        TeamKeyScope::Api => "Programs and agents",
-        TeamKeyScope::Console => "This web app",
-        TeamKeyScope::All => "Programs, agents, and this web app",
+        TeamKeyScope::Api => "Programs and agents (scope “api”)",
+        TeamKeyScope::Console => "People, in this web app (scope “console”)",
+        TeamKeyScope::All => "Both (scope “all”)",
     }
 }

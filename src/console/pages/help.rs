@@ -1,0 +1,36 @@
+//! The guide of the web app, for people.
+
+use maud::html;
+
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::markdown,
+        paths,
+        visit::Visit,
+    },
+    error::Result,
+    operations::access::Authenticated,
+};
+
+/// The guide, whose first line is its title.
+const GUIDE: &str = include_str!("../../../docs/console.md");
+
+/// The page.
+pub struct Help;
+
+impl Page for Help {
+    const PATH: &'static str = paths::HELP;
+    const TITLE: &'static str = "Help";
+
+    type Access = Authenticated;
+
+    async fn show(_: &Visit<Authenticated>) -> Result<Answer> {
+        // Screenshots show what is on the other pages.
+        let lines = GUIDE.lines().skip(1).filter(|line| !line.starts_with("!["));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let body = html! { div.prose { (markdown::render_document(&text)) } };
+        Ok(Content::new(Self::TITLE, body).narrow().into())
+    }
+}
