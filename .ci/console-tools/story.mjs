@@ -178,7 +178,7 @@ async function createKey(page) {
   await step("creates a key, and uses it", async () => {
     await page.goto("/console/settings/keys/new");
     await page.locator("#name").fill("Story");
-    await page.getByRole("radio", { name: /^Programs, agents, and this web app/ }).check();
+    await page.getByRole("radio", { name: /^Both/ }).check();
     await submit(page, /^Create/);
     const secret = await page.locator("main input[readonly]").inputValue();
     assert(secret.startsWith("mkt_"), "the key is shown once");
