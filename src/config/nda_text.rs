@@ -13,8 +13,8 @@ const DEFAULT: &str = include_str!("../operations/nda.md");
 /// Maximum number of bytes of the file.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The text of the mutual NDA, as Markdown. As a setting, it is the path of its file, which is read when the settings
-/// are; an empty path stands for the included text.
+/// The text of the mutual NDA, as Markdown. The setting is the path of a file, which is read with the settings. With an
+/// empty path, it is the included text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NdaText {
     path: String,

@@ -128,7 +128,7 @@ fn append_row(text: &mut String, cells: Row) {
     text.push_str("\r\n");
 }
 
-/// Returns a cell as it stands in a file. Spreadsheets run a cell that begins like a formula, so such a cell gets an apostrophe.
+/// Encodes a cell of a file. Spreadsheets run a cell that begins like a formula, so such a cell gets an apostrophe.
 fn quoted(cell: String) -> String {
     let is_number = cell.parse::<f64>().is_ok();
     // Some programs leave out white space first, and take wide forms of the characters for these.

@@ -34,7 +34,7 @@ impl Fields {
         Ok(Fields { values: Query::parse(text), digest: Sha256::digest(bytes).into() })
     }
 
-    /// Returns the fields that the query of a page stands for, such as those of a form that only chooses.
+    /// Reads the fields of a form that is sent by GET, from the query of its page.
     pub fn of_query(query: &Query) -> Fields {
         Fields { values: query.clone(), digest: [0; 32] }
     }

@@ -65,7 +65,7 @@ pub trait List: Sized + Send + Sync + 'static {
     /// Name of the file, without its extension.
     const FILE_NAME: &'static str;
 
-    /// Where it stands in the navigation.
+    /// Section and label of its link in the navigation; `None` without a link.
     const NAVIGATION: Option<NavigationItem> = None;
 
     /// The budget that a visit is charged to.

@@ -29,7 +29,7 @@ impl Section {
     }
 }
 
-/// Where a page stands in the navigation.
+/// The link of a page in the navigation.
 #[derive(Clone, Copy, Debug)]
 pub struct NavigationItem {
     /// The group.
@@ -43,7 +43,7 @@ pub struct NavigationItem {
 pub struct PageInfo {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     pub path: &'static str,
-    /// Where it stands in the navigation.
+    /// Section and label of its link in the navigation; `None` without a link.
     pub navigation: Option<NavigationItem>,
     /// The access that it needs; `None` if everybody may see it.
     pub access: Option<RequiredAccess>,

@@ -33,7 +33,7 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// Title in lists of pages. What it shows as its title can depend on its content.
     const TITLE: &'static str;
 
-    /// Where it stands in the navigation.
+    /// Section and label of its link in the navigation; `None` without a link.
     const NAVIGATION: Option<NavigationItem> = None;
 
     /// The budget that a visit is charged to: that of the operation.
@@ -42,7 +42,7 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// The access that it needs: the proof.
     type Access: Policy + Clone + 'static;
 
-    /// Answers a visit.
+    /// Returns the content for a visit, or another answer.
     fn show(visit: &Visit<Self::Access>) -> impl Future<Output = Result<Answer>> + Send;
 }
 
@@ -77,7 +77,7 @@ pub struct PageRow {
     pub path: &'static str,
     /// Title.
     pub title: &'static str,
-    /// Where it stands in the navigation.
+    /// Section and label of its link in the navigation; `None` without a link.
     pub navigation: Option<NavigationItem>,
     /// The access that it needs; `None` if everybody may see it.
     pub access: Option<RequiredAccess>,

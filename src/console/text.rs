@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::domain::{money::Cents, time::Timestamp};
 
-/// What stands for a missing value.
+/// The text that is shown for a missing value.
 pub const MISSING: &str = "–";
 
 /// Returns an amount with cents, such as `$1,450.50`.
@@ -20,7 +20,7 @@ pub fn short_money(amount: Cents) -> String {
     text.strip_suffix(".00").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// Returns an amount, or what stands for a missing one.
+/// Returns an amount, or [`MISSING`].
 pub fn optional_money(amount: Option<Cents>) -> String {
     amount.map_or_else(|| MISSING.to_owned(), money)
 }
@@ -112,7 +112,7 @@ pub fn day(time: Timestamp) -> Markup {
     html! { time datetime=(time) title=(moment_text(time)) data-day { (day_text(time)) } }
 }
 
-/// Returns the day of a moment that may not have come, or what stands for a missing one.
+/// Returns the day of a moment, or [`MISSING`] if it is not known.
 pub fn optional_day(time: Option<Timestamp>) -> Markup {
     html! { @match time { Some(time) => (day(time)), None => (MISSING) } }
 }

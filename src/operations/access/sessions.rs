@@ -1,5 +1,5 @@
-//! Sessions of people who have signed in to the console: a token that stands for a key that was sent once. They end with the
-//! key.
+//! Sessions of people who have signed in to the web app. A person sends a key once, and the browser then sends the token of the
+//! session. A session ends with its key.
 //!
 //! Their times are those of the machine, and their tokens are random in every market: the clock of a market can stand still,
 //! and its secrets can be predictable, but a person signs in to this machine. Writing a session changes nothing else.

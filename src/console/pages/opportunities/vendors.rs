@@ -114,7 +114,7 @@ fn form(visit: &Visit<Buyer>, own: &OwnedOpportunity, path: &str) -> Markup {
     html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
 }
 
-/// Returns the name of a vendor, or what stands for that of a team that is no vendor any more.
+/// Returns the name of a vendor, or the ID of a team that is not a vendor any more.
 pub fn name(vendors: &HashMap<Uuid, String>, id: Uuid) -> String {
     vendors.get(&id).cloned().unwrap_or_else(|| format!("Team {id}"))
 }
