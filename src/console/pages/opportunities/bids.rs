@@ -286,34 +286,7 @@ async fn submit(visit: &Visit<Buyer>, fields: &Fields, decision: &'static Decisi
     Ok(Answer::done(&paths::opportunity(opportunity.id), decision.notice))
 }
 
-/// Declares the pages of decisions.
-macro_rules! decisions {
-    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $decision:ident;)+) => {
-        $(
-            $(#[$doc])*
-            pub struct $page;
-
-            impl Page for $page {
-                const PATH: &'static str = $path;
-                const TITLE: &'static str = $title;
-
-                type Access = Buyer;
-
-                async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
-                    show(visit, &$decision).await
-                }
-            }
-
-            impl FormPage for $page {
-                async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
-                    submit(visit, fields, &$decision).await
-                }
-            }
-        )+
-    };
-}
-
-decisions! {
+question_pages! {
     /// The page on which a bid is accepted.
     AcceptBid, "/opportunities/{id}/bids/{bid}/accept", "Accept a bid", ACCEPT;
     /// The page on which a bid is declined.

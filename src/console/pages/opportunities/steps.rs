@@ -167,34 +167,7 @@ async fn submit(visit: &Visit<Buyer>, fields: &Fields, step: &'static Step) -> R
     Ok(Answer::done(&paths::opportunity(opportunity.id), step.notice))
 }
 
-/// Declares the pages of steps.
-macro_rules! steps {
-    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $step:ident;)+) => {
-        $(
-            $(#[$doc])*
-            pub struct $page;
-
-            impl Page for $page {
-                const PATH: &'static str = $path;
-                const TITLE: &'static str = $title;
-
-                type Access = Buyer;
-
-                async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
-                    show(visit, &$step).await
-                }
-            }
-
-            impl FormPage for $page {
-                async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
-                    submit(visit, fields, &$step).await
-                }
-            }
-        )+
-    };
-}
-
-steps! {
+question_pages! {
     /// The page on which a draft is published.
     Publish, "/opportunities/{id}/publish", "Publish an opportunity", PUBLISH;
     /// The page on which an opportunity is closed.
