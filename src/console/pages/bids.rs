@@ -240,21 +240,17 @@ impl Page for WithdrawBid {
         let id = visit.id(0)?;
         let bid = visit.read(move |reader, buyer| team_records::find::<TeamOffer>(reader, buyer, id)).await?;
         let amount = text::money(bid.amount);
-        let keep = visit.links.to(&paths::bid(id));
-        let question = html! {
+        let (keep, label) = (paths::bid(id), format!("Withdraw the bid of {amount}"));
+        let lost = html! {
             p { "The vendor of " b.long { bdi { (bid.listing_title) } } " can then no longer accept it. You can make another bid, as \
                  long as the listing accepts bids; the vendor sees that one as new." }
-            (fields::form_with_class(visit, &withdraw_path(&bid), "row", &html! {
-                button.danger.primary { "Withdraw the bid of " (amount) }
-                a.button.quiet href=(keep) { "Keep it" }
-            }))
         };
         let body = html! {
-            (fields::refusal(visit))
-            @if bid.status == OfferStatus::Submitted { (question) }
+            @if bid.status == OfferStatus::Submitted { (fields::question(visit, &lost, ("danger primary", &label), &keep)) }
             @else {
+                (fields::refusal(visit))
                 p { "This bid cannot be withdrawn any more. Its status: " (badge(bid.status)) }
-                div.row { a.button href=(keep) { "Back to the bid" } }
+                div.row { a.button href=(visit.links.to(&keep)) { "Back to the bid" } }
             }
         };
         let title = format!("Withdraw your bid of {amount}?");

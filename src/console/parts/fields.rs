@@ -271,17 +271,31 @@ pub fn button(context: &Context, path: &str, label: &str, class: &str) -> Markup
     form_with_class(context, path, "row", &html! { button class=(class) { (label) } })
 }
 
-/// Returns the button that sends a form, and a link that leaves it.
+/// Returns the button that sends a form, and a link to the page that one returns to without sending it.
 pub fn buttons(context: &Context, label: &str, leave: (&str, &str)) -> Markup {
+    buttons_of_class(context, ("primary", label), leave)
+}
+
+fn buttons_of_class(context: &Context, (class, label): (&str, &str), leave: (&str, &str)) -> Markup {
     html! {
         div.row {
-            button.primary { (label) }
+            button class=(class) { (label) }
             a.button.quiet href=(context.links.to(leave.1)) { (leave.0) }
         }
     }
 }
 
-/// Returns what stands above a form that was refused.
+/// Returns the form of a page that asks before something is done: what is lost, the button that does it (its class and its label),
+/// and a link to the page that one returns to otherwise.
+pub fn question(context: &Context, lost: &Markup, button: (&str, &str), leave: &str) -> Markup {
+    let content = html! {
+        div.prose { (lost) }
+        (buttons_of_class(context, button, ("Leave it as it is", leave)))
+    };
+    html! { (refusal(context)) (form(context, &context.path, &content)) }
+}
+
+/// Returns the message above a form that was refused.
 pub fn refusal(context: &Context) -> Markup {
     badges::refusal(&context.inputs).unwrap_or_default()
 }

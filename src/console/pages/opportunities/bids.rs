@@ -255,19 +255,18 @@ async fn find(visit: &Visit<Buyer>) -> Result<(Bid, Opportunity, String)> {
 async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
     let (bid, opportunity, name) = find(visit).await?;
     let path = paths::opportunity(opportunity.id);
-    let back = html! { a.button.quiet href=(visit.links.to(&path)) { "Leave it as it is" } };
     let decide = match why_not(&opportunity, &bid, decision.operation) {
-        Some(reason) => html! { (badges::message(Tone::Warning, &html! { (reason) })) div.row { (back) } },
+        Some(reason) => html! {
+            (fields::refusal(&visit.context))
+            (badges::message(Tone::Warning, &html! { (reason) }))
+            div.row { a.button.quiet href=(visit.links.to(&path)) { "Back to the opportunity" } }
+        },
         None => {
-            let form = html! {
-                div.prose { @for sentence in decision.question { p { (sentence) } } }
-                div.row { button class=(decision.look) { (decision.title) } (back) }
-            };
-            fields::form(&visit.context, &visit.path, &form)
+            let question = html! { @for sentence in decision.question { p { (sentence) } } };
+            fields::question(&visit.context, &question, (decision.look, decision.title), &path)
         }
     };
     let body = html! {
-        (fields::refusal(&visit.context))
         (tables::section("bid", "The bid", &html! { p { bdi { (name) } " " (status_badge(bid.status)) } (facts(&bid)) }))
         (decide)
     };

@@ -143,15 +143,8 @@ async fn show(visit: &Visit<Buyer>, step: &Step) -> Result<Answer> {
     let body = match why_not(&opportunity, step.operation) {
         Some(reason) if !visit.inputs.is_refused() => forbidden(visit, &opportunity, reason),
         _ => {
-            let path = paths::opportunity(opportunity.id);
-            let form = html! {
-                div.prose { ((step.question)(&opportunity)) }
-                div.row {
-                    button class=(step.look) { (step.button) }
-                    a.button.quiet href=(visit.links.to(&path)) { "Leave it as it is" }
-                }
-            };
-            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
+            let (question, path) = ((step.question)(&opportunity), paths::opportunity(opportunity.id));
+            fields::question(&visit.context, &question, (step.look, step.button), &path)
         }
     };
     Ok(content(&opportunity, step.title, body).into())

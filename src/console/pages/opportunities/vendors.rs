@@ -97,7 +97,6 @@ fn form(visit: &Visit<Buyer>, own: &OwnedOpportunity, path: &str) -> Markup {
     let hint = html! { "As the catalog shows it, in any case." };
     let form = html! {
         (Field::text(FIELD, "Name of the vendor").hint(hint).value(preset).required().at_most(120).show(&visit.inputs))
-        div.prose {
             @if is_draft {
                 p { "The vendor will not see the opportunity when you publish it. While it is a draft, you can change your mind." }
             } @else {
@@ -105,13 +104,8 @@ fn form(visit: &Visit<Buyer>, own: &OwnedOpportunity, path: &str) -> Markup {
                      bid. This cannot be taken back." }
             }
             p { "The vendor is not told." }
-        }
-        div.row {
-            button.danger { "Exclude the vendor" }
-            a.button.quiet href=(visit.links.to(path)) { "Leave it as it is" }
-        }
     };
-    html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
+    fields::question(&visit.context, &form, ("danger", "Exclude the vendor"), path)
 }
 
 /// Returns the name of a vendor, or the ID of a team that is not a vendor any more.

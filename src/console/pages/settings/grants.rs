@@ -233,16 +233,11 @@ impl Page for RevokeGrant {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let grant = visit.read(move |reader, vendor| team_grants::find(reader.rows, vendor, id)).await?;
-        let body = html! {
-            (fields::refusal(&visit.context))
+        let lost = html! {
             p { "The token for " b.long { bdi { (grant.title) } } " stops working. What was uploaded with it so far is deleted." }
-            (fields::form(&visit.context, &revoke_path(id), &html! {
-                div.row {
-                    button.danger.primary { "Revoke the grant" }
-                    a.button.quiet href=(visit.links.to(paths::GRANTS)) { "Keep it" }
-                }
-            }))
         };
+        let body =
+            fields::question(&visit.context, &lost, ("danger primary", "Revoke the grant"), paths::GRANTS);
         Ok(below_grants(Content::new("Revoke this upload grant?", body)).into())
     }
 }

@@ -230,8 +230,7 @@ impl Page for RevokeKey {
         });
         let count = count.await? as u64;
         let is_own = visit.access.authenticated().key_id() == Some(key.id);
-        let body = html! {
-            (fields::refusal(&visit.context))
+        let lost = html! {
             @if is_own { (badges::message(Tone::Warning, &html! {
                 b { "You are signed in with this key. " }
                 "Revoking it signs you out at once. Make sure that you have another key for the web app: if it is your team's only \
@@ -244,13 +243,8 @@ impl Page for RevokeKey {
                 a href=(visit.links.to(&path(key.id, "replace"))) { "replace it" } " first."
             }
             (key_facts(&key))
-            (fields::form(&visit.context, &path(key.id, "revoke"), &html! {
-                div.row {
-                    button.danger.primary { "Revoke the key" }
-                    a.button.quiet href=(visit.links.to(paths::KEYS)) { "Keep it" }
-                }
-            }))
         };
+        let body = fields::question(&visit.context, &lost, ("danger primary", "Revoke the key"), paths::KEYS);
         Ok(below_keys(Content::new("Revoke this key?", body)).into())
     }
 }

@@ -279,18 +279,13 @@ impl Page for DeleteWebhook {
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let webhook = find(visit).await?;
-        let body = html! {
-            (fields::refusal(&visit.context))
+        let lost = html! {
             p { "Nothing is sent to " span.mono.long { (webhook.url) } " any more. What is on its way is not sent, and the list of \
                  its deliveries is lost." }
             p { "To stop it for a while, pause it instead." }
-            (fields::form(&visit.context, &path(webhook.id, "delete"), &html! {
-                div.row {
-                    button.danger.primary { "Delete the webhook" }
-                    a.button.quiet href=(visit.links.to(&paths::webhook(webhook.id))) { "Keep it" }
-                }
-            }))
         };
+        let (button, keep) = (("danger primary", "Delete the webhook"), paths::webhook(webhook.id));
+        let body = fields::question(&visit.context, &lost, button, &keep);
         Ok(below_webhook(Content::new("Delete this webhook?", body), webhook.id).into())
     }
 }

@@ -148,23 +148,19 @@ impl Page for CancelRequest {
             team_records::find::<TeamCreditPurchase>(reader, member, id)
         };
         let found = visit.read(find).await?;
-        let back = html! { a.button.quiet href=(visit.links.to(paths::CREDIT_PURCHASES)) { "Keep it" } };
         let body = if found.status.allows(CreditPurchaseOperation::Cancel) {
-            let form = html! {
-                div.prose {
+            let lost = html! {
                     p { "You asked for " b { (text::money(found.amount)) } " of credits on " (text::moment(found.created_at)) "." }
                     p { "If you have paid already, do not cancel: the market could not match your payment." }
-                }
-                div.row { button.danger { "Cancel the request" } (back) }
             };
-            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
+            fields::question(&visit.context, &lost, ("danger", "Cancel the request"), paths::CREDIT_PURCHASES)
         } else {
             let (_, word) = state(found.status);
             let reason = html! { "It cannot be canceled: its state is “" (word) "”." };
             html! {
                 (fields::refusal(&visit.context))
                 (badges::message(Tone::Warning, &reason))
-                div.row { (back) }
+                div.row { a.button.quiet href=(visit.links.to(paths::CREDIT_PURCHASES)) { "Back to the requests" } }
             }
         };
         let content = Content::new(Self::TITLE, body)
