@@ -36,8 +36,9 @@ use crate::{
     private_files,
     store::{
         self,
+        bundle_entries::{Entry, PreparedEntry},
         bundle_tasks::{Position, TaskSource, VersionLine},
-        bundles::{Bundle, Entry, PreparedEntry},
+        bundles::Bundle,
     },
 };
 
@@ -61,7 +62,7 @@ pub fn run(job: &RunningJob) -> JobResult {
         return job.finish(|_| Ok(()));
     };
     loop {
-        let list = |reader: &Reader| store::bundles::list_unprepared(reader.rows, row_id, BATCH);
+        let list = |reader: &Reader| store::bundle_entries::list_unprepared(reader.rows, row_id, BATCH);
         let entries = job.market().read_blocking(list)?;
         if entries.is_empty() {
             return finish(job, &bundle);
@@ -76,11 +77,11 @@ pub fn give_up(job: &RunningJob) -> JobResult {
 }
 
 fn finish(job: &RunningJob, bundle: &Bundle) -> JobResult {
-    let list = |reader: &Reader| store::bundles::list_manifest(reader.rows, bundle.row_id);
+    let list = |reader: &Reader| store::bundle_entries::list_manifest(reader.rows, bundle.row_id);
     let manifest =
         manifest(bundle.listing_id, &job.market().read_blocking(list)?).map_err(Error::internal)?;
     job.finish(|writer| {
-        store::bundles::set_manifest(writer.rows, bundle.row_id, &manifest)?;
+        store::bundle_entries::set_manifest(writer.rows, bundle.row_id, &manifest)?;
         store::bundles::delete_older_for_vendor(writer.rows, bundle)
     })
 }
@@ -112,7 +113,7 @@ fn prepare_batch(job: &RunningJob, bundle: &Bundle, entries: &[Entry]) -> JobRes
     job.write_progress(|writer| {
         let mut descriptions = descriptions.iter();
         descriptions.try_for_each(|(asset, entry)| {
-            store::bundles::set_prepared(writer.rows, bundle.row_id, *asset, entry)
+            store::bundle_entries::set_prepared(writer.rows, bundle.row_id, *asset, entry)
         })
     })
 }
@@ -168,9 +169,9 @@ type Prepared<T> = std::result::Result<T, Unprepared>;
 fn describe(job: &RunningJob, entry: &Entry, problem: Option<String>) -> Result<PreparedEntry> {
     let fields = match &entry.description {
         Some(fields) => fields.clone(),
-        None => {
-            job.market().read_blocking(|reader| store::bundles::describe_asset(reader.rows, entry.asset))?
-        }
+        None => job
+            .market()
+            .read_blocking(|reader| store::bundle_entries::describe_asset(reader.rows, entry.asset))?,
     };
     Ok(PreparedEntry {
         source: EntrySource::Description,
@@ -207,7 +208,7 @@ fn record(job: &RunningJob, bundle: &Bundle, entry: &Entry, made: &Made) -> JobR
         if let Some(upload) = made.upload {
             store::bundles::set_upload_crc32(writer.rows, upload, made.digest.crc32)?;
         }
-        store::bundles::set_prepared(writer.rows, bundle.row_id, entry.asset, &prepared)
+        store::bundle_entries::set_prepared(writer.rows, bundle.row_id, entry.asset, &prepared)
     })
 }
 
@@ -308,7 +309,7 @@ fn pack_sample(
 /// only described.
 fn prepare_repository(job: &RunningJob, entry: &Entry) -> Prepared<Option<Made>> {
     let market = job.market();
-    let found = market.read_blocking(|reader| store::bundles::find_same_file(reader.rows, entry))?;
+    let found = market.read_blocking(|reader| store::bundle_entries::find_same_file(reader.rows, entry))?;
     if let Some(digest) = found.filter(|found| market.blobs().has_bundle_file(&found.sha256)) {
         return Ok(Some(Made { source: EntrySource::File, digest, file: None, name: "", upload: None }));
     }

@@ -17,11 +17,7 @@ use crate::{
     },
     error::{Error, GoneCode, Result},
     market::{Reader, Writer},
-    store::{
-        self,
-        bundles::{Bundle, Location},
-        purchases::PurchaseRow,
-    },
+    store::{self, bundle_entries::Location, bundles::Bundle, purchases::PurchaseRow},
 };
 
 /// Message of a link to the bundle of a refunded purchase.
@@ -79,7 +75,8 @@ pub fn find_for_team(
             None => return Ok(None),
         }
     };
-    let manifest = prepared.map(|bundle| store::bundles::list_manifest(reader.rows, bundle)).transpose()?;
+    let manifest =
+        prepared.map(|bundle| store::bundle_entries::list_manifest(reader.rows, bundle)).transpose()?;
     Ok(Some(TeamBundle { holder, manifest }))
 }
 
@@ -111,7 +108,7 @@ pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result
     let Some((row_id, manifest)) = bundle.and_then(|bundle| Some((bundle.row_id, bundle.manifest?))) else {
         return Ok(LinkedBundle { team, prepared: None });
     };
-    let entries = store::bundles::count_entries(reader.rows, row_id)?;
+    let entries = store::bundle_entries::count_entries(reader.rows, row_id)?;
     Ok(LinkedBundle { team, prepared: Some(PreparedBundle { row_id, manifest, entries }) })
 }
 
@@ -187,7 +184,7 @@ pub struct Delivery {
 /// Returns what is downloaded of a prepared bundle.
 pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
     let PreparedBundle { row_id, manifest, .. } = bundle;
-    let delivered = store::bundles::list_delivered(reader.rows, row_id)?;
+    let delivered = store::bundle_entries::list_delivered(reader.rows, row_id)?;
     let mut entries = Vec::with_capacity(delivered.len() + 1);
     entries.push(StoredEntry {
         path: MANIFEST_PATH.to_owned(),
@@ -205,7 +202,7 @@ pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
 
 /// Returns the description that an entry of a bundle is. Fails if the purchase was refunded meanwhile.
 pub fn read_description(reader: &Reader, bundle: BundleRowId, asset: AssetRowId) -> Result<Vec<u8>> {
-    let found = store::bundles::find_description(reader.rows, bundle, asset)?;
+    let found = store::bundle_entries::find_description(reader.rows, bundle, asset)?;
     let (id, fields) = found.ok_or_else(|| Error::not_found("entry"))?;
     Ok(description(id, &fields))
 }

@@ -15,7 +15,7 @@ use crate::{
     store::{
         self,
         agreements::Agreement,
-        bundles::PreparationProgress,
+        bundle_entries::PreparationProgress,
         purchases::PurchaseRow,
         receipts::ReceiptLine,
         records::team_lists::purchases::{PURCHASES, TeamPurchase},
@@ -158,7 +158,10 @@ fn delivery(
     }
     let bundle = bundle.ok_or_else(|| Error::internal("a completed purchase has no bundle"))?;
     let Some(manifest) = bundle.manifest.clone() else {
-        return Ok(DeliveryState::Preparing(store::bundles::find_progress(reader.rows, bundle.row_id)?));
+        return Ok(DeliveryState::Preparing(store::bundle_entries::find_progress(
+            reader.rows,
+            bundle.row_id,
+        )?));
     };
     let digest = EntryDigest::of(&manifest);
     let prepared = PreparedBundle { row_id: bundle.row_id, manifest, entries: 0 };
@@ -181,7 +184,7 @@ fn page(
     let (mut lines, total) = match bundle {
         Some(bundle) => (
             store::receipts::list_of_bundle(rows, bundle.row_id, after, limit + 1)?,
-            store::bundles::count_entries(rows, bundle.row_id)?,
+            store::bundle_entries::count_entries(rows, bundle.row_id)?,
         ),
         None => (
             store::receipts::list_of_purchase(rows, row.row_id, after, limit + 1)?,

@@ -1,21 +1,19 @@
-//! Bundles, and what their entries are made of. The rows of their tasks are read by `bundle_tasks`.
+//! Bundles, and the files that they are made of. `bundle_entries` has their entries, and `bundle_tasks` the rows of their tasks.
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, bundle_entries, row};
 use crate::{
     domain::{
-        bundles::{EntryContent, EntryDigest, EntrySource, ManifestEntry},
+        bundles::EntryDigest,
         codebase_fields::CodebaseFields,
         listings::ListingRowId,
         purchases::PurchaseStatus,
-        row_ids::{AssetRowId, BundleRowId, PurchaseRowId, UploadRowId},
-        samples::Selection,
+        row_ids::{BundleRowId, PurchaseRowId, UploadRowId},
         teams::TeamRowId,
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// Returns the statement that inserts the entries of the bundle ?1: with a selection, from assets (`a`), under a condition.
@@ -233,228 +231,6 @@ pub fn find_widest(
     reader.query_first(SQL, (buyer, listing), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// An entry that is to be prepared.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// Row ID of the asset.
-    pub asset: AssetRowId,
-    /// ID of the asset.
-    pub asset_id: Uuid,
-    /// What the entry is made of.
-    pub content: EntryContent,
-    /// Row ID of the upload.
-    pub upload: Option<UploadRowId>,
-    /// Time at which the repository was linked, and the commit.
-    pub repository: Option<(Timestamp, String)>,
-    /// The parts that a sample has; `None` for everything.
-    pub selection: Option<Selection>,
-    /// What is delivered of the asset if it has no bytes: the fields of a JSON object.
-    pub description: Option<String>,
-}
-
-/// Returns the first entries of a bundle that are not prepared yet, at most `limit`.
-pub fn list_unprepared(reader: &Reader, bundle: BundleRowId, limit: u32) -> Result<Vec<Entry>> {
-    const SQL: &str = "SELECT e.asset, a.uuid, e.content, e.upload, e.attached_at, e.commit_sha, e.selection,
-             e.description
-         FROM bundle_entries e JOIN assets a ON a.id = e.asset
-         WHERE e.bundle = ?1 AND e.source IS NULL ORDER BY e.asset LIMIT ?2";
-    reader.query_all(SQL, (bundle, limit), |row| {
-        let (attached_at, commit): (Option<Timestamp>, Option<String>) =
-            (row::optional_time(row, 4)?, row.get(5)?);
-        Ok(Entry {
-            asset: row.get(0)?,
-            asset_id: row.get(1)?,
-            content: row::string_enum(row, 2)?,
-            upload: row.get(3)?,
-            repository: attached_at.zip(commit),
-            selection: row::optional_json(row, 6)?,
-            description: row.get(7)?,
-        })
-    })
-}
-
-/// Returns the fields that describe an asset as it is now, for an entry whose data cannot be delivered.
-pub fn describe_asset(reader: &Reader, asset: AssetRowId) -> Result<String> {
-    const SQL: &str =
-        "SELECT json_patch('{}', json_object('kind', kind, 'title', title, 'description', description,
-             'domain_tags', json(domain_tags))) FROM assets WHERE id = ?1";
-    reader.query_one(SQL, [asset], |row| row.get(0))
-}
-
-/// The bytes of an entry, once they are prepared.
-#[derive(Clone, Debug)]
-pub struct PreparedEntry {
-    /// Where the bytes are.
-    pub source: EntrySource,
-    /// Path in the bundle.
-    pub path: String,
-    /// Their size and digests.
-    pub digest: EntryDigest,
-    /// The fields of the description that is delivered, if it replaces the stored one.
-    pub description: Option<String>,
-    /// Why the entry is a description although the asset has data.
-    pub problem: Option<String>,
-}
-
-/// Records the bytes of an entry.
-pub fn set_prepared(
-    writer: &Writer,
-    bundle: BundleRowId,
-    asset: AssetRowId,
-    entry: &PreparedEntry,
-) -> Result<()> {
-    const SQL: &str =
-        "UPDATE bundle_entries SET source = ?3, path = ?4, size_bytes = ?5, sha256 = ?6, crc32 = ?7,
-             problem = ?8, description = coalesce(?9, description)
-         WHERE bundle = ?1 AND asset = ?2";
-    let EntryDigest { size_bytes, sha256, crc32 } = &entry.digest;
-    let parameters = (
-        bundle,
-        asset,
-        entry.source.as_str(),
-        &entry.path,
-        *size_bytes as i64,
-        sha256,
-        crc32,
-        &entry.problem,
-        &entry.description,
-    );
-    writer.execute(SQL, parameters)?;
-    Ok(())
-}
-
-/// Returns the file that another bundle has of the same commit, with the same selection.
-pub fn find_same_file(reader: &Reader, entry: &Entry) -> Result<Option<EntryDigest>> {
-    const SQL: &str = "SELECT size_bytes, sha256, crc32 FROM bundle_entries
-         WHERE asset = ?1 AND attached_at = ?2 AND commit_sha = ?3 AND source = 'file'
-             AND selection ->> 'paths' IS ?4 AND (selection IS NULL) = ?5 LIMIT 1";
-    let Some((attached_at, commit)) = &entry.repository else { return Ok(None) };
-    let paths = entry.selection.as_ref().and_then(|selection| selection.paths.as_ref());
-    let paths = paths.map(row::to_json).transpose()?;
-    reader.query_first(
-        SQL,
-        (entry.asset, attached_at.0, commit, paths, entry.selection.is_none()),
-        read_digest,
-    )
-}
-
-fn read_digest(row: &rusqlite::Row) -> rusqlite::Result<EntryDigest> {
-    Ok(EntryDigest { size_bytes: row.get(0)?, sha256: row.get(1)?, crc32: row.get(2)? })
-}
-
-/// Records the manifest of a bundle whose entries are all prepared.
-pub fn set_manifest(writer: &Writer, bundle: BundleRowId, manifest: &[u8]) -> Result<()> {
-    writer.execute("UPDATE bundles SET manifest = ?2 WHERE id = ?1", (bundle, manifest))?;
-    Ok(())
-}
-
-/// Returns the prepared entries of a bundle, in their order.
-pub fn list_manifest(reader: &Reader, bundle: BundleRowId) -> Result<Vec<ManifestEntry>> {
-    const SQL: &str = "SELECT e.path, a.uuid, e.size_bytes, e.sha256, e.problem
-         FROM bundle_entries e JOIN assets a ON a.id = e.asset WHERE e.bundle = ?1 AND e.source IS NOT NULL
-         ORDER BY e.asset";
-    reader.query_all(SQL, [bundle], |row| {
-        Ok(ManifestEntry {
-            path: row.get(0)?,
-            asset_id: row.get(1)?,
-            size_bytes: row.get(2)?,
-            sha256: row.get(3)?,
-            problem: row.get(4)?,
-        })
-    })
-}
-
-/// How far the preparation of a bundle is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PreparationProgress {
-    /// Number of entries that are prepared.
-    pub prepared: u64,
-    /// Number of all entries.
-    pub entries: u64,
-    /// Whether a job for it is queued or running.
-    pub is_queued: bool,
-    /// Whether the last job failed for good.
-    pub has_failed: bool,
-}
-
-/// Returns how far the preparation of a bundle is.
-pub fn find_progress(reader: &Reader, bundle: BundleRowId) -> Result<PreparationProgress> {
-    const SQL: &str = "SELECT count(source), count(*),
-             EXISTS (SELECT 1 FROM jobs WHERE kind = 'prepare_bundle' AND subject = ?1),
-             EXISTS (SELECT 1 FROM ended_jobs WHERE kind = 'prepare_bundle' AND subject = ?1 AND state = 'failed')
-         FROM bundle_entries WHERE bundle = ?1";
-    reader.query_one(SQL, [bundle], |row| {
-        Ok(PreparationProgress {
-            prepared: row.get(0)?,
-            entries: row.get(1)?,
-            is_queued: row.get(2)?,
-            has_failed: row.get(3)?,
-        })
-    })
-}
-
-/// Returns the number of entries of a bundle.
-pub fn count_entries(reader: &Reader, bundle: BundleRowId) -> Result<u64> {
-    reader.query_one("SELECT count(*) FROM bundle_entries WHERE bundle = ?1", [bundle], |row| row.get(0))
-}
-
-/// An entry that is delivered.
-#[derive(Clone, Debug)]
-pub struct DeliveredEntry {
-    /// Row ID of the asset.
-    pub asset: AssetRowId,
-    /// Path in the bundle.
-    pub path: String,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// CRC-32 checksum.
-    pub crc32: u32,
-    /// Where the bytes are.
-    pub location: Location,
-}
-
-/// Where the bytes of an entry are.
-#[derive(Clone, Debug)]
-pub enum Location {
-    /// In the upload with this ID.
-    Upload(Uuid),
-    /// In the file for bundles with this SHA-256 digest.
-    File(String),
-    /// In the database.
-    Description,
-}
-
-/// Returns what is delivered of a prepared bundle, in the order of its entries.
-pub fn list_delivered(reader: &Reader, bundle: BundleRowId) -> Result<Vec<DeliveredEntry>> {
-    const SQL: &str = "SELECT e.asset, e.path, e.size_bytes, e.crc32, e.source, e.sha256, u.uuid
-         FROM bundle_entries e LEFT JOIN uploads u ON u.id = e.upload WHERE e.bundle = ?1 ORDER BY e.asset";
-    reader.query_all(SQL, [bundle], |row| {
-        let location = match row::string_enum(row, 4)? {
-            EntrySource::Upload => Location::Upload(row.get(6)?),
-            EntrySource::File => Location::File(row.get(5)?),
-            EntrySource::Description => Location::Description,
-        };
-        Ok(DeliveredEntry {
-            asset: row.get(0)?,
-            path: row.get(1)?,
-            size_bytes: row.get(2)?,
-            crc32: row.get(3)?,
-            location,
-        })
-    })
-}
-
-/// Returns the ID of an entry's asset and the fields of its description, unless the bundle was deleted.
-pub fn find_description(
-    reader: &Reader,
-    bundle: BundleRowId,
-    asset: AssetRowId,
-) -> Result<Option<(Uuid, String)>> {
-    const SQL: &str = "SELECT a.uuid, e.description FROM bundle_entries e JOIN assets a ON a.id = e.asset
-         WHERE e.bundle = ?1 AND e.asset = ?2";
-    reader.query_first(SQL, (bundle, asset), |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
 /// An upload in a bundle.
 #[derive(Clone, Debug)]
 pub struct BundledUpload {
@@ -507,7 +283,7 @@ pub fn needs_repository(reader: &Reader, asset: Uuid, attached_at: Timestamp) ->
 pub fn list_files(reader: &Reader) -> Result<Vec<EntryDigest>> {
     const SQL: &str = "SELECT size_bytes, sha256, crc32 FROM bundle_entries WHERE source = 'file'
          GROUP BY sha256 ORDER BY sha256";
-    reader.query_all(SQL, [], read_digest)
+    reader.query_all(SQL, [], bundle_entries::read_digest)
 }
 
 /// Whether a bundle has the file with this digest.

@@ -11,6 +11,7 @@ mod asset_rows;
 pub mod assets;
 pub mod audit;
 mod bulk_settings;
+pub mod bundle_entries;
 pub mod bundle_tasks;
 pub mod bundles;
 pub mod catalog_entries;

@@ -27,7 +27,8 @@ use crate::{
         receipts::{self, Archive, DeliveryState, Receipt},
     },
     store::{
-        bundles::PreparationProgress, receipts::ReceiptLine, records::team_lists::purchases::TeamPurchase,
+        bundle_entries::PreparationProgress, receipts::ReceiptLine,
+        records::team_lists::purchases::TeamPurchase,
     },
     web::{bundle_urls, limits::Budget},
 };

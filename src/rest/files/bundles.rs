@@ -30,7 +30,7 @@ use crate::{
     market::{Market, Reader, Requester, Writer},
     operations::bundles::{self, Delivery, LinkedBundle},
     rest::{arguments::if_match, router},
-    store::bundles::Location,
+    store::bundle_entries::Location,
     web::{
         bundle_urls,
         limits::RequestLimits,
