@@ -1,5 +1,7 @@
 //! Icons. A page contains the shapes that it uses once, and refers to them.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, PreEscaped, html};
 
 /// The shapes by name, of 16 by 16 units.
@@ -41,7 +43,9 @@ pub fn colored(name: &'static str, color: &str) -> Markup {
 /// Returns the shapes that a page uses, hidden; all of them if a script changes parts of the page, and the mark of the market.
 pub fn shapes_of(page: &str) -> Markup {
     let has_changing_parts = page.contains("hx-get");
-    let is_used = |name: &str| has_changing_parts || page.contains(&format!("href=\"#i-{name}\""));
+    let used: BTreeSet<&str> =
+        page.split("href=\"#i-").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let is_used = |name: &str| has_changing_parts || used.contains(name);
     html! {
         div hidden { svg {
             symbol id="mark" viewBox="0 0 24 24" { path d="M2 3h5v18H2zM9.5 3h5v11h-5zM17 3h5v18h-5z" {} }

@@ -153,6 +153,40 @@ async fn pages_execute_few_statements() {
     }
 }
 
+/// Returns the number of rows or cards of a page.
+async fn count_rows(browser: &Browser<'_>, path: &str) -> usize {
+    let text = browser.get(path).await.text;
+    text.matches("<th scope=\"row\"").count() + text.matches("<li class=\"card\"").count()
+}
+
+/// The same pages of teams, and of searches, with few rows and with many.
+#[tokio::test]
+async fn statements_do_not_depend_on_the_number_of_rows() {
+    let market = TestMarket::demo();
+    let mut browsers = Vec::new();
+    for key in [BUYER, BOTH] {
+        browsers.push(Browser::signed_in(&market, key).await);
+    }
+    let paths =
+        ["/console/catalog?query=cobol", "/console/catalog?query=data", "/console/catalog?query=codebase"];
+    let mut groups: Vec<Vec<(&Browser, &str)>> =
+        vec![paths.iter().map(|path| (&browsers[0], *path)).collect()];
+    let lists = ["purchases", "notifications", "wallet/entries", "settings/keys"];
+    let lists = lists.map(|list| format!("/console/{list}"));
+    groups.extend(lists.iter().map(|path| browsers.iter().map(|browser| (browser, path.as_str())).collect()));
+    for group in groups {
+        let mut counted = Vec::new();
+        for (browser, path) in group {
+            counted.push((count_rows(browser, path).await, count_statements(&market, browser, path).await));
+        }
+        counted.retain(|(rows, _)| *rows > 0);
+        let fewest = counted.iter().min_by_key(|(rows, _)| *rows).unwrap();
+        let most = counted.iter().max_by_key(|(rows, _)| *rows).unwrap();
+        assert!(most.0 > fewest.0, "{counted:?} has no different numbers of rows");
+        assert!(most.1 <= fewest.1, "{counted:?}: rows and statements");
+    }
+}
+
 #[tokio::test]
 async fn each_page_has_a_frame_and_strict_headers() {
     let market = harness::demo();
