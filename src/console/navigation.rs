@@ -12,18 +12,20 @@ use crate::{
 pub enum Section {
     /// Finding and buying.
     Buying,
+    /// What a vendor has, and sells.
+    Selling,
     /// What belongs to the team.
     Team,
 }
 
 impl Section {
     /// All sections, in their order.
-    pub const ALL: [Section; 2] = [Section::Buying, Section::Team];
+    pub const ALL: [Section; 3] = [Section::Buying, Section::Selling, Section::Team];
 
-    /// Returns the heading; `None` for the first section, which needs none.
+    /// Returns the heading; `None` for what a team buys and sells, which needs none.
     pub const fn heading(self) -> Option<&'static str> {
         match self {
-            Section::Buying => None,
+            Section::Buying | Section::Selling => None,
             Section::Team => Some("Team"),
         }
     }

@@ -29,6 +29,45 @@ pub const CREDIT_PURCHASES: &str = "/wallet/credit-purchases";
 /// The form with which credits are requested.
 pub const BUY_CREDITS: &str = "/wallet/buy-credits";
 
+/// The assets of the team.
+pub const INVENTORY: &str = "/inventory";
+
+/// The ways to add assets.
+pub const ADD_ASSETS: &str = "/inventory/add";
+
+/// The changes of many assets at once.
+pub const BULK_CHANGES: &str = "/inventory/changes";
+
+/// The estimations of the team.
+pub const ESTIMATIONS: &str = "/estimations";
+
+/// The quality runs of the team.
+pub const QUALITY: &str = "/quality";
+
+/// The listings that the team offers.
+pub const OWN_LISTINGS: &str = "/selling/listings";
+
+/// The bids on listings of the team.
+pub const OFFERS: &str = "/selling/bids";
+
+/// The sales of the team.
+pub const SALES: &str = "/selling/sales";
+
+/// The earnings of the team.
+pub const EARNINGS: &str = "/selling/earnings";
+
+/// The withdrawals of the team's earnings.
+pub const WITHDRAWALS: &str = "/selling/withdrawals";
+
+/// Where the market pays the earnings of the team.
+pub const PAYOUT_SETUP: &str = "/settings/payout";
+
+/// What buyers ask vendors for.
+pub const DATA_REQUESTS: &str = "/requests";
+
+/// The bids of the team on projects.
+pub const PROJECT_BIDS: &str = "/requests/bids";
+
 /// The notifications of the team.
 pub const NOTIFICATIONS: &str = "/notifications";
 
@@ -99,4 +138,39 @@ pub fn webhook(id: Uuid) -> String {
 /// Returns the path of a delivery to a webhook of the team.
 pub fn webhook_delivery(webhook: Uuid, delivery: Uuid) -> String {
     format!("{WEBHOOKS}/{webhook}/deliveries/{delivery}")
+}
+
+/// Returns the path of an asset of the team.
+pub fn asset(id: Uuid) -> String {
+    format!("{INVENTORY}/{id}")
+}
+
+/// Returns the path of a change of many assets.
+pub fn bulk_change(id: Uuid) -> String {
+    format!("{BULK_CHANGES}/{id}")
+}
+
+/// Returns the path of an upload of a file.
+pub fn upload(id: Uuid) -> String {
+    format!("{ADD_ASSETS}/uploads/{id}")
+}
+
+/// Returns the path of a listing that the team offers.
+pub fn own_listing(id: Uuid) -> String {
+    format!("{OWN_LISTINGS}/{id}")
+}
+
+/// Returns the path of what a buyer asks vendors for.
+pub fn data_request(id: Uuid) -> String {
+    format!("{DATA_REQUESTS}/{id}")
+}
+
+/// Returns the path of an estimation.
+pub fn estimation(id: Uuid) -> String {
+    format!("{ESTIMATIONS}/{id}")
+}
+
+/// Returns the path of a bid of the team on a project.
+pub fn project_bid(id: Uuid) -> String {
+    format!("{PROJECT_BIDS}/{id}")
 }
