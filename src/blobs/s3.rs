@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     fmt,
+    fs::File,
     io::{self, Read, Write},
     time::Duration,
 };
@@ -37,6 +38,9 @@ const MAX_PART_LIST_BYTES: u64 = 4 << 20;
 /// How long the store may take to accept a connection, and to complete a request.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the store may take to receive a part from this server.
+const PART_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A bucket in an S3-compatible store.
 pub struct S3 {
@@ -158,6 +162,19 @@ impl S3 {
             }
             Ok(urls)
         })
+    }
+
+    /// Sends a part that this server has received, without keeping it in memory. Returns its entity tag, or `None` if the
+    /// upload no longer exists.
+    pub(super) fn put_part(
+        &self,
+        upload: &Upload,
+        number: u32,
+        part: File,
+        size: u64,
+    ) -> io::Result<Option<String>> {
+        let url = self.presign_parts(upload, &[number])?.pop().ok_or(io::ErrorKind::InvalidInput)?;
+        send_file(url, part, size)
     }
 
     /// Returns the path of a single-part upload before it is completed.
@@ -357,6 +374,25 @@ fn fetch_text(url: String) -> io::Result<String> {
         Ok(text)
     });
     read.join().map_err(|_| io::Error::other("the HTTP client panicked"))?
+}
+
+/// Sends a file to a presigned URL. Returns the entity tag of what was stored, or `None` if its upload no longer exists.
+fn send_file(url: String, file: File, size: u64) -> io::Result<Option<String>> {
+    // Like in `fetch_text`.
+    let send = std::thread::spawn(move || {
+        let client = http_client::blocking().map_err(io::Error::other)?;
+        let failed = |error: reqwest::Error| io::Error::other(error.without_url());
+        let client = client.connect_timeout(CONNECT_TIMEOUT).timeout(PART_TIMEOUT).build().map_err(failed)?;
+        let body = reqwest::blocking::Body::sized(file, size);
+        let response = client.put(url).body(body).send().map_err(failed)?;
+        if response.status() == reqwest::StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let response = response.error_for_status().map_err(failed)?;
+        let etag = response.headers().get(reqwest::header::ETAG).and_then(|etag| etag.to_str().ok());
+        Ok(Some(unquote(etag.unwrap_or_default())))
+    });
+    send.join().map_err(|_| io::Error::other("the HTTP client panicked"))?
 }
 
 /// Parses the parts in a response to `ListParts`.

@@ -8,7 +8,7 @@ use crate::domain::jobs::MAX_ATTEMPTS;
 const MAX_REPOSITORY_ATTEMPTS: f64 = MAX_ATTEMPTS as f64;
 
 /// Numeric settings with their minimum and maximum.
-pub(super) const RANGES: [(&str, f64, f64); 83] = [
+pub(super) const RANGES: [(&str, f64, f64); 84] = [
     ("server.drain_seconds", 0.0, 3600.0),
     ("server.max_connections", 1.0, 1e5),
     ("server.max_header_bytes", 8192.0, 1e6),
@@ -86,6 +86,7 @@ pub(super) const RANGES: [(&str, f64, f64); 83] = [
     ("webhooks.max_endpoints", 0.0, 1e4),
     ("webhooks.concurrent_attempts", 1.0, 1e3),
     ("payouts.hold_days", 0.0, 3650.0),
+    ("payouts.change_delay_days", 0.0, 3650.0),
     ("events.keep_days", 0.0, 36_500.0),
     ("estimations.cents_per_thousand_lines", 0.0, 1e9),
     ("estimations.cents_per_commit", 0.0, 1e9),

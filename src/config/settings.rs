@@ -398,6 +398,8 @@ pub struct EventSettings {
 pub struct PayoutSettings {
     /// Days until earnings become available.
     pub hold_days: u32,
+    /// Days after a change of how a team is paid in which the team cannot request withdrawals.
+    pub change_delay_days: u32,
 }
 
 /// The format of log lines.

@@ -15,7 +15,7 @@ use crate::{
         codebase_fields::CodebaseFields,
         events::EventData,
         field_locks,
-        inventory::{Asset, AssetChange},
+        inventory::{Asset, AssetChange, ChangeOrigin},
         money::Cents,
         problems::Problems,
         stages::Stage,
@@ -36,7 +36,7 @@ const MAX_COLUMNS_BYTES: usize = 65_536;
 const MAX_COLUMN_NAME: usize = 1_000;
 const MAX_COLUMN_DEPTH: usize = 32;
 
-/// Applies a change sent with an API key, locks the fields that it writes, and adds what is wrong with the
+/// Applies a change, locks the fields that it writes if it was sent with an API key, and adds what is wrong with the
 /// change to `problems`. `path` leads to it in the body. If there are problems, the asset is partly changed
 /// and must not be stored.
 pub fn apply(
@@ -49,17 +49,27 @@ pub fn apply(
 ) {
     let mut found = Problems::default();
     let written = change.changed_fields();
-    for (field, source) in field_locks::locked_by_data(&asset.locks) {
-        // A field with an invalid value is written, too.
-        if written.iter().any(|(name, _)| *name == field) || problems.has_field(path, field) {
-            let msg = format!(
-                "`{field}` was read from the linked data ({}) and cannot be edited. Detach the data first.",
-                source.as_str()
-            );
-            found.push(Problem::body(&[field], "field_locked", msg));
+    // A field with an invalid value is written, too.
+    let is_written =
+        |field: &str| written.iter().any(|(name, _)| *name == field) || problems.has_field(path, field);
+    let by_data = field_locks::locked_by_data(&asset.locks).filter(|(field, _)| is_written(field));
+    for (field, source) in by_data {
+        let msg = format!(
+            "`{field}` was read from the linked data ({}) and cannot be edited. Detach the data first.",
+            source.as_str()
+        );
+        found.push(Problem::body(&[field], "field_locked", msg));
+    }
+    match change.origin {
+        ChangeOrigin::Api => field_locks::update_api_locks(&mut asset.locks, written),
+        ChangeOrigin::Inventory => {
+            for field in field_locks::locked_by_api(&asset.locks).filter(|field| is_written(field)) {
+                let msg = format!("`{field}` was set through the API, and can only be changed there.");
+                found.push(Problem::body(&[field], "field_locked", msg));
+            }
+            found.extend(change.find_problems().into_vec());
         }
     }
-    field_locks::update_api_locks(&mut asset.locks, written);
     set_fields(references, asset, change, &mut found);
     let has_valid_days = !["history_start", "history_end"].iter().any(|day| problems.has_field(path, day));
     validate_history(context.now.day(), &asset.codebase, has_valid_days, &mut found);

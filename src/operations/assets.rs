@@ -15,7 +15,7 @@ use crate::{
         field_locks,
         inventory::Asset,
         listing_lifecycle::Operation,
-        listings::{Actor, LifecycleStage},
+        listings::{Actor, LifecycleStage, ListingStatus},
         row_ids::{AssetRowId, GroupRowId},
         taxonomy::Retirement,
     },
@@ -68,6 +68,11 @@ impl GroupCounts {
     /// Returns the total number of assets.
     pub fn total(&self) -> u64 {
         self.groups.iter().map(|(_, count)| count.total).sum()
+    }
+
+    /// Returns the number of assets in the group with this ID; 0 if there is no such group.
+    pub fn of_group(&self, id: Uuid) -> u64 {
+        self.groups.iter().find(|(group, _)| group.id == id).map_or(0, |(_, count)| count.total)
     }
 
     /// Returns the number of assets by kind. Kinds without assets are absent.
@@ -144,6 +149,43 @@ pub fn page(
         Vec::new()
     };
     Ok(AssetPage { items, counts, deprecations })
+}
+
+/// Returns a page of the team's assets in a group, or in all groups, with the counts of all groups: the group does not restrict
+/// these.
+pub fn page_beside_groups(
+    reader: &Reader,
+    _: &Vendor,
+    mut filter: AssetFilter,
+    limit: usize,
+    offset: u64,
+) -> Result<AssetPage> {
+    let deprecations = store::taxonomy::deprecations(reader.rows)?;
+    filter.resolve_kinds(&deprecations);
+    let group = filter.query.group.take();
+    let counts = filter.count_by_group(reader.rows, &deprecations)?;
+    filter.query.group = group;
+    let total = match group {
+        None => counts.total(),
+        Some(id) => counts.of_group(id),
+    };
+    let items = if total > offset {
+        store::inventory::list_page(reader.rows, &filter.query, None, limit, offset)?
+    } else {
+        Vec::new()
+    };
+    Ok(AssetPage { items, counts, deprecations })
+}
+
+/// Returns the row IDs of all of the team's assets that match a filter, in its order.
+pub fn matching_row_ids(reader: &Reader, _: &Vendor, mut filter: AssetFilter) -> Result<Vec<AssetRowId>> {
+    filter.resolve_kinds(&store::taxonomy::deprecations(reader.rows)?);
+    store::inventory::list_row_ids(reader.rows, &filter.query)
+}
+
+/// Returns the team's assets with these row IDs in their order, without those that are deleted.
+pub fn list_by_row_ids(reader: &Reader, vendor: &Vendor, row_ids: &[AssetRowId]) -> Result<Vec<Asset>> {
+    store::assets::list_own(reader.rows, vendor.team_row_id(), row_ids)
 }
 
 /// Returns the team's groups with the number of their assets.
@@ -290,11 +332,15 @@ pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (Gr
     }
 }
 
+/// Whether a listing in this state is in review or in the catalog, so that its assets can be neither deleted nor separated from
+/// their data.
+pub const fn keeps_assets(status: ListingStatus) -> bool {
+    matches!(status.stage(), LifecycleStage::Review | LifecycleStage::Active)
+}
+
 /// Fails if the asset is on a listing that is in review or in the catalog: such an asset must not change.
 pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
-    let is_fixed = |listing: &ListingRow| {
-        matches!(listing.status.stage(), LifecycleStage::Review | LifecycleStage::Active)
-    };
+    let is_fixed = |listing: &ListingRow| keeps_assets(listing.status);
     let listings = store::listings::listings_with_asset(writer.rows, asset.row_id)?;
     let fixed = listings.iter().filter(|listing| is_fixed(listing));
     let fixed: Named = fixed.map(|listing| name_of(&listing.title, listing.id)).collect();

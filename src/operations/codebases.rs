@@ -5,11 +5,10 @@ use uuid::Uuid;
 use super::{access::Vendor, asset_changes, asset_events, assets, linked_data, references::References};
 use crate::{
     domain::{
-        assets::{Channel, Kind, RepositoryChannel},
-        grants::Grant,
+        assets::{Exclusivity, Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
         problems::Problems,
-        row_ids::{AssetRowId, UploadRowId},
+        row_ids::{AssetRowId, GroupRowId, UploadRowId},
     },
     error::{LocSegment, MAX_PROBLEMS, Result},
     market::{CheckContext, Writer},
@@ -93,33 +92,48 @@ pub fn create_all(writer: &mut Writer, assets: &[Asset]) -> Result<()> {
     assets.first().map_or(Ok(()), |first| asset_events::created(writer, first.team, first.kind, &ids))
 }
 
-/// Creates a codebase from an upload as its grant specifies, and enqueues its analysis. Returns the ID of the
-/// codebase.
+/// Checks and creates a codebase, optionally linked to a repository.
+pub fn check_and_create(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    change: AssetChange,
+    link: Option<&LinkRequest>,
+) -> Result<Asset> {
+    let asset = check_new(&writer.check_context(), vendor, change, Problems::default())?;
+    create(writer, vendor, &asset, link)
+}
+
+/// A codebase to create from an upload.
+#[derive(Clone, Copy, Debug)]
+pub struct UploadedCodebase<'a> {
+    /// Title, already checked.
+    pub title: &'a str,
+    /// Whether it can be sold exclusively; `None` if not stated.
+    pub exclusivity: Option<Exclusivity>,
+    /// Row ID of its group; `None` for the default group, which also replaces a group that was deleted.
+    pub group: Option<GroupRowId>,
+}
+
+/// Creates a codebase from an upload, and enqueues its analysis. Returns the ID of the codebase.
 pub fn create_from_upload(
     writer: &mut Writer,
     vendor: &Vendor,
-    grant: &Grant,
+    codebase: UploadedCodebase,
     upload: UploadRowId,
     bytes: u64,
 ) -> Result<Uuid> {
     let (team, default) =
         (vendor.team_row_id(), store::groups::find_default(writer.rows, vendor.team_row_id())?);
-    let chosen = match grant.group_row_id {
+    let chosen = match codebase.group {
         Some(group) => store::groups::find_id(writer.rows, team, group)?.map(|id| (group, id)),
         None => None,
     };
     let group = chosen.unwrap_or((default.row_id, default.id));
     let mut asset = assets::new_asset(&writer.check_context(), vendor, Kind::Codebase, group);
-    asset.title.clone_from(&grant.title);
-    asset.codebase.exclusivity = Some(grant.exclusivity);
+    codebase.title.clone_into(&mut asset.title);
+    asset.codebase.exclusivity = codebase.exclusivity;
     let row_id = insert_rows(writer, &asset)?;
-    let data = NewData {
-        is_private: true,
-        archive_bytes: Some(bytes),
-        upload: Some(upload),
-        ..NewData::pending(Channel::Zip, writer.now)
-    };
-    linked_data::insert(writer, row_id, &data)?;
+    linked_data::insert(writer, row_id, &linked_data::of_upload(writer, upload, bytes))?;
     store::inventory::upsert_row(writer.rows, row_id)?;
     asset_events::created(writer, asset.team, asset.kind, &[asset.id])?;
     Ok(asset.id)

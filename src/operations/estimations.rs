@@ -4,16 +4,19 @@ use uuid::Uuid;
 
 use super::{
     access::{Platform, Vendor},
+    codebases::{self, LinkRequest},
     notifications::{self, Notice},
 };
 use crate::{
     domain::{
+        assets::{Kind, RepositoryChannel},
         estimation_requests::{EstimationRequest, MAX_PENDING, Reading},
         estimations::{
             self as rules, Estimation, EstimationColumn, EstimationField, EstimationStatus, Summary,
         },
         events::{EstimationData, EventData},
         filters::{Condition, SortDirection},
+        inventory::{AssetChange, ChangeOrigin},
         jobs::JobKind,
         listings::Actor,
         notifications::NotificationType,
@@ -24,6 +27,7 @@ use crate::{
     market::{Reader, Writer},
     request_problems::ProblemsExt,
     store::{self, estimations::NewEstimation},
+    string_enum::StringEnum,
 };
 
 /// Returns the team's estimations that match all conditions, newest first.
@@ -132,6 +136,31 @@ pub fn request(
     let data = EventData::EstimationRequested(event_data(&requested, actor));
     writer.emit(Some(team), id, &data)?;
     Ok(requested)
+}
+
+/// Creates a codebase from the repository of an estimation that has none yet, and links the repository to it. Its title is the name
+/// of the repository; it is not locked, as if it had been sent with a key. Returns the ID of the codebase.
+pub fn add_to_inventory(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<Uuid> {
+    let team = vendor.team_row_id();
+    let found = store::estimations::find(writer.rows, team, id)?;
+    let estimation = found.ok_or_else(|| Error::not_found("estimation"))?;
+    if estimation.asset.is_some() {
+        return Err(Error::Conflict("The repository is in your inventory already.".to_owned()));
+    }
+    let channel = RepositoryChannel::parse(estimation.channel.as_str());
+    let channel = channel.filter(|_| estimation.kind == Kind::Codebase).ok_or_else(|| {
+        Error::Conflict("Only repositories that were estimated as codebases can be added.".to_owned())
+    })?;
+    let change = AssetChange {
+        origin: ChangeOrigin::Inventory,
+        title: Some(estimation.name),
+        ..AssetChange::default()
+    };
+    let link = LinkRequest { channel, repo_full_name: estimation.repo_full_name };
+    let created = codebases::check_and_create(writer, vendor, change, Some(&link))?;
+    store::estimations::set_asset(writer.rows, team, id, created.row_id)?;
+    store::inventory::upsert_row(writer.rows, created.row_id)?;
+    Ok(created.id)
 }
 
 /// Fails with everything that is wrong with a request. Returns the row ID of its asset.

@@ -9,7 +9,9 @@ use uuid::Uuid;
 
 use super::{
     access::Vendor,
-    assets, codebases, discarded_uploads,
+    assets,
+    codebases::{self, UploadedCodebase},
+    discarded_uploads,
     grants::{self, find_open},
     upload_part_list::{check_listed_parts, missing_of_joined, record_received},
 };
@@ -108,6 +110,16 @@ pub(super) fn conflict_error(conflict: UploadConflict) -> Error {
         }
     };
     Error::Conflict(message.to_owned())
+}
+
+/// Returns the error for a part that cannot be received now.
+pub(super) fn part_conflict_error(conflict: UploadConflict) -> Error {
+    match conflict {
+        UploadConflict::PartsArriving(part) => Error::Conflict(format!(
+            "Another request is sending part {part}. Send it again when that request has finished."
+        )),
+        other => conflict_error(other),
+    }
 }
 
 /// Writes the plan of an upload. Returns the existing upload if the file has the same size.
@@ -331,7 +343,12 @@ pub fn complete(
     let size_bytes = joined.file.size_bytes;
     let data = UploadData { upload_id: upload, size_bytes };
     writer.emit(Some(grant.team), upload, &EventData::UploadCompleted(data))?;
-    let asset = codebases::create_from_upload(writer, vendor, &grant, upload_row_id, size_bytes)?;
+    let codebase = UploadedCodebase {
+        title: &grant.title,
+        exclusivity: Some(grant.exclusivity),
+        group: grant.group_row_id,
+    };
+    let asset = codebases::create_from_upload(writer, vendor, codebase, upload_row_id, size_bytes)?;
     let data = UploadGrantConsumedData { grant_id: grant.id, asset_id: asset };
     writer.emit(Some(grant.team), grant.id, &EventData::UploadGrantConsumed(data))?;
     assets::find(writer.rows, vendor, asset, None)
@@ -385,14 +402,7 @@ pub fn start_part(
         return Err(Error::not_found("upload in progress"));
     }
     let lock =
-        market.blobs().lock_upload(upload, UploadStep::ReceivePart(number)).map_err(
-            |conflict| match conflict {
-                UploadConflict::PartsArriving(part) => Error::Conflict(format!(
-                    "Another request is sending part {part}. Send it again when that request has finished."
-                )),
-                other => conflict_error(other),
-            },
-        )?;
+        market.blobs().lock_upload(upload, UploadStep::ReceivePart(number)).map_err(part_conflict_error)?;
     // Checked with the lock, so no cleanup deletes the upload between this check and the first byte.
     let (_, layout) = market.read_blocking_for(requester, |reader| find_in_progress(reader, upload))?;
     if layout.part(number).is_none_or(|(_, length)| length != size) {

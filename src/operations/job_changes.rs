@@ -2,17 +2,19 @@
 //! for it forever.
 
 use super::{
-    access::Platform, data_analysis::finish_analysis, estimations, quality_runs, task_quality_refreshes,
-    trace_imports,
+    access::Platform, bulk_changes, data_analysis::finish_analysis, estimations, quality_runs,
+    task_quality_refreshes, trace_imports,
 };
 use crate::{
     domain::{
         assets::ArtifactStatus,
+        bulk_changes::BulkChangeOperation,
         estimation_requests::Reading,
         jobs::{JobKind, JobOperation, JobState, JobSubject},
         quality_runs::RunStatus,
         row_ids::{
-            AssetRowId, EstimationRowId, JobRowId, QualityRunRowId, TaskQualityRefreshRowId, TraceImportRowId,
+            AssetRowId, BulkChangeRowId, EstimationRowId, JobRowId, QualityRunRowId, TaskQualityRefreshRowId,
+            TraceImportRowId,
         },
         state_machine::StateMachine,
     },
@@ -78,6 +80,9 @@ pub fn cancel(writer: &mut Writer, platform: Platform, id: JobRowId) -> Result<(
         JobKind::RefreshTaskQuality => {
             task_quality_refreshes::fail(writer, TaskQualityRefreshRowId(row_id), REFRESH_CANCELED)
         }
+        JobKind::ChangeAssets => {
+            bulk_changes::end(writer, BulkChangeRowId(row_id), BulkChangeOperation::Cancel)
+        }
         JobKind::Estimate => {
             let failed = Reading::Failed(ESTIMATION_CANCELED.to_owned());
             estimations::complete(writer, platform, EstimationRowId(row_id), failed)
@@ -107,6 +112,7 @@ fn reopen(writer: &mut Writer, job: StoredJob) -> Result<()> {
         JobKind::ImportTraces => ended(
             "The import has ended, and its file was deleted. Upload the traces again; none is added twice.",
         ),
+        JobKind::ChangeAssets => ended("The change of assets has ended. The team can make another one."),
         JobKind::Estimate => ended("The estimation has ended. Request another one instead."),
         JobKind::PrepareBundle | JobKind::Cleanup => Ok(()),
     }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use uuid::Uuid;
 
 use super::{
-    archive_analysis, bundle_preparation,
+    archive_analysis, bulk_changes, bundle_preparation,
     child_processes::ChildProcesses,
     cleanup, quality_checks, repository_analysis, repository_estimation,
     running_job::{JobError, JobResult, RunningJob},
@@ -157,6 +157,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::RunChecks => quality_checks::run(running),
         JobKind::ImportTraces => trace_imports::run(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::run(running),
+        JobKind::ChangeAssets => bulk_changes::run(running),
         JobKind::Estimate => repository_estimation::run(running),
         JobKind::PrepareBundle => bundle_preparation::run(running),
         JobKind::Cleanup => cleanup::run(running),
@@ -174,6 +175,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::RunChecks => quality_checks::give_up(running),
         JobKind::ImportTraces => trace_imports::give_up(running),
         JobKind::RefreshTaskQuality => task_quality_refreshes::give_up(running),
+        JobKind::ChangeAssets => bulk_changes::give_up(running),
         JobKind::Estimate => repository_estimation::give_up(running),
         JobKind::PrepareBundle => bundle_preparation::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),

@@ -10,7 +10,7 @@ use crate::{
         inventory::Asset,
         jobs::{self, JobKind, JobSubject},
         replaced_values,
-        row_ids::AssetRowId,
+        row_ids::{AssetRowId, UploadRowId},
     },
     error::{Error, Result, StateCode},
     market::Writer,
@@ -41,6 +41,16 @@ pub fn insert(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> 
         _ => JobKind::CopyRepository,
     };
     writer.enqueue(job, asset)
+}
+
+/// Returns the data of an asset that an upload of this size is.
+pub(super) fn of_upload(writer: &Writer, upload: UploadRowId, bytes: u64) -> NewData<'static> {
+    NewData {
+        is_private: true,
+        archive_bytes: Some(bytes),
+        upload: Some(upload),
+        ..NewData::pending(Channel::Zip, writer.now)
+    }
 }
 
 /// Detaches the data of an asset. Fields that were read from it get the values back that they had before, and

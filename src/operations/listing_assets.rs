@@ -217,13 +217,13 @@ fn what_it_lacks(asset: &Asset) -> String {
 }
 
 /// Returns the kinds that accept no new listings.
-fn closed_kinds(deprecations: &Deprecations) -> Vec<Kind> {
+pub(super) fn closed_kinds(deprecations: &Deprecations) -> Vec<Kind> {
     let kinds = Kind::ALL.iter().copied();
     kinds.filter(|kind| !assets::accepts_new_listings(deprecations, *kind)).collect()
 }
 
 /// Attaches the candidates that can be attached, and records the change of the listing.
-fn attach_candidates(
+pub(super) fn attach_candidates(
     writer: &mut Writer,
     actor: Actor,
     (listing, change): (&ListingRow, AllowedChange),

@@ -159,5 +159,6 @@ fn notify_vendor(
         _ => ("Listing rejected", "was rejected", "It cannot be submitted again."),
     };
     let message = format!("\u{201c}{name}\u{201d} {outcome}. {}", note.unwrap_or(advice));
-    notifications::send(writer, listing.team, kind, title, &message)
+    let link = format!("/selling/listings/{}", listing.id);
+    notifications::send(writer, listing.team, kind, (title, &message), &link)
 }

@@ -12,7 +12,7 @@ use super::{
     listing_changes::{check, perform, record},
     listing_fields,
     listings::{find, find_own},
-    offer_changes, quality_runs,
+    offer_changes, quality_runs, reviews,
 };
 use crate::{
     domain::{
@@ -23,7 +23,7 @@ use crate::{
         texts,
     },
     error::{Error, Problem, Result, StateCode},
-    market::Writer,
+    market::{Reader, Writer},
     store::{
         self,
         listing_history::{self, HistoryEvent},
@@ -105,6 +105,7 @@ pub fn submit(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> R
     check_complete(writer, &listing)?;
     exclusivity::check_listing(writer.rows, &listing, listing.is_exclusive)?;
     let state = transition(writer, &listing, Operation::Submit, actor)?;
+    reviews::open(writer, listing.row_id)?;
     if writer.is_replay {
         return Ok(Submission { state, run: None });
     }
@@ -126,6 +127,7 @@ pub fn withdraw(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) ->
 
 fn withdraw_found(writer: &mut Writer, listing: &ListingRow, actor: Actor) -> Result<ListingState> {
     let state = transition(writer, listing, Operation::Withdraw, actor)?;
+    reviews::end(writer, listing.row_id, Operation::Withdraw, None)?;
     if !writer.is_replay {
         quality_runs::cancel(writer, Subject::Listing(listing.row_id))?;
     }
@@ -136,6 +138,7 @@ fn withdraw_found(writer: &mut Writer, listing: &ListingRow, actor: Actor) -> Re
 pub fn approve(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<ListingState> {
     let listing = find(writer.rows, platform, id)?;
     perform(writer, &listing, Operation::Approve, actor, |writer| {
+        reviews::end(writer, listing.row_id, Operation::Approve, None)?;
         store::listings::set_review_feedback(writer.rows, listing.row_id, None)
     })
 }
@@ -271,12 +274,14 @@ fn decide_with_note(
     let change = check(listing, operation)?;
     if let Some(note) = note {
         check_note(note)?;
+        reviews::end(writer, listing.row_id, operation, Some(note))?;
         store::quality_runs::set_review_feedback(writer.rows, listing.row_id, note)?;
         store::listings::set_review_feedback(writer.rows, listing.row_id, Some(note))?;
     } else {
         // The history of a fixture has no notes, but the run that was reviewed can have one.
         let run = store::quality_runs::find_latest_of_listing(writer.rows, listing.row_id)?;
         let feedback = run.and_then(|run| run.review_feedback);
+        reviews::end(writer, listing.row_id, operation, feedback.as_deref())?;
         store::listings::set_review_feedback(writer.rows, listing.row_id, feedback.as_deref())?;
     }
     record(writer, listing, change, actor, note)
@@ -286,23 +291,69 @@ fn check_note(note: &str) -> Result<()> {
     texts::find_problem(&["note"], note, texts::NOTE).map_or(Ok(()), |problem| Err(Error::invalid(problem)))
 }
 
-fn check_sample(writer: &Writer, listing: &ListingRow) -> Result<()> {
-    // Recorded listings may be of a time when samples were not stated.
-    if listing.sample_price.is_none() || writer.is_replay {
+fn check_sample(rows: &store::Reader, listing: &ListingRow) -> Result<()> {
+    if listing.sample_price.is_none() {
         return Ok(());
     }
-    let fields = store::listings::find_fields(writer.rows, listing.row_id)?;
-    listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, &fields.sample)
+    let fields = store::listings::find_fields(rows, listing.row_id)?;
+    listing_fields::check_sample(rows, listing.row_id, fields.sample_price, &fields.sample)
 }
 
-fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
-    let assets = store::listings::asset_count(writer.rows, listing.row_id)?;
+fn check_fields(rows: &store::Reader, listing: &ListingRow) -> Result<()> {
+    let assets = store::listings::asset_count(rows, listing.row_id)?;
     let missing = missing_for_review(&listing.title, &listing.description, listing.price.is_some(), assets);
-    if missing.is_empty() {
-        return check_sample(writer, listing);
-    }
     let problem = |name: &&str| {
         Problem::body(&[name], "missing", format!("`{name}` is required to submit the listing."))
     };
-    Err(Error::Invalid(missing.iter().map(problem).collect()))
+    if missing.is_empty() { Ok(()) } else { Err(Error::Invalid(missing.iter().map(problem).collect())) }
+}
+
+fn check_complete(writer: &Writer, listing: &ListingRow) -> Result<()> {
+    check_fields(writer.rows, listing)?;
+    // Recorded listings may be of a time when samples were not stated.
+    if writer.is_replay { Ok(()) } else { check_sample(writer.rows, listing) }
+}
+
+/// What a listing lacks before it can be offered.
+#[derive(Clone, Debug, Default)]
+pub struct Obstacles {
+    /// Problems with its fields, its assets, and its sample, for which it cannot be submitted. The first name of each is that of
+    /// the field.
+    pub fields: Vec<Problem>,
+    /// Why its assets cannot be offered, whether it is submitted, or published.
+    pub assets: Option<String>,
+    /// Why it cannot be restored from the archive.
+    pub restoring: Option<String>,
+    /// Number of offers that wait for the vendor. Archiving declines them.
+    pub waiting_offers: u64,
+}
+
+/// Returns all that one of the team's own listings lacks before it can be offered: all for which [`submit`], [`publish`], and
+/// [`restore`] refuse it, besides its state.
+pub fn find_obstacles(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Obstacles> {
+    let listing = find_own(reader.rows, vendor, id)?;
+    let mut fields = problems(check_fields(reader.rows, &listing))?;
+    fields.extend(problems(check_sample(reader.rows, &listing))?);
+    Ok(Obstacles {
+        fields,
+        assets: refusal(exclusivity::check_listing(reader.rows, &listing, listing.is_exclusive))?,
+        restoring: refusal(exclusivity::check_not_sold(reader.rows, &listing))?,
+        waiting_offers: store::offers::count_submitted(reader.rows, listing.row_id)?,
+    })
+}
+
+fn problems(checked: Result<()>) -> Result<Vec<Problem>> {
+    match checked {
+        Ok(()) => Ok(Vec::new()),
+        Err(Error::Invalid(problems)) => Ok(problems),
+        Err(error) => Err(error),
+    }
+}
+
+fn refusal(checked: Result<()>) -> Result<Option<String>> {
+    match checked {
+        Ok(()) => Ok(None),
+        Err(error @ (Error::Conflict(_) | Error::InvalidState(..))) => Ok(Some(error.message())),
+        Err(error) => Err(error),
+    }
 }

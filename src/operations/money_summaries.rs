@@ -2,7 +2,10 @@
 
 use super::access::{Buyer, Vendor};
 use crate::{
-    domain::record_filters::RecordFilter,
+    domain::{
+        record_filters::{Period, RecordFilter},
+        time::Timestamp,
+    },
     error::Result,
     market::Reader,
     store::{
@@ -68,4 +71,77 @@ pub fn earnings(reader: &Reader, vendor: &Vendor, filter: &RecordFilter) -> Resu
         balances: store::wallet::balances(reader.rows, team)?,
         releases: store::money_summaries::releases(reader.rows, team, reader.now)?,
     })
+}
+
+/// What a team has earned in a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonthlyEarnings {
+    /// The year.
+    pub year: i32,
+    /// The month, from 1 to 12.
+    pub month: u8,
+    /// What the team has earned in it.
+    pub earned: Earned,
+}
+
+/// What becomes of a team's earnings.
+#[derive(Debug)]
+pub struct EarningsOutlook {
+    /// The balances now.
+    pub balances: Balances,
+    /// When earnings on hold become available, earliest first.
+    pub releases: Vec<Release>,
+    /// What the team has earned in the last months, earliest first.
+    pub by_month: Vec<MonthlyEarnings>,
+}
+
+/// Returns the balances of a vendor's wallet.
+pub fn balances(reader: &Reader, vendor: &Vendor) -> Result<Balances> {
+    store::wallet::balances(reader.rows, vendor.team_row_id())
+}
+
+/// Returns what the team has earned in the last months, and what becomes available when. Three statements.
+pub fn outlook(reader: &Reader, vendor: &Vendor, months: u32) -> Result<EarningsOutlook> {
+    let team = vendor.team_row_id();
+    Ok(EarningsOutlook {
+        balances: store::wallet::balances(reader.rows, team)?,
+        releases: store::money_summaries::releases(reader.rows, team, reader.now)?,
+        by_month: earnings_by_month(reader, vendor, months)?,
+    })
+}
+
+/// Returns what the team has earned in each of the last months, earliest first, up to the present one.
+pub fn earnings_by_month(reader: &Reader, vendor: &Vendor, months: u32) -> Result<Vec<MonthlyEarnings>> {
+    let months = last_months(reader.now, months);
+    let name = |(year, month): (i32, u8)| format!("{year:04}-{month:02}");
+    let since = months.first().and_then(|first| Timestamp::parse(&format!("{}-01T00:00:00Z", name(*first))));
+    let filter = RecordFilter { period: Period { since, end: None }, ..RecordFilter::default() };
+    let earned = store::money_summaries::earned(reader.rows, vendor.team_row_id(), &filter, GroupBy::Month)?;
+    let earned_in = |month| earned.iter().find(|(found, _)| *found == name(month)).map(|(_, earned)| *earned);
+    let months = months.into_iter().map(|(year, month)| MonthlyEarnings {
+        year,
+        month,
+        earned: earned_in((year, month)).unwrap_or_default(),
+    });
+    Ok(months.collect())
+}
+
+/// Returns the last months in UTC, earliest first, up to the one of a time.
+fn last_months(now: Timestamp, count: u32) -> Vec<(i32, u8)> {
+    let day = now.day().to_string();
+    let mut numbers = day.split('-').map(|number| number.parse::<i32>().unwrap_or(1));
+    let last = numbers.next().unwrap_or(1) * 12 + numbers.next().unwrap_or(1) - 1;
+    let count = i32::try_from(count).unwrap_or(i32::MAX);
+    (last - count + 1..=last).map(|month| (month.div_euclid(12), (month.rem_euclid(12) + 1) as u8)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_months_cross_the_year() {
+        let now = Timestamp::parse("2026-02-28T23:59:59Z").unwrap();
+        assert_eq!(last_months(now, 4), [(2025, 11), (2025, 12), (2026, 1), (2026, 2)]);
+    }
 }

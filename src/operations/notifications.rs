@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::access::{Member, Platform};
+use super::access::{Member, Platform, TeamProof};
 use crate::{
     domain::{
         collections::Collection,
@@ -34,6 +34,8 @@ pub struct Notice<'a> {
     pub message: &'a str,
     /// Path of a page in an application of the platform.
     pub link: Option<&'a str>,
+    /// Path of the page of the web app that it leads to, if that is neither the link nor the page of what it refers to.
+    pub page: Option<&'a str>,
     /// The related opportunity for listings.
     pub opportunity: Option<OpportunityRowId>,
     /// The related project opportunity.
@@ -52,6 +54,7 @@ impl<'a> Notice<'a> {
             title,
             message,
             link: None,
+            page: None,
             opportunity: None,
             project_opportunity: None,
             project_bid: None,
@@ -71,7 +74,8 @@ pub fn send_notice(writer: &Writer, team: TeamRowId, notice: &Notice) -> Result<
     if !are_sent(writer) {
         return Ok(());
     }
-    let Notice { kind, title, message, link, opportunity, project_opportunity, project_bid, task } = *notice;
+    let Notice { kind, title, message, link, page, opportunity, project_opportunity, project_bid, task } =
+        *notice;
     let notification = NewNotification {
         id: writer.new_id(Collection::Notifications),
         team,
@@ -80,6 +84,7 @@ pub fn send_notice(writer: &Writer, team: TeamRowId, notice: &Notice) -> Result<
         message,
         is_read: false,
         link,
+        page,
         opportunity,
         project_opportunity,
         project_bid,
@@ -89,15 +94,15 @@ pub fn send_notice(writer: &Writer, team: TeamRowId, notice: &Notice) -> Result<
     store::notifications::insert(writer.rows, &notification)
 }
 
-/// Notifies a team of something that the notification does not refer to. See [`send_notice`].
+/// Notifies a team of something at this path of the web app. See [`send_notice`].
 pub fn send(
     writer: &Writer,
     team: TeamRowId,
     kind: NotificationType,
-    title: &str,
-    message: &str,
+    (title, message): (&str, &str),
+    page: &str,
 ) -> Result<()> {
-    send_notice(writer, team, &Notice::new(kind, title, message))
+    send_notice(writer, team, &Notice { page: Some(page), ..Notice::new(kind, title, message) })
 }
 
 /// Returns the team's newest notifications, and the number of all its unread notifications.
@@ -107,6 +112,20 @@ pub fn list_newest(reader: &Reader, member: &Member, limit: usize) -> Result<(Ve
         store::notifications::list_newest(reader.rows, team, limit)?,
         store::notifications::count_unread(reader.rows, team)?,
     ))
+}
+
+/// Returns the team's newest notifications about any of these records: those that refer to one of them, or whose page is that of
+/// one.
+pub fn list_about(
+    reader: &Reader,
+    proof: &impl TeamProof,
+    ids: &[Uuid],
+    limit: usize,
+) -> Result<Vec<Notification>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    store::notifications::list_about(reader.rows, proof.team_row_id(), ids, limit)
 }
 
 /// Returns the number of the team's unread notifications.

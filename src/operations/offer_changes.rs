@@ -129,5 +129,5 @@ fn notify_buyer(writer: &Writer, offer: &OfferRow, operation: OfferOperation, re
         ),
         OfferOperation::Change | OfferOperation::Withdraw => return Ok(()),
     };
-    notifications::send(writer, offer.buyer, kind, title, &message)
+    notifications::send(writer, offer.buyer, kind, (title, &message), &format!("/bids/{}", offer.id))
 }

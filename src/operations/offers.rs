@@ -83,13 +83,8 @@ pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInp
     let name = &listing.title;
     let message =
         format!("A buyer bid ${} on \u{201c}{name}\u{201d}. It expires in {expire_days} days.", offer.amount);
-    notifications::send(
-        writer,
-        listing.team,
-        NotificationType::OfferReceived,
-        &format!("New bid on {name}"),
-        &message,
-    )?;
+    let (title, link) = (format!("New bid on {name}"), format!("/selling/bids/{}", offer.id));
+    notifications::send(writer, listing.team, NotificationType::OfferReceived, (&title, &message), &link)?;
     Ok(offer.id)
 }
 

@@ -24,11 +24,11 @@ use crate::{
     market::{Market, Reader, Writer},
     store::{
         self,
-        operator_uploads::{OperatorUpload, UploadTaskset},
+        operator_uploads::{OperatorUpload, UploadTarget, UploadTaskset},
     },
 };
 
-/// Maximum number of uploads by operators in progress for a team.
+/// Maximum number of uploads in progress for a team: of those by operators, and of those by the team itself.
 const MAX_IN_PROGRESS: u64 = 10;
 
 /// What a file is uploaded for.
@@ -42,6 +42,10 @@ pub enum UploadPurpose {
 
 /// Makes the blob store calls that a plan requires, before [`plan`] writes it. Call [`finish_plan`] with the result.
 pub fn prepare(market: &Market, _: Platform, purpose: UploadPurpose, file: &FileInput) -> Result<Upload> {
+    prepare_for(market, purpose, file)
+}
+
+pub(super) fn prepare_for(market: &Market, purpose: UploadPurpose, file: &FileInput) -> Result<Upload> {
     let max_bytes = market.settings().blobs.max_upload_bytes;
     if file.size_bytes == 0 || file.size_bytes > max_bytes {
         let message = format!(
@@ -63,12 +67,23 @@ pub fn plan(
     file: &FileInput,
     upload: &Upload,
 ) -> Result<OperatorUpload> {
+    plan_for(writer, purpose, file, upload, None)
+}
+
+/// Like [`plan`], also for an upload by the team itself, which becomes the `target`.
+pub(super) fn plan_for(
+    writer: &mut Writer,
+    purpose: UploadPurpose,
+    file: &FileInput,
+    upload: &Upload,
+    target: Option<UploadTarget>,
+) -> Result<OperatorUpload> {
     let (team, taskset) = find_owner(writer.rows, purpose)?;
-    let used = store::operator_uploads::count(writer.rows, team.row_id, writer.now)?;
+    let used = store::operator_uploads::count(writer.rows, team.row_id, target.is_some(), writer.now)?;
     if used >= MAX_IN_PROGRESS {
         return Err(Error::QuotaExceeded(QuotaExcess {
             holder: "team",
-            quota: "operator_uploads",
+            quota: if target.is_some() { "uploads_in_progress" } else { "operator_uploads" },
             limit: MAX_IN_PROGRESS,
             used,
             requested: 1,
@@ -83,6 +98,7 @@ pub fn plan(
         sha256: file.sha256.clone(),
         created_at: writer.now,
         expires_at: writer.now.plus_micros(GRANT_HOURS * 3600 * 1_000_000),
+        target,
     };
     quotas::enforce(writer, Principal::Team(team.row_id), |writer| {
         store::operator_uploads::insert(writer.rows, &planned)

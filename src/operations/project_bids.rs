@@ -19,6 +19,7 @@ use crate::{
         row_ids::TasksetRowId,
         state_machine::StateMachine,
         teams::TeamRowId,
+        time::Timestamp,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -26,6 +27,7 @@ use crate::{
     store::{
         self,
         opportunities::{BidProgress, NewBid},
+        tasksets::TasksetSummary,
     },
 };
 
@@ -78,16 +80,22 @@ pub fn submit(
 
 /// Fails if the vendor cannot respond to an opportunity that it can see.
 fn check_open(writer: &Writer, opportunity: &Opportunity, vendor: &Vendor) -> Result<()> {
-    let message = if opportunity.owner_row_id == vendor.team_row_id() {
-        "A team cannot bid on its own project opportunity."
+    match reason_against_bids(opportunity, vendor, writer.now) {
+        Some(message) => Err(Error::Conflict(message.to_owned())),
+        None => Ok(()),
+    }
+}
+
+fn reason_against_bids(opportunity: &Opportunity, vendor: &Vendor, now: Timestamp) -> Option<&'static str> {
+    if opportunity.owner_row_id == vendor.team_row_id() {
+        Some("A team cannot bid on its own project opportunity.")
     } else if !opportunity.allows_team(vendor.team().id) {
-        "The project opportunity takes no bids from your team."
-    } else if !opportunity.is_open(writer.now) {
-        "The project opportunity takes no more bids: it is not published, or its deadline has passed."
+        Some("The project opportunity takes no bids from your team.")
+    } else if !opportunity.is_open(now) {
+        Some("The project opportunity takes no more bids: it is not published, or its deadline has passed.")
     } else {
-        return Ok(());
-    };
-    Err(Error::Conflict(message.to_owned()))
+        None
+    }
 }
 
 /// Withdraws a submitted bid.
@@ -110,6 +118,34 @@ fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, act
     let withdrawn = advance(writer, bid, BidOperation::Withdraw, (Party::Vendor, "Bid withdrawn"), None)?;
     emit(writer, &withdrawn, opportunity, actor, EventData::ProjectBidWithdrawn)?;
     Ok(withdrawn)
+}
+
+/// Returns one of the vendor's own bids, and the project opportunity, which the vendor can see as long as it has the bid.
+pub fn find_made(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let bid = store::opportunities::find_bid(reader.rows, id)?;
+    let bid = bid.filter(|bid| bid.team_row_id == vendor.team_row_id()).ok_or_else(not_found)?;
+    let found = store::opportunities::find(reader.rows, bid.opportunity_id, OpportunityKind::Project)?;
+    Ok((bid, found.ok_or_else(not_found)?))
+}
+
+/// Returns the vendor's bid on an opportunity that was neither declined nor withdrawn.
+pub fn find_standing(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity) -> Result<Option<Uuid>> {
+    store::opportunities::find_standing_bid(reader.rows, opportunity.row_id, vendor.team_row_id())
+}
+
+/// Returns why the vendor cannot bid on an opportunity that it can see; `None` if it can.
+pub fn why_not_open(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity) -> Option<&'static str> {
+    reason_against_bids(opportunity, vendor, reader.now)
+}
+
+/// Returns the vendor's newest tasksets whose names contain a text, which it can deliver.
+pub fn list_deliverable(
+    reader: &Reader,
+    vendor: &Vendor,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<TasksetSummary>> {
+    store::tasksets::list_own(reader.rows, vendor.team_row_id(), text, limit)
 }
 
 /// Returns a bid on one of the buyer's project opportunities, the opportunity, and the name of the vendor.

@@ -276,7 +276,8 @@ fn notify_vendor(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
     let what = if purchase.kind == PurchaseKind::Sample { "The sample of " } else { "" };
     let message = format!("{what}\u{201c}{name}\u{201d} was sold. You get ${proceeds}.");
     let title = if purchase.kind == PurchaseKind::Sample { "Sample sold" } else { "Listing sold" };
-    notifications::send(writer, purchase.vendor, NotificationType::SaleCompleted, title, &message)
+    let link = format!("/selling/sales/{}", purchase.id);
+    notifications::send(writer, purchase.vendor, NotificationType::SaleCompleted, (title, &message), &link)
 }
 
 /// Cancels a pending purchase. The offer that it may come from stays accepted.

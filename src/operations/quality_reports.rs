@@ -1,11 +1,20 @@
 //! The report on all quality runs of a team.
 
-use super::access::Vendor;
+use uuid::Uuid;
+
+use super::{access::Vendor, quality_runs::CheckedRun, team_records};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     market::Reader,
-    store::{self, quality_reports::QualityReport},
+    store::{
+        self,
+        quality_checks::CheckRow,
+        quality_reports::{FoundByCheck, QualityReport},
+        records::team_lists::quality_runs::TeamRun,
+    },
 };
+
+pub use crate::store::quality_reports::MAX_RUNS_OF_FINDINGS;
 
 /// Returns a page of the runs of all the team's listings and assets, newest first, and their total number.
 pub fn list(
@@ -19,4 +28,29 @@ pub fn list(
         store::quality_reports::list_page(reader.rows, team, limit, offset)?,
         store::quality_reports::count(reader.rows, team)?,
     ))
+}
+
+/// Returns one of the team's runs with what it checks, and with its checks.
+pub fn find_run(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(TeamRun, CheckedRun)> {
+    let summary: TeamRun = team_records::find(reader, vendor, id)?;
+    let run = store::quality_runs::find(reader.rows, id)?;
+    let run = run.ok_or_else(|| Error::internal("a quality run disappeared while it was read"))?;
+    let checks = store::quality_checks::list(reader.rows, run.row_id)?;
+    Ok((summary, CheckedRun::new(run, checks)))
+}
+
+/// Returns what the checks found in the latest runs of the team's assets and listings, among its newest
+/// [`MAX_RUNS_OF_FINDINGS`] runs.
+pub fn findings_by_check(reader: &Reader, vendor: &Vendor) -> Result<Vec<FoundByCheck>> {
+    store::quality_reports::findings_by_check(reader.rows, vendor.team_row_id())
+}
+
+/// Returns the newest findings of a check in the same runs: the IDs of the runs, with the checks.
+pub fn findings_of_check(
+    reader: &Reader,
+    vendor: &Vendor,
+    key: &str,
+    limit: usize,
+) -> Result<Vec<(Uuid, CheckRow)>> {
+    store::quality_reports::findings_of_check(reader.rows, vendor.team_row_id(), key, limit)
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{access::Platform, certifications, data_files, ledger, notifications, wallet};
 use crate::{
+    config::Settings,
     domain::{
         collections::Collection,
         events::{EventData, QualityRunData},
@@ -173,7 +174,12 @@ fn insert_run(
 
 /// Returns the price of a run.
 pub fn run_price(writer: &Writer) -> Cents {
-    Cents::from_dollars(writer.settings.quality.credits_per_run).unwrap_or_default()
+    price(writer.settings)
+}
+
+/// Returns the price of a run that the settings state.
+pub fn price(settings: &Settings) -> Cents {
+    Cents::from_dollars(settings.quality.credits_per_run).unwrap_or_default()
 }
 
 /// Deducts the charge of a run from a team's credits, or refunds it if it is negative, with the ID of the ledger
@@ -240,7 +246,7 @@ pub fn end_without_result(
         (RunStatus::Cancelled, false) => "were canceled, and cost nothing",
         _ => "failed because of an internal error, and cost nothing",
     };
-    notify_team(writer, team, title, outcome)
+    notify_team(writer, team, run.run.id, title, outcome)
 }
 
 /// Completes a run whose checks are written. If it is the run of a listing, updates the listing's
@@ -262,7 +268,7 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
     emit_end(writer, run, &owner, (RunStatus::Completed, Some(has_passed)), true)?;
     let outcome =
         if has_passed { "passed every mandatory check" } else { "did not pass every mandatory check" };
-    notify_team(writer, owner.team, &owner.title, outcome)
+    notify_team(writer, owner.team, run.run.id, &owner.title, outcome)
 }
 
 /// Appends the event of the end of a run. `end` is its status, and whether it passed.
@@ -313,8 +319,9 @@ fn owner_of(rows: &store::Reader, subject: Subject) -> Result<Option<Owner>> {
 }
 
 /// Notifies the team how a run ended. `outcome` follows "The quality checks of the title".
-fn notify_team(writer: &Writer, team: TeamRowId, title: &str, outcome: &str) -> Result<()> {
+fn notify_team(writer: &Writer, team: TeamRowId, run: Uuid, title: &str, outcome: &str) -> Result<()> {
     let message = format!("The quality checks of \u{201c}{title}\u{201d} {outcome}.");
     let kind = NotificationType::QualityCheckCompleted;
-    notifications::send(writer, team, kind, "Quality checks ended", &message)
+    let link = format!("/quality/runs/{run}");
+    notifications::send(writer, team, kind, ("Quality checks ended", &message), &link)
 }

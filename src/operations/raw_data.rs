@@ -12,7 +12,7 @@ use crate::{
         assets::{Channel, Kind},
         inventory::{Asset, AssetChange},
         problems::Problems,
-        row_ids::UploadRowId,
+        row_ids::{GroupRowId, UploadRowId},
     },
     error::{Error, Problem, Result},
     market::{CheckContext, Writer},
@@ -83,6 +83,19 @@ pub fn create(
     store::inventory::upsert_row(writer.rows, row_id)?;
     asset_events::created(writer, asset.team, asset.kind, &[asset.id])?;
     assets::find(writer.rows, vendor, asset.id, None)
+}
+
+/// Creates raw data from an upload, with a number behind the title if it is taken. Returns the ID of the raw data.
+pub fn create_from_upload(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    (title, group): (&str, (GroupRowId, Uuid)),
+    upload: (UploadRowId, u64),
+) -> Result<Uuid> {
+    let mut asset = assets::new_asset(&writer.check_context(), vendor, Kind::RawData, group);
+    title.clone_into(&mut asset.title);
+    let upload = CheckedUpload { found: upload, manifest_url: None };
+    create(writer, vendor, (asset, Some(upload)), true).map(|asset| asset.id)
 }
 
 /// Stores changed raw data. Its title must be free.

@@ -20,8 +20,8 @@ use crate::{
     domain::{
         jobs::{self, JobKind, JobState},
         row_ids::{
-            AssetRowId, BundleRowId, EstimationRowId, QualityRunRowId, TaskQualityRefreshRowId,
-            TraceImportRowId,
+            AssetRowId, BulkChangeRowId, BundleRowId, EstimationRowId, QualityRunRowId,
+            TaskQualityRefreshRowId, TraceImportRowId,
         },
         teams::TeamRowId,
         time::Timestamp,
@@ -138,6 +138,12 @@ impl<'a> RunningJob<'a> {
     pub fn bundle_row_id(&self) -> BundleRowId {
         debug_assert_eq!(self.job.kind, JobKind::PrepareBundle);
         BundleRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the change of assets that the job executes. Only for [`JobKind::ChangeAssets`].
+    pub fn bulk_change_row_id(&self) -> BulkChangeRowId {
+        debug_assert_eq!(self.job.kind, JobKind::ChangeAssets);
+        BulkChangeRowId(self.job.subject.0)
     }
 
     /// Returns the row ID of the import that the job executes. Only for [`JobKind::ImportTraces`].

@@ -5,6 +5,7 @@ use std::{
     iter,
 };
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
@@ -31,8 +32,9 @@ use crate::{
         self,
         assets::{KindFields, NewAsset},
         task_imports::ImportCandidate,
-        tasksets::Taskset,
+        tasksets::{Taskset, TasksetSummary},
     },
+    string_enum::StringEnum,
 };
 
 /// Maximum number of assets that one import creates.
@@ -147,6 +149,57 @@ pub fn import(writer: &mut Writer, vendor: &Vendor, import: &CheckedImport) -> R
         result.existing.push(assets::find(writer.rows, vendor, id, None)?);
     }
     Ok(result)
+}
+
+/// What an import of whole tasksets did.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ImportSummary {
+    /// Number of new assets.
+    pub imported: u64,
+    /// Number of assets that were there already.
+    pub existing: u64,
+    /// The tasks that were skipped: their IDs, names, and the names of the reasons.
+    pub skipped: Vec<(Uuid, String, String)>,
+}
+
+/// Returns the team's newest tasksets whose names contain a text, newest first.
+pub fn list_tasksets(
+    reader: &Reader,
+    vendor: &Vendor,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<TasksetSummary>> {
+    store::tasksets::list_own(reader.rows, vendor.team_row_id(), text, limit)
+}
+
+/// Imports the tasks of several tasksets, as [`import`] does for one. Creates at most as many assets as one import.
+pub fn import_tasksets(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    tasksets: &[Uuid],
+    task_type: TaskType,
+    group: Option<Uuid>,
+) -> Result<ImportSummary> {
+    let mut summary = ImportSummary::default();
+    for taskset in tasksets {
+        let selection = (Some(task_type), Some(&TaskSelection::Taskset(*taskset)));
+        let checked = check_import(&writer.check_context(), vendor, selection, group, Problems::default())?;
+        let result = import(writer, vendor, &checked)?;
+        let names: BTreeMap<Uuid, &str> =
+            checked.candidates.iter().map(|task| (task.id, task.name.as_str())).collect();
+        summary.imported += result.imported.len() as u64;
+        summary.existing += result.existing.len() as u64;
+        summary.skipped.extend(result.skipped.iter().map(|(task, reason)| {
+            let name = names.get(task).copied().unwrap_or_default();
+            (*task, name.to_owned(), reason.as_str().to_owned())
+        }));
+        if summary.imported > MAX_IMPORT as u64 {
+            let msg =
+                format!("The import would create more than {MAX_IMPORT} assets. Choose fewer tasksets.");
+            return Err(Error::invalid(Problem::body(&["taskset_id"], "too_long", msg)));
+        }
+    }
+    Ok(summary)
 }
 
 /// Returns those of the tasksets that the team can see on listings.

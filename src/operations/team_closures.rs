@@ -2,8 +2,8 @@
 //! the team stay payable.
 
 use super::{
-    access::Platform, credit_purchases, grants, keys, listing_lifecycle, offer_changes, opportunities,
-    project_bids, purchase_changes, teams, webhooks,
+    access::Platform, bulk_changes, credit_purchases, grants, keys, listing_lifecycle, offer_changes,
+    opportunities, project_bids, purchase_changes, teams, webhooks,
 };
 use crate::{
     domain::{
@@ -21,6 +21,7 @@ use crate::{
 pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) -> Result<Team> {
     let mut team = teams::resolve_open(writer.rows, team)?;
     check_owes_nothing(writer, &team)?;
+    bulk_changes::cancel_all(writer, team.row_id)?;
     // Fields are evaluated in this order: what other teams wait for ends first.
     let data = TeamClosedData {
         team_id: team.id,

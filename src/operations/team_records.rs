@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::access::{Buyer, Member, TeamProof};
+use super::access::{Buyer, Member, TeamProof, Vendor};
 use crate::{
     domain::{ledger::AccountKind, money::Cents, row_ids::LedgerEntryRowId},
     error::{Error, Result},
     market::Reader,
     store::{
         self,
+        bulk_changes::BulkChange,
         notifications::Notification,
         records::{
             Filters,
@@ -20,9 +21,13 @@ use crate::{
             team_lists::{
                 TeamRecord,
                 credit_purchases::TeamCreditPurchase,
-                offers::TeamOffer,
+                estimations::TeamEstimation,
+                offers::{ReceivedOffer, TeamOffer},
                 opportunities::TeamOpportunity,
+                project_bids::TeamProjectBid,
                 purchases::TeamPurchase,
+                quality_runs::TeamRun,
+                sales::TeamSale,
                 wallet_entries::{self, AccountEntry, CreditEntry, EarningsEntry},
                 webhook_deliveries::TeamDelivery,
                 withdrawals::TeamWithdrawal,
@@ -48,9 +53,15 @@ macro_rules! listed {
 }
 
 listed! {
+    BulkChange: Vendor,
     TeamPurchase: Buyer,
     TeamOffer: Buyer,
+    ReceivedOffer: Vendor,
+    TeamSale: Vendor,
     TeamOpportunity: Buyer,
+    TeamProjectBid: Vendor,
+    TeamEstimation: Vendor,
+    TeamRun: Vendor,
     CreditEntry: Member,
     EarningsEntry: Member,
     TeamCreditPurchase: Member,

@@ -22,7 +22,7 @@ use crate::{
 
 fn find(reader: &Reader, upload: Uuid) -> Result<OperatorUpload> {
     let found = operator_uploads::find(reader, upload)?;
-    if found.taskset.is_none() { Ok(found) } else { Err(not_in_progress()) }
+    if found.taskset.is_none() && found.target.is_none() { Ok(found) } else { Err(not_in_progress()) }
 }
 
 /// Returns an upload in progress, with the parts received so far.
@@ -83,7 +83,7 @@ pub fn complete(
 /// Cancels an upload in progress. The next cleanup deletes what was received.
 pub fn cancel(writer: &mut Writer, _: Platform, upload: Uuid) -> Result<OperatorUpload> {
     let found = store::operator_uploads::find(writer.rows, upload)?
-        .filter(|found| found.expires_at > writer.now && found.taskset.is_none())
+        .filter(|found| found.expires_at > writer.now && found.taskset.is_none() && found.target.is_none())
         .ok_or_else(not_in_progress)?;
     store::discarded_uploads::discard_operator_upload(writer.rows, upload)?;
     cleanup::enqueue(writer)?;

@@ -4,12 +4,12 @@ use uuid::Uuid;
 
 use super::{
     access::{Platform, check_open},
-    nda,
+    nda, payouts,
 };
 use crate::{
     domain::{
         collections::Collection,
-        events::{EventData, TeamData, TeamPayoutSetupData},
+        events::{EventData, TeamData},
         problems::Problems,
         teams::{Role, Team, TeamRowId, roles},
         texts,
@@ -26,9 +26,6 @@ const MIN_SIMILARITY: f64 = 0.7;
 
 /// Maximum number of bytes of the URL of an avatar.
 const MAX_AVATAR_URL: usize = 2_048;
-
-/// Maximum number of characters of a payout setup.
-const MAX_PAYOUT_SETUP: usize = 2_000;
 
 /// A team to create.
 #[derive(Clone, Debug)]
@@ -238,19 +235,11 @@ fn change(
 /// payout setup, too, since its earnings stay payable.
 pub fn set_payout_setup(writer: &mut Writer, _: Platform, team: &str, text: Option<&str>) -> Result<()> {
     let team = resolve(writer.rows, team)?;
-    let text = text.map(str::trim).filter(|text| !text.is_empty());
-    let length = text.map_or(0, |text| text.chars().count());
-    if length > MAX_PAYOUT_SETUP {
-        let rule =
-            format!("The payout setup has {length} characters. It can have at most {MAX_PAYOUT_SETUP}.");
-        return Err(Error::invalid(Problem::body(&["payout_setup"], "string_too_long", rule)));
-    }
+    let text = payouts::parse(text)?;
     if store::teams::find_payout_setup(writer.rows, team.row_id)?.as_deref() == text {
         return Ok(());
     }
-    store::teams::set_payout_setup(writer.rows, team.row_id, text)?;
-    let data = TeamPayoutSetupData { team_id: team.id, is_set: text.is_some() };
-    writer.emit(Some(team.row_id), team.id, &EventData::TeamPayoutSetupChanged(data))
+    payouts::replace(writer, &team, text)
 }
 
 /// Returns how a team is paid, if that was stated.

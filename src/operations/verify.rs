@@ -90,6 +90,7 @@ fn check_rows(reader: &Reader) -> Result<Vec<Inconsistency>> {
     add(&mut found, Part::Database, store::verify::find_corruption(rows))?;
     add(&mut found, Part::Ledger, store::verify::find_ledger_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::verify::find_miscounted_records(rows))?;
+    add(&mut found, Part::Records, store::bulk_changes::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::event_retention::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::exclusive_sales::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::inventory::find_inconsistencies(rows))?;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{
     access::{Platform, Vendor},
     ledger::{self, PostedEntry},
-    wallet,
+    payouts, wallet,
 };
 use crate::{
     domain::{
@@ -30,6 +30,13 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents)
     let transfer = Transfer::withdrawal(team, amount);
     let posted = ledger::post_transfer(writer, &transfer, "Withdrawal of earnings")?;
     record_request(writer, team, actor, writer.new_id(Collection::Withdrawals), amount, &posted)
+}
+
+/// Requests a withdrawal, for the team itself: it has to be stated how the team is paid, and that must not have been changed in the
+/// last `payouts.change_delay_days` days.
+pub fn request(writer: &mut Writer, vendor: &Vendor, amount: Cents) -> Result<Withdrawal> {
+    payouts::check_withdrawal(writer, vendor)?;
+    create(writer, vendor, Actor::Team, amount)
 }
 
 /// Stores a withdrawal whose ledger entry is posted.

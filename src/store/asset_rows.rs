@@ -110,6 +110,17 @@ pub fn find_own(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Ass
     reader.query_first(&sql, (id, team), read_asset)
 }
 
+/// Returns the team's assets with these row IDs in the order of these, without those that are deleted.
+pub fn list_own(reader: &Reader, team: TeamRowId, row_ids: &[AssetRowId]) -> Result<Vec<Asset>> {
+    let sql = format!(
+        "SELECT {} FROM json_each(?1) j CROSS JOIN assets a ON a.id = j.value {JOINS}
+         WHERE a.team = ?2 AND a.deleted_at IS NULL ORDER BY j.key",
+        COLUMNS.concat()
+    );
+    let row_ids: Vec<i64> = row_ids.iter().map(|row_id| row_id.0).collect();
+    reader.query_all(&sql, (row::to_json(&row_ids)?, team), read_asset)
+}
+
 /// Returns the asset with this row ID, unless it is deleted.
 pub fn find_by_row_id(reader: &Reader, row_id: AssetRowId) -> Result<Option<Asset>> {
     let sql = select("a.id = ?1 AND a.deleted_at IS NULL");

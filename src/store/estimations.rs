@@ -79,7 +79,7 @@ pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<EstimationR
 }
 
 /// The columns that [`read_estimation`] reads, in this order, from [`TABLES`].
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "e.uuid, e.kind, e.channel, e.repo_full_name, e.name, e.status, e.created_at, e.completed_at,
     e.created_by, e.failure_message, a.uuid, e.quote_low_cents, e.quote_high_cents";
 
@@ -87,7 +87,7 @@ const COLUMNS: &str =
 pub(super) const TABLES: &str = "estimations e LEFT JOIN assets a ON a.id = e.asset AND a.deleted_at IS NULL";
 
 /// Reads an estimation from a row that begins with [`COLUMNS`].
-fn read_estimation(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
+pub(super) fn read_estimation(row: &rusqlite::Row) -> rusqlite::Result<Estimation> {
     let mut columns = row::ColumnIndexes::default();
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Estimation {
@@ -174,5 +174,11 @@ pub fn complete(
             ended.completed_at.map(|at| at.0),
         ),
     )?;
+    Ok(())
+}
+
+/// Stores the asset that was created from an estimation.
+pub fn set_asset(writer: &Writer, team: TeamRowId, id: Uuid, asset: AssetRowId) -> Result<()> {
+    writer.execute("UPDATE estimations SET asset = ?3 WHERE uuid = ?1 AND team = ?2", (id, team, asset))?;
     Ok(())
 }

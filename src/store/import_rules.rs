@@ -8,12 +8,14 @@ use serde::de::DeserializeOwned;
 
 use super::{
     quality_runs::RunAsset,
+    reviews::Snapshot,
     table_schema::{self, Column, ColumnKind, Table},
     tasks::Activity,
 };
 use crate::{
     domain::{
         assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, Robotics, TaskType},
+        bulk_changes::{BulkAction, BulkChangeStatus, Skipped},
         bundles::{EntryContent, EntrySource},
         codebase_fields::CodebaseFields,
         credit_purchases::CreditPurchaseStatus,
@@ -36,6 +38,7 @@ use crate::{
         quality_checks::{CheckKind, CheckStatus},
         quality_runs::{RunStatus, RunTrigger},
         replaced_values::ReplacedValues,
+        reviews::ReviewDecision,
         samples::{SampledAsset, Selection},
         task_quality::{QaResult, TaskQuality},
         tasks::{BuildStatus, Column as TaskColumn, QaAgent, RefreshStatus, VersionStage, VersionState},
@@ -192,6 +195,7 @@ fn closed_set(table: &str, column: &str) -> Option<Accepts> {
         }
         ("assets" | "upload_grants", "exclusivity") => is_of::<Exclusivity>,
         ("assets", "task_type") => is_of::<TaskType>,
+        ("bulk_changes", "status") => is_of::<BulkChangeStatus>,
         ("bundle_entries", "content") => is_of::<EntryContent>,
         ("bundle_entries", "source") => is_of::<EntrySource>,
         ("credit_purchases", "status") => is_of::<CreditPurchaseStatus>,
@@ -224,6 +228,7 @@ fn closed_set(table: &str, column: &str) -> Option<Accepts> {
         ("project_bids", "status") => is_of::<BidStatus>,
         ("purchases", "kind") => is_of::<PurchaseKind>,
         ("purchases", "status") => is_of::<PurchaseStatus>,
+        ("reviews", "decision") => is_of::<ReviewDecision>,
         ("quality_checks", "kind") => is_of::<CheckKind>,
         ("quality_checks", "status") => is_of::<CheckStatus>,
         ("quality_runs", "status") => is_of::<RunStatus>,
@@ -260,6 +265,8 @@ fn json(table: &str, column: &str) -> Option<Accepts> {
         ("assets", "languages") => is_json::<BTreeMap<String, u64>>,
         ("assets", "locked_fields") => is_json::<FieldLocks>,
         ("assets", "robotics") => is_json::<Robotics>,
+        ("bulk_changes", "action") => is_json::<BulkAction>,
+        ("bulk_changes", "skipped") => is_json::<Skipped>,
         ("bundle_entries", "selection") => is_json::<Selection>,
         ("data_objects", "about")
         | ("data_structures", "dataset" | "roots")
@@ -273,6 +280,7 @@ fn json(table: &str, column: &str) -> Option<Accepts> {
         ("project_bids", "platform_events" | "vendor_events") => is_json::<Vec<BidEvent>>,
         ("purchases", "scope") => is_json::<AssetScope>,
         ("quality_runs", "assets") => is_json::<Vec<RunAsset>>,
+        ("reviews", "snapshot") => is_json::<Snapshot>,
         ("task_readings", "quality") => is_json::<TaskQuality>,
         ("task_traces", "qa") => is_json::<BTreeMap<QaAgent, QaResult>>,
         ("tasks", "activity_log") => is_json::<Vec<Activity>>,

@@ -118,6 +118,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
             "SELECT t.team FROM trace_imports i JOIN tasksets t ON t.id = i.taskset WHERE i.id = ?2"
         }
         JobKind::RefreshTaskQuality => "SELECT team FROM task_quality_refreshes WHERE id = ?2",
+        JobKind::ChangeAssets => "SELECT team FROM bulk_changes WHERE id = ?2",
         JobKind::Estimate => "SELECT team FROM estimations WHERE id = ?2",
         JobKind::PrepareBundle => {
             "SELECT coalesce((SELECT buyer FROM purchases WHERE id = b.purchase),

@@ -197,6 +197,19 @@ pub fn is_attached(reader: &Reader, listing: ListingRowId, asset: AssetRowId) ->
     reader.query_one(SQL, (asset, listing), |row| row.get(0))
 }
 
+/// Returns which of these assets are attached to a listing.
+pub fn attached_among(
+    reader: &Reader,
+    listing: ListingRowId,
+    assets: &[AssetRowId],
+) -> Result<BTreeSet<AssetRowId>> {
+    const SQL: &str = "SELECT asset FROM listing_assets
+         WHERE listing = ?1 AND asset IN (SELECT value FROM json_each(?2))";
+    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
+    let found: Vec<AssetRowId> = reader.query_all(SQL, (listing, row::to_json(&ids)?), |row| row.get(0))?;
+    Ok(found.into_iter().collect())
+}
+
 /// Detaches an asset from a listing.
 pub fn detach(writer: &Writer, listing: ListingRowId, asset: AssetRowId) -> Result<()> {
     writer.execute("DELETE FROM listing_assets WHERE asset = ?1 AND listing = ?2", (asset, listing))?;

@@ -354,6 +354,14 @@ pub fn listings_with_asset(reader: &Reader, asset: AssetRowId) -> Result<Vec<Lis
     reader.query_all(&sql, [asset], read_row)
 }
 
+/// Returns the newest listings with an asset.
+pub fn newest_listings_with_asset(reader: &Reader, asset: AssetRowId, limit: u32) -> Result<Vec<ListingRow>> {
+    let sql = format!(
+        "{SELECT_ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id DESC LIMIT ?2"
+    );
+    reader.query_all(&sql, (asset, limit), read_row)
+}
+
 /// Whether a listing includes a taskset, as an asset or as part of a bundle.
 pub fn has_taskset(reader: &Reader, row_id: ListingRowId, taskset: TasksetRowId) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (

@@ -32,6 +32,8 @@ pub struct NewNotification<'a> {
     pub is_read: bool,
     /// Path of a page in an application of the platform.
     pub link: Option<&'a str>,
+    /// Path of the page of the web app that it leads to, if that is neither the link nor the page of what it refers to.
+    pub page: Option<&'a str>,
     /// Row ID of the related opportunity for listings.
     pub opportunity: Option<OpportunityRowId>,
     /// Row ID of the related project opportunity.
@@ -48,8 +50,8 @@ pub struct NewNotification<'a> {
 pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
     const SQL: &str =
         "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, opportunity,
-             project_opportunity, project_bid, task, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+             project_opportunity, project_bid, task, created_at, page)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     writer.execute(
         SQL,
         (
@@ -65,6 +67,7 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
             notification.project_bid,
             notification.task,
             notification.created_at.0,
+            notification.page,
         ),
     )?;
     Ok(())
@@ -151,6 +154,8 @@ pub struct Notification {
     pub is_read: bool,
     /// Path of a page in an application of the platform.
     pub link: Option<String>,
+    /// Path of the page of the web app that it leads to, if that is neither the link nor the page of what it refers to.
+    pub page: Option<String>,
     /// ID of the related opportunity for listings.
     pub opportunity: Option<Uuid>,
     /// ID of the related project opportunity.
@@ -164,7 +169,8 @@ pub struct Notification {
 }
 
 /// The columns that [`read_notification`] reads from [`TABLES`].
-pub(super) const COLUMNS: &str = "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.created_at,
+pub(super) const COLUMNS: &str =
+    "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.page, n.created_at,
     o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task";
 
 /// The tables of [`COLUMNS`].
@@ -183,6 +189,7 @@ pub(super) fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notific
         message: row.get("message")?,
         is_read: row.get("is_read")?,
         link: row.get("link")?,
+        page: row.get("page")?,
         opportunity: row.get("opportunity")?,
         project_opportunity: row.get("project_opportunity")?,
         project_bid: row.get("project_bid")?,
@@ -197,6 +204,28 @@ pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec
         "SELECT {COLUMNS} FROM {TABLES} WHERE n.team = ?1 ORDER BY n.created_at DESC, n.id DESC LIMIT ?2"
     );
     reader.query_all(&sql, (team, limit as i64), read_notification)
+}
+
+/// Number of a team's newest notifications among which those about a subject are looked for.
+const MAX_SEARCHED: u32 = 1_000;
+
+/// Returns a team's newest notifications that refer to one of these records, or whose page ends with the ID of one of them, newest
+/// first. Older ones than the newest 1,000 of the team are not looked at.
+pub fn list_about(reader: &Reader, team: TeamRowId, ids: &[Uuid], limit: usize) -> Result<Vec<Notification>> {
+    let sql = format!(
+        "WITH wanted (id) AS (SELECT lower(value) FROM json_each(?2))
+         SELECT {COLUMNS} FROM (
+             SELECT id AS recent FROM notifications WHERE team = ?1 ORDER BY created_at DESC, id DESC LIMIT ?3) x
+         CROSS JOIN {TABLES}
+         WHERE n.id = x.recent AND (
+             substr(n.page, -36) IN (SELECT id FROM wanted)
+             OR lower(hex(o.uuid)) IN (SELECT replace(id, '-', '') FROM wanted)
+             OR lower(hex(p.uuid)) IN (SELECT replace(id, '-', '') FROM wanted)
+             OR lower(hex(b.uuid)) IN (SELECT replace(id, '-', '') FROM wanted))
+         ORDER BY n.created_at DESC, n.id DESC LIMIT ?4"
+    );
+    let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
+    reader.query_all(&sql, (team, row::to_json(&ids)?, MAX_SEARCHED, limit as i64), read_notification)
 }
 
 /// Returns the team of a notification, and its type.

@@ -191,6 +191,12 @@ pub fn list_submitted(reader: &Reader, listing: ListingRowId) -> Result<Vec<Offe
     reader.query_all(&sql, [listing], read_row)
 }
 
+/// Returns the number of submitted offers on a listing.
+pub fn count_submitted(reader: &Reader, listing: ListingRowId) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM offers WHERE listing = ?1 AND status = 'submitted'";
+    reader.query_one(SQL, [listing], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))
+}
+
 /// Returns the submitted offers of a buyer, oldest first.
 pub fn list_submitted_by(reader: &Reader, buyer: TeamRowId) -> Result<Vec<OfferRow>> {
     let sql = format!("{SELECT_ROW} WHERE o.buyer = ?1 AND o.status = 'submitted' ORDER BY o.id");

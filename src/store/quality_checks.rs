@@ -106,12 +106,17 @@ impl CheckedAsset {
     }
 }
 
-/// The columns of a check, and the joins with `quality_checks c` that they need.
-const CHECK_COLUMNS: &str = "c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
-    a.uuid, a.kind, a.title, d.repo_full_name, c.message, c.run, a.deleted_at IS NOT NULL
-    FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id";
+/// The columns of a check, of [`CHECK_TABLES`].
+pub(super) const CHECK_COLUMNS: &str =
+    "c.uuid, c.kind, c.key, c.label, c.is_mandatory, c.is_informational, c.status,
+    a.uuid, a.kind, a.title, d.repo_full_name, c.message, c.run, a.deleted_at IS NOT NULL";
 
-fn read_check(row: &rusqlite::Row) -> rusqlite::Result<CheckRow> {
+/// The tables of [`CHECK_COLUMNS`], as the clause that names them.
+pub(super) const CHECK_TABLES: &str =
+    "FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id";
+
+/// Reads a check from a row that begins with [`CHECK_COLUMNS`].
+pub(super) fn read_check(row: &rusqlite::Row) -> rusqlite::Result<CheckRow> {
     let asset = match row.get::<_, Option<Uuid>>(7)? {
         Some(id) => Some(CheckedAsset {
             id,
@@ -137,14 +142,14 @@ fn read_check(row: &rusqlite::Row) -> rusqlite::Result<CheckRow> {
 
 /// Returns the checks of a run, in order.
 pub fn list(reader: &Reader, run: QualityRunRowId) -> Result<Vec<CheckRow>> {
-    let sql = format!("SELECT {CHECK_COLUMNS} WHERE c.run = ?1 ORDER BY c.id");
+    let sql = format!("SELECT {CHECK_COLUMNS} {CHECK_TABLES} WHERE c.run = ?1 ORDER BY c.id");
     reader.query_all(&sql, [run], read_check)
 }
 
 /// Like [`list`], for the run with this ID.
 pub fn list_of_run(reader: &Reader, run: Uuid) -> Result<Vec<CheckRow>> {
     let sql = format!(
-        "SELECT {CHECK_COLUMNS} WHERE c.run = (SELECT id FROM quality_runs WHERE uuid = ?1) ORDER BY c.id"
+        "SELECT {CHECK_COLUMNS} {CHECK_TABLES} WHERE c.run = (SELECT id FROM quality_runs WHERE uuid = ?1) ORDER BY c.id"
     );
     reader.query_all(&sql, [run], read_check)
 }
@@ -167,8 +172,9 @@ pub fn list_newer_of_assets(
     if runs.is_empty() {
         return Ok(Vec::new());
     }
-    let sql =
-        format!("SELECT {CHECK_COLUMNS} WHERE c.run IN (SELECT value FROM json_each(?1)) ORDER BY c.id");
+    let sql = format!(
+        "SELECT {CHECK_COLUMNS} {CHECK_TABLES} WHERE c.run IN (SELECT value FROM json_each(?1)) ORDER BY c.id"
+    );
     let row_ids: Vec<i64> = runs.iter().map(|(_, run)| run.0).collect();
     let mut checks: HashMap<i64, Vec<CheckRow>> = HashMap::new();
     for (run, check) in reader

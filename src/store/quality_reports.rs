@@ -4,8 +4,15 @@ use uuid::Uuid;
 
 use super::{Reader, row};
 use crate::{
-    domain::{money::Cents, quality_runs::RunStatus, teams::TeamRowId, time::Timestamp},
+    domain::{
+        money::Cents,
+        quality_checks::{CheckKind, CheckStatus},
+        quality_runs::RunStatus,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
     error::Result,
+    store::quality_checks::{self, CheckRow},
 };
 
 /// A run in the report on all runs of a team.
@@ -69,4 +76,80 @@ pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) ->
 pub fn count(reader: &Reader, team: TeamRowId) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM quality_runs WHERE team = ?1";
     reader.query_one(SQL, [team], |row| row.get(0))
+}
+
+/// Number of a team's newest runs whose findings are read.
+pub const MAX_RUNS_OF_FINDINGS: u32 = 1_000;
+
+/// The newest completed runs of a team (?1), at most ?2, each of which is the latest completed one of its asset or listing. Runs of
+/// assets that were deleted are left out.
+const LATEST_RUNS: &str = "SELECT r.id FROM (
+         SELECT id, listing, asset, run_number FROM quality_runs WHERE team = ?1 AND status = 'completed'
+         ORDER BY started_at DESC, id DESC LIMIT ?2) r
+     WHERE NOT EXISTS (
+         SELECT 1 FROM quality_runs x WHERE x.asset = r.asset AND x.run_number > r.run_number AND x.status = 'completed')
+     AND NOT EXISTS (
+         SELECT 1 FROM quality_runs x
+         WHERE x.listing = r.listing AND x.run_number > r.run_number AND x.status = 'completed')
+     AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.id = r.asset AND a.deleted_at IS NOT NULL)";
+
+/// What a check found in the latest runs of a team.
+#[derive(Clone, Debug)]
+pub struct FoundByCheck {
+    /// Slug of the check.
+    pub key: String,
+    /// Name of the check for people.
+    pub label: String,
+    /// Who or what performs the check.
+    pub kind: CheckKind,
+    /// Whether a run fails if the check fails.
+    pub is_mandatory: bool,
+    /// The worse one of the statuses.
+    pub status: CheckStatus,
+    /// Number of findings: checks that failed or had no result.
+    pub findings: u64,
+    /// Number of the assets, and of the listings as a whole, that have findings.
+    pub subjects: u64,
+}
+
+/// Returns what the checks found in the latest runs of a team: checks that failed first, those with most findings first.
+pub fn findings_by_check(reader: &Reader, team: TeamRowId) -> Result<Vec<FoundByCheck>> {
+    let sql = format!(
+        "SELECT c.key, max(c.label) AS label, max(c.kind) AS kind, max(c.is_mandatory) AS is_mandatory,
+             iif(sum(c.status = 'failed') > 0, 'failed', 'error') AS status, count(*) AS findings,
+             count(DISTINCT coalesce(c.asset, -c.run)) AS subjects
+         FROM quality_checks c
+         WHERE c.run IN ({LATEST_RUNS}) AND c.status IN ('failed', 'error')
+         GROUP BY c.key ORDER BY is_mandatory DESC, 5 DESC, findings DESC, c.key"
+    );
+    reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS), |row| {
+        Ok(FoundByCheck {
+            key: row.get("key")?,
+            label: row.get("label")?,
+            kind: row::string_enum(row, "kind")?,
+            is_mandatory: row.get("is_mandatory")?,
+            status: row::string_enum(row, "status")?,
+            findings: row.get("findings")?,
+            subjects: row.get("subjects")?,
+        })
+    })
+}
+
+/// Returns the findings of a check in the latest runs of a team, newest first: the IDs of the runs, with the checks.
+pub fn findings_of_check(
+    reader: &Reader,
+    team: TeamRowId,
+    key: &str,
+    limit: usize,
+) -> Result<Vec<(Uuid, CheckRow)>> {
+    let sql = format!(
+        "SELECT {}, (SELECT r.uuid FROM quality_runs r WHERE r.id = c.run) AS run_uuid {}
+         WHERE c.run IN ({LATEST_RUNS}) AND c.status IN ('failed', 'error') AND c.key = ?3
+         ORDER BY c.id DESC LIMIT ?4",
+        quality_checks::CHECK_COLUMNS,
+        quality_checks::CHECK_TABLES
+    );
+    reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS, key, limit as i64), |row| {
+        Ok((row.get("run_uuid")?, quality_checks::read_check(row)?))
+    })
 }

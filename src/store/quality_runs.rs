@@ -181,6 +181,12 @@ pub fn find_unfinished(reader: &Reader, row_id: QualityRunRowId) -> Result<Optio
     reader.query_first(&sql, [row_id], read_unfinished_run)
 }
 
+/// Returns the run with this ID.
+pub fn find(reader: &Reader, id: Uuid) -> Result<Option<RunRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.uuid = ?1");
+    reader.query_first(&sql, [id], read_run)
+}
+
 /// Returns the row ID and the state of the run with this ID.
 pub fn find_status(reader: &Reader, id: Uuid) -> Result<Option<(QualityRunRowId, RunStatus)>> {
     const SQL: &str = "SELECT id, status FROM quality_runs WHERE uuid = ?1";
@@ -213,6 +219,22 @@ pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
     reader.query_first(&sql, [asset], read_run)
+}
+
+/// Returns the latest runs of an asset, newest first, each with the number of its mandatory checks that have not passed.
+pub fn list_of_asset(reader: &Reader, asset: AssetRowId, limit: u32) -> Result<Vec<(RunRow, u64)>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, (SELECT count(*) FROM quality_checks c
+             WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed') AS not_passed
+         FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT ?2"
+    );
+    reader.query_all(&sql, (asset, limit), |row| Ok((read_run(row)?, row.get("not_passed")?)))
+}
+
+/// Returns the run of an asset with this ID.
+pub fn find_of_asset(reader: &Reader, asset: AssetRowId, id: Uuid) -> Result<Option<RunRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.uuid = ?2 AND r.asset = ?1");
+    reader.query_first(&sql, (asset, id), read_run)
 }
 
 /// The outcome of the latest run of an asset of the inventory `i`, as SQL.

@@ -40,6 +40,35 @@ pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
     })
 }
 
+/// A taskset in a list.
+#[derive(Clone, Debug)]
+pub struct TasksetSummary {
+    /// ID of the taskset.
+    pub id: Uuid,
+    /// Name for people.
+    pub name: String,
+    /// Number of its tasks that are not deleted.
+    pub tasks: u64,
+    /// Time of creation.
+    pub created_at: Timestamp,
+}
+
+/// Returns a team's newest tasksets whose names contain a text, newest first.
+pub fn list_own(reader: &Reader, team: TeamRowId, text: &str, limit: usize) -> Result<Vec<TasksetSummary>> {
+    const SQL: &str = "SELECT s.uuid, s.name, s.created_at,
+             (SELECT count(*) FROM tasks k WHERE k.taskset = s.id AND k.deleted_at IS NULL) AS tasks
+         FROM tasksets s WHERE s.team = ?1 AND contains_text(s.name, ?2)
+         ORDER BY s.id DESC LIMIT ?3";
+    reader.query_all(SQL, (team, text, limit as i64), |row| {
+        Ok(TasksetSummary {
+            id: row.get("uuid")?,
+            name: row.get("name")?,
+            tasks: row.get("tasks")?,
+            created_at: row::time(row, "created_at")?,
+        })
+    })
+}
+
 /// Returns the team of the taskset with this row ID, and its ID.
 pub fn find_owner(reader: &Reader, row_id: TasksetRowId) -> Result<(TeamRowId, Uuid)> {
     const SQL: &str = "SELECT team, uuid FROM tasksets WHERE id = ?1";

@@ -145,10 +145,18 @@ pub fn close(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Stores how a team is paid.
-pub fn set_payout_setup(writer: &Writer, team: TeamRowId, text: Option<&str>) -> Result<()> {
-    writer.execute("UPDATE teams SET payout_setup = ?2 WHERE id = ?1", (team, text))?;
+/// Stores how a team is paid, and when that changed.
+pub fn set_payout_setup(writer: &Writer, team: TeamRowId, text: Option<&str>, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE teams SET payout_setup = ?2, payout_changed_at = ?3 WHERE id = ?1";
+    writer.execute(SQL, (team, text, at.0))?;
     Ok(())
+}
+
+/// Returns whether it is stated how a team is paid, and when that was changed the last time.
+pub fn find_payout_change(reader: &Reader, team: TeamRowId) -> Result<(bool, Option<Timestamp>)> {
+    const SQL: &str = "SELECT payout_setup IS NOT NULL AS is_set, payout_changed_at FROM teams WHERE id = ?1";
+    reader
+        .query_one(SQL, [team], |row| Ok((row.get("is_set")?, row::optional_time(row, "payout_changed_at")?)))
 }
 
 /// Returns how a team is paid, if that was stated.

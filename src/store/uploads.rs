@@ -97,6 +97,13 @@ pub fn find_zip(reader: &Reader, id: Uuid) -> Result<Option<CompletedUpload>> {
     })
 }
 
+/// Returns the ID and the title of the asset whose data is an upload; `None` if no asset has it.
+pub fn find_asset_of_upload(reader: &Reader, upload: Uuid) -> Result<Option<(Uuid, String)>> {
+    const SQL: &str = "SELECT a.uuid, a.title FROM uploads u JOIN data_objects d ON d.upload = u.id
+         JOIN assets a ON a.id = d.asset WHERE u.uuid = ?1 AND a.deleted_at IS NULL ORDER BY a.id LIMIT 1";
+    reader.query_first(SQL, [upload], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Returns the SHA-256 digest, in hexadecimal, of the upload that is linked to an asset; `None` if none is.
 pub fn find_digest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<String>> {
     const SQL: &str =

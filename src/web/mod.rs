@@ -13,6 +13,8 @@ pub(crate) mod key_headers;
 pub(crate) mod limits;
 pub(crate) mod link_base;
 pub(crate) mod listening;
+pub(crate) mod multipart;
+pub(crate) mod part_uploads;
 pub(crate) mod path_params;
 pub(crate) mod problem;
 pub(crate) mod request_id;

@@ -182,7 +182,13 @@ fn a_team_marks_its_own_notifications_as_read() {
     for key in ["seller", "seller", "buyer"] {
         write(&market, |writer| {
             let team = team(writer.rows, key).row_id;
-            notifications::send(writer, team, NotificationType::SaleCompleted, "Sold", "A listing was sold.")
+            notifications::send(
+                writer,
+                team,
+                NotificationType::SaleCompleted,
+                ("Sold", "A listing was sold."),
+                "/wallet",
+            )
         })
         .unwrap();
     }

@@ -31,6 +31,11 @@ impl Kind {
     pub const fn supports_proposals(self) -> bool {
         matches!(self, Kind::Codebase | Kind::RawData)
     }
+
+    /// Whether vendors set the fields of assets of this kind. The platform manages those of other kinds.
+    pub const fn is_edited_by_vendors(self) -> bool {
+        matches!(self, Kind::Codebase | Kind::RawData | Kind::Task)
+    }
 }
 
 string_enum! {

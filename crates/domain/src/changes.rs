@@ -31,6 +31,14 @@ impl<T> Change<T> {
         }
     }
 
+    /// Returns the value of [`Change::Set`].
+    pub const fn value(&self) -> Option<&T> {
+        match self {
+            Change::Set(value) => Some(value),
+            Change::Unchanged | Change::Clear => None,
+        }
+    }
+
     /// Returns whether the field has a value after the change, or `None` if it stays unchanged.
     pub const fn has_value_after(&self) -> Option<bool> {
         match self {

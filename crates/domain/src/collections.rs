@@ -62,6 +62,8 @@ string_enum! {
         Notifications = "notifications",
         /// Webhooks.
         Webhooks = "webhooks",
+        /// Changes of many assets at once.
+        BulkChanges = "bulk_changes",
         /// HTTP requests whose caller sent no ID.
         Requests = "requests",
     }

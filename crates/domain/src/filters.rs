@@ -76,7 +76,7 @@ pub struct FilterError {
 }
 
 /// Returns the operators that a field with these values supports.
-fn supported_operators(values: &AllowedValues) -> &'static [FilterOperator] {
+pub fn supported_operators(values: &AllowedValues) -> &'static [FilterOperator] {
     match values {
         AllowedValues::AnyText => FilterOperator::ALL,
         AllowedValues::OneOf(_) | AllowedValues::Boolean | AllowedValues::AnyName => {

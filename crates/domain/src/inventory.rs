@@ -11,16 +11,31 @@ use super::{
     codebase_fields::{CodebaseChange, CodebaseFields},
     field_locks::FieldLocks,
     money::Cents,
+    problem::Problem,
+    problems::Problems,
     row_ids::{AssetRowId, GroupRowId},
     stages::{self, RequiredField, Stage},
     task_quality::TaskQuality,
     teams::TeamRowId,
+    texts,
     time::Timestamp,
 };
 use crate::string_enum::StringEnum;
 
 /// The domain slug that requires a description in `other_domain`.
 const OTHER_DOMAIN: &str = "other";
+
+/// Maximum number of domain tags of an asset.
+const MAX_DOMAIN_TAGS: usize = 20;
+
+/// Maximum number of columns that a vendor defines for an asset.
+const MAX_COLUMNS: usize = 50;
+
+/// Maximum asking price in US dollars.
+const MAX_PRICE_USD: f64 = 1e9;
+
+/// Maximum of a number that a vendor states, such as that of commits: the largest integer that JSON represents exactly.
+const MAX_NUMBER: i64 = 9_007_199_254_740_991;
 
 /// An asset in the inventory. Deleted assets are never loaded.
 #[derive(Clone, Debug)]
@@ -136,9 +151,21 @@ impl Asset {
     }
 }
 
+/// Where a change of an asset is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChangeOrigin {
+    /// A request with an API key, which locks the fields that it writes.
+    #[default]
+    Api,
+    /// The inventory of the web app, where locked fields are read-only.
+    Inventory,
+}
+
 /// The fields of an asset that a request changes; by default none. Creating an asset changes an empty one.
 #[derive(Clone, Debug, Default)]
 pub struct AssetChange {
+    /// Where the change is made.
+    pub origin: ChangeOrigin,
     /// Title of the asset.
     pub title: Option<String>,
     /// Description of the asset.
@@ -177,5 +204,71 @@ impl AssetChange {
         ];
         let fields = fields.into_iter().chain(self.codebase.has_values_after());
         fields.filter_map(|(name, is_filled)| Some((name, is_filled?))).collect()
+    }
+
+    /// Returns what is wrong with the values themselves. Bodies of requests are checked by their schema, which has the same
+    /// bounds.
+    pub fn find_problems(&self) -> Problems {
+        let mut problems = Problems::default();
+        let texts = [
+            ("title", self.title.as_deref(), texts::TITLE),
+            ("description", self.description.value().map(String::as_str), texts::DESCRIPTION),
+            ("other_domain", self.other_domain.value().map(String::as_str), texts::OTHER_DOMAIN),
+            ("notes", self.notes.value().map(String::as_str), texts::DESCRIPTION),
+        ];
+        for (name, text, rule) in texts {
+            if let Some(text) = text {
+                problems.check_text(&[name], text, rule);
+            }
+        }
+        let mut report = |name: &str, kind, rest: String| {
+            problems.push(Problem::body(&[name], kind, format!("`{name}` {rest}.")));
+        };
+        if self.domain_tags.as_ref().is_some_and(|tags| tags.len() > MAX_DOMAIN_TAGS) {
+            report("domain_tags", "too_long", format!("can have at most {MAX_DOMAIN_TAGS} entries"));
+        }
+        if self.extra_columns.as_ref().is_some_and(|columns| columns.len() > MAX_COLUMNS) {
+            report("extra_columns", "too_long", format!("can have at most {MAX_COLUMNS} columns"));
+        }
+        if self.price_usd.value().is_some_and(|price| !(0.0..=MAX_PRICE_USD).contains(price)) {
+            report("price_usd", "less_than_equal", format!("must be from 0 to {MAX_PRICE_USD} US dollars"));
+        }
+        let codebase = &self.codebase;
+        let numbers = [
+            ("lines_of_code", &codebase.lines_of_code),
+            ("commits", &codebase.commits),
+            ("contributors", &codebase.contributors),
+            ("merged_prs", &codebase.merged_prs),
+        ];
+        for (name, number) in numbers {
+            if number.value().is_some_and(|number| !(0..=MAX_NUMBER).contains(number)) {
+                report(name, "less_than_equal", format!("must be from 0 to {MAX_NUMBER}"));
+            }
+        }
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_changes_have_bounds() {
+        let codebase = CodebaseChange { commits: Change::Set(-1), ..CodebaseChange::default() };
+        let change = AssetChange {
+            title: Some(" ".to_owned()),
+            other_domain: Change::Set("a\nb".to_owned()),
+            price_usd: Change::Set(2e9),
+            domain_tags: Some(vec![None; 21]),
+            codebase,
+            ..AssetChange::default()
+        };
+        let problems = change.find_problems();
+        for field in ["title", "other_domain", "price_usd", "domain_tags", "commits"] {
+            assert!(problems.has_field(&[], field), "{field}");
+        }
+        assert_eq!(problems.len(), 5);
+        assert!(AssetChange::default().find_problems().is_empty());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{
     row_ids::{
-        self, AssetRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId, TaskQualityRefreshRowId,
-        TraceImportRowId,
+        self, AssetRowId, BulkChangeRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId,
+        TaskQualityRefreshRowId, TraceImportRowId,
     },
     state_machine::StateMachine,
 };
@@ -24,6 +24,8 @@ string_enum! {
         ImportTraces = "import_traces",
         /// Refreshes the quality of a team's task assets.
         RefreshTaskQuality = "refresh_task_quality",
+        /// Changes many assets.
+        ChangeAssets = "change_assets",
         /// Measures the source of an estimation, and quotes it.
         Estimate = "estimate",
         /// Prepares the files of a bundle.
@@ -110,6 +112,7 @@ job_subjects!(
     AssetRowId,
     QualityRunRowId,
     BundleRowId,
+    BulkChangeRowId,
     EstimationRowId,
     TaskQualityRefreshRowId,
     TraceImportRowId,
@@ -149,6 +152,7 @@ impl JobKind {
             JobKind::RunChecks => "quality_run",
             JobKind::ImportTraces => "trace_import",
             JobKind::RefreshTaskQuality => "task_quality_refresh",
+            JobKind::ChangeAssets => "bulk_change",
             JobKind::Estimate => "estimation",
             JobKind::PrepareBundle => "listing",
             JobKind::Cleanup => "",
@@ -164,7 +168,7 @@ impl JobKind {
             | JobKind::RunChecks
             | JobKind::PrepareBundle
             | JobKind::ImportTraces => Queue::Analyses,
-            JobKind::RefreshTaskQuality | JobKind::Cleanup => Queue::Updates,
+            JobKind::RefreshTaskQuality | JobKind::ChangeAssets | JobKind::Cleanup => Queue::Updates,
         }
     }
 }

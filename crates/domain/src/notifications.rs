@@ -39,6 +39,8 @@ string_enum! {
         ProjectBidDeclined = "project_bid_declined",
         /// An asset kind was deprecated and will be retired.
         AssetTypeDeprecated = "asset_type_deprecated",
+        /// How the team is paid was changed.
+        PayoutSetupChanged = "payout_setup_changed",
     }
 }
 
@@ -65,6 +67,7 @@ impl NotificationType {
             T::ProjectBidAccepted => "a buyer accepts a project bid",
             T::ProjectBidDeclined => "a buyer declines a project bid",
             T::AssetTypeDeprecated => "an asset type is deprecated",
+            T::PayoutSetupChanged => "the payout setup of a team is changed",
         }
     }
 
@@ -89,6 +92,7 @@ impl NotificationType {
             T::EstimationCompleted => "the team that requested the estimation",
             T::ProjectBidAccepted | T::ProjectBidDeclined => "the vendor that bid",
             T::AssetTypeDeprecated => "all teams with assets or listings of the type",
+            T::PayoutSetupChanged => "the team",
         }
     }
 }

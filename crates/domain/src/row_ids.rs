@@ -63,6 +63,8 @@ row_id! {
     TaskQualityRefreshRowId,
     /// The row ID of a listing.
     ListingRowId,
+    /// The row ID of a round of a listing's review.
+    ReviewRowId,
     /// The row ID of a quality run.
     QualityRunRowId,
     /// The row ID of an offer.
@@ -83,6 +85,8 @@ row_id! {
     ProjectBidRowId,
     /// The row ID of an estimation.
     EstimationRowId,
+    /// The row ID of a change of many assets.
+    BulkChangeRowId,
     /// The ID of a background job. Operators see it.
     JobRowId,
     /// The row ID of an entry of the audit. Increases with the commits.

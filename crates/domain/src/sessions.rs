@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::time::Timestamp;
-use crate::string_enum::string_enum;
+use crate::string_enum::{StringEnum, string_enum};
 
 /// Maximum number of sessions of a key. A further one ends the oldest.
 pub const MAX_SESSIONS_PER_KEY: u32 = 100;
@@ -30,6 +30,90 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// A column of the inventory's table, besides the name. New ones are added at the end, since sessions keep positions.
+    InventoryColumn {
+        /// Kind of the asset.
+        Kind = "kind",
+        /// The group that it is in.
+        Group = "group",
+        /// Its stage, with the number of required fields that are missing.
+        Stage = "stage",
+        /// The required fields that are missing.
+        Missing = "missing",
+        /// How far the copy and the analysis of its data are.
+        Data = "data",
+        /// Where its data comes from.
+        Source = "source",
+        /// Its domain tags.
+        Tags = "tags",
+        /// Its asking price.
+        Price = "price",
+        /// Number of lines of code.
+        Lines = "lines",
+        /// Number of commits.
+        Commits = "commits",
+        /// Number of contributors.
+        Contributors = "contributors",
+        /// Number of merged pull requests.
+        MergedPrs = "merged_prs",
+        /// Date of the first commit.
+        HistoryStart = "history_start",
+        /// Date of the last commit.
+        HistoryEnd = "history_end",
+        /// Whether continuous integration runs on pull requests.
+        CiOnPrs = "ci_on_prs",
+        /// Whether a codebase is still available for an exclusive sale.
+        Exclusivity = "exclusivity",
+        /// Whether its data requires credentials to access.
+        PrivateData = "private_data",
+        /// Subject area of a task.
+        TaskType = "task_type",
+        /// Whether a task has graded runs.
+        Traces = "traces",
+        /// Whether a task has completed checks.
+        QaResults = "qa_results",
+        /// Whether the environment of a task was built.
+        Environment = "environment",
+        /// The fields that cannot be changed here.
+        Locked = "locked",
+        /// Private notes.
+        Notes = "notes",
+        /// When it was added.
+        Added = "added",
+    }
+}
+
+/// Columns of the inventory's table: a bit for each one, by its position in [`InventoryColumn`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InventoryColumns(u32);
+
+impl InventoryColumns {
+    /// Whether a column is one of them.
+    pub const fn has(self, column: InventoryColumn) -> bool {
+        self.0 >> column as u32 & 1 == 1
+    }
+
+    /// Returns the columns in their order.
+    pub fn iter(self) -> impl Iterator<Item = InventoryColumn> {
+        InventoryColumn::ALL.iter().copied().filter(move |column| self.has(*column))
+    }
+}
+
+impl FromIterator<InventoryColumn> for InventoryColumns {
+    fn from_iter<I: IntoIterator<Item = InventoryColumn>>(columns: I) -> InventoryColumns {
+        InventoryColumns(columns.into_iter().fold(0, |bits, column| bits | 1 << column as u32))
+    }
+}
+
+impl Default for InventoryColumns {
+    fn default() -> InventoryColumns {
+        use InventoryColumn as C;
+        [C::Kind, C::Group, C::Stage, C::Data, C::Tags, C::Price, C::Added].into_iter().collect()
+    }
+}
+
 /// What a person has chosen for a session. Everything is optional, so that a choice that is new has a default in sessions that
 /// began before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +123,8 @@ pub struct SessionPreferences {
     pub view: Option<ListView>,
     /// The side of a team with both roles; `None` for the default.
     pub side: Option<TeamSide>,
+    /// The columns of the inventory's table; `None` for the default.
+    pub inventory_columns: Option<InventoryColumns>,
 }
 
 /// How long sessions last.
@@ -109,7 +195,21 @@ mod tests {
     fn preferences_of_earlier_sessions_are_read() {
         let read = |text: &str| serde_json::from_str::<SessionPreferences>(text).unwrap();
         assert_eq!(read("{}"), SessionPreferences::default());
-        let chosen = SessionPreferences { view: Some(ListView::Table), side: Some(TeamSide::Vendor) };
+        let chosen = SessionPreferences {
+            view: Some(ListView::Table),
+            side: Some(TeamSide::Vendor),
+            ..SessionPreferences::default()
+        };
         assert_eq!(read(r#"{"view":"table","side":"vendor"}"#), chosen);
+    }
+
+    #[test]
+    fn columns_are_kept_by_their_positions() {
+        let columns: InventoryColumns = [InventoryColumn::Added, InventoryColumn::Kind].into_iter().collect();
+        let text = serde_json::to_string(&columns).unwrap();
+        assert_eq!(text, "8388609");
+        assert_eq!(serde_json::from_str::<InventoryColumns>(&text).unwrap(), columns);
+        assert_eq!(columns.iter().collect::<Vec<_>>(), [InventoryColumn::Kind, InventoryColumn::Added]);
+        assert!(!columns.has(InventoryColumn::Price) && InventoryColumn::ALL.len() <= 32);
     }
 }

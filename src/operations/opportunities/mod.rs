@@ -1,6 +1,7 @@
 //! Opportunities: what buyers want to buy. Vendors search and bid on them; buyers manage their own.
 
 mod announcements;
+mod fitting;
 mod lifecycle;
 
 use std::collections::{BTreeMap, HashMap};
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use marketplace_text::equality_key;
 use uuid::Uuid;
 
+pub use self::fitting::{Fitting, FittingSupply, find_fitting};
 pub use self::lifecycle::{
     MAX_UNFINISHED, cancel, close, create, end_all, exclude, extend, find_own, pass_deadline, publish,
     record_update, update,
@@ -17,7 +19,14 @@ use crate::{
     domain::opportunities::{Bid, Opportunity, OpportunityFilter, OpportunityKind, OpportunityOrder},
     error::{Error, Result},
     market::Reader,
-    store,
+    store::{
+        self,
+        records::{
+            Filters,
+            pages::{TeamPage, TeamPageRequest},
+            team_lists::requests::{self, OpenRequest},
+        },
+    },
 };
 
 /// A page of open opportunities.
@@ -59,6 +68,16 @@ fn count_tags(opportunities: &[Opportunity]) -> BTreeMap<String, u64> {
         counts.entry(equality_key(tag)).or_insert((tag, 0)).1 += 1;
     }
     counts.into_values().map(|(tag, count)| (tag.to_owned(), count)).collect()
+}
+
+/// Returns a page of the open opportunities of both kinds that the vendor may see, newest first.
+pub fn requests_page(
+    reader: &Reader,
+    vendor: &Vendor,
+    filters: &Filters,
+    request: TeamPageRequest,
+) -> Result<TeamPage<OpenRequest>> {
+    requests::page(reader.rows, vendor.team_row_id(), reader.now, filters, request)
 }
 
 /// Returns the opportunity of this kind and with this ID, if the vendor may see it: it is visible to the team

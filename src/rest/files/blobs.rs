@@ -11,31 +11,19 @@ use poem::{
 use uuid::Uuid;
 
 use crate::{
-    blobs::{self, PartWriter, signatures},
+    blobs::{self, PartReceiver, signatures},
     error::{Error, Result},
-    http_server::chunks::Chunks,
     market::{Market, Reader},
     operations::grant_uploads,
     rest::router,
     web::{
-        limits::RequestLimits,
-        problem::ApiError,
-        request_id,
-        served_market::ServedMarket,
+        limits::RequestLimits, part_uploads, problem::ApiError, request_id, served_market::ServedMarket,
         shares,
-        shares::{
-            capacity::Slot,
-            transfer_limits::{self, MemoryUse, RequestTransfers},
-        },
     },
-    worlds::Turn,
 };
 
 /// The route of an upload part.
 pub const PART_ROUTE: &str = "/v2/blobs/uploads/:upload/:part";
-
-/// Number of received bytes that are written to disk together.
-const WRITE_BYTES: u64 = 256 * 1024;
 
 /// Returns the endpoint that accepts upload parts.
 pub fn part_endpoint() -> impl Endpoint<Output = Response> + 'static {
@@ -55,12 +43,7 @@ struct SignedQuery {
 }
 
 async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Response> {
-    // A part may take as long as its size requires, while data keeps arriving.
-    // The next request of a world does not wait for the transfer.
-    if let Some(turn) = request.data::<Turn>() {
-        turn.release();
-    }
-    Slot::remove_deadline(&request);
+    part_uploads::allow_any_time(&request);
     let (id, number): (Uuid, u32) = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
     let size = verify_url(served, &request, id, number)?;
     let body = request.take_body();
@@ -69,23 +52,16 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let team = served.market().read(requester.clone(), find_team).await?;
     request_id::set_caller(&request, Some(Arc::new(team.clone())), None);
     shares::count_for(served.market(), &request, team.row_id.into()).await?;
-    let transfers = transfer_limits::of_request(&request);
-    let slot = transfers.map(RequestTransfers::body_slot).transpose()?;
     let (market, requester) =
         (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));
     let starter = requester.clone();
-    let opening =
-        market.spawn_blocking(move |market| grant_uploads::start_part(market, starter, id, number, size));
-    let writer = opening.await?;
-    let chunks = Chunks::new(body.into(), &market.settings().server.connections(), None);
-    let received = receive_part(market, chunks, writer, size, transfers.map(RequestTransfers::memory));
-    // The request gives up its in-flight slot, since nothing follows that needs one.
-    let etag = Slot::release_for_rest(&request, received).await?;
-    drop(slot);
-    let Some(etag) = etag else {
+    let open = move |market: &Market| {
+        grant_uploads::start_part(market, starter, id, number, size).map(PartReceiver::from)
+    };
+    let Some(etag) = part_uploads::receive(market, &request, body, size, open).await? else {
         // If the upload ended meanwhile, that is the reason, and another attempt is useless.
         market.read(requester, find_team).await?;
-        return Err(wrong_size_error(size));
+        return Err(part_uploads::wrong_size_error(size));
     };
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())
 }
@@ -106,68 +82,6 @@ fn verify_url(served: &ServedMarket, request: &Request, id: Uuid, number: u32) -
         let message = "The URL has expired. Request a new one with `POST .../parts`.";
         return Err(Error::Forbidden(message.to_owned()));
     }
-    let length = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-    if length.is_some_and(|length| length != size) {
-        return Err(wrong_size_error(size));
-    }
+    part_uploads::check_length(request, size)?;
     Ok(size)
-}
-
-fn wrong_size_error(size: u64) -> Error {
-    Error::Malformed(format!(
-        "This part must have exactly {size} bytes. Send the whole part, with that `Content-Length`."
-    ))
-}
-
-/// Receives the chunks of a part and writes them. Returns the ETag of the part, or none if it does not have
-/// the expected bytes.
-///
-/// Waiting for chunks holds no thread: they are collected, and then written together on a blocking thread.
-/// They are copied into one buffer, since each chunk takes memory of its own, however short it is.
-async fn receive_part(
-    market: &Market,
-    mut chunks: Chunks,
-    mut writer: PartWriter,
-    size: u64,
-    mut memory: Option<MemoryUse>,
-) -> Result<Option<String>> {
-    let capacity = size.clamp(1, WRITE_BYTES) as usize;
-    let mut buffer = Vec::new();
-    while let Some(mut chunk) = chunks.next().await? {
-        if buffer.capacity() == 0 {
-            if let Some(memory) = &mut memory {
-                memory.grow(capacity as u64).await?;
-            }
-            buffer.reserve_exact(capacity);
-        }
-        while !chunk.is_empty() {
-            let count = chunk.len().min(capacity - buffer.len());
-            buffer.extend_from_slice(&chunk.split_to(count));
-            if buffer.len() == capacity {
-                let Some(written) = write_buffer(market, writer, buffer).await? else { return Ok(None) };
-                (writer, buffer) = written;
-                chunks.resume();
-            }
-        }
-    }
-    let finish = move |mut writer: PartWriter| {
-        if writer.write(&buffer)? { writer.finish() } else { Ok(None) }
-    };
-    market.spawn_blocking(move |_| finish(writer).map_err(Error::internal)).await
-}
-
-/// Writes a buffer, and returns it empty. Returns none if the part is too long.
-async fn write_buffer(
-    market: &Market,
-    mut writer: PartWriter,
-    mut buffer: Vec<u8>,
-) -> Result<Option<(PartWriter, Vec<u8>)>> {
-    let write = move |_: &Market| {
-        if !writer.write(&buffer).map_err(Error::internal)? {
-            return Ok(None);
-        }
-        buffer.clear();
-        Ok(Some((writer, buffer)))
-    };
-    market.spawn_blocking(write).await
 }

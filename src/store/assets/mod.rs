@@ -12,4 +12,4 @@ pub use linked_data::{
     set_replaced_values, set_robotics,
 };
 
-pub use super::asset_rows::{find_by_row_id, find_own, find_row_id_and_team};
+pub use super::asset_rows::{find_by_row_id, find_own, find_row_id_and_team, list_own};

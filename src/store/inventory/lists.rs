@@ -7,7 +7,13 @@ use rusqlite::types::Value;
 
 use super::query::Query;
 use crate::{
-    domain::{assets::Kind, inventory::Asset, listings::ListingRowId, row_ids::GroupRowId, teams::TeamRowId},
+    domain::{
+        assets::Kind,
+        inventory::Asset,
+        listings::ListingRowId,
+        row_ids::{AssetRowId, GroupRowId},
+        teams::TeamRowId,
+    },
     error::Result,
     store::{Reader, asset_rows, row},
     string_enum::StringEnum,
@@ -46,6 +52,14 @@ pub fn list_page(
 ) -> Result<Vec<Asset>> {
     let (sql, values) = page_sql(query, groups, limit, offset);
     reader.query_all(&sql, rusqlite::params_from_iter(values), asset_rows::read_asset)
+}
+
+/// Returns the row IDs of all assets that match a query, in its order.
+pub fn list_row_ids(reader: &Reader, query: &Query) -> Result<Vec<AssetRowId>> {
+    let condition = query.condition();
+    let sql =
+        format!("SELECT i.asset FROM inventory i WHERE {} ORDER BY {}", condition.sql, query.order_sql("i"));
+    reader.query_all(&sql, rusqlite::params_from_iter(condition.values), |row| row.get(0))
 }
 
 /// Returns the statement of a page and its parameters. The inner query reads only key columns, so an index is

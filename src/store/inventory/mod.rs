@@ -10,7 +10,8 @@ use marketplace_text::{equality_key, search_key};
 use rusqlite::types::Value;
 
 pub use lists::{
-    AttachableTo, GroupCount, count_by_group, list_page, list_task_facets, title_is_taken, titles_with_prefix,
+    AttachableTo, GroupCount, count_by_group, list_page, list_row_ids, list_task_facets, title_is_taken,
+    titles_with_prefix,
 };
 pub use query::Query;
 

@@ -1,11 +1,13 @@
 //! Opportunities that buyers post, and vendors' bids on project opportunities.
 
 mod changes;
+mod fitting;
 mod insert;
 mod queries;
 mod recipients;
 
 pub use changes::{BidProgress, exclude, set_activity, set_deadline, set_status, touch, update, update_bid};
+pub use fitting::{Candidate, list_candidate_assets, list_candidate_listings};
 pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
 pub(in crate::store) use queries::{BID_SOURCES, SOURCES};
 pub use queries::{

@@ -32,6 +32,7 @@ const TABLE: &str = "(
             WHEN 'run_checks' THEN (SELECT uuid FROM quality_runs WHERE id = q.subject)
             WHEN 'import_traces' THEN (SELECT uuid FROM trace_imports WHERE id = q.subject)
             WHEN 'refresh_task_quality' THEN (SELECT uuid FROM task_quality_refreshes WHERE id = q.subject)
+            WHEN 'change_assets' THEN (SELECT uuid FROM bulk_changes WHERE id = q.subject)
             WHEN 'prepare_bundle' THEN (SELECT l.uuid FROM bundles b JOIN listings l ON l.id = b.listing WHERE b.id = q.subject)
             WHEN 'estimate' THEN (SELECT uuid FROM estimations WHERE id = q.subject)
             WHEN 'sweep' THEN NULL

@@ -31,7 +31,7 @@ pub const ZIP_UPLOADS: Records = Records {
     tables: &[operator_uploads::TABLES],
     row_id: "u.id",
     id: "u.uuid",
-    condition: Some("u.taskset IS NULL"),
+    condition: Some("u.taskset IS NULL AND u.kind IS NULL"),
     filters: &[
         (
             "in_progress",

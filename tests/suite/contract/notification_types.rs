@@ -20,7 +20,7 @@ use marketplace::{
     operations::{
         access::Platform,
         asset_types::{self, DeprecationInput},
-        assets, opportunities, project_bids, quality_runs,
+        assets, opportunities, payouts, project_bids, quality_runs,
         raw_data::{self, UploadReference},
         team_closures,
     },
@@ -86,6 +86,7 @@ fn causes(kind: NotificationType) -> Vec<(&'static str, Cause)> {
             vec![("declined", decline_project_bid), ("buyer is closed", close_team_with_bids)]
         }
         T::AssetTypeDeprecated => vec![("deprecated", deprecate_raw_data)],
+        T::PayoutSetupChanged => vec![("changed", change_payout_setup)],
     }
 }
 
@@ -415,4 +416,12 @@ fn deprecate_raw_data(market: &TestMarket) -> &'static [&'static str] {
         asset_types::deprecate(writer, Platform::of_process(), Kind::RawData, &input)
     });
     &["both", "seller"]
+}
+
+fn change_payout_setup(market: &TestMarket) -> &'static [&'static str] {
+    write(market, |writer| {
+        let vendor = vendor(writer.rows, "seller");
+        payouts::set(writer, &vendor, "IBAN DE00 0000")
+    });
+    &["seller"]
 }

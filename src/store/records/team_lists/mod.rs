@@ -3,15 +3,21 @@
 //! Each list pins the team: nothing that a caller states widens it. What other teams' records it joins, it shows only as far
 //! as the team may know them: a buyer sees the name of a vendor, and a vendor no buyer.
 
+pub mod bulk_changes;
 pub mod credit_purchases;
+pub mod estimations;
 pub mod grants;
 pub mod keys;
 pub mod notifications;
 pub mod offers;
 pub mod opportunities;
+pub mod project_bids;
 pub mod purchases;
+pub mod quality_runs;
 #[cfg(test)]
 mod query_plans;
+pub mod requests;
+pub mod sales;
 pub mod wallet_entries;
 pub mod webhook_deliveries;
 pub mod webhooks;

@@ -1,4 +1,4 @@
-//! Offers of a buyer.
+//! Offers of a buyer, and offers that a vendor has received.
 
 use uuid::Uuid;
 
@@ -89,5 +89,79 @@ pub const OFFERS: TeamRecords = TeamRecords {
         ("text", Filter::Contains("l.title")),
         ("since", Filter::Matches("o.created_at >= ?")),
         ("end", Filter::Matches("o.created_at < ?")),
+    ],
+};
+
+/// An offer, as the vendor of the listing sees it. It has neither the buyer nor how the buyer pays.
+#[derive(Clone, Debug)]
+pub struct ReceivedOffer {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+    /// Status of the listing in the catalog.
+    pub listing_status: CatalogStatus,
+    /// Price of the listing; `None` if it has no fixed price.
+    pub listing_price: Option<Cents>,
+    /// Status of the offer.
+    pub status: OfferStatus,
+    /// Amount offered, before fees.
+    pub amount: Cents,
+    /// ID of the sale that it led to; `None` unless that was paid.
+    pub sale: Option<Uuid>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Time at which it expires unless it is decided before; `None` if it was decided.
+    pub expires_at: Option<Timestamp>,
+    /// Time at which it was decided, or expired; `None` while it is submitted.
+    pub decided_at: Option<Timestamp>,
+}
+
+impl FromRow for ReceivedOffer {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<ReceivedOffer> {
+        Ok(ReceivedOffer {
+            id: row.get("uuid")?,
+            listing: row.get("listing_uuid")?,
+            listing_title: row.get("title")?,
+            listing_status: row::string_enum(row, "catalog_status")?,
+            listing_price: row::optional_cents(row, "price_cents")?,
+            status: row::string_enum(row, "status")?,
+            amount: Cents(row.get("amount_cents")?),
+            sale: row.get("sale_uuid")?,
+            created_at: row::time(row, "created_at")?,
+            updated_at: row::time(row, "updated_at")?,
+            expires_at: row::optional_time(row, "due_at")?,
+            decided_at: row::optional_time(row, "decided_at")?,
+        })
+    }
+}
+
+impl TeamRecord for ReceivedOffer {
+    const LIST: &'static TeamRecords = &RECEIVED_OFFERS;
+}
+
+/// Offers on the listings of a vendor. `text` is a part of the listing's title. The plus leaves the index of the status out, which
+/// has the offers of all teams.
+pub const RECEIVED_OFFERS: TeamRecords = TeamRecords {
+    name: "offer",
+    columns: &[
+        "o.uuid, l.uuid AS listing_uuid, l.title, l.catalog_status, l.price_cents, o.status, o.amount_cents,
+         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id AND p.status IN ('completed', 'refunded')) AS sale_uuid,
+         o.created_at, o.updated_at, d.due_at, o.decided_at",
+    ],
+    tables: &["offers o JOIN listings l ON l.id = o.listing
+         LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
+    row_id: "o.id",
+    id: "o.uuid",
+    team: "l.team",
+    condition: None,
+    filters: &[
+        ("status", Filter::OneOf("+o.status")),
+        ("listing", Filter::RefersTo("o.listing", "listings")),
+        ("text", Filter::Contains("l.title")),
     ],
 };

@@ -5,13 +5,18 @@ use serde_json::{Value, json};
 
 use super::{
     Filters, FromRow, TeamRecords,
+    bulk_changes::BULK_CHANGES,
     credit_purchases::CREDIT_PURCHASES,
+    estimations::ESTIMATIONS,
     grants::TEAM_GRANTS,
     keys::KEYS,
     notifications::NOTIFICATIONS,
-    offers::OFFERS,
+    offers::{OFFERS, RECEIVED_OFFERS},
     opportunities::OPPORTUNITIES,
+    project_bids::PROJECT_BIDS,
     purchases::PURCHASES,
+    quality_runs::QUALITY_RUNS,
+    sales::SALES,
     wallet_entries::{CREDIT_ENTRIES, EARNINGS_ENTRIES},
     webhook_deliveries::WEBHOOK_DELIVERIES,
     webhooks::WEBHOOKS,
@@ -34,10 +39,16 @@ impl FromRow for AnyRow {
     }
 }
 
-const LISTS: [&TeamRecords; 12] = [
+const LISTS: [&TeamRecords; 18] = [
+    &BULK_CHANGES,
     &PURCHASES,
+    &SALES,
     &OFFERS,
+    &RECEIVED_OFFERS,
     &OPPORTUNITIES,
+    &PROJECT_BIDS,
+    &QUALITY_RUNS,
+    &ESTIMATIONS,
     &CREDIT_ENTRIES,
     &EARNINGS_ENTRIES,
     &CREDIT_PURCHASES,
@@ -57,6 +68,7 @@ fn value(name: &str) -> Value {
     match name {
         "unread" => json!(true),
         "status" => json!("open"),
+        "result" => json!("failed"),
         "since" | "end" => json!(1_000),
         "listing" | "webhook" => json!("00000000-0000-0000-0000-000000000000"),
         _ => json!("x"),

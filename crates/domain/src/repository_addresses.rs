@@ -1,0 +1,63 @@
+//! Addresses of repositories, as people copy them from their browser or from a command.
+
+use super::{assets::RepositoryChannel, patterns::is_repository_name};
+
+/// Returns the host and the full name of the repository at an address, such as `https://github.com/owner/name` and
+/// `git@gitlab.com:group/name.git`. What the address shows of the repository, such as a branch, does not matter. `None` for other
+/// hosts, and for what is no address of a repository.
+pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String)> {
+    let text = text.trim();
+    let rest =
+        ["https://", "http://", "ssh://", "git://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let rest = rest.unwrap_or(text);
+    let rest = rest.split_once('@').map_or(rest, |(_, rest)| rest);
+    let end = rest.find(['/', ':'])?;
+    let (host, path) = (rest[..end].to_ascii_lowercase(), &rest[end + 1..]);
+    let channel = match host.strip_prefix("www.").unwrap_or(&host) {
+        "github.com" => RepositoryChannel::Github,
+        "gitlab.com" => RepositoryChannel::Gitlab,
+        "bitbucket.org" => RepositoryChannel::Bitbucket,
+        _ => return None,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let segments: Vec<&str> = match channel {
+        // Groups can be nested. What is shown of a repository follows a hyphen.
+        RepositoryChannel::Gitlab => segments.take_while(|segment| *segment != "-").collect(),
+        RepositoryChannel::Github | RepositoryChannel::Bitbucket => segments.take(2).collect(),
+    };
+    let name = segments.join("/");
+    let name = name.strip_suffix(".git").unwrap_or(&name);
+    is_repository_name(name).then(|| (channel, name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_people_copy_them() {
+        use RepositoryChannel::{Bitbucket, Github, Gitlab};
+        for (text, channel, name) in [
+            ("https://github.com/tideclock/harbour", Github, "tideclock/harbour"),
+            (" http://www.GitHub.com/a/b/tree/main/src?tab=x#readme ", Github, "a/b"),
+            ("git@github.com:a/b.git", Github, "a/b"),
+            ("github.com/a/.github/", Github, "a/.github"),
+            ("ssh://git@gitlab.com/group/sub/name.git", Gitlab, "group/sub/name"),
+            ("https://gitlab.com/group/sub/name/-/tree/main", Gitlab, "group/sub/name"),
+            ("https://user@bitbucket.org/a/b/src/main/", Bitbucket, "a/b"),
+        ] {
+            assert_eq!(parse_repository_address(text), Some((channel, name.to_owned())), "{text}");
+        }
+        for text in [
+            "",
+            "a/b",
+            "https://example.com/a/b",
+            "https://github.com/a",
+            "https://github.com/../a",
+            "github.com",
+        ] {
+            assert_eq!(parse_repository_address(text), None, "{text}");
+        }
+    }
+}

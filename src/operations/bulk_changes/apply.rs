@@ -1,0 +1,271 @@
+//! What a bulk change does to the assets of one transaction. An asset that cannot be changed is skipped with its reason.
+
+use std::collections::{BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use crate::{
+    domain::{
+        bulk_changes::{BulkAction, MAX_PER_TRANSACTION, SkipReason},
+        inventory::Asset,
+        listing_lifecycle::Operation,
+        listings::{Actor, AttachSkip},
+        money::Cents,
+        quality_runs::RunTrigger,
+        row_ids::AssetRowId,
+        stages::Stage,
+    },
+    error::{Error, Result, StateCode},
+    market::Writer,
+    operations::{
+        access::Vendor, asset_changes, asset_changes::ChangedAsset, assets, linked_data, listing_assets,
+        listing_changes, quality_runs,
+    },
+    store::{
+        self,
+        bulk_changes::BulkChange,
+        listing_assets::{Candidates, Target},
+    },
+};
+
+/// Whether the assets of the next transactions are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoOn {
+    /// They are.
+    Yes,
+    /// All of them are skipped for this reason.
+    No(SkipReason),
+}
+
+/// Why an asset is skipped, or what else went wrong.
+type Skippable<T> = Result<std::result::Result<T, SkipReason>>;
+
+/// Changes assets, and counts them in the change.
+pub(super) fn apply(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    change: &mut BulkChange,
+    assets: Vec<Asset>,
+) -> Result<GoOn> {
+    match change.action.clone() {
+        BulkAction::Move { group } => move_all(writer, vendor, change, group, assets),
+        BulkAction::Attach { listing } => attach_all(writer, vendor, change, listing, assets),
+        BulkAction::Check => check_all(writer, change, &assets),
+        BulkAction::Delete => {
+            for asset in &assets {
+                let deleted = delete(writer, vendor, asset)?;
+                count(change, asset.id, deleted);
+            }
+            Ok(GoOn::Yes)
+        }
+        action @ (BulkAction::Tag { .. } | BulkAction::Describe { .. } | BulkAction::Price { .. }) => {
+            for asset in assets {
+                let id = asset.id;
+                match edit(asset, &action) {
+                    Ok(changed) => {
+                        asset_changes::update(writer, changed)?;
+                        change.changed += 1;
+                    }
+                    Err(reason) => change.skipped.add(reason, id),
+                }
+            }
+            Ok(GoOn::Yes)
+        }
+    }
+}
+
+fn count(change: &mut BulkChange, asset: Uuid, changed: std::result::Result<(), SkipReason>) {
+    match changed {
+        Ok(()) => change.changed += 1,
+        Err(reason) => change.skipped.add(reason, asset),
+    }
+}
+
+fn skip_all(change: &mut BulkChange, assets: &[Asset], reason: SkipReason) -> GoOn {
+    for asset in assets {
+        change.skipped.add(reason, asset.id);
+    }
+    GoOn::No(reason)
+}
+
+fn move_all(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    change: &mut BulkChange,
+    group: Uuid,
+    assets: Vec<Asset>,
+) -> Result<GoOn> {
+    let Some(group) = store::groups::find(writer.rows, vendor.team_row_id(), group)? else {
+        return Ok(skip_all(change, &assets, SkipReason::TargetGone));
+    };
+    for mut asset in assets {
+        if asset.group.0 == group.row_id {
+            change.skipped.add(SkipReason::Unchanged, asset.id);
+            continue;
+        }
+        let before = (asset.title.clone(), asset.stage());
+        asset.group = (group.row_id, group.id);
+        asset_changes::update(writer, changed(asset, before))?;
+        change.changed += 1;
+    }
+    Ok(GoOn::Yes)
+}
+
+fn changed(asset: Asset, (title_before, stage_before): (String, Stage)) -> ChangedAsset {
+    ChangedAsset { asset, title_before, stage_before }
+}
+
+/// Changes a field of an asset. Fields that are locked can only be changed where they come from.
+fn edit(mut asset: Asset, action: &BulkAction) -> std::result::Result<ChangedAsset, SkipReason> {
+    if !action.is_for(asset.kind) {
+        return Err(SkipReason::WrongKind);
+    }
+    let before = (asset.title.clone(), asset.stage());
+    let (field, is_changed) = match action {
+        BulkAction::Tag { add, remove } => {
+            let tags = tags_after(&asset.domain_tags, add, remove);
+            let is_changed = tags != asset.domain_tags;
+            asset.domain_tags = tags;
+            ("domain_tags", is_changed)
+        }
+        BulkAction::Describe { description } => {
+            let is_changed = *description != asset.description;
+            asset.description.clone_from(description);
+            ("description", is_changed)
+        }
+        BulkAction::Price { cents } => {
+            let price = cents.map(Cents);
+            let is_changed = price != asset.price;
+            asset.price = price;
+            ("price_usd", is_changed)
+        }
+        BulkAction::Move { .. } | BulkAction::Attach { .. } | BulkAction::Check | BulkAction::Delete => {
+            return Err(SkipReason::WrongKind);
+        }
+    };
+    if !is_changed {
+        return Err(SkipReason::Unchanged);
+    }
+    if asset.locks.contains_key(field) {
+        return Err(SkipReason::Locked);
+    }
+    Ok(changed(asset, before))
+}
+
+fn tags_after(tags: &[String], add: &[String], remove: &[String]) -> Vec<String> {
+    let mut after: Vec<String> = tags.iter().filter(|tag| !remove.contains(tag)).cloned().collect();
+    for tag in add {
+        if !after.contains(tag) {
+            after.push(tag.clone());
+        }
+    }
+    after
+}
+
+fn attach_all(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    change: &mut BulkChange,
+    listing: Uuid,
+    assets: Vec<Asset>,
+) -> Result<GoOn> {
+    let (rows, team) = (writer.rows, vendor.team_row_id());
+    let found = store::listings::find(rows, listing)?.filter(|listing| listing.team == team);
+    let Some(listing) = found else { return Ok(skip_all(change, &assets, SkipReason::TargetGone)) };
+    let Ok(allowed) = listing_changes::check(&listing, Operation::Attach) else {
+        return Ok(skip_all(change, &assets, SkipReason::ListingRefuses));
+    };
+    let candidates = Candidates::new(rows)?;
+    let ids: BTreeSet<Uuid> = assets.iter().map(|asset| asset.id).collect();
+    candidates.add_ids(team, &ids)?;
+    let closed_kinds = listing_assets::closed_kinds(&store::taxonomy::deprecations(rows)?);
+    let target =
+        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: false };
+    let refused = candidates.list_refused(&target)?;
+    let attached = rows.in_savepoint(|| {
+        listing_assets::attach_candidates(writer, Actor::Team, (&listing, allowed), &candidates, &target)
+    })?;
+    match attached {
+        Ok(counts) => change.changed += counts.attached,
+        // A job cannot ask, and goes on without these.
+        Err(Error::Conflict(_)) if change.selected > MAX_PER_TRANSACTION => {
+            skip_all(change, &assets, SkipReason::ListingRefuses);
+            return Ok(GoOn::Yes);
+        }
+        Err(error) => return Err(error),
+    }
+    let by_row_id: HashMap<AssetRowId, Uuid> = assets.iter().map(|asset| (asset.row_id, asset.id)).collect();
+    for (reason, row_id) in refused {
+        let reason = match reason {
+            AttachSkip::NotFound => SkipReason::Gone,
+            AttachSkip::AlreadyAttached => SkipReason::AlreadyAttached,
+            AttachSkip::Deprecated => SkipReason::KindRetired,
+            AttachSkip::NotListable => SkipReason::Incomplete,
+        };
+        if let Some(id) = by_row_id.get(&row_id) {
+            change.skipped.add(reason, *id);
+        }
+    }
+    Ok(GoOn::Yes)
+}
+
+fn check_all(writer: &mut Writer, change: &mut BulkChange, assets: &[Asset]) -> Result<GoOn> {
+    for (position, asset) in assets.iter().enumerate() {
+        match start_run(writer, asset)? {
+            Err(SkipReason::InsufficientCredits) => {
+                return Ok(skip_all(change, &assets[position..], SkipReason::InsufficientCredits));
+            }
+            started => count(change, asset.id, started),
+        }
+    }
+    Ok(GoOn::Yes)
+}
+
+fn start_run(writer: &mut Writer, asset: &Asset) -> Skippable<()> {
+    let rows = writer.rows;
+    let started = rows.in_savepoint(|| quality_runs::start_asset_run(writer, asset, RunTrigger::Team))?;
+    match started {
+        Ok(_) => Ok(Ok(())),
+        Err(Error::InvalidState(StateCode::DataNotAttached, _)) => Ok(Err(SkipReason::NoData)),
+        Err(Error::InvalidState(StateCode::DataNotReadable, _)) => Ok(Err(SkipReason::NotReadable)),
+        Err(Error::InvalidState(StateCode::RunInProgress, _)) => Ok(Err(SkipReason::RunInProgress)),
+        Err(Error::InvalidState(StateCode::InsufficientCredits, _)) => {
+            Ok(Err(SkipReason::InsufficientCredits))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Deletes an asset with its linked data, unless it is in use.
+fn delete(writer: &mut Writer, vendor: &Vendor, asset: &Asset) -> Skippable<()> {
+    if !(BulkAction::Delete).is_for(asset.kind) {
+        return Ok(Err(SkipReason::WrongKind));
+    }
+    let rows = writer.rows;
+    let deleted = rows.in_savepoint(|| {
+        if asset.data.is_some() {
+            linked_data::detach(writer, vendor, asset.id, asset.kind)?;
+        }
+        assets::delete(writer, vendor, asset.id, asset.kind)
+    })?;
+    match deleted {
+        Ok(()) => Ok(Ok(())),
+        Err(Error::InvalidState(StateCode::AssetInUse | StateCode::ListingNotEditable, _)) => {
+            Ok(Err(SkipReason::InUse))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_added_and_removed_once() {
+        let tags = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let after = tags_after(&tags(&["a", "b"]), &tags(&["b", "c"]), &tags(&["a", "x"]));
+        assert_eq!(after, tags(&["b", "c"]));
+        assert_eq!(tags_after(&[], &[], &tags(&["a"])), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,325 @@
+//! Changes of many assets at once: they are prepared, started, carried out in transactions of bounded size, and canceled.
+//! `apply` has what happens to the assets of one transaction.
+//!
+//! The assets that are left to change are rows, which are deleted with the change. So a job that is interrupted continues where
+//! it was, and no asset is changed twice.
+
+mod apply;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::{
+    access::{Platform, Vendor},
+    assets,
+    listing_attachments::Chosen,
+    listing_changes,
+    running_job::{JobError, JobResult, RunningJob},
+    team_records,
+};
+use crate::{
+    domain::{
+        bulk_changes::{
+            BulkAction, BulkActionKind, BulkChangeOperation, MAX_ASSETS, MAX_PER_TRANSACTION, MAX_RUNNING,
+            SkipReason,
+        },
+        collections::Collection,
+        jobs::JobKind,
+        listing_lifecycle::Operation,
+        money::{Cents, MAX_AMOUNT},
+        problems::Problems,
+        row_ids::BulkChangeRowId,
+        state_machine::StateMachine,
+        taxonomy::Label,
+        teams::TeamRowId,
+        texts,
+    },
+    error::{Error, Problem, Result},
+    market::{Reader, Writer},
+    request_problems::ProblemsExt,
+    store::{self, bulk_changes::BulkChange, groups::Group, listings::ListingRow},
+};
+
+/// Number of assets that one transaction of a job changes. Other writes wait for it, so it is small, except for what is one
+/// statement for all of them.
+const BATCH: u64 = 250;
+
+/// Maximum number of examples of each reason that are named.
+const MAX_NAMED_EXAMPLES: usize = 20;
+
+/// What a vendor sees before it changes assets.
+#[derive(Clone, Debug)]
+pub struct Preparation {
+    /// Number of assets that are chosen.
+    pub count: u64,
+    /// The groups to which assets can be moved; empty for other actions.
+    pub groups: Vec<Group>,
+    /// The domain tags; empty for other actions.
+    pub domains: Vec<Label>,
+    /// The listings to which assets can be attached; empty for other actions.
+    pub listings: Vec<ListingRow>,
+    /// The price of a quality run.
+    pub run_price: Cents,
+    /// The credits of the team; 0 for actions that cost nothing.
+    pub credits: Cents,
+}
+
+/// Returns the number of assets that are chosen, and what an action needs. Four statements at most.
+pub fn prepare(
+    reader: &Reader,
+    vendor: &Vendor,
+    chosen: &Chosen,
+    action: BulkActionKind,
+) -> Result<Preparation> {
+    let (rows, team) = (reader.rows, vendor.team_row_id());
+    let is = |kind: BulkActionKind| action == kind;
+    Ok(Preparation {
+        count: match chosen {
+            Chosen::Ids(ids) => store::bulk_changes::count_assets(rows, team, &distinct(ids))?,
+            Chosen::Matching(filter) => {
+                let mut filter = filter.clone();
+                filter.resolve_kinds(&store::taxonomy::deprecations(rows)?);
+                assets::count(reader, vendor, &filter.query)?
+            }
+        },
+        groups: if is(BulkActionKind::Move) { store::groups::list(rows, team)? } else { Vec::new() },
+        domains: if is(BulkActionKind::Tag) { store::taxonomy::domains(rows)? } else { Vec::new() },
+        listings: if is(BulkActionKind::Attach) {
+            let mut listings = store::listings::list_unarchived(rows, team)?;
+            listings.retain(|listing| listing_changes::check(listing, Operation::Attach).is_ok());
+            listings
+        } else {
+            Vec::new()
+        },
+        run_price: Cents::from_dollars(reader.settings.quality.credits_per_run).unwrap_or_default(),
+        credits: if is(BulkActionKind::Check) {
+            store::wallet::balances(rows, team)?.credits
+        } else {
+            Cents(0)
+        },
+    })
+}
+
+fn distinct(ids: &[Uuid]) -> BTreeSet<Uuid> {
+    ids.iter().copied().collect()
+}
+
+/// Changes the chosen assets: at once, or if there are more than one transaction changes, by a job. Returns the ID of the
+/// change. Fails if there are not as many of them as the vendor was shown.
+pub fn start(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    chosen: &Chosen,
+    shown: Option<u64>,
+    action: &BulkAction,
+) -> Result<Uuid> {
+    check_action(writer, vendor, action)?;
+    let (rows, team) = (writer.rows, vendor.team_row_id());
+    if store::bulk_changes::list_running(rows, team)?.len() as u64 >= MAX_RUNNING {
+        let message = format!(
+            "Your team has {MAX_RUNNING} changes of many assets that are not done yet. Wait until one of them ends, or \
+             cancel it."
+        );
+        return Err(Error::Conflict(message));
+    }
+    let id = writer.new_id(Collection::BulkChanges);
+    let row_id = store::bulk_changes::insert(rows, (id, team), action, vendor.key_id(), writer.now)?;
+    let selected = match chosen {
+        Chosen::Ids(ids) => store::bulk_changes::select_ids(rows, row_id, team, &distinct(ids))?,
+        Chosen::Matching(filter) => {
+            let mut filter = filter.clone();
+            filter.resolve_kinds(&store::taxonomy::deprecations(rows)?);
+            store::bulk_changes::select_matches(rows, row_id, &filter.query)?
+        }
+    };
+    check_number(selected, shown)?;
+    let mut change = find_by_row_id(rows, row_id)?;
+    change.selected = selected;
+    if selected <= MAX_PER_TRANSACTION {
+        advance(writer, vendor, &mut change, MAX_PER_TRANSACTION)?;
+    } else {
+        store::bulk_changes::update(rows, &change)?;
+        writer.enqueue(JobKind::ChangeAssets, row_id)?;
+    }
+    Ok(id)
+}
+
+fn check_number(selected: u64, shown: Option<u64>) -> Result<()> {
+    let message = match shown {
+        _ if selected == 0 => "None of these assets exists. Choose others in the inventory.".to_owned(),
+        _ if selected > MAX_ASSETS => {
+            format!("These are {selected} assets. Change at most {MAX_ASSETS} at once: filter the inventory.")
+        }
+        Some(shown) if shown != selected => format!(
+            "These were {shown} assets, and are {selected} now, because the inventory has changed. Nothing was done. Look \
+             at the number, and send the form again."
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Conflict(message))
+}
+
+/// Fails with all problems of the parameters of an action.
+fn check_action(writer: &Writer, vendor: &Vendor, action: &BulkAction) -> Result<()> {
+    let (rows, team) = (writer.rows, vendor.team_row_id());
+    let mut problems = Problems::default();
+    let mut report = |field, kind, msg: &str| problems.push(Problem::body(&[field], kind, msg));
+    match action {
+        BulkAction::Move { group } => {
+            if store::groups::find(rows, team, *group)?.is_none() {
+                report("to_group", "unknown_reference", "Choose one of the groups of your team.");
+            }
+        }
+        BulkAction::Tag { add, remove } => {
+            let known = store::taxonomy::domain_slugs(rows)?;
+            if add.iter().chain(remove).any(|slug| !known.contains(slug)) {
+                report("add_tags", "unknown_slug", "Choose tags that the market has.");
+            }
+            if add.is_empty() && remove.is_empty() {
+                report("add_tags", "value_error", "Choose at least one tag to add or to remove.");
+            }
+            if add.iter().any(|slug| remove.contains(slug)) {
+                report("remove_tags", "value_error", "A tag cannot be added and removed.");
+            }
+        }
+        BulkAction::Describe { description } => {
+            if let Some(text) = description {
+                problems.check_text(&["description"], text, texts::DESCRIPTION);
+            }
+        }
+        BulkAction::Price { cents } => {
+            if cents.is_some_and(|cents| !(0..=MAX_AMOUNT.0).contains(&cents)) {
+                report("price", "value_error", "The price is too high.");
+            }
+        }
+        BulkAction::Attach { listing } => match store::listings::find(rows, *listing)? {
+            Some(listing) if listing.team == team => {
+                listing_changes::check(&listing, Operation::Attach)?;
+            }
+            _ => report("to_listing", "unknown_reference", "Choose one of the listings of your team."),
+        },
+        BulkAction::Check | BulkAction::Delete => {}
+    }
+    problems.into_result()
+}
+
+/// Changes the next assets, at most `limit`, and records how far the change is. Ends it after the last asset.
+fn advance(writer: &mut Writer, vendor: &Vendor, change: &mut BulkChange, limit: u64) -> Result<()> {
+    let rows = writer.rows;
+    if let Some(last) = store::bulk_changes::last_of_next(rows, change.row_id, limit)? {
+        let assets = store::bulk_changes::list_next(rows, change.row_id, last)?;
+        let found = assets.len() as u64;
+        let go_on = apply::apply(writer, vendor, change, assets)?;
+        let looked_at = store::bulk_changes::delete_assets_until(rows, change.row_id, last)?;
+        change.skipped.add_unnamed(SkipReason::Gone, looked_at - found);
+        if let apply::GoOn::No(reason) = go_on {
+            let rest = store::bulk_changes::delete_assets(rows, change.row_id)?;
+            change.skipped.add_unnamed(reason, rest);
+        }
+    }
+    if store::bulk_changes::last_of_next(rows, change.row_id, 1)?.is_none() {
+        change.status = change.status.check(BulkChangeOperation::Complete)?;
+        change.completed_at = Some(writer.now);
+    }
+    store::bulk_changes::update(rows, change)
+}
+
+/// Executes the job of a change.
+pub fn run(job: &RunningJob) -> JobResult {
+    while job.renew_and_continue() {
+        if job.advance(|writer| step(writer, job.bulk_change_row_id()))? {
+            return Ok(());
+        }
+    }
+    Err(JobError::Stopped)
+}
+
+/// Carries out a transaction of a job. Returns whether the change has ended.
+fn step(writer: &mut Writer, row_id: BulkChangeRowId) -> Result<bool> {
+    let Some(mut change) = store::bulk_changes::find(writer.rows, row_id)? else { return Ok(true) };
+    if !change.status.allows(BulkChangeOperation::Complete) {
+        return Ok(true);
+    }
+    let team = store::teams::find_by_row_id(writer.rows, change.team)?;
+    // A team that may no longer act as a vendor changes nothing more.
+    let Ok(vendor) = Platform::of_process().eligible_vendor(team) else {
+        return end(writer, row_id, BulkChangeOperation::Cancel).map(|()| true);
+    };
+    let limit = if change.action.kind() == BulkActionKind::Attach { MAX_PER_TRANSACTION } else { BATCH };
+    advance(writer, &vendor, &mut change, limit)?;
+    Ok(!change.status.allows(BulkChangeOperation::Complete))
+}
+
+/// Ends a change whose job failed too often.
+pub fn give_up(job: &RunningJob) -> JobResult {
+    job.finish(|writer| end(writer, job.bulk_change_row_id(), BulkChangeOperation::Fail))
+}
+
+/// Ends a change before its last asset, unless it has ended. What was changed stays.
+pub(super) fn end(writer: &Writer, row_id: BulkChangeRowId, operation: BulkChangeOperation) -> Result<()> {
+    let mut change = find_by_row_id(writer.rows, row_id)?;
+    let Some(status) = change.status.after(operation) else { return Ok(()) };
+    store::bulk_changes::delete_assets(writer.rows, row_id)?;
+    change.status = status;
+    change.completed_at = Some(writer.now);
+    store::bulk_changes::update(writer.rows, &change)
+}
+
+/// Cancels a change of the team that runs. What was changed stays.
+pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+    let list = &store::records::team_lists::bulk_changes::BULK_CHANGES;
+    let found: Option<BulkChange> = list.find(writer.rows, vendor.team_row_id(), id)?;
+    let change = found.ok_or_else(|| Error::not_found(list.name))?;
+    change.status.check(BulkChangeOperation::Cancel)?;
+    cancel_running(writer, change.row_id)
+}
+
+/// Cancels the changes of a team that run.
+pub fn cancel_all(writer: &mut Writer, team: TeamRowId) -> Result<()> {
+    let running = store::bulk_changes::list_running(writer.rows, team)?;
+    running.iter().try_for_each(|change| cancel_running(writer, change.row_id))
+}
+
+fn cancel_running(writer: &Writer, row_id: BulkChangeRowId) -> Result<()> {
+    store::jobs::cancel(writer.rows, JobKind::ChangeAssets, row_id.into())?;
+    end(writer, row_id, BulkChangeOperation::Cancel)
+}
+
+fn find_by_row_id(rows: &store::Reader, row_id: BulkChangeRowId) -> Result<BulkChange> {
+    let found = store::bulk_changes::find(rows, row_id)?;
+    found.ok_or_else(|| Error::internal("a bulk change does not exist"))
+}
+
+/// A change, with the names of what it is about.
+#[derive(Clone, Debug)]
+pub struct NamedChange {
+    /// The change.
+    pub change: BulkChange,
+    /// Name of the group, or title of the listing, that the assets get to; `None` if it has none, or does not exist any more.
+    pub target: Option<String>,
+    /// The first examples of each reason that were not deleted, by ID, with their titles.
+    pub titles: BTreeMap<Uuid, String>,
+}
+
+/// Returns the team's change with this ID. Three statements at most.
+pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<NamedChange> {
+    let (rows, team) = (reader.rows, vendor.team_row_id());
+    let change: BulkChange = team_records::find(reader, vendor, id)?;
+    let target = match change.action {
+        BulkAction::Move { group } => store::groups::find(rows, team, group)?.map(|group| group.name),
+        BulkAction::Attach { listing } => store::listings::find(rows, listing)?
+            .filter(|listing| listing.team == team)
+            .map(|listing| listing.title),
+        _ => None,
+    };
+    let examples = change.skipped.by_reason().map(|(_, skipped)| &skipped.examples);
+    let named: BTreeSet<Uuid> =
+        examples.flat_map(|examples| examples.iter().take(MAX_NAMED_EXAMPLES)).copied().collect();
+    let titles = if named.is_empty() {
+        BTreeMap::new()
+    } else {
+        store::bulk_changes::list_titles(rows, team, &named)?.into_iter().collect()
+    };
+    Ok(NamedChange { change, target, titles })
+}

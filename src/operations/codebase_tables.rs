@@ -1,0 +1,362 @@
+//! Tables of codebases, as spreadsheets save and copy them: which columns they have, and how each cell is read. All codebases of a
+//! table are created, or none.
+
+use std::collections::HashMap;
+
+use csv_core::{ReadFieldResult, ReaderBuilder};
+use uuid::Uuid;
+
+use super::{access::Vendor, codebases};
+use crate::{
+    domain::{
+        assets::Exclusivity,
+        changes::Change,
+        codebase_fields::CodebaseChange,
+        inventory::{AssetChange, ChangeOrigin},
+        money::Cents,
+        problems::Problems,
+        time::Day,
+    },
+    error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result},
+    market::Writer,
+    store,
+};
+
+/// Maximum number of codebases in a table.
+pub const MAX_ROWS: usize = 500;
+
+/// Maximum size of a table in bytes.
+pub const MAX_BYTES: u64 = 2 << 20;
+
+/// Field of the form that problems are about.
+const FIELD: &str = "table";
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableColumn {
+    /// Its head.
+    pub head: &'static str,
+    /// Name of the field that it sets.
+    pub field: &'static str,
+    /// What its cells have.
+    pub about: &'static str,
+    /// An example of a cell.
+    pub example: &'static str,
+}
+
+const fn column(
+    head: &'static str,
+    field: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> TableColumn {
+    TableColumn { head, field, about, example }
+}
+
+/// The columns. Each but the first two can be left out.
+pub const COLUMNS: [TableColumn; 13] = [
+    column("Title", "title", "What buyers see. Required.", "Harbour ledger"),
+    column(
+        "Exclusive sale",
+        "exclusivity",
+        "Whether it can be sold exclusively: yes or no. Required.",
+        "yes",
+    ),
+    column(
+        "Description",
+        "description",
+        "Any text. A README can replace an empty one.",
+        "Berth planning for a container port.",
+    ),
+    column(
+        "Domains",
+        "domain_tags",
+        "Names of domains as the market lists them, with spaces between them.",
+        "logistics",
+    ),
+    column("Group", "group_id", "Name of a group of your inventory. The default group if it is empty.", ""),
+    column("Price, USD", "price_usd", "What you ask for it.", "48000"),
+    column("Lines of code", "lines_of_code", "A whole number.", "182000"),
+    column("Commits", "commits", "A whole number.", "9120"),
+    column("Contributors", "contributors", "A whole number.", "34"),
+    column("Merged pull requests", "merged_prs", "A whole number.", "2100"),
+    column("First commit", "history_start", "A day, as 2011-04-18.", "2011-04-18"),
+    column("Last commit", "history_end", "A day, as 2024-11-02.", "2024-11-02"),
+    column("CI on pull requests", "ci_on_prs", "Yes or no.", "yes"),
+];
+
+/// Creates the codebases of a table. Returns their number. Fails with the problems of all rows, or at least the first
+/// [`MAX_PROBLEMS`].
+pub fn create(writer: &mut Writer, vendor: &Vendor, table: &str) -> Result<u64> {
+    let rows = read_rows(table);
+    let (heads, rows) = rows.split_first().ok_or_else(|| about_table("Paste a table, or choose a file."))?;
+    let columns = find_columns(heads)?;
+    let rows: Vec<(usize, &Vec<String>)> =
+        (2..).zip(rows).filter(|(_, cells)| cells.iter().any(|cell| !cell.trim().is_empty())).collect();
+    if rows.is_empty() || rows.len() > MAX_ROWS {
+        let message =
+            format!("A table has 1 to {MAX_ROWS} codebases below its heads. This one has {}.", rows.len());
+        return Err(about_table(&message));
+    }
+    let groups = store::groups::list(writer.rows, vendor.team_row_id())?;
+    let groups: HashMap<String, Uuid> =
+        groups.into_iter().map(|group| (group.name.to_lowercase(), group.id)).collect();
+    let (mut changes, mut problems) = (Vec::new(), Vec::new());
+    for (number, cells) in &rows {
+        let mut row = RowReader { number: *number, groups: &groups, problems: &mut problems };
+        changes.push(Some(row.read(&columns, cells)));
+    }
+    problems.truncate(MAX_PROBLEMS);
+    let checked = codebases::check_all_new(&writer.check_context(), vendor, changes, Problems::default());
+    let created = match checked {
+        Err(Error::Invalid(found)) => {
+            let numbers: Vec<usize> = rows.iter().map(|(number, _)| *number).collect();
+            problems.extend(found.iter().map(|problem| in_row(problem, &numbers)));
+            return Err(Error::Invalid(problems));
+        }
+        other => other?,
+    };
+    if !problems.is_empty() {
+        return Err(Error::Invalid(problems));
+    }
+    codebases::create_all(writer, &created)?;
+    Ok(created.len() as u64)
+}
+
+fn about_table(message: &str) -> Error {
+    Error::invalid(Problem::body(&[FIELD], "value_error", message))
+}
+
+fn about_cell(row: usize, head: &str, message: &str) -> Problem {
+    Problem::body(&[FIELD], "value_error", format!("Row {row}, {head}: {message}"))
+}
+
+/// Returns a problem with an item of a batch as one with a row.
+fn in_row(problem: &Problem, numbers: &[usize]) -> Problem {
+    let mut segments = problem.loc.iter().skip_while(|segment| !matches!(segment, LocSegment::Index(_)));
+    let index = match segments.next() {
+        Some(LocSegment::Index(index)) => *index,
+        _ => 0,
+    };
+    let field = segments.find_map(|segment| match segment {
+        LocSegment::Name(name) => Some(name.as_str()),
+        LocSegment::Index(_) => None,
+    });
+    let column = COLUMNS.iter().find(|column| Some(column.field) == field);
+    let row = numbers.get(index).copied().unwrap_or_default();
+    about_cell(row, column.map_or("the row", |column| column.head), &problem.msg)
+}
+
+/// Returns which column each cell of a row belongs to.
+fn find_columns(heads: &[String]) -> Result<Vec<&'static TableColumn>> {
+    let plain = |text: &str| {
+        text.chars()
+            .filter(|letter| letter.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect::<String>()
+    };
+    let (mut found, mut problems): (Vec<&'static TableColumn>, _) = (Vec::new(), Vec::new());
+    for head in heads.iter().map(|head| head.trim()) {
+        let column =
+            COLUMNS.iter().find(|column| [plain(column.head), plain(column.field)].contains(&plain(head)));
+        let problem = match column {
+            None => format!("There is no column {:?}. The columns are below.", crate::error::excerpt(head)),
+            Some(column) if found.iter().any(|other| other.field == column.field) => {
+                format!("The column {} is there twice.", column.head)
+            }
+            Some(column) => {
+                found.push(column);
+                continue;
+            }
+        };
+        problems.push(Problem::body(&[FIELD], "value_error", problem));
+    }
+    for required in &COLUMNS[..2] {
+        if problems.is_empty() && !found.iter().any(|column| column.field == required.field) {
+            let message = format!("The first row has the heads of the columns. It lacks {}.", required.head);
+            problems.push(Problem::body(&[FIELD], "value_error", message));
+        }
+    }
+    problems.truncate(MAX_PROBLEMS);
+    if problems.is_empty() { Ok(found) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Reads the cells of a row.
+struct RowReader<'r> {
+    number: usize,
+    groups: &'r HashMap<String, Uuid>,
+    problems: &'r mut Vec<Problem>,
+}
+
+impl RowReader<'_> {
+    fn read(&mut self, columns: &[&TableColumn], cells: &[String]) -> AssetChange {
+        let text = |field: &str| {
+            let position = columns.iter().position(|column| column.field == field);
+            let cell = position.and_then(|position| cells.get(position));
+            cell.map(|cell| cell.trim()).filter(|cell| !cell.is_empty())
+        };
+        if cells.len() > columns.len() && cells[columns.len()..].iter().any(|cell| !cell.trim().is_empty()) {
+            let message =
+                "has more cells than the first row has heads. Put texts with commas in quotation marks.";
+            self.problems.push(about_cell(self.number, "the row", message));
+        }
+        let title = text("title");
+        self.require(title, "title");
+        let number = "Enter a whole number.";
+        let day = "Enter a day, as 2011-04-18.";
+        let tags = text("domain_tags").map(|tags| {
+            let tags = tags.split([',', ';', ' ']).map(str::trim).filter(|tag| !tag.is_empty());
+            tags.map(|tag| Some(tag.to_lowercase())).collect()
+        });
+        let exclusivity = text("exclusivity");
+        self.require(exclusivity, "exclusivity");
+        let groups = self.groups;
+        AssetChange {
+            origin: ChangeOrigin::Inventory,
+            title: title.map(str::to_owned),
+            description: text("description").map_or(Change::Unchanged, |text| Change::Set(text.to_owned())),
+            domain_tags: tags,
+            price_usd: self.value(
+                text("price_usd"),
+                "price_usd",
+                "Enter an amount in US dollars, for example 48000.",
+                parse_price,
+            ),
+            group_id: self.value(
+                text("group_id"),
+                "group_id",
+                "Your inventory has no group with this name.",
+                |text| groups.get(&text.to_lowercase()).copied(),
+            ),
+            codebase: CodebaseChange {
+                exclusivity: self.value(exclusivity, "exclusivity", "Enter yes or no.", parse_exclusivity),
+                lines_of_code: self.value(text("lines_of_code"), "lines_of_code", number, parse_number),
+                commits: self.value(text("commits"), "commits", number, parse_number),
+                contributors: self.value(text("contributors"), "contributors", number, parse_number),
+                merged_prs: self.value(text("merged_prs"), "merged_prs", number, parse_number),
+                history_start: self.value(text("history_start"), "history_start", day, Day::parse),
+                history_end: self.value(text("history_end"), "history_end", day, Day::parse),
+                ci_on_prs: self.value(text("ci_on_prs"), "ci_on_prs", "Enter yes or no.", parse_answer),
+            },
+            ..AssetChange::default()
+        }
+    }
+
+    fn require(&mut self, text: Option<&str>, field: &str) {
+        if text.is_none() {
+            self.report(field, "Enter a value.");
+        }
+    }
+
+    fn value<T>(
+        &mut self,
+        text: Option<&str>,
+        field: &str,
+        message: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Change<T> {
+        let Some(text) = text else { return Change::Unchanged };
+        let parsed = parse(text);
+        if parsed.is_none() {
+            self.report(field, message);
+        }
+        parsed.map_or(Change::Unchanged, Change::Set)
+    }
+
+    fn report(&mut self, field: &str, message: &str) {
+        let head = COLUMNS.iter().find(|column| column.field == field).map_or(field, |column| column.head);
+        self.problems.push(about_cell(self.number, head, message));
+    }
+}
+
+fn parse_answer(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "yes" | "true" | "y" | "1" => Some(true),
+        "no" | "false" | "n" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn parse_exclusivity(text: &str) -> Option<Exclusivity> {
+    let is_available = match text.to_lowercase().as_str() {
+        "available" => Some(true),
+        "unavailable" => Some(false),
+        other => parse_answer(other),
+    };
+    is_available
+        .map(|is_available| if is_available { Exclusivity::Available } else { Exclusivity::Unavailable })
+}
+
+/// Parses a whole number, whose thousands can be separated by commas.
+fn parse_number(text: &str) -> Option<i64> {
+    text.replace(',', "").parse().ok()
+}
+
+fn parse_price(text: &str) -> Option<f64> {
+    let amount = Cents::parse(&text.trim_start_matches('$').replace(',', ""))?;
+    Some(amount.0 as f64 / 100.0)
+}
+
+/// Reads the rows of a table, whose cells are separated by commas, semicolons, or tabs, which the first line shows.
+fn read_rows(table: &str) -> Vec<Vec<String>> {
+    let table = table.trim_start_matches('\u{feff}');
+    let first = table.lines().next().unwrap_or_default();
+    let delimiter = ['\t', ';', ','].into_iter().find(|delimiter| first.contains(*delimiter)).unwrap_or(',');
+    let mut reader = ReaderBuilder::new().delimiter(delimiter as u8).build();
+    let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut input, mut buffer) = (table.as_bytes(), [0; 4 << 10]);
+    loop {
+        let (result, read, written) = reader.read_field(input, &mut buffer);
+        input = &input[read..];
+        field.extend_from_slice(&buffer[..written]);
+        match result {
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+            ReadFieldResult::Field { record_end } => {
+                row.push(String::from_utf8_lossy(&field).into_owned());
+                field.clear();
+                if record_end {
+                    rows.push(std::mem::take(&mut row));
+                }
+            }
+            ReadFieldResult::End => return rows,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_read_as_spreadsheets_write_them() {
+        for table in [
+            "\u{feff}Title,Exclusive sale\r\n\"a, \"\"b\"\"\nc\",yes\r\n",
+            "Title;Exclusive sale\n\"a, \"\"b\"\"\nc\";yes",
+            "Title\tExclusive sale\n\"a, \"\"b\"\"\nc\"\tyes\n",
+        ] {
+            assert_eq!(read_rows(table), [["Title", "Exclusive sale"], ["a, \"b\"\nc", "yes"]], "{table}");
+        }
+        assert_eq!(read_rows(""), Vec::<Vec<String>>::new());
+        assert_eq!(read_rows("a")[0], ["a"]);
+    }
+
+    #[test]
+    fn heads_are_known_by_their_letters() {
+        let heads = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let found = find_columns(&heads(&["title", " EXCLUSIVITY", "price usd", "Lines_of_code"])).unwrap();
+        let fields: Vec<_> = found.iter().map(|column| column.field).collect();
+        assert_eq!(fields, ["title", "exclusivity", "price_usd", "lines_of_code"]);
+        for wrong in [&["Title"][..], &["Title", "Exclusivity", "Title"], &["Title", "Exclusivity", "Color"]]
+        {
+            assert!(find_columns(&heads(wrong)).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn cells_are_read_as_people_write_them() {
+        assert_eq!(parse_price("$48,000.50"), Some(48_000.5));
+        assert_eq!((parse_number("182,000"), parse_number("a")), (Some(182_000), None));
+        assert_eq!((parse_answer("Yes"), parse_answer("maybe")), (Some(true), None));
+        assert_eq!(parse_exclusivity("no"), Some(Exclusivity::Unavailable));
+    }
+}

@@ -1,0 +1,99 @@
+//! What of a vendor's listings and assets fits an opportunity.
+
+use marketplace_text::equality_key;
+
+use crate::{
+    domain::{assets::Kind, opportunities::Opportunity},
+    error::Result,
+    market::Reader,
+    operations::access::Vendor,
+    store::{self, opportunities::Candidate},
+    string_enum::StringEnum,
+};
+
+/// Maximum number of listings, and of assets, that are returned.
+const MAX_FITTING: usize = 10;
+
+/// A listing or an asset that fits.
+#[derive(Clone, Debug)]
+pub struct Fitting {
+    /// The listing or the asset, which is of an accepted kind.
+    pub candidate: Candidate,
+    /// The tags of the opportunity that it has, too.
+    pub shared_tags: Vec<String>,
+}
+
+/// What fits an opportunity, the best first.
+#[derive(Clone, Debug, Default)]
+pub struct FittingSupply {
+    /// Listings that are not archived.
+    pub listings: Vec<Fitting>,
+    /// Assets that are on none of these.
+    pub assets: Vec<Fitting>,
+}
+
+/// Returns which of the vendor's newest listings and assets fit an opportunity: they are of an accepted kind, and those that share
+/// most tags come first. If any share a tag, the others are left out. Two statements.
+pub fn find_fitting(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity) -> Result<FittingSupply> {
+    let team = vendor.team_row_id();
+    let accepted = &opportunity.accepted_asset_types;
+    let kinds: &[Kind] = if accepted.is_empty() { Kind::ALL } else { accepted };
+    let tags: Vec<&str> = opportunity.tags().collect();
+    Ok(FittingSupply {
+        listings: rank(&tags, store::opportunities::list_candidate_listings(reader.rows, team, kinds)?),
+        assets: rank(&tags, store::opportunities::list_candidate_assets(reader.rows, team, kinds)?),
+    })
+}
+
+/// Returns the best candidates, those with most of the tags first, and ties in their order.
+fn rank(tags: &[&str], candidates: Vec<Candidate>) -> Vec<Fitting> {
+    let tags: Vec<(String, &str)> = tags.iter().map(|tag| (key_of(tag), *tag)).collect();
+    let fitting = |candidate: Candidate| {
+        let words: Vec<String> = candidate.words.iter().map(|word| key_of(word)).collect();
+        let shared = tags.iter().filter(|(key, _)| words.contains(key));
+        Fitting { shared_tags: shared.map(|(_, tag)| (*tag).to_owned()).collect(), candidate }
+    };
+    let mut ranked: Vec<Fitting> = candidates.into_iter().map(fitting).collect();
+    ranked.sort_by_key(|fitting| std::cmp::Reverse(fitting.shared_tags.len()));
+    if ranked.first().is_some_and(|best| !best.shared_tags.is_empty()) {
+        ranked.retain(|fitting| !fitting.shared_tags.is_empty());
+    }
+    ranked.truncate(MAX_FITTING);
+    ranked
+}
+
+/// Returns the key by which a tag and a slug are compared.
+fn key_of(word: &str) -> String {
+    equality_key(&word.replace(['_', '-'], " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn candidates_with_shared_tags_come_first() {
+        let candidate = |title: &str, words: &[&str]| Candidate {
+            id: Uuid::nil(),
+            title: title.to_owned(),
+            kinds: vec![Kind::Codebase],
+            catalog_status: None,
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+        };
+        let all = || {
+            vec![
+                candidate("a", &["law"]),
+                candidate("b", &["open_source", "cobol"]),
+                candidate("c", &["Cobol"]),
+            ]
+        };
+        let titles = |tags: &[&str]| -> Vec<String> {
+            rank(tags, all()).into_iter().map(|fitting| fitting.candidate.title).collect()
+        };
+        assert_eq!(titles(&["COBOL", "Open source"]), ["b", "c"]);
+        assert_eq!(titles(&["mainframe"]), ["a", "b", "c"], "of the accepted kinds only");
+        assert_eq!(rank(&["COBOL", "x"], all())[0].shared_tags, ["COBOL"]);
+    }
+}

@@ -1,0 +1,293 @@
+//! Zips that a team uploads itself in the web app: each is planned with what it becomes, its parts go through this server, and when
+//! all have arrived, it becomes a new asset or the data of an existing one. One that is not completed in a day is discarded.
+
+use std::fs::File;
+
+use uuid::Uuid;
+
+use super::{
+    access::Vendor,
+    assets, cleanup,
+    codebases::{self, UploadedCodebase},
+    grant_uploads::{FileInput, part_conflict_error},
+    linked_data,
+    operator_uploads::{self, JoinedFile, UploadPurpose, not_in_progress},
+    raw_data,
+    uploads::upload_url,
+};
+use crate::{
+    blobs::{PartReceiver, StoredFile, UploadedPart},
+    domain::{
+        assets::Kind,
+        collections::Collection,
+        events::{EventData, UploadData},
+        problems::Problems,
+        texts,
+        upload_activity::UploadStep,
+        uploads::{PartLayout, Upload},
+    },
+    error::{Error, Problem, Result, StateCode},
+    market::{Market, Reader, Writer},
+    request_problems::ProblemsExt,
+    store::{
+        self,
+        operator_uploads::{OperatorUpload, UploadTarget},
+        uploads::{CompletedUpload, NewUpload},
+    },
+};
+
+/// Kinds of assets that a zip can be the data of.
+pub const KINDS: [Kind; 2] = [Kind::Codebase, Kind::RawData];
+
+/// The smallest zip: one without entries.
+const MIN_ZIP_BYTES: u64 = 22;
+
+/// A zip that is complete, and what it became.
+#[derive(Clone, Debug)]
+pub struct CompletedOwnUpload {
+    /// The upload.
+    pub upload: CompletedUpload,
+    /// ID and title of the asset whose data it is; `None` if it was detached meanwhile.
+    pub asset: Option<(Uuid, String)>,
+}
+
+/// Checks what a file is to become. Fails with all problems with it and with the file.
+pub fn check(reader: &Reader, vendor: &Vendor, file: &FileInput, target: &UploadTarget) -> Result<()> {
+    let mut problems = Problems::default();
+    let max_bytes = reader.settings.blobs.max_upload_bytes;
+    if file.size_bytes < MIN_ZIP_BYTES || file.size_bytes > max_bytes {
+        let message = format!(
+            "Choose a zip file of at most {max_bytes} bytes. This one has {} bytes.",
+            file.size_bytes
+        );
+        problems.push(Problem::body(&["file"], "less_than_equal", message));
+    }
+    problems.check_text(&["file"], &file.file_name, texts::FILE_NAME);
+    if !KINDS.contains(&target.kind) {
+        problems.push(Problem::body(&["kind"], "value_error", "Choose what the zip has."));
+    }
+    if let Some(asset) = target.asset {
+        check_has_no_data(reader, vendor, asset, target.kind)?;
+    } else {
+        problems.check_text(&["title"], &target.title, texts::TITLE);
+        if let Some(group) = target.group
+            && store::groups::find(reader.rows, vendor.team_row_id(), group)?.is_none()
+        {
+            let message = "Choose a group of your inventory.";
+            problems.push(Problem::body(&["group"], "unknown_reference", message));
+        }
+    }
+    problems.into_result()
+}
+
+fn check_has_no_data(reader: &Reader, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
+    let asset = assets::find(reader.rows, vendor, id, Some(kind))?;
+    if asset.data.is_none() {
+        return Ok(());
+    }
+    let message = "This asset already has data. Detach it first.";
+    Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()))
+}
+
+/// Makes the calls of the blob store that a plan requires, before [`plan`] writes it. Call [`finish_plan`] with the result.
+pub fn prepare(market: &Market, vendor: &Vendor, file: &FileInput, target: &UploadTarget) -> Result<Upload> {
+    market.read_blocking_for(vendor.requester(), |reader| check(reader, vendor, file, target))?;
+    operator_uploads::prepare_for(market, UploadPurpose::Zip(vendor.team().id), file)
+}
+
+/// Writes the plan of an upload. Returns its ID.
+pub fn plan(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    (file, target): (&FileInput, UploadTarget),
+    upload: &Upload,
+) -> Result<Uuid> {
+    let purpose = UploadPurpose::Zip(vendor.team().id);
+    let planned = operator_uploads::plan_for(writer, purpose, file, upload, Some(target))?;
+    Ok(planned.upload.id)
+}
+
+/// Deletes what [`prepare`] started if [`plan`] did not write it.
+pub fn finish_plan(market: &Market, upload: &Upload) {
+    operator_uploads::finish_plan(market, upload);
+}
+
+/// Returns the uploads of the team that are in progress, newest first.
+pub fn list(reader: &Reader, vendor: &Vendor) -> Result<Vec<OperatorUpload>> {
+    store::operator_uploads::list_own(reader.rows, vendor.team_row_id(), reader.now)
+}
+
+/// Returns an upload of the team that is in progress.
+pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OperatorUpload> {
+    let found = operator_uploads::find(reader, id)?;
+    let is_own = found.team == vendor.team_row_id() && found.target.is_some();
+    if is_own { Ok(found) } else { Err(not_in_progress()) }
+}
+
+/// Returns an upload of the team that is in progress, with the parts that have arrived.
+pub fn find_with_parts(
+    market: &Market,
+    vendor: &Vendor,
+    id: Uuid,
+) -> Result<(OperatorUpload, Vec<UploadedPart>)> {
+    let found = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
+    let received = operator_uploads::received_parts(market, &found)?;
+    // The parts are no longer there once they were joined. What failed afterwards can be done again.
+    let is_joined = received.is_empty() && market.blobs().has_upload(id).map_err(Error::internal)?;
+    let received = if is_joined { all_parts(found.upload.layout) } else { received };
+    Ok((found, received))
+}
+
+fn all_parts(layout: PartLayout) -> Vec<UploadedPart> {
+    let part = |part_number| {
+        let (_, size_bytes) = layout.part(part_number)?;
+        Some(UploadedPart { part_number, etag: String::new(), size_bytes })
+    };
+    (1..=layout.part_count()).filter_map(part).collect()
+}
+
+/// Returns a zip of the team that is complete, and what it became; `None` if there is none.
+pub fn find_completed(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Option<CompletedOwnUpload>> {
+    let found = store::uploads::find_zip(reader.rows, id)?;
+    let Some(upload) = found.filter(|found| found.team == vendor.team().id) else { return Ok(None) };
+    let asset = store::uploads::find_asset_of_upload(reader.rows, id)?;
+    Ok(Some(CompletedOwnUpload { upload, asset }))
+}
+
+/// Starts receiving a part of an upload that [`find`] has returned. Fails if the upload has ended meanwhile, if another request
+/// does something with it that excludes the part, or if the disk has no space for the part.
+pub fn start_part(market: &Market, vendor: &Vendor, id: Uuid, number: u32) -> Result<PartReceiver> {
+    let step = UploadStep::ReceivePart(number);
+    let lock = market.blobs().lock_upload(id, step).map_err(part_conflict_error)?;
+    // Checked with the lock, so no cleanup deletes the upload between this check and the first byte.
+    let found = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
+    let (_, size) =
+        found.upload.layout.part(number).ok_or_else(|| Error::not_found("part of this upload"))?;
+    let reservation = market.reserve_space(size)?;
+    market.blobs().receive_part(lock, &found.upload, number, reservation).map_err(Error::internal)
+}
+
+/// Joins the parts of an upload. Returns `None` if it was completed already. Fails with [`Error::PartsMissing`] if some have not
+/// arrived.
+pub fn join(market: &Market, vendor: &Vendor, id: Uuid) -> Result<Option<JoinedFile>> {
+    let is_completed = || {
+        let find = |reader: &Reader| find_completed(reader, vendor, id).map(|found| found.is_some());
+        market.read_blocking_for(vendor.requester(), find)
+    };
+    match operator_uploads::join(market, |reader| find(reader, vendor, id)) {
+        Err(Error::NotFound(_)) if is_completed()? => Ok(None),
+        joined => joined.map(Some),
+    }
+}
+
+/// Completes a joined upload: it becomes what it was planned for. Returns the ID of the asset.
+pub fn complete(writer: &mut Writer, vendor: &Vendor, base_url: &str, joined: &JoinedFile) -> Result<Uuid> {
+    let planned = &joined.upload;
+    let target = planned.target.as_ref().filter(|_| planned.team == vendor.team_row_id());
+    let target = target.ok_or_else(not_in_progress)?;
+    // The plan first, so that its bytes count once.
+    operator_uploads::consume(writer, joined)?;
+    let url = upload_url(base_url, planned.upload.id);
+    let new = NewUpload {
+        id: planned.upload.id,
+        team: vendor.team_row_id(),
+        file_name: &planned.file_name,
+        size_bytes: joined.file.size_bytes,
+        sha256: &joined.file.sha256,
+        url: &url,
+        created_at: writer.now,
+    };
+    record(writer, vendor, &new, target)
+}
+
+/// Discards an upload in progress. The next cleanup deletes what has arrived.
+pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+    let found = store::operator_uploads::find(writer.rows, id)?;
+    let is_own = |found: &OperatorUpload| found.team == vendor.team_row_id() && found.target.is_some();
+    if !found.as_ref().is_some_and(is_own) {
+        return Err(not_in_progress());
+    }
+    store::discarded_uploads::discard_operator_upload(writer.rows, id)?;
+    cleanup::enqueue(writer)
+}
+
+/// A zip that arrived in one request, and is in the store.
+#[derive(Debug)]
+pub struct WholeFile {
+    id: Uuid,
+    file_name: String,
+    stored: StoredFile,
+}
+
+/// Stores a zip that arrived in one request. Call [`finish_whole`] after [`add_whole`] has succeeded or failed.
+pub fn store_whole(
+    market: &Market,
+    vendor: &Vendor,
+    (input, target): (&FileInput, &UploadTarget),
+    file: &mut File,
+) -> Result<WholeFile> {
+    market.read_blocking_for(vendor.requester(), |reader| check(reader, vendor, input, target))?;
+    let _reservation = market.reserve_space(input.size_bytes)?;
+    let id = market.clock().new_id(Collection::Uploads);
+    let stored = market.blobs().put_upload(id, file).map_err(Error::internal)?;
+    Ok(WholeFile { id, file_name: input.file_name.clone(), stored })
+}
+
+/// Makes a zip that arrived in one request what it is for. Returns its ID.
+pub fn add_whole(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    base_url: &str,
+    file: &WholeFile,
+    target: &UploadTarget,
+) -> Result<Uuid> {
+    let new = NewUpload {
+        id: file.id,
+        team: vendor.team_row_id(),
+        file_name: &file.file_name,
+        size_bytes: file.stored.size_bytes,
+        sha256: &file.stored.sha256,
+        url: &upload_url(base_url, file.id),
+        created_at: writer.now,
+    };
+    record(writer, vendor, &new, target)?;
+    Ok(file.id)
+}
+
+/// Deletes a zip that arrived in one request if no transaction has recorded it.
+pub fn finish_whole(market: &Market, file: &WholeFile) -> Result<()> {
+    let is_recorded =
+        market.read_blocking(|reader| store::uploads::find_zip(reader.rows, file.id))?.is_some();
+    if is_recorded { Ok(()) } else { market.blobs().remove_upload(file.id).map_err(Error::internal) }
+}
+
+/// Records a complete upload, and creates its asset, or attaches it to one.
+fn record(writer: &mut Writer, vendor: &Vendor, new: &NewUpload, target: &UploadTarget) -> Result<Uuid> {
+    let upload = store::uploads::insert(writer.rows, new)?;
+    let data = UploadData { upload_id: new.id, size_bytes: new.size_bytes };
+    writer.emit(Some(new.team), new.id, &EventData::UploadCompleted(data))?;
+    if let Some(asset) = target.asset {
+        let asset = assets::find(writer.rows, vendor, asset, Some(target.kind))?;
+        let data = linked_data::of_upload(writer, upload, new.size_bytes);
+        return linked_data::attach(writer, vendor, &asset, &data).map(|asset| asset.id);
+    }
+    // A group that was deleted meanwhile is replaced by the default group.
+    let group = match target.group {
+        Some(group) => store::groups::find(writer.rows, vendor.team_row_id(), group)?,
+        None => None,
+    };
+    if target.kind == Kind::Codebase {
+        let codebase = UploadedCodebase {
+            title: &target.title,
+            exclusivity: target.exclusivity,
+            group: group.map(|group| group.row_id),
+        };
+        return codebases::create_from_upload(writer, vendor, codebase, upload, new.size_bytes);
+    }
+    let group = match group {
+        Some(group) => group,
+        None => store::groups::find_default(writer.rows, vendor.team_row_id())?,
+    };
+    let (title, group) = (target.title.as_str(), (group.row_id, group.id));
+    raw_data::create_from_upload(writer, vendor, (title, group), (upload, new.size_bytes))
+}

@@ -1,0 +1,113 @@
+//! How teams are paid: free text that a team writes and replaces, but never reads, so that who has a key of the team for an hour
+//! learns no account numbers. Each change is announced to the team, and the team's withdrawals wait for some days after it.
+
+use super::{access::Vendor, notifications};
+use crate::{
+    config::Settings,
+    domain::{
+        events::{EventData, TeamPayoutSetupData},
+        notifications::NotificationType,
+        teams::{Team, TeamRowId},
+        texts,
+        time::Timestamp,
+    },
+    error::{Error, Problem, Result},
+    market::{Reader, Writer},
+    store,
+};
+
+/// Maximum number of characters of a payout setup.
+pub const MAX_LENGTH: usize = 2_000;
+
+/// What a team may know of its payout setup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayoutState {
+    /// Whether there is one.
+    pub is_set: bool,
+    /// When it was changed the last time; `None` if never, or longer ago than this is recorded.
+    pub changed_at: Option<Timestamp>,
+    /// Until when the team cannot request withdrawals because of the change; `None` if it can now.
+    pub waits_until: Option<Timestamp>,
+}
+
+/// Returns what the team may know of its payout setup.
+pub fn state(reader: &Reader, vendor: &Vendor) -> Result<PayoutState> {
+    state_at(reader.rows, reader.settings, reader.now, vendor.team_row_id())
+}
+
+fn state_at(
+    rows: &store::Reader,
+    settings: &Settings,
+    now: Timestamp,
+    team: TeamRowId,
+) -> Result<PayoutState> {
+    let (is_set, changed_at) = store::teams::find_payout_change(rows, team)?;
+    let delay = i64::from(settings.payouts.change_delay_days);
+    let waits_until = changed_at.map(|at| at.plus_days(delay)).filter(|until| now < *until);
+    Ok(PayoutState { is_set, changed_at, waits_until })
+}
+
+/// Writes, or replaces, how the team is paid. It counts as a change even if the text is the same: otherwise, the answer would tell
+/// whether somebody has guessed it.
+pub fn set(writer: &mut Writer, vendor: &Vendor, text: &str) -> Result<()> {
+    if let Some(problem) = texts::find_problem(&["payout_setup"], text, texts::NOTE) {
+        return Err(Error::invalid(problem));
+    }
+    let text = parse(Some(text))?;
+    if text.is_none() {
+        let message = "State how the market pays your team.";
+        return Err(Error::invalid(Problem::body(&["payout_setup"], "value_error", message)));
+    }
+    replace(writer, vendor.team(), text)
+}
+
+/// Fails unless the team may request a withdrawal now: it is stated how the team is paid, and that was not changed in the last
+/// days.
+pub(super) fn check_withdrawal(writer: &Writer, vendor: &Vendor) -> Result<()> {
+    let state = state_at(writer.rows, writer.settings, writer.now, vendor.team_row_id())?;
+    let message = match state {
+        PayoutState { is_set: false, .. } => {
+            "The market does not know how to pay your team. State that in the settings first.".to_owned()
+        }
+        PayoutState { waits_until: Some(until), .. } => format!(
+            "How your team is paid was changed a short time ago. For safety, withdrawals can be requested again from {until} on."
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Conflict(message))
+}
+
+/// Returns the text of a payout setup without surrounding white space; `None` if nothing is left.
+pub(super) fn parse(text: Option<&str>) -> Result<Option<&str>> {
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    let length = text.map_or(0, |text| text.chars().count());
+    if length > MAX_LENGTH {
+        let rule = format!("The payout setup has {length} characters. It can have at most {MAX_LENGTH}.");
+        return Err(Error::invalid(Problem::body(&["payout_setup"], "string_too_long", rule)));
+    }
+    Ok(text)
+}
+
+/// Stores how a team is paid, and announces the change. Neither the event nor the notification has the text.
+pub(super) fn replace(writer: &mut Writer, team: &Team, text: Option<&str>) -> Result<()> {
+    store::teams::set_payout_setup(writer.rows, team.row_id, text, writer.now)?;
+    let data = TeamPayoutSetupData { team_id: team.id, is_set: text.is_some() };
+    writer.emit(Some(team.row_id), team.id, &EventData::TeamPayoutSetupChanged(data))?;
+    let wait = match writer.settings.payouts.change_delay_days {
+        0 => String::new(),
+        1 => " Your team can request withdrawals again in 1 day.".to_owned(),
+        days => format!(" Your team can request withdrawals again in {days} days."),
+    };
+    let message = format!(
+        "How the market pays your team was changed. If you do not expect this, tell the market at once, and revoke the keys that \
+         could have been used.{wait}"
+    );
+    let title = "Payout details changed";
+    notifications::send(
+        writer,
+        team.row_id,
+        NotificationType::PayoutSetupChanged,
+        (title, &message),
+        "/settings/payout",
+    )
+}

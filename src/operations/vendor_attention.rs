@@ -1,0 +1,125 @@
+//! The start of a vendor: what waits for it, and how its business goes. A fixed number of statements, whatever the team has.
+
+use super::{
+    access::{BrowseGate, Vendor},
+    money_summaries::{self, MonthlyEarnings},
+};
+use crate::{
+    domain::money::Cents,
+    error::Result,
+    market::Reader,
+    store::{
+        self,
+        money_summaries::Release,
+        vendor_attention::{
+            DueDelivery, FailedRun, RetiringKind, ReviewedListing, SalesSum, StalledUpload, WaitingOffer,
+        },
+        wallet::Balances,
+    },
+};
+
+/// Maximum number of records of one kind that are listed.
+pub const MAX_OF_A_KIND: usize = 10;
+
+/// Number of months of the earnings.
+const MONTHS: u32 = 12;
+
+/// Hours after which an upload that is not complete is taken as stalled.
+const STALLED_AFTER_HOURS: i64 = 1;
+
+/// At most [`MAX_OF_A_KIND`] records.
+#[derive(Clone, Debug)]
+pub struct First<T> {
+    /// The records.
+    pub rows: Vec<T>,
+    /// Whether there are others.
+    pub has_more: bool,
+}
+
+impl<T> First<T> {
+    fn read(read: impl FnOnce(usize) -> Result<Vec<T>>) -> Result<First<T>> {
+        let mut rows = read(MAX_OF_A_KIND + 1)?;
+        let has_more = rows.len() > MAX_OF_A_KIND;
+        rows.truncate(MAX_OF_A_KIND);
+        Ok(First { rows, has_more })
+    }
+}
+
+/// What waits for a vendor.
+#[derive(Clone, Debug)]
+pub struct Attention {
+    /// Accepted bids on projects whose tasks are not delivered.
+    pub deliveries: First<DueDelivery>,
+    /// Offers that wait for a decision.
+    pub offers: First<WaitingOffer>,
+    /// Listings that were sent back, or approved and not published.
+    pub listings: First<ReviewedListing>,
+    /// Latest runs that have not passed.
+    pub failed_runs: First<FailedRun>,
+    /// Uploads that were begun and not completed.
+    pub uploads: First<StalledUpload>,
+    /// Kinds that retire.
+    pub kinds: Vec<RetiringKind>,
+    /// Number of assets that lack a required field.
+    pub incomplete: u64,
+}
+
+/// How the business of a vendor goes.
+#[derive(Clone, Debug)]
+pub struct Business {
+    /// Number of published listings.
+    pub listed: u64,
+    /// Sum of their prices.
+    pub listed_value: Cents,
+    /// Sales of the last 30 days.
+    pub last_30_days: SalesSum,
+    /// Sales of the last 365 days.
+    pub last_365_days: SalesSum,
+    /// The balances of the wallet.
+    pub balances: Balances,
+    /// The next earnings that become available.
+    pub next_release: Option<Release>,
+    /// Earnings by month, earliest first.
+    pub by_month: Vec<MonthlyEarnings>,
+    /// The way through the browse gate.
+    pub gate: BrowseGate,
+}
+
+/// Returns what waits for the vendor.
+pub fn attention(reader: &Reader, vendor: &Vendor) -> Result<Attention> {
+    use store::vendor_attention as rows;
+    let (team, now) = (vendor.team_row_id(), reader.now);
+    let stalled_before = now.plus_seconds(-STALLED_AFTER_HOURS * 3_600);
+    let incomplete = rows::count_incomplete_assets(reader.rows, team)?;
+    Ok(Attention {
+        deliveries: First::read(|limit| rows::list_due_deliveries(reader.rows, team, limit))?,
+        offers: First::read(|limit| rows::list_waiting_offers(reader.rows, team, limit))?,
+        listings: First::read(|limit| rows::list_reviewed(reader.rows, team, limit))?,
+        failed_runs: First::read(|limit| rows::list_failed_runs(reader.rows, team, limit))?,
+        uploads: First::read(|limit| {
+            rows::list_stalled_uploads(reader.rows, team, (stalled_before, now), limit)
+        })?,
+        kinds: rows::list_retiring_kinds(reader.rows, team)?,
+        incomplete,
+    })
+}
+
+/// Returns how the business of the vendor goes.
+pub fn business(reader: &Reader, vendor: &Vendor) -> Result<Business> {
+    let (team, now) = (vendor.team_row_id(), reader.now);
+    let (listed, listed_value) = store::vendor_attention::listed_value(reader.rows, team)?;
+    let (last_30_days, last_365_days) =
+        store::vendor_attention::sum_sales(reader.rows, team, now.plus_days(-30), now.plus_days(-365))?;
+    let published = reader.index.active_count(team.0 as u64)?;
+    let required = reader.settings.browse_gate.required_published;
+    Ok(Business {
+        listed,
+        listed_value,
+        last_30_days,
+        last_365_days,
+        balances: store::wallet::balances(reader.rows, team)?,
+        next_release: store::money_summaries::releases(reader.rows, team, now)?.into_iter().next(),
+        by_month: money_summaries::earnings_by_month(reader, vendor, MONTHS)?,
+        gate: BrowseGate::new(vendor.team(), published, required),
+    })
+}

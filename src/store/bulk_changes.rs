@@ -1,0 +1,186 @@
+//! Changes of many assets at once, and the assets that are left to change.
+
+use std::collections::BTreeSet;
+
+use rusqlite::types::Value;
+use uuid::Uuid;
+
+use super::{Reader, Writer, asset_rows, inventory::Query, row};
+use crate::{
+    domain::{
+        bulk_changes::{BulkAction, BulkChangeStatus, Skipped},
+        inventory::Asset,
+        row_ids::{AssetRowId, BulkChangeRowId},
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::Result,
+    string_enum::StringEnum,
+};
+
+/// A bulk change, and how far it is.
+#[derive(Clone, Debug)]
+pub struct BulkChange {
+    /// Row ID of the change.
+    pub row_id: BulkChangeRowId,
+    /// ID of the change.
+    pub id: Uuid,
+    /// Row ID of the team.
+    pub team: TeamRowId,
+    /// What is done.
+    pub action: BulkAction,
+    /// Status of the change.
+    pub status: BulkChangeStatus,
+    /// Number of assets.
+    pub selected: u64,
+    /// Number of assets that were changed so far.
+    pub changed: u64,
+    /// The assets that were skipped so far.
+    pub skipped: Skipped,
+    /// Time at which the change began.
+    pub created_at: Timestamp,
+    /// Time at which the change ended; `None` until then.
+    pub completed_at: Option<Timestamp>,
+}
+
+pub(super) const COLUMNS: &str = "c.id, c.uuid, c.team, c.action, c.status, c.selected, c.changed, c.skipped, c.created_at, c.completed_at";
+
+pub(super) fn read_change(row: &rusqlite::Row) -> rusqlite::Result<BulkChange> {
+    Ok(BulkChange {
+        row_id: row.get("id")?,
+        id: row.get("uuid")?,
+        team: row.get("team")?,
+        action: row::json(row, "action")?,
+        status: row::string_enum(row, "status")?,
+        selected: row.get("selected")?,
+        changed: row.get("changed")?,
+        skipped: row::json(row, "skipped")?,
+        created_at: row::time(row, "created_at")?,
+        completed_at: row::optional_time(row, "completed_at")?,
+    })
+}
+
+/// Returns a change.
+pub fn find(reader: &Reader, row_id: BulkChangeRowId) -> Result<Option<BulkChange>> {
+    let sql = format!("SELECT {COLUMNS} FROM bulk_changes c WHERE c.id = ?1");
+    reader.query_first(&sql, [row_id], read_change)
+}
+
+/// Returns the changes of a team that have not ended.
+pub fn list_running(reader: &Reader, team: TeamRowId) -> Result<Vec<BulkChange>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM bulk_changes c WHERE c.team = ?1 AND c.status = 'running' ORDER BY c.id"
+    );
+    reader.query_all(&sql, [team], read_change)
+}
+
+/// Inserts a change of no assets yet, which runs.
+pub fn insert(
+    writer: &Writer,
+    (id, team): (Uuid, TeamRowId),
+    action: &BulkAction,
+    created_by: Option<Uuid>,
+    at: Timestamp,
+) -> Result<BulkChangeRowId> {
+    const SQL: &str =
+        "INSERT INTO bulk_changes (uuid, team, created_by, action, status, selected, changed, skipped, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7)";
+    let status = BulkChangeStatus::Running.as_str();
+    let parameters =
+        (id, team, created_by, row::to_json(action)?, status, row::to_json(&Skipped::default())?, at.0);
+    Ok(BulkChangeRowId(writer.insert(SQL, parameters)?))
+}
+
+/// Updates how far a change is.
+pub fn update(writer: &Writer, change: &BulkChange) -> Result<()> {
+    const SQL: &str = "UPDATE bulk_changes
+         SET status = ?2, selected = ?3, changed = ?4, skipped = ?5, completed_at = ?6 WHERE id = ?1";
+    let BulkChange { row_id, status, selected, changed, .. } = *change;
+    let (skipped, completed_at) = (row::to_json(&change.skipped)?, change.completed_at.map(|at| at.0));
+    writer.execute(SQL, (row_id, status.as_str(), selected as i64, changed as i64, skipped, completed_at))?;
+    Ok(())
+}
+
+/// Returns how many of these IDs are those of assets of the team.
+pub fn count_assets(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<u64> {
+    const SQL: &str = "SELECT count(*) FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
+         WHERE a.team = ?2 AND a.deleted_at IS NULL";
+    reader.query_one(SQL, (ids_json(ids)?, team), |row| row.get(0))
+}
+
+/// Lets a change be one of the team's assets with these IDs. Returns their number.
+pub fn select_ids(
+    writer: &Writer,
+    change: BulkChangeRowId,
+    team: TeamRowId,
+    ids: &BTreeSet<Uuid>,
+) -> Result<u64> {
+    const SQL: &str = "INSERT INTO bulk_change_assets (bulk_change, asset)
+         SELECT ?1, a.id FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)
+         WHERE a.team = ?3 AND a.deleted_at IS NULL ORDER BY a.id";
+    Ok(writer.execute(SQL, (change, ids_json(ids)?, team))? as u64)
+}
+
+/// Lets a change be one of all assets that match a query. Returns their number.
+pub fn select_matches(writer: &Writer, change: BulkChangeRowId, query: &Query) -> Result<u64> {
+    let (condition, values) = query.condition_parts();
+    let sql = format!(
+        "INSERT INTO bulk_change_assets (bulk_change, asset)
+         SELECT ?, i.asset FROM inventory i WHERE {condition} ORDER BY i.asset"
+    );
+    let parameters = std::iter::once(Value::Integer(change.0)).chain(values);
+    Ok(writer.execute(&sql, rusqlite::params_from_iter(parameters))? as u64)
+}
+
+fn ids_json(ids: &BTreeSet<Uuid>) -> Result<String> {
+    row::to_json(&ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
+}
+
+/// Returns the row ID of the last of the next assets to change, at most `limit`; `None` if none is left.
+pub fn last_of_next(reader: &Reader, change: BulkChangeRowId, limit: u64) -> Result<Option<AssetRowId>> {
+    const SQL: &str = "SELECT max(asset) FROM (
+             SELECT asset FROM bulk_change_assets WHERE bulk_change = ?1 ORDER BY asset LIMIT ?2)";
+    reader.query_one(SQL, (change, limit as i64), |row| row.get(0))
+}
+
+/// Returns the assets that are left to change up to a row ID, without those that were deleted since.
+pub fn list_next(reader: &Reader, change: BulkChangeRowId, last: AssetRowId) -> Result<Vec<Asset>> {
+    let sql = format!(
+        "SELECT {} FROM bulk_change_assets b CROSS JOIN assets a ON a.id = b.asset {}
+         WHERE b.bulk_change = ?1 AND b.asset <= ?2 AND a.deleted_at IS NULL ORDER BY b.asset",
+        asset_rows::COLUMNS.concat(),
+        asset_rows::JOINS
+    );
+    reader.query_all(&sql, (change, last), asset_rows::read_asset)
+}
+
+/// Forgets the assets of a change up to a row ID. Returns their number.
+pub fn delete_assets_until(writer: &Writer, change: BulkChangeRowId, last: AssetRowId) -> Result<u64> {
+    const SQL: &str = "DELETE FROM bulk_change_assets WHERE bulk_change = ?1 AND asset <= ?2";
+    Ok(writer.execute(SQL, (change, last))? as u64)
+}
+
+/// Forgets the assets that are left to change. Returns their number.
+pub fn delete_assets(writer: &Writer, change: BulkChangeRowId) -> Result<u64> {
+    Ok(writer.execute("DELETE FROM bulk_change_assets WHERE bulk_change = ?1", [change])? as u64)
+}
+
+/// Returns the titles of those of these assets of a team that were not deleted.
+pub fn list_titles(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Vec<(Uuid, String)>> {
+    const SQL: &str = "SELECT a.uuid, a.title FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
+         WHERE a.team = ?2 AND a.deleted_at IS NULL";
+    reader.query_all(SQL, (ids_json(ids)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Returns messages about changes whose rows contradict each other. Empty if there are none.
+pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
+    const SQL: &str = "SELECT c.uuid FROM bulk_changes c
+         WHERE (c.status = 'running') <> EXISTS (SELECT 1 FROM bulk_change_assets b WHERE b.bulk_change = c.id)
+             OR (c.status = 'running') <> EXISTS (
+                 SELECT 1 FROM jobs j WHERE j.kind = 'change_assets' AND j.subject = c.id)
+         ORDER BY c.id";
+    reader.query_all(SQL, [], |row| {
+        let id: Uuid = row.get(0)?;
+        Ok(format!("the bulk change {id} runs without assets or without a job, or has ended with some"))
+    })
+}

@@ -1,0 +1,26 @@
+//! Bulk changes of a team's assets.
+
+use super::{FromRow, TeamRecord, TeamRecords};
+use crate::store::bulk_changes::{self, BulkChange};
+
+impl FromRow for BulkChange {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<BulkChange> {
+        bulk_changes::read_change(row)
+    }
+}
+
+impl TeamRecord for BulkChange {
+    const LIST: &'static TeamRecords = &BULK_CHANGES;
+}
+
+/// Bulk changes of a team's assets.
+pub const BULK_CHANGES: TeamRecords = TeamRecords {
+    name: "change of assets",
+    columns: &[bulk_changes::COLUMNS],
+    tables: &["bulk_changes c"],
+    row_id: "c.id",
+    id: "c.uuid",
+    team: "c.team",
+    condition: None,
+    filters: &[],
+};

@@ -1,0 +1,39 @@
+//! Estimations of a vendor.
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::{
+    domain::estimations::Estimation,
+    store::estimations::{self, read_estimation},
+};
+
+/// An estimation in a list.
+#[derive(Clone, Debug)]
+pub struct TeamEstimation(pub Estimation);
+
+impl FromRow for TeamEstimation {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamEstimation> {
+        read_estimation(row).map(TeamEstimation)
+    }
+}
+
+impl TeamRecord for TeamEstimation {
+    const LIST: &'static TeamRecords = &ESTIMATIONS;
+}
+
+/// Estimations of a vendor. `text` is a part of the full name of the repository, and `is_added` is whether an asset was created
+/// from it that still exists.
+pub const ESTIMATIONS: TeamRecords = TeamRecords {
+    name: "estimation",
+    columns: &[estimations::COLUMNS],
+    tables: &[estimations::TABLES],
+    row_id: "e.id",
+    id: "e.uuid",
+    team: "e.team",
+    condition: None,
+    filters: &[
+        ("status", Filter::OneOf("e.status")),
+        ("channel", Filter::OneOf("e.channel")),
+        ("is_added", Filter::HasValue("a.id")),
+        ("text", Filter::Contains("e.repo_full_name")),
+    ],
+};

@@ -1,0 +1,67 @@
+//! Bids of a vendor on projects.
+
+use uuid::Uuid;
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::{
+    domain::{opportunities::BidStatus, time::Timestamp},
+    store::row,
+};
+
+/// A bid on a project, as its vendor sees it in a list.
+#[derive(Clone, Debug)]
+pub struct TeamProjectBid {
+    /// ID of the bid.
+    pub id: Uuid,
+    /// ID of the project.
+    pub opportunity: Uuid,
+    /// Title of the project.
+    pub title: String,
+    /// Status of the bid.
+    pub status: BidStatus,
+    /// Number of tasks that are offered.
+    pub num_tasks: u32,
+    /// Number of days that the vendor expects to need; `None` if it has not said.
+    pub expected_timeline_days: Option<u32>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Time at which the delivery was accepted; `None` if it was not.
+    pub completed_at: Option<Timestamp>,
+}
+
+impl FromRow for TeamProjectBid {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamProjectBid> {
+        Ok(TeamProjectBid {
+            id: row.get("uuid")?,
+            opportunity: row.get("opportunity_uuid")?,
+            title: row.get("title")?,
+            status: row::string_enum(row, "status")?,
+            num_tasks: row.get("num_tasks")?,
+            expected_timeline_days: row.get("expected_timeline_days")?,
+            created_at: row::time(row, "created_at")?,
+            updated_at: row::time(row, "updated_at")?,
+            completed_at: row::optional_time(row, "completed_at")?,
+        })
+    }
+}
+
+impl TeamRecord for TeamProjectBid {
+    const LIST: &'static TeamRecords = &PROJECT_BIDS;
+}
+
+/// Bids of a vendor on projects. `text` is a part of the project's title.
+pub const PROJECT_BIDS: TeamRecords = TeamRecords {
+    name: "project bid",
+    columns: &[
+        "b.uuid, o.uuid AS opportunity_uuid, o.title, b.status, b.num_tasks, b.expected_timeline_days, b.created_at,
+         b.updated_at, b.completed_at",
+    ],
+    tables: &["project_bids b JOIN opportunities o ON o.id = b.opportunity"],
+    row_id: "b.id",
+    id: "b.uuid",
+    team: "b.team",
+    condition: None,
+    filters: &[("status", Filter::OneOf("b.status")), ("text", Filter::Contains("o.title"))],
+};

@@ -1,0 +1,110 @@
+//! Sales of a vendor: purchases that were paid, without the buyer.
+
+use uuid::Uuid;
+
+use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use crate::{
+    domain::{
+        money::Cents,
+        purchases::{PaidStatus, PurchaseKind, ScopeMode},
+        time::Timestamp,
+    },
+    store::row,
+};
+
+/// A sale, as its vendor sees it. It has neither the buyer, nor the buyer's fee, nor how the buyer paid.
+#[derive(Clone, Debug)]
+pub struct TeamSale {
+    /// ID of the sale.
+    pub id: Uuid,
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// Title of the listing.
+    pub listing_title: String,
+    /// Kind of purchase.
+    pub kind: PurchaseKind,
+    /// Whether it was refunded.
+    pub status: PaidStatus,
+    /// Whether it was an exclusive sale.
+    pub is_exclusive: bool,
+    /// Whether it covers all assets of the listing, a sample of them, or selected ones.
+    pub scope: ScopeMode,
+    /// Number of assets that it covers.
+    pub assets: u64,
+    /// Price before fees.
+    pub price: Cents,
+    /// Fee that the platform deducts from the price.
+    pub platform_fee: Cents,
+    /// ID of the accepted offer; `None` unless it is a sale by an accepted bid.
+    pub offer: Option<Uuid>,
+    /// Time of payment.
+    pub paid_at: Timestamp,
+    /// Time from which the earnings can be used; `None` for a free sample.
+    pub available_at: Option<Timestamp>,
+    /// What is left of the earnings on hold; `None` if the hold has ended.
+    pub held: Option<Cents>,
+    /// Time of the refund; `None` unless refunded.
+    pub refunded_at: Option<Timestamp>,
+}
+
+impl TeamSale {
+    /// Returns what the vendor earns.
+    pub const fn earnings(&self) -> Cents {
+        Cents(self.price.0 - self.platform_fee.0)
+    }
+}
+
+impl FromRow for TeamSale {
+    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamSale> {
+        Ok(TeamSale {
+            id: row.get("uuid")?,
+            listing: row.get("listing_uuid")?,
+            listing_title: row.get("title")?,
+            kind: row::string_enum(row, "kind")?,
+            status: row::string_enum(row, "status")?,
+            is_exclusive: row.get("exclusive")?,
+            scope: row::string_enum(row, "scope_mode")?,
+            assets: row.get("assets")?,
+            price: Cents(row.get("price_cents")?),
+            platform_fee: Cents(row.get("platform_fee_cents")?),
+            offer: row.get("offer_uuid")?,
+            paid_at: row::time(row, "paid_at")?,
+            available_at: row::optional_time(row, "available_at")?,
+            held: row::optional_cents(row, "held_cents")?,
+            refunded_at: row::optional_time(row, "refunded_at")?,
+        })
+    }
+}
+
+impl TeamRecord for TeamSale {
+    const LIST: &'static TeamRecords = &SALES;
+}
+
+/// Sales of a vendor. `text` is a part of the listing's title, and `since` and `end` are microseconds. The pluses leave the
+/// indexes of statuses and kinds out, which have the purchases of all teams.
+pub const SALES: TeamRecords = TeamRecords {
+    name: "sale",
+    columns: &[
+        "p.uuid, l.uuid AS listing_uuid, l.title, p.kind, p.status, p.exclusive, p.scope ->> 'mode' AS scope_mode,
+         (SELECT count(*) FROM purchase_assets a WHERE a.purchase = p.id) AS assets,
+         p.price_cents, p.platform_fee_cents, o.uuid AS offer_uuid, p.paid_at,
+         (SELECT max(e.available_at) FROM ledger_entries e WHERE e.purchase = p.id AND e.entry_type <> 'refund')
+             AS available_at,
+         (SELECT sum(h.remaining_cents) FROM ledger_entries e JOIN earnings_holds h ON h.entry = e.id
+             WHERE e.purchase = p.id) AS held_cents,
+         p.refunded_at",
+    ],
+    tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],
+    row_id: "p.id",
+    id: "p.uuid",
+    team: "l.team",
+    condition: Some("+p.status IN ('completed', 'refunded')"),
+    filters: &[
+        ("status", Filter::OneOf("+p.status")),
+        ("kind", Filter::OneOf("+p.kind")),
+        ("listing", Filter::RefersTo("p.listing", "listings")),
+        ("text", Filter::Contains("l.title")),
+        ("since", Filter::Matches("p.paid_at >= ?")),
+        ("end", Filter::Matches("p.paid_at < ?")),
+    ],
+};

@@ -1,0 +1,276 @@
+//! What a vendor should look at: parts of its business that wait for it, and sums over its listings and sales. Each statement reads
+//! records of one team only, and a bounded number of runs.
+
+use uuid::Uuid;
+
+use super::{Reader, row};
+use crate::{
+    domain::{
+        assets::Kind, listings::ReviewStatus, money::Cents, quality_runs::RunStatus, stages::Stage,
+        teams::TeamRowId, time::Timestamp,
+    },
+    error::Result,
+};
+
+/// Number of the latest runs of a team in which failures are searched.
+const MAX_RUNS: u32 = 1_000;
+
+/// A listing that the platform has reviewed, and that its vendor has not continued with.
+#[derive(Clone, Debug)]
+pub struct ReviewedListing {
+    /// ID of the listing.
+    pub id: Uuid,
+    /// Title of the listing.
+    pub title: String,
+    /// The decision: changes were requested, or it was approved.
+    pub status: ReviewStatus,
+    /// Note of the reviewer.
+    pub feedback: Option<String>,
+    /// Time of the last change of the listing.
+    pub at: Timestamp,
+}
+
+/// Returns listings whose review was decided, and that were never published, or need changes. The latest ones first.
+pub fn list_reviewed(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<ReviewedListing>> {
+    const SQL: &str = "SELECT l.uuid, l.title, l.review_status, l.review_feedback, l.updated_at FROM listings l
+         WHERE l.team = ?1 AND l.catalog_status = 'unpublished'
+         AND (l.review_status = 'changes_requested' OR l.review_status = 'approved' AND l.published_at IS NULL)
+         ORDER BY l.updated_at DESC, l.id DESC LIMIT ?2";
+    reader.query_all(SQL, (vendor, limit as i64), |row| {
+        Ok(ReviewedListing {
+            id: row.get("uuid")?,
+            title: row.get("title")?,
+            status: row::string_enum(row, "review_status")?,
+            feedback: row.get("review_feedback")?,
+            at: row::time(row, "updated_at")?,
+        })
+    })
+}
+
+/// The latest run of an asset or a listing, which has not passed.
+#[derive(Clone, Debug)]
+pub struct FailedRun {
+    /// ID of the run.
+    pub id: Uuid,
+    /// ID of the asset or the listing.
+    pub subject: Uuid,
+    /// Whether it is a listing.
+    pub is_listing: bool,
+    /// Title of the asset or the listing.
+    pub title: String,
+    /// Status of the run: completed, or ended by an error.
+    pub status: RunStatus,
+    /// Number of required checks that did not pass.
+    pub failed: u64,
+    /// Label of the first one of them.
+    pub check: Option<String>,
+    /// Time of its end.
+    pub at: Option<Timestamp>,
+}
+
+/// Returns the latest runs of assets and listings of the vendor in which a required check did not pass, or that ended by an error,
+/// among its latest [`MAX_RUNS`] ones. The latest ones first.
+pub fn list_failed_runs(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<FailedRun>> {
+    let sql = format!(
+        "WITH latest AS (
+             SELECT max(id) AS id FROM (
+                 SELECT id, listing, asset FROM quality_runs WHERE team = ?1 ORDER BY started_at DESC LIMIT {MAX_RUNS})
+             GROUP BY listing, asset),
+         failed AS (
+             SELECT r.id, count(c.id) AS failed, min(c.id) AS first FROM latest t JOIN quality_runs r ON r.id = t.id
+             LEFT JOIN quality_checks c ON c.run = r.id AND c.is_mandatory AND c.status <> 'passed'
+             WHERE r.status IN ('completed', 'error') GROUP BY r.id)
+         SELECT r.uuid, coalesce(l.uuid, a.uuid) AS subject, r.listing IS NOT NULL AS is_listing,
+             coalesce(l.title, a.title) AS title, r.status, f.failed, c.label, r.completed_at
+         FROM failed f JOIN quality_runs r ON r.id = f.id LEFT JOIN quality_checks c ON c.id = f.first
+         LEFT JOIN listings l ON l.id = r.listing AND l.catalog_status <> 'archived'
+         LEFT JOIN assets a ON a.id = r.asset AND a.deleted_at IS NULL
+         WHERE (f.failed > 0 OR r.status = 'error') AND coalesce(l.id, a.id) IS NOT NULL
+         ORDER BY r.id DESC LIMIT ?2"
+    );
+    reader.query_all(&sql, (vendor, limit as i64), |row| {
+        Ok(FailedRun {
+            id: row.get("uuid")?,
+            subject: row.get("subject")?,
+            is_listing: row.get("is_listing")?,
+            title: row.get("title")?,
+            status: row::string_enum(row, "status")?,
+            failed: row.get("failed")?,
+            check: row.get("label")?,
+            at: row::optional_time(row, "completed_at")?,
+        })
+    })
+}
+
+/// An offer that waits for the vendor's decision.
+#[derive(Clone, Debug)]
+pub struct WaitingOffer {
+    /// ID of the offer.
+    pub id: Uuid,
+    /// Title of the listing.
+    pub title: String,
+    /// Amount offered.
+    pub amount: Cents,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time at which it expires.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Returns the offers that wait for the vendor, those that expire first before the others.
+pub fn list_waiting_offers(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<WaitingOffer>> {
+    const SQL: &str = "SELECT o.uuid, l.title, o.amount_cents, o.created_at, d.due_at
+         FROM listings l JOIN offers o ON o.listing = l.id AND +o.status = 'submitted'
+         LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id
+         WHERE l.team = ?1 ORDER BY d.due_at, o.id LIMIT ?2";
+    reader.query_all(SQL, (vendor, limit as i64), |row| {
+        Ok(WaitingOffer {
+            id: row.get("uuid")?,
+            title: row.get("title")?,
+            amount: Cents(row.get("amount_cents")?),
+            created_at: row::time(row, "created_at")?,
+            expires_at: row::optional_time(row, "due_at")?,
+        })
+    })
+}
+
+/// An accepted bid on a project, whose tasks the vendor has to deliver.
+#[derive(Clone, Debug)]
+pub struct DueDelivery {
+    /// ID of the bid.
+    pub bid: Uuid,
+    /// Title of the project.
+    pub title: String,
+    /// Number of tasks to deliver.
+    pub num_tasks: u64,
+    /// Time at which the bid was accepted.
+    pub accepted_at: Timestamp,
+    /// Number of days that the vendor expected to need; `None` if it did not say.
+    pub days: Option<u32>,
+}
+
+/// Returns the accepted bids of the vendor that it has not delivered, the oldest ones first.
+pub fn list_due_deliveries(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<DueDelivery>> {
+    const SQL: &str = "SELECT b.uuid, o.title, b.num_tasks, b.updated_at, b.expected_timeline_days
+         FROM project_bids b JOIN opportunities o ON o.id = b.opportunity
+         WHERE b.team = ?1 AND +b.status = 'accepted' ORDER BY b.updated_at, b.id LIMIT ?2";
+    reader.query_all(SQL, (vendor, limit as i64), |row| {
+        Ok(DueDelivery {
+            bid: row.get("uuid")?,
+            title: row.get("title")?,
+            num_tasks: row.get("num_tasks")?,
+            accepted_at: row::time(row, "updated_at")?,
+            days: row.get("expected_timeline_days")?,
+        })
+    })
+}
+
+/// An upload that the team began, and did not complete.
+#[derive(Clone, Debug)]
+pub struct StalledUpload {
+    /// ID of the upload.
+    pub id: Uuid,
+    /// Name of the file.
+    pub file_name: String,
+    /// Time of its beginning.
+    pub created_at: Timestamp,
+    /// Time at which its parts are deleted.
+    pub expires_at: Timestamp,
+}
+
+/// Returns the uploads that the team itself began before a time and has not completed, the oldest ones first.
+pub fn list_stalled_uploads(
+    reader: &Reader,
+    vendor: TeamRowId,
+    (before, now): (Timestamp, Timestamp),
+    limit: usize,
+) -> Result<Vec<StalledUpload>> {
+    const SQL: &str = "SELECT uuid, file_name, created_at, expires_at FROM operator_uploads
+         WHERE team = ?1 AND kind IS NOT NULL AND created_at < ?2 AND +expires_at > ?3 ORDER BY id LIMIT ?4";
+    reader.query_all(SQL, (vendor, before.0, now.0, limit as i64), |row| {
+        Ok(StalledUpload {
+            id: row.get("uuid")?,
+            file_name: row.get("file_name")?,
+            created_at: row::time(row, "created_at")?,
+            expires_at: row::time(row, "expires_at")?,
+        })
+    })
+}
+
+/// A kind of asset that retires, and of which the vendor has assets.
+#[derive(Clone, Debug)]
+pub struct RetiringKind {
+    /// The kind.
+    pub kind: Kind,
+    /// Time at which it retires.
+    pub at: Timestamp,
+    /// What the platform advises.
+    pub message: Option<String>,
+    /// Number of the vendor's assets of the kind.
+    pub assets: u64,
+}
+
+/// Returns the kinds that retire, and of which the vendor has assets.
+pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<RetiringKind>> {
+    const SQL: &str = "SELECT t.slug, t.retires_at, t.message, sum(c.assets) AS assets
+         FROM asset_types t JOIN inventory_counts c ON c.team = ?1 AND c.kind = t.slug
+         WHERE t.retires_at IS NOT NULL AND t.retired_at IS NULL
+         GROUP BY t.slug HAVING sum(c.assets) > 0 ORDER BY t.retires_at, t.slug";
+    reader.query_all(SQL, [vendor], |row| {
+        Ok(RetiringKind {
+            kind: row::string_enum(row, "slug")?,
+            at: row::time(row, "retires_at")?,
+            message: row.get("message")?,
+            assets: row.get("assets")?,
+        })
+    })
+}
+
+/// Returns the number of the vendor's assets that lack a required field.
+pub fn count_incomplete_assets(reader: &Reader, vendor: TeamRowId) -> Result<u64> {
+    const SQL: &str = "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND stage = ?2";
+    reader.query_one(SQL, (vendor, Stage::Incomplete as i64), |row| row.get(0))
+}
+
+/// Returns the number of the vendor's published listings, and the sum of their prices.
+pub fn listed_value(reader: &Reader, vendor: TeamRowId) -> Result<(u64, Cents)> {
+    const SQL: &str = "SELECT count(*), coalesce(sum(price_cents), 0) FROM listings
+         WHERE team = ?1 AND catalog_status = 'published'";
+    reader.query_one(SQL, [vendor], |row| Ok((row.get(0)?, Cents(row.get(1)?))))
+}
+
+/// Sales of a period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SalesSum {
+    /// Number of sales with a price.
+    pub sales: u64,
+    /// Number of free samples.
+    pub free_samples: u64,
+    /// Earnings after the platform's fees.
+    pub earnings: Cents,
+}
+
+/// Returns the sales since two times, without those that were refunded.
+pub fn sum_sales(
+    reader: &Reader,
+    vendor: TeamRowId,
+    since: Timestamp,
+    since_longer: Timestamp,
+) -> Result<(SalesSum, SalesSum)> {
+    const SQL: &str =
+        "SELECT count(*) FILTER (WHERE p.price_cents > 0), count(*) FILTER (WHERE p.price_cents = 0),
+             coalesce(sum(p.price_cents - p.platform_fee_cents), 0),
+             count(*) FILTER (WHERE p.price_cents > 0 AND p.paid_at >= ?3),
+             count(*) FILTER (WHERE p.price_cents = 0 AND p.paid_at >= ?3),
+             coalesce(sum(p.price_cents - p.platform_fee_cents) FILTER (WHERE p.paid_at >= ?3), 0)
+         FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
+         WHERE l.team = ?1 AND p.paid_at >= ?2";
+    let read = |row: &rusqlite::Row, first: usize| -> rusqlite::Result<SalesSum> {
+        Ok(SalesSum {
+            sales: row.get(first)?,
+            free_samples: row.get(first + 1)?,
+            earnings: Cents(row.get(first + 2)?),
+        })
+    };
+    reader.query_one(SQL, (vendor, since_longer.0, since.0), |row| Ok((read(row, 3)?, read(row, 0)?)))
+}
