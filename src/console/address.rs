@@ -46,6 +46,11 @@ impl Query {
         self.pairs().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
+    /// Whether the query has a name, also without a value.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
+    }
+
     /// Returns the values of a name that are not blank.
     pub fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
         let values = self.0.iter().filter(move |(known, _)| known == name);

@@ -39,6 +39,8 @@ pub struct Content {
     pub search: Option<String>,
     /// The request that does the same through the API: method, path with its query, and body.
     pub request: Option<(&'static str, String, Option<String>)>,
+    /// Name of the script that only this page needs.
+    pub script: Option<&'static str>,
     /// Status of the response.
     pub status: StatusCode,
 }
@@ -55,6 +57,7 @@ impl Content {
             is_narrow: false,
             search: None,
             request: None,
+            script: None,
             status: StatusCode::OK,
         }
     }
@@ -91,6 +94,13 @@ impl Content {
     #[must_use]
     pub fn with_request(mut self, path: impl Into<String>) -> Content {
         self.request = Some(("GET", path.into(), None));
+        self
+    }
+
+    /// Sets the script that only this page needs.
+    #[must_use]
+    pub const fn with_script(mut self, name: &'static str) -> Content {
+        self.script = Some(name);
         self
     }
 

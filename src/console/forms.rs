@@ -34,9 +34,20 @@ impl Fields {
         Ok(Fields { values: Query::parse(text), digest: Sha256::digest(bytes).into() })
     }
 
+    /// Returns the texts of a form with a file, by their names.
+    pub fn of_pairs(pairs: Vec<(String, String)>) -> Result<Fields> {
+        let text = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        Fields::parse(&Bytes::from(text))
+    }
+
     /// Reads the fields of a form that is sent by GET, from the query of its page.
     pub fn of_query(query: &Query) -> Fields {
         Fields { values: query.clone(), digest: [0; 32] }
+    }
+
+    /// Returns all names and values.
+    pub const fn values(&self) -> &Query {
+        &self.values
     }
 
     /// Returns the value of a field without surrounding white space; `None` if nothing was typed.
@@ -47,6 +58,11 @@ impl Fields {
     /// Returns the chosen values of a field.
     pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.values.all(name)
+    }
+
+    /// Whether the form has a field, also if nothing was typed.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.has(name)
     }
 
     /// Whether a checkbox is checked.
@@ -133,9 +149,14 @@ impl Inputs {
     pub fn refused(typed: Fields, error: &Error) -> Inputs {
         let (problems, message) = match error {
             Error::Invalid(problems) => (problems.iter().map(field_problem).collect(), None),
-            other => (Vec::new(), Some(other.message())),
+            other => (Vec::new(), Some(without_names(&other.message()))),
         };
         Inputs { refusal: Some(Refusal { typed, problems, message }) }
+    }
+
+    /// Returns the fields of a form that is shown again as it was typed, such as with a preview.
+    pub const fn kept(typed: Fields) -> Inputs {
+        Inputs { refusal: Some(Refusal { typed, problems: Vec::new(), message: None }) }
     }
 
     /// Returns what a field shows: what was typed into a refused form, or the given value.
@@ -176,8 +197,8 @@ impl Inputs {
     }
 
     /// Whether a form was refused.
-    pub const fn is_refused(&self) -> bool {
-        self.refusal.is_some()
+    pub fn is_refused(&self) -> bool {
+        self.message().is_some() || !self.problems().is_empty()
     }
 }
 
@@ -191,7 +212,7 @@ fn field_problem(problem: &Problem) -> (String, String) {
 }
 
 /// Returns a message without names as programs write them: "Budget max" for "`budget_max`".
-fn without_names(message: &str) -> String {
+pub fn without_names(message: &str) -> String {
     let mut parts = message.split('`');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for (index, part) in parts.enumerate() {

@@ -68,7 +68,7 @@ pub fn page(
         }
         (keys())
     };
-    document(context, &content.title, &body)
+    document(context, content, &body)
 }
 
 /// Returns a page without navigation, for somebody who has not signed in.
@@ -84,10 +84,10 @@ pub fn plain_page(context: &Context, content: &Content) -> Markup {
             (content.body)
         } }
     };
-    document(context, &content.title, &body)
+    document(context, content, &body)
 }
 
-fn document(context: &Context, title: &str, body: &Markup) -> Markup {
+fn document(context: &Context, content: &Content, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -95,11 +95,12 @@ fn document(context: &Context, title: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
                 meta name="color-scheme" content="light dark";
-                title { (title) " · marketplace" }
+                title { (content.title) " · marketplace" }
                 link rel="icon" type="image/svg+xml" href=(assets::address(&context.links, "icon.svg"));
                 link rel="stylesheet" href=(assets::address(&context.links, "style.css"));
                 script src=(assets::address(&context.links, "htmx.js")) defer {}
                 script src=(assets::address(&context.links, "page.js")) defer {}
+                @if let Some(script) = content.script { script src=(assets::address(&context.links, script)) defer {} }
             }
             body { (icons::shapes_of(&body.0)) (body) }
         }
@@ -199,7 +200,7 @@ fn account(context: &Context, facts: &FrameFacts, team: &Team) -> Markup {
     html! {
         @if let Some((credits, earnings)) = facts.balances {
             @if team.is_buyer && context.side() != Some(TeamSide::Vendor) { a.wallet href=(context.links.to(paths::WALLET)) { (text::money(credits)) small { "credits" } } }
-            @else { a.wallet href=(context.links.to(paths::WALLET)) { (text::money(earnings)) small { "available" } } }
+            @else { a.wallet href=(context.links.to(paths::EARNINGS)) { (text::money(earnings)) small { "available" } } }
         }
         a.button.icon.quiet.bell href=(context.links.to(paths::NOTIFICATIONS)) {
             (icons::icon("bell"))

@@ -17,6 +17,7 @@ mod page;
 mod pages;
 mod parts;
 mod paths;
+mod receivers;
 mod refusals;
 mod responses;
 mod same_origin;

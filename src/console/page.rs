@@ -112,6 +112,17 @@ impl PageRow {
         }
     }
 
+    /// Returns the row of what no page shows, and what has an endpoint of its own.
+    pub const fn unseen(
+        path: &'static str,
+        title: &'static str,
+        access: RequiredAccess,
+        has_form: bool,
+        endpoint: fn() -> BoxEndpoint<'static, Response>,
+    ) -> PageRow {
+        PageRow { path, title, navigation: None, access: Some(access), is_shown: false, has_form, endpoint }
+    }
+
     /// Returns the row of a page that everybody may see.
     pub const fn open(
         path: &'static str,
@@ -243,15 +254,23 @@ impl Submitted {
         mut request: Request,
         budget: Budget,
     ) -> std::result::Result<(Visit<A>, Fields, Request), Box<Response>> {
-        if let Err(error) = same_origin::check(&request) {
-            return Err(Box::new(refuse(&request, &error).await));
-        }
-        let visit = admit::<A>(&request, budget).await?;
+        let visit = admit_form::<A>(&request, budget).await?;
         match fields_of(&mut request, &visit.context).await {
             Ok(fields) => Ok((visit, fields, request)),
             Err(error) => Err(Box::new(refusals::response(&visit.context, &error).await)),
         }
     }
+}
+
+/// Like [`admit`], for what can change something: a page of another site must not have sent it.
+pub async fn admit_form<A: Policy + Clone + 'static>(
+    request: &Request,
+    budget: Budget,
+) -> std::result::Result<Visit<A>, Box<Response>> {
+    if let Err(error) = same_origin::check(request) {
+        return Err(Box::new(refuse(request, &error).await));
+    }
+    admit::<A>(request, budget).await
 }
 
 /// Reads the fields of a form.
@@ -327,7 +346,7 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
 }
 
 /// Returns the context of a form's page that is shown again.
-fn visit_again(request: &Request, context: &Context, inputs: Inputs) -> Context {
+pub fn visit_again(request: &Request, context: &Context, inputs: Inputs) -> Context {
     Context { inputs, ..context_of(&context.served, request, context.signed_in.clone()) }
 }
 
@@ -360,7 +379,7 @@ pub fn is_read(request: &Request) -> bool {
 }
 
 /// Returns the response with the answer of a page.
-async fn respond(context: &Context, answer: Answer, current: Option<NavigationItem>) -> Response {
+pub async fn respond(context: &Context, answer: Answer, current: Option<NavigationItem>) -> Response {
     match responses::respond(context, answer, current).await {
         Ok(response) => response,
         Err(error) => refusals::bare_response(context, &error),

@@ -32,6 +32,9 @@ pub const BUY_CREDITS: &str = "/wallet/buy-credits";
 /// The assets of the team.
 pub const INVENTORY: &str = "/inventory";
 
+/// The form that creates a group of assets.
+pub const NEW_GROUP: &str = "/inventory/groups/new";
+
 /// The ways to add assets.
 pub const ADD_ASSETS: &str = "/inventory/add";
 
@@ -43,6 +46,9 @@ pub const ESTIMATIONS: &str = "/estimations";
 
 /// The quality runs of the team.
 pub const QUALITY: &str = "/quality";
+
+/// The start of a team that sells.
+pub const SELLING: &str = "/selling";
 
 /// The listings that the team offers.
 pub const OWN_LISTINGS: &str = "/selling/listings";
@@ -143,6 +149,11 @@ pub fn webhook_delivery(webhook: Uuid, delivery: Uuid) -> String {
 /// Returns the path of an asset of the team.
 pub fn asset(id: Uuid) -> String {
     format!("{INVENTORY}/{id}")
+}
+
+/// Returns the path of a group of assets.
+pub fn group(id: Uuid) -> String {
+    format!("{INVENTORY}/groups/{id}")
 }
 
 /// Returns the path of a change of many assets.

@@ -89,6 +89,12 @@ fn parts(time: Timestamp) -> (String, String, usize, String) {
     (year.unwrap_or_default().to_owned(), date, month - 1, clock.get(..5).unwrap_or_default().to_owned())
 }
 
+/// Returns a month as text, such as `Sep 2025`, and without its year, such as `Sep`.
+pub fn month_text(year: i32, month: u8) -> (String, &'static str) {
+    let name = &MONTHS[usize::from(month.clamp(1, 12)) - 1][..3];
+    (format!("{name} {year}"), name)
+}
+
 /// Returns a moment in UTC as text, such as `5 September 2025, 04:41 UTC`.
 pub fn moment_text(time: Timestamp) -> String {
     let (year, date, month, clock) = parts(time);
@@ -161,6 +167,7 @@ mod tests {
         let time = Timestamp::parse("2025-09-05T04:41:09Z").unwrap();
         assert_eq!(moment_text(time), "5 September 2025, 04:41 UTC");
         assert_eq!(day_text(time), "5 Sep 2025");
+        assert_eq!(month_text(2025, 9), ("Sep 2025".to_owned(), "Sep"));
     }
 
     #[test]

@@ -86,3 +86,53 @@ if (shown.searchParams.has("notice")) {
   shown.searchParams.delete("notice");
   history.replaceState(history.state, "", shown);
 }
+
+// The table of assets: the number of chosen rows, one checkbox for the page, and rows that are dragged onto a group.
+const assets = document.querySelector("form[data-assets]");
+if (assets) {
+  const boxes = [...assets.querySelectorAll("[name=asset]:enabled")];
+  const all = assets.querySelector("[data-check-all]");
+  const label = assets.querySelector("[data-chosen]");
+  const count = () => {
+    const chosen = boxes.filter((box) => box.checked).length;
+    if (label) label.textContent = chosen ? `${chosen} selected` : "Choose assets:";
+    all.checked = chosen > 0 && chosen === boxes.length;
+    all.indeterminate = chosen > 0 && chosen < boxes.length;
+  };
+  all.hidden = boxes.length === 0;
+  assets.addEventListener("change", (event) => {
+    if (event.target === all) for (const box of boxes) box.checked = all.checked;
+    count();
+  });
+  for (const box of boxes) box.closest("tr").draggable = true;
+  assets.addEventListener("dragstart", (event) => {
+    const box = event.target.closest && event.target.closest("tr")?.querySelector("[name=asset]");
+    if (!box) return;
+    box.checked = true;
+    count();
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", label ? label.textContent : "");
+    assets.toggleAttribute("data-dragged", true);
+  });
+  assets.addEventListener("dragend", () => assets.removeAttribute("data-dragged"));
+  for (const group of document.querySelectorAll("a[data-group]")) {
+    const mark = (isOver) => group.toggleAttribute("data-over", isOver);
+    group.addEventListener("dragover", (event) => {
+      if (!assets.hasAttribute("data-dragged")) return;
+      event.preventDefault();
+      mark(true);
+    });
+    group.addEventListener("dragleave", () => mark(false));
+    group.addEventListener("drop", (event) => {
+      if (!assets.hasAttribute("data-dragged")) return;
+      event.preventDefault();
+      mark(false);
+      const to = assets.querySelector("[name=to_group]");
+      to.value = group.dataset.group;
+      to.disabled = false;
+      assets.requestSubmit(assets.querySelector("[name=action][value=move]"));
+      to.disabled = true;
+    });
+  }
+  addEventListener("pageshow", count);
+}

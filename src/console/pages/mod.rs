@@ -1,18 +1,28 @@
 //! All pages: one file each, and one line in the table.
 
+mod adding;
+mod asset;
 mod bid_form;
 mod bids;
+mod bulk;
 mod buy;
 mod catalog;
 mod compare;
+mod composer;
 mod deals;
+mod estimations;
 mod help;
+mod inventory;
 mod listing;
 mod notifications;
 mod opportunities;
+mod own_listings;
 mod purchases;
+mod quality;
 mod receipt;
 mod receipt_files;
+mod requests;
+mod selling;
 mod settings;
 mod side;
 pub mod sign_in;
@@ -59,6 +69,78 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::form::<opportunities::bids::AcceptBid>(),
         PageRow::form::<opportunities::bids::DeclineBid>(),
         PageRow::form::<opportunities::bids::AcceptDelivery>(),
+        PageRow::page::<selling::start::VendorStart>(),
+        PageRow::page::<inventory::Inventory>(),
+        PageRow::action::<inventory::ChooseColumns>(),
+        PageRow::form::<inventory::groups::NewGroup>(),
+        PageRow::form::<inventory::groups::RenameGroup>(),
+        PageRow::form::<inventory::groups::DeleteGroup>(),
+        PageRow::page::<bulk::list::BulkChanges>(),
+        PageRow::form::<bulk::new::NewBulkChange>(),
+        PageRow::page::<bulk::result::BulkChangePage>(),
+        PageRow::action::<bulk::result::CancelBulkChange>(),
+        PageRow::form::<composer::NewListing>(),
+        PageRow::form::<composer::EditListing>(),
+        PageRow::page::<composer::Preview>(),
+        PageRow::form::<composer::Assets>(),
+        PageRow::action::<composer::Detach>(),
+        PageRow::page::<own_listings::list::OwnListings>(),
+        PageRow::page::<own_listings::detail::OwnListing>(),
+        PageRow::form::<own_listings::steps::Submit>(),
+        PageRow::form::<own_listings::steps::Withdraw>(),
+        PageRow::form::<own_listings::steps::Publish>(),
+        PageRow::form::<own_listings::steps::Unpublish>(),
+        PageRow::form::<own_listings::steps::Archive>(),
+        PageRow::form::<own_listings::steps::Restore>(),
+        PageRow::page::<own_listings::reviews::Changes>(),
+        PageRow::page::<own_listings::reviews::Rounds>(),
+        PageRow::page::<selling::bids::ReceivedBids>(),
+        PageRow::page::<selling::bids::ReceivedBid>(),
+        PageRow::form::<selling::bids::AcceptBid>(),
+        PageRow::form::<selling::bids::DeclineBid>(),
+        PageRow::page::<selling::sales::Sales>(),
+        PageRow::page::<selling::sale::SaleStatement>(),
+        PageRow::page::<selling::earnings::Earnings>(),
+        PageRow::form::<selling::convert::Convert>(),
+        PageRow::form::<selling::withdraw::Withdraw>(),
+        PageRow::page::<selling::withdrawals::Withdrawals>(),
+        PageRow::page::<requests::list::Requests>(),
+        PageRow::page::<requests::detail::RequestPage>(),
+        PageRow::form::<requests::bid_form::BidOnProject>(),
+        PageRow::page::<requests::bids::ProjectBids>(),
+        PageRow::page::<requests::bids::ProjectBidPage>(),
+        PageRow::form::<requests::withdraw::WithdrawProjectBid>(),
+        PageRow::form::<requests::deliver::Deliver>(),
+        PageRow::page::<quality::runs::Runs>(),
+        PageRow::page::<quality::findings::Findings>(),
+        PageRow::page::<quality::run::RunPage>(),
+        PageRow::page::<estimations::list::Estimations>(),
+        PageRow::page::<estimations::quotes::Quotes>(),
+        PageRow::form::<estimations::new::NewEstimation>(),
+        PageRow::page::<estimations::detail::EstimationPage>(),
+        PageRow::form::<estimations::add::AddToInventory>(),
+        PageRow::page::<adding::choose::AddAssets>(),
+        PageRow::form::<adding::repository::AddRepository>(),
+        PageRow::form::<adding::repository::LinkRepository>(),
+        PageRow::form::<adding::file::AddFile>(),
+        PageRow::form::<adding::file::AttachFile>(),
+        PageRow::receiver::<adding::whole_file::AddWholeFile>(),
+        PageRow::receiver::<adding::whole_file::AttachWholeFile>(),
+        PageRow::page::<adding::upload::UploadPage>(),
+        PageRow::receiver::<adding::upload::UploadPart>(),
+        PageRow::action::<adding::upload::CompleteUpload>(),
+        PageRow::form::<adding::upload::DiscardUpload>(),
+        PageRow::page::<adding::table::AddTable>(),
+        PageRow::receiver::<adding::table::SendTable>(),
+        PageRow::page::<adding::table::Template>(),
+        PageRow::form::<adding::tasks::AddTasks>(),
+        PageRow::page::<asset::detail::AssetPage>(),
+        PageRow::form::<asset::edit::EditAsset>(),
+        PageRow::action::<asset::detail::MoveAsset>(),
+        PageRow::form::<asset::check::CheckAsset>(),
+        PageRow::page::<asset::quality::AssetRun>(),
+        PageRow::form::<asset::delete::DetachData>(),
+        PageRow::form::<asset::delete::DeleteAsset>(),
         PageRow::page::<wallet::WalletPage>(),
         PageRow::page::<wallet::entries::CreditEntries>(),
         PageRow::page::<wallet::entries::EarningsEntries>(),
@@ -87,6 +169,7 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::form::<settings::webhook_forms::DeleteWebhook>(),
         PageRow::page::<settings::webhook::DeliveryPage>(),
         PageRow::action::<settings::webhook::Redeliver>(),
+        PageRow::form::<selling::payout::PayoutSetup>(),
         PageRow::page::<settings::grants::Grants>(),
         PageRow::form::<settings::grants::NewGrant>(),
         PageRow::form::<settings::grants::RevokeGrant>(),

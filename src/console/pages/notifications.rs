@@ -116,6 +116,7 @@ fn type_words(kind: NotificationType) -> String {
         NotificationType::OfferDeclined => "Bid declined".to_owned(),
         NotificationType::OfferExpired => "Bid expired".to_owned(),
         NotificationType::AssetTypeDeprecated => "Kind of asset deprecated".to_owned(),
+        NotificationType::PayoutSetupChanged => "Payout details changed".to_owned(),
         other => text::words(other.as_str()),
     }
 }
@@ -146,23 +147,44 @@ fn state(context: &Context, row: &Notification) -> Markup {
 
 /// Returns the page that a notification is about, if there is one that the team can open.
 fn target(context: &Context, row: &Notification) -> Option<String> {
-    let about = row.project_opportunity.or(row.opportunity).map(paths::opportunity);
-    // What is sent over the API are paths of the web app, but not only of pages that exist.
-    let stated = || row.link.clone().filter(|link| is_page(context, link));
-    about.or_else(stated).or_else(|| fallback(row.kind)).filter(|path| is_page(context, path))
+    // Links, which the API sends, are paths of the web app, but not only of pages that exist.
+    let stated = || [&row.page, &row.link].into_iter().flatten().find(|path| is_page(context, path)).cloned();
+    about(context, row).or_else(stated).or_else(|| fallback(row.kind)).filter(|path| is_page(context, path))
+}
+
+/// Returns the page of the bid or the opportunity that a notification refers to. A team that only sells reads opportunities as
+/// requests; the page of an opportunity leads a team with both roles to the request, if the opportunity is not its own.
+fn about(context: &Context, row: &Notification) -> Option<String> {
+    use NotificationType as T;
+    if let (T::ProjectBidAccepted | T::ProjectBidDeclined, Some(bid)) = (row.kind, row.project_bid) {
+        return Some(paths::project_bid(bid));
+    }
+    let opportunity = row.project_opportunity.or(row.opportunity)?;
+    let only_sells = context.team().is_some_and(|team| team.is_vendor && !team.is_buyer);
+    Some(if only_sells { paths::data_request(opportunity) } else { paths::opportunity(opportunity) })
 }
 
 /// Returns the list with what a notification is about, if it names nothing.
 fn fallback(kind: NotificationType) -> Option<String> {
     use NotificationType as T;
-    match kind {
-        T::OfferAccepted | T::OfferDeclined | T::OfferExpired => Some(paths::BIDS.to_owned()),
-        _ => None,
-    }
+    let path = match kind {
+        T::OfferAccepted | T::OfferDeclined | T::OfferExpired => paths::BIDS,
+        T::OfferReceived => paths::OFFERS,
+        T::ListingApproved | T::ListingChangesRequested | T::ListingRejected => paths::OWN_LISTINGS,
+        T::SaleCompleted => paths::SALES,
+        T::QualityCheckCompleted => paths::QUALITY,
+        T::EstimationCompleted => paths::ESTIMATIONS,
+        T::ProjectBidAccepted | T::ProjectBidDeclined => paths::PROJECT_BIDS,
+        T::AssetTypeDeprecated => paths::INVENTORY,
+        T::PayoutSetupChanged => paths::PAYOUT_SETUP,
+        T::OpportunityPublished | T::OpportunityClosed | T::OpportunityCancelled => return None,
+    };
+    Some(path.to_owned())
 }
 
-/// Whether there is a page with this path for the team.
+/// Whether there is a page with this path, which can have a query, for the team.
 fn is_page(context: &Context, path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
     path.starts_with('/') && context.pages.of(context.team()).any(|page| matches(page.path, path))
 }
 

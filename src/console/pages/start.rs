@@ -10,6 +10,7 @@ use crate::{
         paths,
         visit::Visit,
     },
+    domain::sessions::TeamSide,
     error::Result,
     operations::access::Authenticated,
 };
@@ -37,6 +38,9 @@ impl Page for Start {
         };
         if team.nda_accepted_at.is_none() {
             return Ok(Answer::Redirect(paths::NDA.to_owned()));
+        }
+        if team.is_vendor && visit.side() != Some(TeamSide::Buyer) {
+            return Ok(Answer::Redirect(paths::SELLING.to_owned()));
         }
         if team.is_buyer || team.is_vendor {
             return Ok(Answer::Redirect(paths::CATALOG.to_owned()));

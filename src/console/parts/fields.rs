@@ -67,6 +67,11 @@ impl<'f> Field<'f> {
         Field::new(Kind::Secret, name, label)
     }
 
+    /// Returns the label.
+    pub const fn label(&self) -> &'f str {
+        self.label
+    }
+
     /// Sets what stands between label and field.
     #[must_use]
     pub fn hint(mut self, hint: Markup) -> Field<'f> {

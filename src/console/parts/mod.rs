@@ -1,10 +1,15 @@
 //! Components that pages are made of. Each is a function to markup, and each piece of the design is here once.
 
+pub mod about;
+pub mod assets;
 pub mod badges;
 pub mod bars;
 pub mod cards;
+pub mod charts;
+pub mod differences;
 pub mod evidence;
 pub mod fields;
+pub mod findings;
 pub mod icons;
 pub mod kinds;
 pub mod listing_cells;

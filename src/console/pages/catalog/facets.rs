@@ -109,6 +109,16 @@ pub fn form(context: &Context, state: &State, found: &Found) -> Markup {
     }
 }
 
+/// Returns the filters that a list of a team's own listings has, too: all but those by their vendor.
+pub fn groups_of_own(state: &State, found: &Found) -> Markup {
+    let is_of_vendor = |group: &Group| group.filters.contains(&BrowseFilter::VendorTiers);
+    html! {
+        @for (index, group) in GROUPS.iter().enumerate().filter(|(_, group)| !is_of_vendor(group)) {
+            (group_of(index, group, state, found))
+        }
+    }
+}
+
 fn group_of(index: usize, group: &Group, state: &State, found: &Found) -> Markup {
     let chosen: usize = group.filters.iter().map(|filter| chosen_count(state, *filter)).sum();
     let is_titled = group.filters.len() > 1;

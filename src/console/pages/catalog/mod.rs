@@ -1,11 +1,11 @@
 //! The catalog: search, filters, and pages of listings as cards or as a table.
 
-mod facets;
+pub mod facets;
 mod file;
-mod found;
-mod names;
+pub mod found;
+pub mod names;
 mod results;
-mod state;
+pub mod state;
 
 use maud::html;
 

@@ -8,7 +8,6 @@ mod taskset;
 
 use maud::{Markup, html};
 
-use self::shown::Shown;
 use crate::{
     console::{
         answer::{Answer, Content},
@@ -32,6 +31,8 @@ use crate::{
     web::limits::Budget,
 };
 
+pub(super) use self::shown::Shown;
+pub(super) use self::taskset::{stage as version_stage, state as version_state, values as written_values};
 pub use taskset::TasksetPage;
 
 /// Maximum number of figures beside each other.
@@ -63,7 +64,8 @@ fn buyer(context: &Context) -> Option<Buyer> {
     Buyer::authorize(AuthenticatedTeam::authorize(authenticated).ok()?).ok()
 }
 
-fn body(context: &Context, shown: &Shown) -> Markup {
+/// Shows a listing as buyers see it.
+pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
     let Some(details) = &shown.listing.details else { return Markup::default() };
     html! {
         @if let Some(note) = share::note_of_colleague(context) { (note) }

@@ -191,7 +191,8 @@ pub fn bid(context: &Context, opportunity: &Opportunity, bid: &Bid, names: &Hash
     }
 }
 
-fn facts(bid: &Bid) -> Markup {
+/// Shows what a bid offers, and what was delivered.
+pub fn facts(bid: &Bid) -> Markup {
     let days = bid
         .expected_timeline_days
         .map_or_else(|| "not stated".to_owned(), |days| text::counted(days.into(), "day", "days"));
@@ -205,7 +206,7 @@ fn facts(bid: &Bid) -> Markup {
             "Attached",
             html! { ul { @for file in &bid.attachments {
                 li.long { bdi { (file.file_name) } span.note { " " (text::size(file.size_bytes)) } }
-            } } p.note { "The market stores names and sizes. Ask the vendor for the files." } },
+            } } p.note { "The market stores names and sizes only. Vendor and buyer exchange the files outside it." } },
         ));
     }
     if !bid.delivery_tasksets.is_empty() {
@@ -223,7 +224,7 @@ fn facts(bid: &Bid) -> Markup {
 }
 
 /// Shows what both sides did, newest first.
-fn activity(bid: &Bid) -> Markup {
+pub fn activity(bid: &Bid) -> Markup {
     let sides = [("Market", &bid.platform_events), ("Vendor", &bid.vendor_events)];
     let mut events: Vec<_> =
         sides.into_iter().flat_map(|(side, events)| events.iter().map(move |event| (event, side))).collect();

@@ -1,9 +1,9 @@
-//! The page of an opportunity: for its buyer with all steps, and for vendors that may read it.
+//! The page of an opportunity for its buyer, with all steps. Vendors that may read it are led to the page of the request.
 
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{api_path, bids, facts, kind_word, request, status_badge, vendors, why_not, words_of_buyer};
+use super::{api_path, bids, facts, kind_word, status_badge, vendors, why_not, words_of_buyer};
 use crate::{
     console::{
         address::Query,
@@ -61,12 +61,12 @@ impl Page for OpportunityPage {
             visit.read(move |reader, member| find(reader, member, id, BIDS_PER_PAGE, skipped)).await?;
         Ok(match found {
             Found::Own(own) => content(&visit.context, &own, skipped).into(),
-            Found::OfBuyer(opportunity) => request::content(&visit.context, &opportunity).into(),
+            Found::OfBuyer(opportunity) => Answer::Redirect(paths::data_request(opportunity.id)),
         })
     }
 }
 
-/// The address that notifications give of a project. It leads to the page of the opportunity.
+/// The address that notifications give of a project. It leads to the page of the opportunity, or of the request.
 pub struct ProjectOpportunity;
 
 impl Page for ProjectOpportunity {
@@ -77,8 +77,11 @@ impl Page for ProjectOpportunity {
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let id = visit.id(0)?;
-        visit.read(move |reader, member| find(reader, member, id, 0, 0).map(drop)).await?;
-        Ok(Answer::Redirect(paths::opportunity(id)))
+        let found = visit.read(move |reader, member| find(reader, member, id, 0, 0)).await?;
+        Ok(Answer::Redirect(match found {
+            Found::Own(_) => paths::opportunity(id),
+            Found::OfBuyer(_) => paths::data_request(id),
+        }))
     }
 }
 

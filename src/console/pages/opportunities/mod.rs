@@ -32,9 +32,10 @@ pub mod bids;
 pub mod compose;
 pub mod detail;
 pub mod list;
-mod request;
 pub mod steps;
 pub mod vendors;
+
+pub(super) use self::bids::{activity as made_activity, facts as facts_of_bid};
 
 use maud::{Markup, html};
 
@@ -70,7 +71,7 @@ async fn find_own(visit: &Visit<Buyer>, bids: usize) -> Result<OwnedOpportunity>
 }
 
 /// Returns the word for a kind of opportunity.
-const fn kind_word(kind: OpportunityKind) -> &'static str {
+pub(super) const fn kind_word(kind: OpportunityKind) -> &'static str {
     match kind {
         OpportunityKind::Listing => "Listing request",
         OpportunityKind::Project => "Project",
@@ -89,7 +90,7 @@ fn status_word(status: OpportunityStatus, deadline: Option<Timestamp>, now: Time
 }
 
 /// Shows the state.
-fn status_badge(status: OpportunityStatus, deadline: Option<Timestamp>, now: Timestamp) -> Markup {
+pub(super) fn status_badge(status: OpportunityStatus, deadline: Option<Timestamp>, now: Timestamp) -> Markup {
     let tone = match status {
         OpportunityStatus::Published if status.is_open(deadline, now) => Tone::Good,
         OpportunityStatus::Published => Tone::Warning,
@@ -119,7 +120,7 @@ fn why_not(opportunity: &Opportunity, operation: OpportunityOperation) -> Option
 }
 
 /// Returns the budget in words, such as `$150 to $320 per task`.
-fn budget(metadata: &OpportunityMetadata) -> String {
+pub(super) fn budget(metadata: &OpportunityMetadata) -> String {
     let amount = |dollars: Option<f64>| dollars.and_then(Cents::from_dollars).map(text::short_money);
     let range = match (amount(metadata.budget_min), amount(metadata.budget_max)) {
         (None, None) => return text::MISSING.to_owned(),
@@ -136,7 +137,7 @@ fn budget(metadata: &OpportunityMetadata) -> String {
 }
 
 /// Shows what an opportunity asks for.
-fn facts(opportunity: &Opportunity) -> Markup {
+pub(super) fn facts(opportunity: &Opportunity) -> Markup {
     let metadata = &opportunity.metadata;
     let accepted: Vec<&str> =
         opportunity.accepted_asset_types.iter().map(|kind| kinds::words(*kind).1).collect();
@@ -164,7 +165,7 @@ fn facts(opportunity: &Opportunity) -> Markup {
 }
 
 /// Shows the words of the buyer about what is wanted.
-fn words_of_buyer(opportunity: &Opportunity) -> Markup {
+pub(super) fn words_of_buyer(opportunity: &Opportunity) -> Markup {
     html! {
         @if let Some(overview) = &opportunity.metadata.overview { p.long { bdi { (overview) } } }
         @if opportunity.description.is_empty() { p.note { "There is no description." } }

@@ -23,7 +23,7 @@ use crate::console::{
 const SETTINGS: &str = "Settings";
 
 /// Returns the links between the settings that the visitor can have.
-fn tabs(context: &Context) -> Markup {
+pub fn tabs(context: &Context) -> Markup {
     let Some(team) = context.team() else { return Markup::default() };
     let (is_bound, has_role) = (team.nda_accepted_at.is_some(), team.is_vendor || team.is_buyer);
     let all = [
@@ -32,6 +32,7 @@ fn tabs(context: &Context) -> Markup {
         ("Keys", paths::KEYS, is_bound),
         ("Sessions", paths::SESSIONS, true),
         ("Webhooks", paths::WEBHOOKS, is_bound && has_role),
+        ("Payout", paths::PAYOUT_SETUP, is_bound && team.is_vendor),
         ("Upload grants", paths::GRANTS, is_bound && team.is_vendor),
     ];
     let shown: Vec<Tab> = all
@@ -47,7 +48,7 @@ fn tabs(context: &Context) -> Markup {
 }
 
 /// Puts a page below the profile, as far as the visitor can open that.
-fn below_settings(context: &Context, content: Content) -> Content {
+pub fn below_settings(context: &Context, content: Content) -> Content {
     let is_bound = context.team().is_some_and(|team| team.nda_accepted_at.is_some());
     if is_bound { content.below(SETTINGS, paths::PROFILE) } else { content }
 }

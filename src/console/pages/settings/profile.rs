@@ -94,6 +94,10 @@ fn rules(context: &Context) -> Markup {
         vec![link(paths::KEYS, "Keys"), team()],
         vec![link(paths::SESSIONS, "Sessions"), team()],
         vec![html! { "Webhooks, upload grants" }, team()],
+        vec![
+            html! { "How the market pays a vendor" },
+            html! { "Your team. It cannot read what it has stated." },
+        ],
     ];
     html! {
         (tables::table("Who can change what", &[Head::text("What"), Head::text("Who changes it")], &rows))

@@ -1,0 +1,100 @@
+//! Adding assets and their data: repositories, zips, tables of codebases, and tasks of the platform.
+
+pub mod choose;
+pub mod file;
+mod file_fields;
+pub mod repository;
+pub mod table;
+pub mod tasks;
+pub mod upload;
+pub mod whole_file;
+
+use maud::Markup;
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        answer::Content,
+        forms::{Fields, Inputs, problem},
+        parts::fields,
+        paths,
+        visit::Visit,
+    },
+    domain::{assets::Exclusivity, inventory::Asset},
+    error::{Error, Problem, Result},
+    operations::{access::Vendor, assets, groups},
+    store::groups::Group,
+    string_enum::StringEnum,
+};
+
+/// Name of the field with the group of a new asset.
+const GROUP: &str = "group";
+
+/// Name of the field that says whether a codebase can be sold exclusively.
+const EXCLUSIVITY: &str = "exclusivity";
+
+/// Puts a page below those that lead to it.
+fn below_adding(content: Content) -> Content {
+    content.below("Inventory", paths::INVENTORY).below("Add", paths::ADD_ASSETS).narrow()
+}
+
+/// Puts a page below that of an asset.
+fn below_asset(content: Content, asset: &Asset) -> Content {
+    content.below("Inventory", paths::INVENTORY).below(name_of(asset), paths::asset(asset.id)).narrow()
+}
+
+/// Returns what an asset is called.
+fn name_of(asset: &Asset) -> &str {
+    if asset.title.trim().is_empty() { "Untitled asset" } else { &asset.title }
+}
+
+/// Returns the asset that the path of a page names.
+async fn asset_of(visit: &Visit<Vendor>) -> Result<Asset> {
+    let id = visit.id(0)?;
+    visit.read(move |reader, vendor| assets::find(reader.rows, vendor, id, None)).await
+}
+
+/// Returns the groups of the team.
+async fn groups_of(visit: &Visit<Vendor>) -> Result<Vec<Group>> {
+    visit.read(groups::list).await
+}
+
+/// Returns the list of groups from which that of a new asset is chosen.
+fn group_field(inputs: &Inputs, groups: &[Group]) -> Markup {
+    let groups: Vec<(String, &str)> =
+        groups.iter().map(|group| (group.id.to_string(), group.name.as_str())).collect();
+    let default = groups.first().map_or("", |(id, _)| id.as_str());
+    let choices = groups.iter().map(|(id, name)| (id.as_str(), (*name).to_owned()));
+    fields::select(inputs, GROUP, "Group", choices, default)
+}
+
+/// Returns the list from which it is chosen whether a new codebase can be sold exclusively.
+fn exclusivity_field(inputs: &Inputs, label: &str) -> Markup {
+    let choices = [
+        (Exclusivity::Available.as_str(), "It can be sold exclusively".to_owned()),
+        (Exclusivity::Unavailable.as_str(), "It can no longer be sold exclusively".to_owned()),
+    ];
+    fields::select(inputs, EXCLUSIVITY, label, choices, Exclusivity::Available.as_str())
+}
+
+/// Returns the chosen group.
+fn chosen_group(fields: &Fields) -> Result<Option<Uuid>> {
+    fields.parsed(GROUP, "Choose a group of your inventory.", |text| Uuid::try_parse(text).ok())
+}
+
+/// Returns the chosen exclusivity, or a problem.
+fn chosen_exclusivity(fields: &Fields) -> std::result::Result<Exclusivity, Problem> {
+    let chosen = fields.get(EXCLUSIVITY).and_then(Exclusivity::parse);
+    chosen.ok_or_else(|| problem(EXCLUSIVITY, "Choose whether the codebase can be sold exclusively."))
+}
+
+/// Returns the value of a step, or collects its problems.
+fn collect<T>(step: Result<T>, problems: &mut Vec<Problem>) -> Result<Option<T>> {
+    match step {
+        Err(Error::Invalid(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}

@@ -1,0 +1,169 @@
+//! Codebases by their repositories: a new one, and the repository of one that has no data.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{
+    asset_of, below_adding, below_asset, chosen_exclusivity, chosen_group, collect, exclusivity_field,
+    group_field, groups_of, name_of,
+};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, Inputs, problem},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges,
+            fields::{self, Field},
+        },
+        paths,
+        visit::Visit,
+    },
+    domain::{
+        assets::Kind,
+        changes::Change as FieldChange,
+        codebase_fields::CodebaseChange,
+        inventory::{AssetChange, ChangeOrigin},
+        repository_addresses::parse_repository_address,
+    },
+    error::{Error, Result, StateCode},
+    market::Writer,
+    operations::{
+        access::Vendor,
+        codebases::{self, LinkRequest},
+    },
+};
+
+/// The page for a new codebase.
+pub struct AddRepository;
+
+/// The page for a codebase that has no data.
+pub struct LinkRepository;
+
+/// Says what an address is.
+const ADDRESS_PROBLEM: &str = "Enter the address of a repository at GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour.";
+
+fn address_field(inputs: &Inputs) -> Markup {
+    let hint = html! { "At GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour." };
+    Field::text("repository", "Address of the repository").required().at_most(500).hint(hint).show(inputs)
+}
+
+fn repository(fields: &Fields) -> Result<LinkRequest> {
+    let (channel, repo_full_name) = fields
+        .parsed("repository", ADDRESS_PROBLEM, parse_repository_address)?
+        .ok_or_else(|| Error::invalid(problem("repository", ADDRESS_PROBLEM)))?;
+    Ok(LinkRequest { channel, repo_full_name })
+}
+
+impl Page for AddRepository {
+    const PATH: &'static str = "/inventory/add/repository";
+    const TITLE: &'static str = "Add a codebase by its repository";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let groups = groups_of(visit).await?;
+        let inputs = &visit.inputs;
+        let title_hint = html! { "If this is empty, the name of the repository." };
+        let form = html! {
+            (address_field(inputs))
+            (Field::text("title", "Title").at_most(200).hint(title_hint).show(inputs))
+            (exclusivity_field(inputs, "Exclusive sale"))
+            (group_field(inputs, &groups))
+            (fields::buttons(&visit.context, "Add the codebase", ("Leave", paths::ADD_ASSETS)))
+        };
+        let body = html! {
+            (fields::refusal(&visit.context))
+            p { "The market copies the repository, and reads lines, languages, history, and contributors from the copy." }
+            (fields::form(&visit.context, Self::PATH, &form))
+        };
+        Ok(below_adding(Content::new(Self::TITLE, body)).into())
+    }
+}
+
+impl FormPage for AddRepository {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let mut problems = Vec::new();
+        let link = collect(repository(fields), &mut problems)?;
+        let group = collect(chosen_group(fields), &mut problems)?.flatten();
+        let exclusivity = collect(chosen_exclusivity(fields).map_err(Error::invalid), &mut problems)?;
+        let (Some(link), Some(exclusivity), true) = (link, exclusivity, problems.is_empty()) else {
+            return Err(Error::Invalid(problems));
+        };
+        let name = link.repo_full_name.rsplit('/').next().unwrap_or_default();
+        let change = AssetChange {
+            origin: ChangeOrigin::Inventory,
+            title: Some(fields.get("title").unwrap_or(name).to_owned()),
+            group_id: group.map_or(FieldChange::Unchanged, FieldChange::Set),
+            codebase: CodebaseChange {
+                exclusivity: FieldChange::Set(exclusivity),
+                ..CodebaseChange::default()
+            },
+            ..AssetChange::default()
+        };
+        let work = move |writer: &mut Writer, vendor: &Vendor| {
+            codebases::check_and_create(writer, vendor, change, Some(&link)).map(|asset| asset.id)
+        };
+        let team = visit.access.team().id;
+        let created: Uuid =
+            changes::perform(visit, fields, Change::new("create_codebase", "team", team), work).await?;
+        Ok(Answer::done(&paths::asset(created), Notice::RepositoryLinked))
+    }
+}
+
+impl Page for LinkRepository {
+    const PATH: &'static str = "/inventory/{asset}/repository";
+    const TITLE: &'static str = "Link a repository";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let asset = asset_of(visit).await?;
+        let path = paths::asset(asset.id);
+        let reason = match (asset.kind, &asset.data) {
+            (Kind::Codebase, None) => None,
+            (Kind::Codebase, Some(_)) => Some("This codebase already has data. Detach it first."),
+            _ => Some("Only codebases have repositories."),
+        };
+        let form = html! {
+            (address_field(&visit.inputs))
+            (fields::buttons(&visit.context, "Link the repository", ("Back to the asset", &path)))
+        };
+        let body = html! {
+            @match reason {
+                Some(reason) => {
+                    (badges::message(badges::Tone::Warning, &html! { (reason) }))
+                    div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
+                },
+                None => {
+                    (fields::refusal(&visit.context))
+                    p {
+                        "The market copies the repository into " b.long { bdi { (name_of(&asset)) } }
+                        ", and reads lines, languages, history, and contributors from the copy. What it reads replaces what you typed."
+                    }
+                    (fields::form(&visit.context, &visit.path, &form))
+                },
+            }
+        };
+        Ok(below_asset(Content::new(Self::TITLE, body), &asset).into())
+    }
+}
+
+impl FormPage for LinkRepository {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let asset = asset_of(visit).await?;
+        if asset.kind != Kind::Codebase {
+            let message = "Only codebases have repositories.";
+            return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
+        }
+        let link = repository(fields)?;
+        let work = move |writer: &mut Writer, vendor: &Vendor| {
+            codebases::attach_repository(writer, vendor, id, &link).map(|_| ())
+        };
+        changes::perform(visit, fields, Change::new("attach_codebase_data", "codebase", id), work).await?;
+        Ok(Answer::done(&paths::asset(id), Notice::RepositoryLinked))
+    }
+}

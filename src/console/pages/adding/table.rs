@@ -1,0 +1,149 @@
+//! Many codebases at once, from a table.
+
+use std::io::Read;
+
+use maud::html;
+
+use super::below_adding;
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        csv,
+        forms::Fields,
+        notices::Notice,
+        page::Page,
+        parts::{
+            fields::{self, Field},
+            tables::{self, Head},
+        },
+        paths,
+        receivers::{self, Receiver},
+        refusals, text,
+        visit::Visit,
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::Vendor,
+        codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
+    },
+    web::{
+        limits::Budget,
+        multipart::{self, FormLimits, FormWithFile},
+    },
+};
+
+/// Path to which the form is sent.
+const SEND: &str = "/inventory/add/table/rows";
+
+/// Path of the file with the columns.
+const TEMPLATE: &str = "/inventory/add/table/template";
+
+/// The page with the form.
+pub struct AddTable;
+
+/// The form.
+pub struct SendTable;
+
+/// The file with the columns, and one row as an example.
+pub struct Template;
+
+impl Page for AddTable {
+    const PATH: &'static str = "/inventory/add/table";
+    const TITLE: &'static str = "Add many codebases from a table";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let hint = html! { "With the heads of the columns in the first row. Copy it from a spreadsheet, or paste the text of a CSV file." };
+        let body = html! {
+            (fields::refusal(&visit.context))
+            form.stack method="post" enctype="multipart/form-data" action=(visit.links.to(SEND)) {
+                (fields::form_key(&visit.inputs))
+                div.field {
+                    label for="file" { "CSV file" }
+                    p.note #file-h { "Up to " (text::size(MAX_BYTES)) "." }
+                    input #file type="file" name="file" accept=".csv,.tsv,.txt,text/csv" aria-describedby="file-h";
+                }
+                (Field::lines("table", "Or the table itself").hint(hint).show(&visit.inputs))
+                (fields::buttons(&visit.context, "Add the codebases", ("Leave", paths::ADD_ASSETS)))
+            }
+            (tables::section("columns", "Columns", &columns()))
+        };
+        let note = html! {
+            "Up to " (MAX_ROWS) " codebases. If one row has a problem, none is added. "
+            a href=(visit.links.to(TEMPLATE)) download { "Download a template" }
+        };
+        Ok(below_adding(Content::new(Self::TITLE, body).with_note(note)).into())
+    }
+}
+
+fn columns() -> maud::Markup {
+    let heads = [Head::text("Column"), Head::text("Cells"), Head::text("Example")];
+    let row = |column: &codebase_tables::TableColumn| {
+        vec![html! { (column.head) }, html! { (column.about) }, html! { (column.example) }]
+    };
+    html! {
+        p { "Each column but the first two can be left out, and they can be in any order." }
+        (tables::table("Columns", &heads, &COLUMNS.iter().map(row).collect::<Vec<_>>()))
+    }
+}
+
+impl Page for Template {
+    const PATH: &'static str = TEMPLATE;
+    const TITLE: &'static str = "Template of a table of codebases";
+
+    type Access = Vendor;
+
+    async fn show(_: &Visit<Vendor>) -> Result<Answer> {
+        let heads = COLUMNS.iter().map(|column| column.head.to_owned()).collect();
+        let example = COLUMNS.iter().map(|column| column.example.to_owned()).collect();
+        Ok(csv::whole("codebases", heads, vec![example]))
+    }
+}
+
+impl Receiver for SendTable {
+    const PATH: &'static str = SEND;
+    const TITLE: &'static str = "Add codebases from a table";
+    const BUDGET: Budget = Budget::Other;
+
+    type Access = Vendor;
+
+    async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
+        let limits = FormLimits { text_bytes: MAX_BYTES, file_bytes: MAX_BYTES };
+        let body = request.take_body();
+        let form = multipart::receive(visit.market(), request, body, limits).await?;
+        let (typed, table) = table_of(visit, form).await?;
+        match add(visit, &table).await {
+            Err(error) if refusals::is_about_form(&error) => {
+                receivers::show_refused::<AddTable>(visit, request, AddTable::PATH, (typed, &error)).await
+            }
+            other => other,
+        }
+    }
+}
+
+/// Returns what was typed, and the fields with the table of the file, if one was chosen.
+async fn table_of(visit: &Visit<Vendor>, form: FormWithFile) -> Result<(Fields, Fields)> {
+    let FormWithFile { mut fields, file } = form;
+    let typed = Fields::of_pairs(fields.clone())?;
+    let Some(mut file) = file else { return Ok((typed.clone(), typed)) };
+    let read = move |_: &crate::market::Market| {
+        let mut bytes = Vec::new();
+        file.content.read_to_end(&mut bytes).map_err(Error::internal)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let text = visit.market().spawn_blocking(read).await?;
+    fields.retain(|(name, _)| name != "table");
+    fields.push(("table".to_owned(), text));
+    Ok((typed, Fields::of_pairs(fields)?))
+}
+
+async fn add(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+    let table = fields.get("table").unwrap_or_default().to_owned();
+    let change = Change::new("create_codebases", "team", visit.access.team().id);
+    let work = move |writer: &mut Writer, vendor: &Vendor| codebase_tables::create(writer, vendor, &table);
+    let _: u64 = changes::perform(visit, fields, change, work).await?;
+    Ok(Answer::done(paths::INVENTORY, Notice::CodebasesAdded))
+}

@@ -1,0 +1,229 @@
+//! An upload in parts: how far it is, its parts, and its end.
+
+use maud::{Markup, html};
+use poem::{
+    Request, Response,
+    http::{Method, StatusCode, header},
+};
+use uuid::Uuid;
+
+use super::{below_adding, file::SCRIPT};
+use crate::{
+    blobs::UploadedPart,
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::Fields,
+        notices::Notice,
+        page::{Action, FormPage, Page},
+        parts::{fields, kinds, tables, text},
+        paths,
+        receivers::Receiver,
+        visit::{Context, Visit},
+    },
+    domain::uploads::PartLayout,
+    error::{Error, Result},
+    market::{Market, Writer},
+    operations::{
+        access::Vendor,
+        own_uploads::{self, CompletedOwnUpload},
+    },
+    store::operator_uploads::OperatorUpload,
+    web::{limits::Budget, part_uploads},
+};
+
+/// The page of an upload.
+pub struct UploadPage;
+
+/// A part of an upload.
+pub struct UploadPart;
+
+/// The button that completes an upload.
+pub struct CompleteUpload;
+
+/// The page that discards an upload.
+pub struct DiscardUpload;
+
+impl Page for UploadPage {
+    const PATH: &'static str = "/inventory/add/uploads/{upload}";
+    const TITLE: &'static str = "An upload";
+    const BUDGET: Budget = Budget::Uploads;
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let (id, vendor) = (visit.id(0)?, visit.access.clone());
+        if let Some(completed) =
+            visit.read(move |reader, vendor| own_uploads::find_completed(reader, vendor, id)).await?
+        {
+            return Ok(below_adding(complete_content(&visit.context, &completed)).into());
+        }
+        let find = move |market: &Market| own_uploads::find_with_parts(market, &vendor, id);
+        let (upload, received) = visit.market().spawn_blocking(find).await?;
+        let body =
+            html! { (fields::refusal(&visit.context)) (in_progress(&visit.context, &upload, &received)) };
+        Ok(below_adding(Content::new("Upload", body)).with_script(SCRIPT).into())
+    }
+}
+
+fn in_progress(context: &Context, upload: &OperatorUpload, received: &[UploadedPart]) -> Markup {
+    let (id, layout) = (upload.upload.id, upload.upload.layout);
+    let numbers: Vec<String> = received.iter().map(|part| part.part_number.to_string()).collect();
+    let bytes: u64 = received.iter().map(|part| part.size_bytes).sum();
+    let is_complete = received.len() as u64 >= u64::from(layout.part_count());
+    let modified = upload.target.as_ref().and_then(|target| target.modified_ms);
+    let path = paths::upload(id);
+    html! {
+        section.panel aria-label="Transfer" data-upload data-parts=(context.links.to(&format!("{path}/parts/")))
+            data-name=(upload.file_name) data-size=(layout.size_bytes) data-part-bytes=(layout.part_bytes)
+            data-part-count=(layout.part_count()) data-received=(numbers.join(","))
+            data-modified=[modified] {
+            (tables::facts(&[
+                ("File", html! { span.long { bdi { (upload.file_name) } } }),
+                ("Size", html! { (text::size(layout.size_bytes)) }),
+                ("Becomes", becomes(upload)),
+                ("Has to arrive by", text::moment(upload.expires_at)),
+            ]))
+            progress max=(layout.size_bytes) value=(bytes) aria-label="How much has arrived" {}
+            p role="status" data-upload-state { (state(layout, received.len(), bytes)) }
+            @if !is_complete {
+                div.field data-upload-again hidden {
+                    label for="again" { "Choose the same file again to go on" }
+                    p.note #again-h { "Browsers forget which file it was. What has arrived is not sent again." }
+                    input #again type="file" accept=".zip,application/zip" aria-describedby="again-h";
+                }
+                noscript { p { "Sending a file in parts needs a script, which your browser has switched off." } }
+            }
+            div.row {
+                button type="button" data-upload-pause hidden { "Pause" }
+                a.button.quiet href=(context.links.to(&format!("{path}/discard"))) { "Discard…" }
+            }
+        }
+        form.row method="post" action=(context.links.to(&format!("{path}/complete"))) data-upload-complete {
+            (fields::form_key(&context.inputs))
+            button.primary hidden[!is_complete] { "Finish" }
+        }
+    }
+}
+
+fn state(layout: PartLayout, parts: usize, bytes: u64) -> String {
+    if parts == 0 {
+        return "Nothing has arrived yet.".to_owned();
+    }
+    let all = text::counted(u64::from(layout.part_count()), "part", "parts");
+    format!("{} of {all} have arrived: {}.", text::grouped(parts as u64), text::size(bytes))
+}
+
+/// Says what an upload becomes.
+pub fn becomes(upload: &OperatorUpload) -> Markup {
+    html! { @if let Some(target) = &upload.target {
+        @let (kind, _) = kinds::words(target.kind);
+        @match target.asset {
+            Some(_) => { "The data of an existing " (kind) },
+            None => { "The " (kind) " " span.long { bdi { (target.title) } } },
+        }
+    } }
+}
+
+fn complete_content(context: &Context, completed: &CompletedOwnUpload) -> Content {
+    let upload = &completed.upload;
+    let asset = html! { @match &completed.asset {
+        Some((id, title)) => a.long href=(context.links.to(&paths::asset(*id))) { bdi { (title) } },
+        None => (text::MISSING),
+    } };
+    let facts = [
+        ("File", html! { span.long { bdi { (upload.file_name) } } }),
+        ("Size", html! { (text::size(upload.size_bytes)) " (" (text::grouped(upload.size_bytes)) " bytes)" }),
+        ("SHA-256", html! { span.mono.long { (upload.sha256) } }),
+        ("Arrived", text::moment(upload.completed_at)),
+        ("Asset", asset),
+    ];
+    let body = html! {
+        (tables::facts(&facts))
+        p.note { "The market now reads the zip. The page of the asset shows how far it is, and what it found." }
+        div.row {
+            @if let Some((id, _)) = &completed.asset {
+                a.button.primary href=(context.links.to(&paths::asset(*id))) { "Open the asset" }
+            }
+            a.button href=(context.links.to(paths::ADD_ASSETS)) { "Add another" }
+        }
+    };
+    Content::new("The file has arrived", body)
+}
+
+impl Receiver for UploadPart {
+    const PATH: &'static str = "/inventory/add/uploads/{upload}/parts/{part}";
+    const TITLE: &'static str = "A part of an upload";
+    const METHOD: Method = Method::PUT;
+
+    type Access = Vendor;
+
+    async fn receive(visit: &Visit<Vendor>, request: &mut Request) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let number: u32 = visit.parameter(1).parse().map_err(|_| Error::not_found("page"))?;
+        let found = visit.read(move |reader, vendor| own_uploads::find(reader, vendor, id)).await?;
+        let (_, size) =
+            found.upload.layout.part(number).ok_or_else(|| Error::not_found("part of this upload"))?;
+        part_uploads::allow_any_time(request);
+        part_uploads::check_length(request, size)?;
+        let (body, vendor) = (request.take_body(), visit.access.clone());
+        let open = move |market: &Market| own_uploads::start_part(market, &vendor, id, number);
+        let etag = part_uploads::receive(visit.market(), request, body, size, open).await?;
+        let etag = etag.ok_or_else(|| part_uploads::wrong_size_error(size))?;
+        let response = Response::builder().status(StatusCode::NO_CONTENT);
+        Ok(Answer::File(response.header(header::ETAG, format!("\"{etag}\"")).finish()))
+    }
+}
+
+impl Action for CompleteUpload {
+    const PATH: &'static str = "/inventory/add/uploads/{upload}/complete";
+    const TITLE: &'static str = "Complete an upload";
+    const BUDGET: Budget = Budget::Uploads;
+
+    type Access = Vendor;
+
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let (id, vendor) = (visit.id(0)?, visit.access.clone());
+        let join = move |market: &Market| own_uploads::join(market, &vendor, id);
+        if let Some(joined) = visit.market().spawn_blocking(join).await? {
+            let base_url = visit.served.base_url().to_owned();
+            let work = move |writer: &mut Writer, vendor: &Vendor| {
+                own_uploads::complete(writer, vendor, &base_url, &joined)
+            };
+            let _: Uuid =
+                changes::perform(visit, fields, Change::new("complete_upload", "upload", id), work).await?;
+        }
+        Ok(Answer::done(&paths::upload(id), Notice::FileUploaded))
+    }
+}
+
+impl Page for DiscardUpload {
+    const PATH: &'static str = "/inventory/add/uploads/{upload}/discard";
+    const TITLE: &'static str = "Discard an upload";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let upload = visit.read(move |reader, vendor| own_uploads::find(reader, vendor, id)).await?;
+        let lost = html! { p {
+            "What has arrived of " b.long { bdi { (upload.file_name) } } " is deleted. Your own file stays as it is."
+        } };
+        let body = fields::question(
+            &visit.context,
+            &lost,
+            ("danger primary", "Discard the upload"),
+            &paths::upload(id),
+        );
+        Ok(below_adding(Content::new("Discard this upload?", body)).into())
+    }
+}
+
+impl FormPage for DiscardUpload {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let work = move |writer: &mut Writer, vendor: &Vendor| own_uploads::cancel(writer, vendor, id);
+        changes::perform(visit, fields, Change::new("discard_upload", "upload", id), work).await?;
+        Ok(Answer::done(paths::ADD_ASSETS, Notice::UploadDiscarded))
+    }
+}

@@ -1,0 +1,173 @@
+//! The linked data of an asset: how far it is, what was measured in it, and what can be done with it.
+
+use maud::{Markup, html};
+
+use super::{path, structure};
+use crate::{
+    console::{
+        parts::{
+            assets,
+            badges::{self, Tone},
+            bars, markdown,
+            tables::{self, Head},
+            text,
+        },
+        visit::Context,
+    },
+    domain::{
+        assets::{ArtifactStatus, Channel, Kind},
+        inventory::AttachedData,
+    },
+    operations::asset_details::AssetDetails,
+};
+
+/// Number of file extensions that are shown.
+const MAX_EXTENSIONS: usize = 40;
+
+/// Returns how far the data is; nothing for kinds that the market stores itself.
+pub fn badge(details: &AssetDetails) -> Markup {
+    html! { @if let Some((tone, word)) = assets::data_state(&details.asset) { (badges::badge(tone, word)) } }
+}
+
+/// Returns the section about the data; nothing for kinds that the market stores itself.
+pub fn section(context: &Context, details: &AssetDetails) -> Markup {
+    let asset = &details.asset;
+    let content = match &asset.data {
+        Some(data) => linked(context, details, data),
+        None if asset.kind.supports_proposals() => missing(context, details),
+        None => return Markup::default(),
+    };
+    tables::section("data", "Data", &content)
+}
+
+fn missing(context: &Context, details: &AssetDetails) -> Markup {
+    let asset = &details.asset;
+    let to = |verb: &str| context.links.to(&path(asset.id, verb));
+    html! {
+        p { "No data is linked. Buyers get what you link here, and the market reads from it what the fields say." }
+        div.row {
+            @if asset.kind == Kind::Codebase { a.button href=(to("repository")) { "Link a repository" } }
+            a.button href=(to("file")) { "Upload a zip archive" }
+        }
+    }
+}
+
+fn linked(context: &Context, details: &AssetDetails, data: &AttachedData) -> Markup {
+    let detach = context.links.to(&path(details.asset.id, "detach"));
+    html! {
+        (problems(details, data))
+        (tables::facts(&facts(details, data)))
+        (languages(details))
+        (structure::tree(&details.tree))
+        (structure::tables_of(details.dataset.as_ref()))
+        div.row { a.button.quiet href=(detach) { "Detach the data…" } }
+    }
+}
+
+fn problems(details: &AssetDetails, data: &AttachedData) -> Markup {
+    let tone = if details.is_in_progress { Tone::Waiting } else { Tone::Bad };
+    html! {
+        @if let Some(error) = &data.archive_error {
+            (badges::message(tone, &html! {
+                b { @if details.is_in_progress { "Copying failed, and is tried again. " } @else { "The data could not be copied. " } }
+                span.long { (error) }
+            }))
+        }
+        @if let Some(error) = &data.analysis_error {
+            (badges::message(tone, &html! { b { "The data could not be analyzed. " } span.long { (error) } }))
+        }
+        @if data.archive_error.is_none() && let Some(reason) = &details.not_readable {
+            (badges::message(Tone::Warning, &html! { b { "Its files cannot be checked. " } (reason) }))
+        }
+    }
+}
+
+fn facts(details: &AssetDetails, data: &AttachedData) -> Vec<(&'static str, Markup)> {
+    let known = &details.facts;
+    let mut facts = vec![("Source", html! { (assets::channel(data.channel)) })];
+    if let Some(repository) = &known.repository {
+        facts.push(("Repository", html! { span.mono.long { (repository) } }));
+    }
+    if let Some((name, _)) = &known.file {
+        facts.push(("File", html! { bdi.long { (name) } }));
+    }
+    let copied = if data.channel == Channel::Zip { "Stored" } else { "Copied" };
+    facts.push((copied, step(data.archive_status)));
+    facts.push(("Analyzed", html! { (step(data.analysis_status)) @if let Some(at) = data.analyzed_at { " " span.note { (text::moment(at)) } } }));
+    if let Some(bytes) = data.archive_bytes {
+        facts.push(("Size", html! { (text::size(bytes.unsigned_abs())) }));
+    }
+    if let Some((_, digest)) = &known.file {
+        facts.push(("SHA-256 digest", html! { span.mono.long { (digest) } }));
+    }
+    if let Some(commit) = &data.commit_sha {
+        facts.push(("Commit", html! { span.mono.long { (commit) } }));
+    }
+    if let Some(count) = known.file_count {
+        facts.push(("Files", html! { (text::grouped(count)) }));
+    }
+    if !known.file_extensions.is_empty() {
+        facts.push(("Kinds of files", extensions(&known.file_extensions)));
+    }
+    if data.channel != Channel::Zip {
+        facts.push(("Access", html! { @if data.is_private { "Needs credentials" } @else { "Public" } }));
+    }
+    if let Some(manifest) = &data.manifest_url {
+        facts.push(("Your manifest", address(manifest)));
+    }
+    facts.push(("Linked", text::moment(data.attached_at)));
+    facts
+}
+
+/// Returns the state of a step.
+fn step(status: ArtifactStatus) -> Markup {
+    let (tone, word) = match status {
+        ArtifactStatus::Pending => (Tone::Waiting, "Waits for its turn"),
+        ArtifactStatus::Running => (Tone::Waiting, "In progress"),
+        ArtifactStatus::Completed => (Tone::Good, "Done"),
+        ArtifactStatus::Failed => (Tone::Bad, "Failed"),
+        ArtifactStatus::Skipped => (Tone::Neutral, "Not done, since there is no copy"),
+    };
+    badges::badge(tone, word)
+}
+
+fn extensions(extensions: &[String]) -> Markup {
+    let shown: Vec<&str> = extensions.iter().take(MAX_EXTENSIONS).map(String::as_str).collect();
+    let more = extensions.len() - shown.len();
+    html! { span.mono.long { (shown.join(" ")) } @if more > 0 { " and " (more) " more" } }
+}
+
+fn address(text: &str) -> Markup {
+    html! { @match markdown::web_address(text) {
+        Some(address) => a.long href=(address) rel="nofollow noopener" { (text) },
+        None => span.mono.long { (text) },
+    } }
+}
+
+/// Returns the languages of a codebase by their share of the bytes.
+fn languages(details: &AssetDetails) -> Markup {
+    let bytes = &details.facts.languages;
+    let total: u64 = bytes.values().sum();
+    if total == 0 {
+        return Markup::default();
+    }
+    let mut sorted: Vec<(&String, u64)> = bytes.iter().map(|(slug, bytes)| (slug, *bytes)).collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let name = |slug: &String| details.language_names.get(slug).cloned().unwrap_or_else(|| text::words(slug));
+    let shares: Vec<(String, f64)> =
+        sorted.iter().map(|(slug, bytes)| (name(slug), *bytes as f64 / total as f64)).collect();
+    let rows: Vec<Vec<Markup>> = sorted
+        .iter()
+        .zip(&shares)
+        .map(|((_, bytes), (name, share))| {
+            vec![html! { (name) }, html! { (text::percent(*share)) }, html! { (text::size(*bytes)) }]
+        })
+        .collect();
+    let heads = [Head::text("Language"), Head::number("Share"), Head::number("Size")];
+    html! {
+        h3 { "Languages" }
+        (bars::bar(&shares, "bar"))
+        (bars::legend(&shares))
+        details { summary { "As a table" } (tables::table("Languages", &heads, &rows)) }
+    }
+}

@@ -1,0 +1,176 @@
+//! The form with the fields of an asset that its vendor can set. Locked ones are shown as text, with the reason.
+
+use maud::{Markup, html};
+
+use super::{
+    columns,
+    fields_shown::{amount, exclusivity, task_type},
+    lock_reason, path,
+};
+use crate::{
+    console::{
+        parts::{
+            fields::{self, Field},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{
+        assets::{Exclusivity, Kind, TaskType},
+        inventory::Asset,
+    },
+    operations::asset_details::EditableAsset,
+    string_enum::StringEnum,
+};
+
+/// Shows the form.
+pub fn form(context: &Context, found: &EditableAsset) -> Markup {
+    let asset = &found.asset;
+    let form = Form { context, asset };
+    let content = html! {
+        @if asset.kind != Kind::Task {
+            (form.field("title", &asset.title, Field::text("title", "Name").at_most(200)))
+        }
+        (form.field(
+            "description",
+            asset.description.as_deref().unwrap_or_default(),
+            Field::lines("description", "Description").hint(html! { "What it is, and what it is good for. Markdown works." }),
+        ))
+        (domains(&form, found))
+        (form.field(
+            "price_usd",
+            &amount(asset.price),
+            Field::decimal("price_usd", "Asking price, USD")
+                .hint(html! { "What you want for this asset by itself. Listings have prices of their own." }),
+        ))
+        @match asset.kind {
+            Kind::Codebase => (codebase(&form, found.is_sold_exclusively)),
+            Kind::Task => (subject(&form)),
+            _ => {}
+        }
+        @if asset.kind != Kind::Codebase {
+            (form.field(
+                "notes",
+                asset.notes.as_deref().unwrap_or_default(),
+                Field::lines("notes", "Your notes").hint(html! { "Buyers never see them." }),
+            ))
+        }
+        @if asset.kind != Kind::Task { (own_columns(&form)) }
+        (fields::buttons(context, "Save", ("Leave it as it is", &paths::asset(asset.id))))
+    };
+    html! { (fields::refusal(context)) (fields::form(context, &path(asset.id, "edit"), &content)) }
+}
+
+struct Form<'f> {
+    context: &'f Context,
+    asset: &'f Asset,
+}
+
+impl Form<'_> {
+    /// Shows a field, or its value if it is locked.
+    fn field(&self, name: &str, value: &str, field: Field) -> Markup {
+        let label = field.label().to_owned();
+        self.open(name, &label, value, |form| field.value(value).show(&form.context.inputs))
+    }
+
+    /// Shows what `field` returns, or the value if the field is locked.
+    fn open(&self, name: &str, label: &str, value: &str, field: impl FnOnce(&Self) -> Markup) -> Markup {
+        match self.asset.locks.get(name) {
+            Some(source) => read_only(name, label, value, lock_reason(*source)),
+            None => field(self),
+        }
+    }
+
+    fn select(&self, name: &str, label: &str, choices: Vec<(&'static str, String)>, chosen: &str) -> Markup {
+        let value = choices.iter().find(|(value, _)| *value == chosen).map(|(_, text)| text.clone());
+        self.open(name, label, &value.unwrap_or_default(), |form| {
+            fields::select(&form.context.inputs, name, label, choices, chosen)
+        })
+    }
+}
+
+/// Shows the value of a field that cannot be changed here. The problem with it, if there is one, is linked by its ID.
+fn read_only(name: &str, label: &str, value: &str, reason: &str) -> Markup {
+    html! {
+        div.field id=(name) {
+            b { (label) }
+            p.long { @if value.is_empty() { (text::MISSING) } @else { bdi { (value) } } }
+            p.note { (reason) }
+        }
+    }
+}
+
+fn domains(form: &Form, found: &EditableAsset) -> Markup {
+    let asset = &found.asset;
+    let is_chosen = |slug: &str| asset.domain_tags.iter().any(|tag| tag == slug);
+    let chosen: Vec<&str> = found
+        .domains
+        .iter()
+        .filter(|domain| is_chosen(&domain.slug))
+        .map(|domain| domain.label.as_str())
+        .collect();
+    let boxes = |form: &Form| {
+        let values = found.domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
+        fields::checkboxes(&form.context.inputs, "domain_tags", "Domains", values, is_chosen)
+    };
+    let words = Field::text("other_domain", "Domain in words")
+        .hint(html! { "If the domains above do not have it, and you chose the other one." })
+        .at_most(200);
+    html! {
+        (form.open("domain_tags", "Domains", &chosen.join(", "), boxes))
+        @if asset.kind != Kind::Codebase {
+            (form.field("other_domain", asset.other_domain.as_deref().unwrap_or_default(), words))
+        }
+    }
+}
+
+fn codebase(form: &Form, is_sold: bool) -> Markup {
+    let codebase = &form.asset.codebase;
+    let number = |number: Option<i64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let day = |day: Option<crate::domain::time::Day>| day.map(|day| day.to_string()).unwrap_or_default();
+    let numbers = [
+        ("lines_of_code", "Lines of code", codebase.lines_of_code),
+        ("commits", "Commits on the main branch", codebase.commits),
+        ("contributors", "Contributors", codebase.contributors),
+        ("merged_prs", "Merged pull requests", codebase.merged_prs),
+    ];
+    let mut choices = vec![("", "Not stated".to_owned())];
+    choices.extend(Exclusivity::ALL.iter().map(|value| (value.as_str(), exclusivity(*value).to_owned())));
+    let ci = [("", "Not known"), ("yes", "Yes"), ("no", "No")];
+    let ci = ci.into_iter().map(|(value, text)| (value, text.to_owned())).collect();
+    let runs_ci = codebase.ci_on_prs.map_or("", |runs| if runs { "yes" } else { "no" });
+    html! {
+        @if is_sold { (read_only("exclusivity", "Exclusivity", "Cannot be sold exclusively", "It was sold exclusively, so this stays.")) }
+        @else { (form.select("exclusivity", "Exclusivity", choices, codebase.exclusivity.map_or("", Exclusivity::as_str))) }
+        @for (name, label, value) in numbers { (form.field(name, &number(value), Field::integer(name, label))) }
+        div.row.even {
+            (form.field("history_start", &day(codebase.history_start), Field::day("history_start", "First commit")))
+            (form.field("history_end", &day(codebase.history_end), Field::day("history_end", "Last commit")))
+        }
+        (form.select("ci_on_prs", "Does continuous integration run on pull requests?", ci, runs_ci))
+    }
+}
+
+fn subject(form: &Form) -> Markup {
+    let choices = TaskType::ALL.iter().map(|value| (value.as_str(), task_type(*value).to_owned())).collect();
+    let chosen = form.asset.task.as_ref().map_or("", |task| task.task_type.as_str());
+    form.select("task_type", "Subject", choices, chosen)
+}
+
+fn own_columns(form: &Form) -> Markup {
+    let hint = html! { "One on each line: a name, a colon, and a value, for example Ticket: AB-12. They can be left out." };
+    let label = "Your own columns";
+    match columns::to_lines(&form.asset.extra_columns) {
+        Some(lines) => form.field("extra_columns", &lines, Field::lines("extra_columns", label).hint(hint)),
+        None => {
+            let value: Vec<String> = form.asset.extra_columns.keys().cloned().collect();
+            read_only(
+                "extra_columns",
+                label,
+                &value.join(", "),
+                "Their values can be changed through the API only.",
+            )
+        }
+    }
+}

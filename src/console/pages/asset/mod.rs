@@ -1,0 +1,63 @@
+//! An asset of the inventory: what it is, its data, its quality runs, and what can be done with it.
+
+pub mod check;
+mod columns;
+mod data;
+pub mod delete;
+pub mod detail;
+pub mod edit;
+mod edit_form;
+mod fields_shown;
+mod input;
+pub mod quality;
+mod structure;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    console::{answer::Content, parts::assets, paths, visit::Context},
+    domain::{assets::Kind, field_locks::LockSource, inventory::Asset},
+};
+
+/// Returns the path of a page or form of an asset.
+pub fn path(id: Uuid, verb: &str) -> String {
+    format!("{}/{verb}", paths::asset(id))
+}
+
+/// Puts a page below the inventory.
+fn below_inventory(content: Content) -> Content {
+    content.below("Inventory", paths::INVENTORY)
+}
+
+/// Puts a page below the page of an asset.
+fn below_asset(content: Content, asset: &Asset) -> Content {
+    below_inventory(content).below(assets::name(asset), paths::asset(asset.id)).narrow()
+}
+
+/// Returns the address of an asset in the API.
+fn api_path(asset: &Asset) -> String {
+    match asset.kind {
+        Kind::Codebase => format!("/v2/codebases/{}", asset.id),
+        Kind::RawData => format!("/v2/raw-data/{}", asset.id),
+        Kind::Task => format!("/v2/tasks/{}", asset.id),
+        _ => format!("/v2/assets/{}", asset.id),
+    }
+}
+
+/// Says why a field is read-only.
+const fn lock_reason(source: LockSource) -> &'static str {
+    match source {
+        LockSource::Api => "Set through the API, so it is read-only here.",
+        LockSource::Github => "Read from the linked GitHub repository, so it is read-only here.",
+        LockSource::Gitlab => "Read from the linked GitLab repository, so it is read-only here.",
+        LockSource::Bitbucket => "Read from the linked Bitbucket repository, so it is read-only here.",
+        LockSource::Zip => "Read from the uploaded archive, so it is read-only here.",
+    }
+}
+
+/// Returns what makes a script read the page again every few seconds, while something is in progress.
+fn follow(context: &Context, path: &str) -> Markup {
+    let here = context.links.to(path);
+    html! { div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {} }
+}

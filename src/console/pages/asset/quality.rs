@@ -1,0 +1,106 @@
+//! The quality runs of an asset: the latest one and earlier ones on its page, and each on a page of its own.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{below_asset, follow, path};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::{
+            findings,
+            tables::{self, Head},
+            text,
+        },
+        visit::{Context, Visit},
+    },
+    domain::quality_runs::RunOutcome,
+    error::Result,
+    operations::{
+        access::Vendor,
+        asset_details::{self, AssetDetails},
+    },
+    store::quality_runs::RunRow,
+    web::limits::Budget,
+};
+
+/// Returns the path of a run of an asset.
+pub fn run_path(asset: Uuid, run: Uuid) -> String {
+    path(asset, &format!("runs/{run}"))
+}
+
+/// Whether a run is in progress.
+pub fn is_running(details: &AssetDetails) -> bool {
+    details.latest_run.as_ref().is_some_and(|latest| latest.run.completed_at.is_none())
+}
+
+/// Returns the outcome of the latest run; nothing if the asset was never checked.
+pub fn badge(details: &AssetDetails) -> Markup {
+    html! { @if let Some(latest) = &details.latest_run {
+        span.row { span.note { "Checks:" } (findings::badge(findings::outcome(latest.run.status, latest.has_passed))) }
+    } }
+}
+
+/// Returns the section about the runs; nothing if the asset has none, and cannot be checked by itself.
+pub fn section(context: &Context, details: &AssetDetails) -> Markup {
+    let asset = &details.asset;
+    if details.runs.is_empty() && !asset.kind.supports_proposals() {
+        return Markup::default();
+    }
+    let check = context.links.to(&path(asset.id, "check"));
+    let content = html! {
+        @match &details.latest_run {
+            None => p { "It was never checked. " a href=(check) { "See what a check costs" } },
+            Some(latest) => {
+                p.row { span { "Run " (latest.run.run_number) } a href=(context.links.to(&run_path(asset.id, latest.run.id))) { "On its own page" } }
+                (findings::run(context, latest))
+            }
+        }
+        (earlier(context, asset.id, details.runs.get(1..).unwrap_or_default()))
+    };
+    tables::section("checks", "Checks", &content)
+}
+
+fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
+    let row = |(run, not_passed): &(RunRow, u64)| {
+        let outcome: RunOutcome = findings::outcome(run.status, *not_passed == 0);
+        vec![
+            html! { a href=(context.links.to(&run_path(asset, run.id))) { "Run " (run.run_number) } },
+            findings::badge(outcome),
+            text::day(run.started_at),
+            html! { (text::money(run.charge)) },
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = runs.iter().map(row).collect();
+    let heads = [Head::text("Run"), Head::text("Result"), Head::number("Started"), Head::number("Cost, USD")];
+    html! { @if !rows.is_empty() { h3 { "Earlier runs" } (tables::table("Earlier runs", &heads, &rows)) } }
+}
+
+/// The page of a run of an asset.
+pub struct AssetRun;
+
+impl Page for AssetRun {
+    const PATH: &'static str = "/inventory/{asset_id}/runs/{run_id}";
+    const TITLE: &'static str = "Checks of an asset";
+    const BUDGET: Budget = Budget::QualityChecks;
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let (id, run) = (visit.id(0)?, visit.id(1)?);
+        let (asset, found) =
+            visit.read(move |reader, vendor| asset_details::find_run(reader, vendor, id, run)).await?;
+        let body = html! {
+            @if found.run.completed_at.is_none() { (follow(&visit.context, &run_path(id, run))) }
+            div.stack {
+                (findings::summary(&found))
+                @if !found.checks.is_empty() {
+                    (tables::section("found", "What was found", &findings::findings(&visit.context, &found.checks)))
+                }
+            }
+        };
+        let content = Content::new(format!("Run {} of the checks", found.run.run_number), body);
+        Ok(below_asset(content, &asset).into())
+    }
+}

@@ -1,0 +1,94 @@
+//! What is in the linked data: its directories and files, and its tables with their columns.
+
+use maud::{Markup, html};
+
+use crate::{
+    artifacts::{
+        datasets::{Dataset, Table},
+        structure::{Node, NodeKind},
+    },
+    console::parts::{
+        tables::{self, Head},
+        text,
+    },
+    string_enum::StringEnum,
+};
+
+/// Number of directories and files that are shown, and of those in one directory.
+const MAX_NODES: usize = 2_000;
+const MAX_CHILDREN: usize = 200;
+
+/// Number of tables, of columns of a table, and of sample rows that are shown.
+const MAX_TABLES: usize = 20;
+const MAX_COLUMNS: usize = 100;
+const MAX_SAMPLES: usize = 3;
+
+/// Returns the tree of directories, each of which can be opened.
+pub fn tree(roots: &[Node]) -> Markup {
+    let mut remaining = MAX_NODES;
+    html! {
+        @if !roots.is_empty() {
+            h3 { "Structure" }
+            div.tree { (level(roots, &mut remaining)) }
+        }
+    }
+}
+
+fn level(nodes: &[Node], remaining: &mut usize) -> Markup {
+    let shown = nodes.len().min(MAX_CHILDREN).min(*remaining);
+    *remaining -= shown;
+    html! {
+        ul {
+            @for node in &nodes[..shown] { li {
+                @if node.kind == NodeKind::Directory && !node.children.is_empty() {
+                    details { summary { bdi { (node.name) "/" } } (level(&node.children, remaining)) }
+                } @else if node.kind == NodeKind::Directory { bdi { (node.name) "/" } }
+                @else { bdi { (node.name) } }
+            } }
+            @if shown < nodes.len() { li.note { "And " (text::grouped((nodes.len() - shown) as u64)) " more" } }
+        }
+    }
+}
+
+/// Returns the tables in the data.
+pub fn tables_of(dataset: Option<&Dataset>) -> Markup {
+    let Some(dataset) = dataset.filter(|dataset| !dataset.tables.is_empty()) else {
+        return Markup::default();
+    };
+    let further = dataset.further_tables + dataset.tables.len().saturating_sub(MAX_TABLES) as u64;
+    html! {
+        h3 { "Tables" }
+        @if let Some(rows) = dataset.rows { p.note { (text::counted(rows, "row", "rows")) " in all" } }
+        @for table in dataset.tables.iter().take(MAX_TABLES) { (shown(table)) }
+        @if further > 0 { p.note { "And " (text::counted(further, "more table", "more tables")) "." } }
+    }
+}
+
+fn shown(table: &Table) -> Markup {
+    let columns = table.columns.iter().take(MAX_COLUMNS);
+    let rows: Vec<Vec<Markup>> = columns
+        .map(|column| vec![html! { bdi.long { (column.name) } }, html! { span.mono { (column.kind) } }])
+        .collect();
+    let more = table.columns.len() - rows.len();
+    html! {
+        details {
+            summary.long {
+                bdi.mono { (table.path) }
+                span.note { (text::counted(table.columns.len() as u64, "column", "columns")) }
+            }
+            div.stack {
+                p.note {
+                    (text::words(table.format.as_str())) " · " (text::counted(table.files, "file", "files"))
+                    @if let Some(rows) = table.rows { " · " (text::counted(rows, "row", "rows")) }
+                }
+                @if !rows.is_empty() {
+                    (tables::table(&table.path, &[Head::text("Column"), Head::text("Type")], &rows))
+                }
+                @if more > 0 { p.note { "And " (text::counted(more as u64, "more column", "more columns")) "." } }
+                @if !table.sample.is_empty() {
+                    pre.long tabindex="0" { @for line in table.sample.iter().take(MAX_SAMPLES) { (line) "\n" } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The changes of many assets that the team has made.
+
+use maud::{Markup, html};
+
+use super::{badge, numbers, phrase, state};
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List},
+        parts::{
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, team_records},
+    store::{
+        bulk_changes::BulkChange,
+        records::{Filters, pages::TeamPage},
+    },
+};
+
+/// The list.
+pub struct BulkChanges;
+
+impl List for BulkChanges {
+    const PATH: &'static str = paths::BULK_CHANGES;
+    const TITLE: &'static str = "Changes of many assets";
+    const FILE_NAME: &'static str = "changes-of-assets";
+
+    type Access = Vendor;
+    type Row = BulkChange;
+
+    fn columns() -> Vec<Column<BulkChange>> {
+        vec![
+            Column {
+                head: Head::text("Change"),
+                show: |context, row| {
+                    html! {
+                        a href=(context.links.to(&paths::bulk_change(row.id))) {
+                            (phrase(row.action.kind(), row.selected))
+                        }
+                    }
+                },
+                text: |row| phrase(row.action.kind(), row.selected),
+            },
+            Column {
+                head: Head::text("State"),
+                show: |_, row| badge(row.status),
+                text: |row| state(row.status).1.to_owned(),
+            },
+            Column { head: Head::text("Result"), show: |_, row| html! { (numbers(row)) }, text: numbers },
+            Column {
+                head: Head::number("Started"),
+                show: |_, row| text::moment(row.created_at),
+                text: |row| row.created_at.to_string(),
+            },
+            Column {
+                head: Head::number("Ended"),
+                show: |_, row| {
+                    html! {
+                        @match row.completed_at { Some(time) => (text::moment(time)), None => (text::MISSING) }
+                    }
+                },
+                text: |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+            },
+        ]
+    }
+
+    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<BulkChange>> {
+        team_records::page(reader, vendor, &Filters::default(), asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        let link = context.links.to(paths::INVENTORY);
+        tables::empty(
+            "Nothing was changed yet",
+            "Choose assets in the inventory, then move, tag, price, attach, check, or delete all of them at once.",
+            Some(("Open the inventory", &link)),
+        )
+    }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content.below("Inventory", paths::INVENTORY)
+    }
+}

@@ -1,0 +1,84 @@
+//! Changes of many assets at once: the form that starts one, its result or how far it is, and the list.
+
+pub mod list;
+pub mod new;
+pub mod result;
+
+use maud::Markup;
+
+use crate::{
+    console::parts::{
+        badges::{self, Tone},
+        text,
+    },
+    domain::bulk_changes::{BulkActionKind, BulkChangeStatus, SkipReason},
+    store::bulk_changes::BulkChange,
+};
+
+/// Returns what is done with a number of assets, such as "Tag 412 assets".
+fn phrase(action: BulkActionKind, number: u64) -> String {
+    let assets = text::counted(number, "asset", "assets");
+    match action {
+        BulkActionKind::Move => format!("Move {assets}"),
+        BulkActionKind::Tag => format!("Tag {assets}"),
+        BulkActionKind::Describe => format!("Describe {assets}"),
+        BulkActionKind::Price => format!("Set the price of {assets}"),
+        BulkActionKind::Attach => format!("Attach {assets} to a listing"),
+        BulkActionKind::Check => format!("Check {assets}"),
+        BulkActionKind::Delete => format!("Delete {assets}"),
+    }
+}
+
+/// Returns the word for what was done to an asset.
+const fn done(action: BulkActionKind) -> &'static str {
+    match action {
+        BulkActionKind::Move => "moved",
+        BulkActionKind::Tag | BulkActionKind::Describe | BulkActionKind::Price => "changed",
+        BulkActionKind::Attach => "attached",
+        BulkActionKind::Check => "being checked",
+        BulkActionKind::Delete => "deleted",
+    }
+}
+
+const fn state(status: BulkChangeStatus) -> (Tone, &'static str) {
+    match status {
+        BulkChangeStatus::Running => (Tone::Waiting, "In progress"),
+        BulkChangeStatus::Completed => (Tone::Good, "Done"),
+        BulkChangeStatus::Cancelled => (Tone::Neutral, "Canceled"),
+        BulkChangeStatus::Failed => (Tone::Bad, "Failed"),
+    }
+}
+
+fn badge(status: BulkChangeStatus) -> Markup {
+    let (tone, word) = state(status);
+    badges::badge(tone, word)
+}
+
+/// Returns the numbers of a change, such as "412 changed, 3 skipped".
+fn numbers(change: &BulkChange) -> String {
+    let changed = format!("{} {}", text::grouped(change.changed), done(change.action.kind()));
+    match change.skipped.total() {
+        0 => changed,
+        skipped => format!("{changed}, {} skipped", text::grouped(skipped)),
+    }
+}
+
+/// Says why assets were skipped.
+const fn reason(reason: SkipReason) -> &'static str {
+    match reason {
+        SkipReason::Unchanged => "It was so already",
+        SkipReason::Locked => "Locked: the value was set by the API, or read from linked data",
+        SkipReason::WrongKind => "This kind of asset does not allow it",
+        SkipReason::InUse => "On a listing that is in review or published: withdraw or unpublish it first",
+        SkipReason::AlreadyAttached => "On the listing already",
+        SkipReason::KindRetired => "This kind of asset accepts no new listings",
+        SkipReason::Incomplete => "Not complete: add what the asset lacks first",
+        SkipReason::ListingRefuses => "The listing does not accept it as it is now",
+        SkipReason::NoData => "No linked data to check: add a file or a repository first",
+        SkipReason::NotReadable => "The market has no files of it that can be checked",
+        SkipReason::RunInProgress => "A check is in progress already",
+        SkipReason::InsufficientCredits => "Not enough credits",
+        SkipReason::Gone => "Deleted in the meantime",
+        SkipReason::TargetGone => "The group or the listing does not exist any more",
+    }
+}

@@ -1,0 +1,302 @@
+//! The form that changes many assets: it shows their number, and what is lost, before anything happens.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::phrase;
+use crate::{
+    console::{
+        address::Query,
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        page::{FormPage, Page},
+        pages::inventory::state::{ACTION, InventoryState, Selection},
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Field},
+            tables, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        bulk_changes::{BulkAction, BulkActionKind, MAX_ASSETS, MAX_PER_TRANSACTION},
+        money::Cents,
+        taxonomy::Label,
+    },
+    error::{Error, Result},
+    operations::{
+        access::Vendor,
+        bulk_changes::{self, Preparation},
+        listing_attachments::Chosen,
+    },
+    string_enum::StringEnum,
+};
+
+/// Path of the form.
+const PATH: &str = "/inventory/changes/new";
+
+/// Field with the number of assets that the form showed.
+const NUMBER: &str = "number";
+
+/// The page.
+pub struct NewBulkChange;
+
+/// What the address, or the form, is about.
+struct Asked {
+    state: InventoryState,
+    selection: Selection,
+    chosen: Chosen,
+}
+
+impl Asked {
+    /// Reads which assets are chosen; `None` if none is.
+    fn read(query: &Query, vendor: &Vendor) -> Result<Option<Asked>> {
+        let state = InventoryState::of(query);
+        let Some(selection) = Selection::of(query) else { return Ok(None) };
+        let chosen = match &selection {
+            Selection::Assets(ids) => Chosen::Ids(ids.clone()),
+            Selection::All { .. } => Chosen::Matching(state.filter(vendor)?),
+        };
+        Ok(Some(Asked { state, selection, chosen }))
+    }
+}
+
+impl Page for NewBulkChange {
+    const PATH: &'static str = PATH;
+    const TITLE: &'static str = "Change many assets";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        // A refused form is shown again for the same assets.
+        let query = visit.inputs.typed().map_or(&visit.query, Fields::values).clone();
+        // What cannot be read chooses nothing.
+        let asked = Asked::read(&query, &visit.access).unwrap_or_default();
+        let action = query.get(ACTION).and_then(BulkActionKind::parse);
+        let context = &visit.context;
+        let (title, body) = match (asked, action) {
+            (None, _) => (Self::TITLE.to_owned(), nothing_chosen(context)),
+            (Some(asked), None) => (Self::TITLE.to_owned(), choice(context, &asked)),
+            (Some(asked), Some(action)) => {
+                let asked = Arc::new(asked);
+                let read = Arc::clone(&asked);
+                let prepare = visit
+                    .read(move |reader, vendor| bulk_changes::prepare(reader, vendor, &read.chosen, action));
+                let prepared = prepare.await?;
+                match prepared.count {
+                    0 => (Self::TITLE.to_owned(), nothing_chosen(context)),
+                    count => (phrase(action, count), form(context, &asked, action, &prepared)),
+                }
+            }
+        };
+        let content = Content::new(title, body)
+            .below("Inventory", paths::INVENTORY)
+            .below("Changes of many assets", paths::BULK_CHANGES);
+        Ok(content.narrow().into())
+    }
+}
+
+impl FormPage for NewBulkChange {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let asked = Asked::read(fields.values(), &visit.access)?.ok_or_else(|| {
+            Error::Conflict("No assets are chosen. Choose some in the inventory.".to_owned())
+        })?;
+        let kind = fields.parsed(ACTION, "Choose what to do.", BulkActionKind::parse)?;
+        let kind = kind.ok_or_else(|| Error::invalid(problem(ACTION, "Choose what to do.")))?;
+        let action = read_action(kind, fields)?;
+        let shown = fields.get(NUMBER).and_then(|number| number.parse().ok());
+        let change = Change::new("change_assets", "team", visit.access.team().id);
+        let started = changes::perform(visit, fields, change, move |writer, vendor| {
+            bulk_changes::start(writer, vendor, &asked.chosen, shown, &action)
+        });
+        Ok(Answer::Redirect(paths::bulk_change(started.await?)))
+    }
+}
+
+fn read_action(kind: BulkActionKind, fields: &Fields) -> Result<BulkAction> {
+    let id = |name: &'static str, message: &str| -> Result<Uuid> {
+        let id = fields.parsed(name, message, |text| Uuid::try_parse(text).ok())?;
+        id.ok_or_else(|| Error::invalid(problem(name, message)))
+    };
+    let removes = fields.is_checked("clear");
+    Ok(match kind {
+        BulkActionKind::Move => BulkAction::Move { group: id("to_group", "Choose a group.")? },
+        BulkActionKind::Attach => BulkAction::Attach { listing: id("to_listing", "Choose a listing.")? },
+        BulkActionKind::Tag => {
+            let all = |name| fields.all(name).map(str::to_owned).collect();
+            BulkAction::Tag { add: all("add_tags"), remove: all("remove_tags") }
+        }
+        BulkActionKind::Describe if removes => BulkAction::Describe { description: None },
+        BulkActionKind::Describe => {
+            let message = "Enter a description, or choose that it is removed.";
+            let description = fields.require("description", message)?.replace("\r\n", "\n");
+            BulkAction::Describe { description: Some(description) }
+        }
+        BulkActionKind::Price if removes => BulkAction::Price { cents: None },
+        BulkActionKind::Price => {
+            BulkAction::Price { cents: Some(fields.required_amount("price")?).map(|price| price.0) }
+        }
+        BulkActionKind::Check => BulkAction::Check,
+        BulkActionKind::Delete => BulkAction::Delete,
+    })
+}
+
+fn nothing_chosen(context: &Context) -> Markup {
+    let inventory = context.links.to(paths::INVENTORY);
+    let advice = "Choose assets in the inventory, or all that match its filter, then what to do with them.";
+    html! {
+        (fields::refusal(context))
+        (tables::empty("No assets are chosen", advice, Some(("Open the inventory", &inventory))))
+    }
+}
+
+/// Shows what can be done with the chosen assets.
+fn choice(context: &Context, asked: &Asked) -> Markup {
+    html! {
+        (fields::refusal(context))
+        form.stack action=(context.links.to(PATH)) {
+            (asked.state.hidden()) (asked.selection.hidden())
+            @let actions = BulkActionKind::ALL.iter().map(|kind| (kind.as_str(), word(*kind).to_owned()));
+            (fields::select(&context.inputs, ACTION, "What to do with the assets", actions, ""))
+            div.row { button.primary { "Go on" } (leave(context, asked)) }
+        }
+    }
+}
+
+const fn word(kind: BulkActionKind) -> &'static str {
+    match kind {
+        BulkActionKind::Move => "Move to a group",
+        BulkActionKind::Tag => "Tag",
+        BulkActionKind::Describe => "Describe",
+        BulkActionKind::Price => "Set the price",
+        BulkActionKind::Attach => "Attach to a listing",
+        BulkActionKind::Check => "Check",
+        BulkActionKind::Delete => "Delete",
+    }
+}
+
+fn leave(context: &Context, asked: &Asked) -> Markup {
+    let inventory = asked.state.query().at(&context.links.to(paths::INVENTORY));
+    html! { a.button.quiet href=(inventory) { "Leave them as they are" } }
+}
+
+fn form(context: &Context, asked: &Asked, action: BulkActionKind, prepared: &Preparation) -> Markup {
+    if prepared.count > MAX_ASSETS {
+        let reason = html! { "At most " (text::grouped(MAX_ASSETS)) " assets can be changed at once. Filter the inventory, and \
+        change one part after the other." };
+        return html! { (badges::message(Tone::Warning, &reason)) div.row { (leave(context, asked)) } };
+    }
+    let is_possible = match action {
+        BulkActionKind::Attach => !prepared.listings.is_empty(),
+        BulkActionKind::Check => prepared.credits.0 >= prepared.run_price.0,
+        _ => true,
+    };
+    let class = if action == BulkActionKind::Delete { "danger" } else { "primary" };
+    let content = html! {
+        (asked.state.hidden()) (asked.selection.hidden())
+        input type="hidden" name=(ACTION) value=(action.as_str());
+        input type="hidden" name=(NUMBER) value=(prepared.count);
+        (parameters(context, action, prepared))
+        @if prepared.count > MAX_PER_TRANSACTION {
+            p.note { "This is done in the background. You see how far it is, and can cancel it." }
+        }
+        div.row {
+            @if is_possible { button class=(class) { (phrase(action, prepared.count)) } }
+            (leave(context, asked))
+        }
+    };
+    html! { (fields::refusal(context)) (fields::form(context, PATH, &content)) }
+}
+
+/// Shows the fields of an action, and what else one must know before.
+fn parameters(context: &Context, action: BulkActionKind, prepared: &Preparation) -> Markup {
+    let inputs = &context.inputs;
+    let locked = html! { p.note { "Values that were set by the API, or read from linked data, are locked and stay as they are." } };
+    let removed =
+        |text: &str| fields::checkboxes(inputs, "clear", "Or", [("yes", text.to_owned())], |_| false);
+    match action {
+        BulkActionKind::Move => {
+            let ids: Vec<String> = prepared.groups.iter().map(|group| group.id.to_string()).collect();
+            let names = prepared.groups.iter().map(|group| group.name.clone());
+            // Rows that are dragged onto a group name it.
+            let dragged_to = context.query.get("to_group").unwrap_or_default();
+            fields::select(
+                inputs,
+                "to_group",
+                "To the group",
+                ids.iter().map(String::as_str).zip(names),
+                dragged_to,
+            )
+        }
+        BulkActionKind::Attach if prepared.listings.is_empty() => {
+            let reason = html! { "Your team has no listing whose assets can be changed: none is a draft, or ready. Make one first, \
+            under “Listings”." };
+            badges::message(Tone::Warning, &reason)
+        }
+        BulkActionKind::Attach => {
+            let ids: Vec<String> = prepared.listings.iter().map(|listing| listing.id.to_string()).collect();
+            let titles = prepared.listings.iter().map(|listing| match listing.title.trim() {
+                "" => "Untitled".to_owned(),
+                title => title.to_owned(),
+            });
+            html! {
+                (fields::select(inputs, "to_listing", "To the listing", ids.iter().map(String::as_str).zip(titles), ""))
+                p.note { "Assets that lack something are skipped, and you see which." }
+            }
+        }
+        BulkActionKind::Tag => html! {
+            (tags(context, "add_tags", "Add these tags", &prepared.domains))
+            (tags(context, "remove_tags", "Remove these tags", &prepared.domains))
+            (locked)
+        },
+        BulkActionKind::Describe => html! {
+            (Field::lines("description", "Description of each asset").hint(html! { "Replaces the descriptions that they have." })
+                .at_most(20_000).show(inputs))
+            (removed("Remove their descriptions"))
+            (locked)
+        },
+        BulkActionKind::Price => html! {
+            (Field::decimal("price", "Asking price of each asset, USD").show(inputs))
+            (removed("Remove their prices"))
+            (locked)
+        },
+        BulkActionKind::Check => cost(prepared),
+        BulkActionKind::Delete => html! {
+            div.prose {
+                p { "The assets are deleted with their descriptions, prices, files, and results of checks. This cannot be undone." }
+                p { "They are taken off drafts of listings. Assets on listings that are in review or published are kept, and \
+                    you see which. What buyers have bought stays theirs." }
+            }
+        },
+    }
+}
+
+fn tags(context: &Context, name: &str, legend: &str, domains: &[Label]) -> Markup {
+    let values = domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
+    fields::checkboxes(&context.inputs, name, legend, values, |_| false)
+}
+
+/// Shows the cost of quality runs.
+fn cost(prepared: &Preparation) -> Markup {
+    let price = prepared.run_price;
+    let total = i64::try_from(prepared.count).ok().and_then(|count| price.0.checked_mul(count));
+    let total = Cents(total.unwrap_or(i64::MAX));
+    html! {
+        (tables::facts(&[
+            ("Price of a check", html! { (text::money(price)) }),
+            ("For all assets, at most", html! { b { (text::money(total)) } }),
+            ("Your credits", html! { (text::money(prepared.credits)) }),
+        ]))
+        @if prepared.credits.0 < total.0 {
+            (badges::message(Tone::Warning, &html! {
+                @if prepared.credits.0 < price.0 { "Your credits do not suffice for a check. Buy credits first." }
+                @else { "Your credits do not suffice for all of them. The checks stop when they are used up." }
+            }))
+        }
+        p.note { "Assets without linked data, or whose check is in progress, are skipped and cost nothing." }
+    }
+}

@@ -1,0 +1,280 @@
+//! The page on which assets are attached to a listing of the team, and detached.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{attached, candidates};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        notices::Notice,
+        page::{Action, FormPage, Page},
+        pages::inventory::state::{self, InventoryState},
+        parts::{
+            badges::{self, Tone},
+            fields, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        listing_lifecycle::Operation,
+        listings::{Actor, AttachSkip, LifecycleStage},
+        row_ids::AssetRowId,
+        stages::RequiredField,
+    },
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Vendor,
+        assets::{self, AssetFilter, AssetPage},
+        listing_assets,
+        listing_attachments::{self, AttachOutcome, Chosen, SkippedAssets},
+        listings,
+    },
+    store::{groups::Group, inventory, listings::ListingRow},
+    string_enum::StringEnum,
+};
+
+/// Number of assets on a page of a table.
+const ROWS_PER_PAGE: usize = 50;
+
+/// Maximum number of assets of a listing before a page.
+const MAX_OFFSET: u64 = 10_000_000;
+
+/// Field of the query with the number of candidates before the page.
+pub(super) const FROM: &str = state::FROM;
+
+/// Field of the query with the number of attached assets before the page.
+pub(super) const ATTACHED_FROM: &str = "attached_from";
+
+/// What the page shows.
+pub(super) struct Found {
+    /// The listing.
+    pub(super) listing: ListingRow,
+    /// Why its assets cannot be changed; `None` if they can.
+    pub(super) refusal: Option<&'static str>,
+    /// A page of what is attached.
+    pub(super) attached: AssetPage,
+    /// The groups of the inventory.
+    pub(super) groups: Vec<Group>,
+    /// What is searched for.
+    pub(super) state: InventoryState,
+    /// A page of what was found; `None` if the search cannot be read.
+    pub(super) candidates: Option<AssetPage>,
+    /// Which of these are attached already.
+    pub(super) attached_candidates: BTreeSet<AssetRowId>,
+}
+
+/// The page.
+pub struct Assets;
+
+impl Page for Assets {
+    const PATH: &'static str = "/selling/listings/{id}/assets";
+    const TITLE: &'static str = "Assets of a listing";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        content(visit, None).await
+    }
+}
+
+impl FormPage for Assets {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let chosen = if fields.get("scope") == Some("all") {
+            Chosen::Matching(InventoryState::of(&visit.query).filter(&visit.access)?)
+        } else {
+            let ids: Vec<Uuid> = fields.all(state::ASSET).filter_map(|id| Uuid::try_parse(id).ok()).collect();
+            if ids.is_empty() {
+                return Err(Error::invalid(problem("attach", "Choose at least one asset in the table.")));
+            }
+            Chosen::Ids(ids)
+        };
+        let change = Change::new("attach_listing_assets", "listing", id);
+        let outcome = changes::perform(visit, fields, change, move |writer, vendor| {
+            listing_attachments::attach(writer, vendor, Actor::Team, id, chosen)
+        });
+        let outcome = outcome.await?;
+        content(visit, Some(&outcome)).await
+    }
+}
+
+/// The button that detaches an asset.
+pub struct Detach;
+
+impl Action for Detach {
+    const PATH: &'static str = "/selling/listings/{id}/assets/detach";
+    const TITLE: &'static str = "Detach an asset";
+
+    type Access = Vendor;
+
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let asset = fields.get(state::ASSET).and_then(|asset| Uuid::try_parse(asset).ok());
+        let asset = asset.ok_or_else(|| Error::not_found("asset"))?;
+        let change = Change::new("detach_listing_asset", "listing", id);
+        let detach = changes::perform(visit, fields, change, move |writer, vendor| {
+            listing_assets::detach(writer, vendor, Actor::Team, id, asset)
+        });
+        detach.await?;
+        Ok(Answer::done(&super::assets(id), Notice::Detached))
+    }
+}
+
+/// Returns the offset in a field of the query.
+fn offset(context: &Context, name: &str) -> u64 {
+    context.query.get(name).and_then(|number| number.parse().ok()).unwrap_or(0).min(MAX_OFFSET)
+}
+
+async fn content(visit: &Visit<Vendor>, outcome: Option<&AttachOutcome>) -> Result<Answer> {
+    let (id, state) = (visit.id(0)?, InventoryState::of(&visit.query));
+    let offsets = (offset(&visit.context, ATTACHED_FROM), offset(&visit.context, FROM));
+    let found = visit.read(move |reader, vendor| find(reader, vendor, id, state, offsets)).await?;
+    let (context, title) = (&visit.context, &found.listing.title);
+    let body = html! {
+        (fields::refusal(context))
+        @if let Some(outcome) = outcome { (shown_outcome(context, outcome)) }
+        @match found.refusal {
+            Some(reason) => (badges::message(Tone::Warning, &html! { b { "Its assets cannot be changed now. " } (reason) })),
+            None if found.listing.status.stage() == LifecycleStage::Ready => (badges::message(Tone::Warning, &html! {
+                b { "The market has approved this listing. " }
+                "Attaching or detaching an asset ends the approval: you then submit the listing for review again."
+            })),
+            None => {}
+        }
+        (attached::section(context, &found))
+        @if found.refusal.is_none() { (candidates::section(context, &found)) }
+    };
+    let done = html! { a.button href=(context.links.to(&paths::own_listing(id))) { "Go to the listing" } };
+    let content = Content::new(format!("Assets of {title}"), body)
+        .with_actions(done)
+        .below("Listings", paths::OWN_LISTINGS)
+        .below(title, paths::own_listing(id))
+        .with_request(format!("/v2/listings/{id}/assets"));
+    Ok(content.into())
+}
+
+/// Reads what the page shows. `from` are the numbers of assets before the pages of both tables.
+fn find(
+    reader: &Reader,
+    vendor: &Vendor,
+    id: Uuid,
+    state: InventoryState,
+    from: (u64, u64),
+) -> Result<Found> {
+    let listing = listings::find_own(reader.rows, vendor, id)?;
+    let query = inventory::Query { listing: Some(id), ..inventory::Query::new(vendor.team_row_id()) };
+    let of_listing = AssetFilter { query, deprecated: None, attachable_to: None };
+    let attached = assets::page(reader, vendor, of_listing, ROWS_PER_PAGE, from.0)?;
+    let refusal = why_locked(&listing);
+    let groups = attached.counts.groups.iter().map(|(group, _)| group.clone()).collect();
+    let is_searched = refusal.is_none() && state.problems.is_empty();
+    let candidates = if is_searched {
+        Some(assets::page(reader, vendor, state.filter(vendor)?, ROWS_PER_PAGE, from.1)?)
+    } else {
+        None
+    };
+    let rows: Vec<AssetRowId> =
+        candidates.iter().flat_map(|page| &page.items).map(|asset| asset.row_id).collect();
+    let attached_candidates = listing_attachments::attached_among(reader.rows, vendor, id, &rows)?;
+    Ok(Found { listing, refusal, attached, groups, state, candidates, attached_candidates })
+}
+
+/// Returns why the assets of a listing cannot be changed, and what to do; `None` if they can.
+fn why_locked(listing: &ListingRow) -> Option<&'static str> {
+    let state = listing.state();
+    if state.after(Operation::Attach).is_ok() {
+        return None;
+    }
+    Some(match state.status.stage() {
+        LifecycleStage::Review => "The listing is in review. Withdraw it from review first.",
+        LifecycleStage::Active => "The listing is in the catalog. Unpublish it first.",
+        LifecycleStage::Archived => "The listing is archived. Restore it first.",
+        LifecycleStage::Draft | LifecycleStage::Ready => "Its state does not allow it.",
+    })
+}
+
+/// Shows how many assets were attached, and why others were not.
+fn shown_outcome(context: &Context, outcome: &AttachOutcome) -> Markup {
+    let skipped: u64 = outcome.skipped.iter().map(|skipped| skipped.count).sum();
+    let tone = if outcome.attached > 0 { Tone::Good } else { Tone::Warning };
+    let attached = match outcome.attached {
+        0 => "Nothing was attached".to_owned(),
+        attached => text::counted(attached, "asset was attached", "assets were attached"),
+    };
+    badges::message(
+        tone,
+        &html! {
+            b { (attached) @if skipped > 0 { ", " (text::grouped(skipped)) " skipped" } }
+            @if skipped > 0 { ul { @for skipped in &outcome.skipped { li { (skipped_line(context, skipped)) } } } }
+        },
+    )
+}
+
+fn skipped_line(context: &Context, skipped: &SkippedAssets) -> Markup {
+    let (one, many) = match skipped.reason {
+        AttachSkip::NotFound => ("asset is not in your inventory", "assets are not in your inventory"),
+        AttachSkip::AlreadyAttached => ("asset is attached already", "assets are attached already"),
+        AttachSkip::Deprecated => (
+            "asset is of a kind that the market stops trading",
+            "assets are of kinds that the market stops trading",
+        ),
+        AttachSkip::NotListable => ("asset lacks something", "assets lack something"),
+    };
+    let more = skipped.count.saturating_sub(skipped.first.len() as u64);
+    html! {
+        (text::counted(skipped.count, one, many))
+        @if !skipped.first.is_empty() {
+            ": "
+            @for (index, asset) in skipped.first.iter().enumerate() {
+                @if index > 0 { "; " }
+                a.long href=(context.links.to(&paths::asset(asset.id))) {
+                    bdi { @if asset.title.trim().is_empty() { "Asset without a title" } @else { (asset.title) } }
+                }
+                @if !asset.missing.is_empty() { " (" (field_names(&asset.missing)) ")" }
+            }
+            @if more > 0 { "; and " (text::grouped(more)) " more" }
+        }
+    }
+}
+
+/// Returns the names of fields that an asset lacks, as people read them.
+pub(super) fn field_names(fields: &[RequiredField]) -> String {
+    let name = |field: &RequiredField| match field {
+        RequiredField::PriceUsd => "price".to_owned(),
+        RequiredField::DomainTags => "domains".to_owned(),
+        RequiredField::MergedPrs => "merged pull requests".to_owned(),
+        RequiredField::CiOnPrs => "checks of pull requests".to_owned(),
+        other => other.as_str().replace('_', " "),
+    };
+    fields.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Shows the links between the pages of one of the tables; the other table stays where it is.
+pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64) -> Markup {
+    let from = offset(context, name);
+    let (shown, rows) = (shown as u64, ROWS_PER_PAGE as u64);
+    let at = |from: u64| {
+        let number = if from == 0 { String::new() } else { from.to_string() };
+        let part = if name == FROM { "attach" } else { "attached" };
+        format!("{}#{part}", context.here(&context.query.without(Notice::FIELD, None).with(name, &number)))
+    };
+    html! {
+        nav.row.apart aria-label={ @if name == FROM { "Pages of your inventory" } @else { "Pages of what is attached" } } {
+            span.note {
+                @if shown == 0 { "Nothing on this page of " (text::grouped(total)) }
+                @else { (text::grouped(from + 1)) " to " (text::grouped(from + shown)) " of " (text::grouped(total)) }
+            }
+            span.row {
+                @if from > 0 { a.button href=(at(from.saturating_sub(rows))) rel="prev" { "Back" } }
+                @if shown > 0 && from + shown < total { a.button href=(at(from + shown)) rel="next" { "Next" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The table of what is attached to a listing.
+
+use maud::{Markup, html};
+
+use super::{assets::Found, sample};
+use crate::{
+    console::{
+        parts::{
+            fields, kinds,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{inventory::Asset, stages::Stage},
+};
+
+/// Shows the assets of the listing. They can be detached if the state of the listing allows it.
+pub(super) fn section(context: &Context, found: &Found) -> Markup {
+    let total = found.attached.counts.total();
+    let content = html! {
+        @if total == 0 {
+            p { "Nothing is attached yet. A listing needs at least one asset to be submitted." }
+        } @else {
+            (table(context, found))
+            (super::assets::pager(context, super::assets::ATTACHED_FROM, found.attached.items.len(), total))
+        }
+    };
+    tables::section("attached", "Attached", &content)
+}
+
+fn table(context: &Context, found: &Found) -> Markup {
+    let mut heads =
+        vec![Head::text("Asset"), Head::text("Kind"), Head::text("State"), Head::number("Price, USD")];
+    if found.refusal.is_none() {
+        heads.push(Head::text("Detach"));
+    }
+    let rows: Vec<Vec<Markup>> = found
+        .attached
+        .items
+        .iter()
+        .map(|asset| {
+            let mut cells = cells(context, asset);
+            if found.refusal.is_none() {
+                cells.push(detach_button(context, found, asset));
+            }
+            cells
+        })
+        .collect();
+    tables::table("Attached assets", &heads, &rows)
+}
+
+/// Shows the name, the kind, the state, and the price of an asset.
+pub(super) fn cells(context: &Context, asset: &Asset) -> Vec<Markup> {
+    let price = asset.price.map(text::money).map(|price| price.trim_start_matches('$').to_owned());
+    vec![
+        html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (sample::title(asset)) } } },
+        html! { (text::words(kinds::words(asset.kind).0)) },
+        html! { (stage_word(asset.stage())) },
+        html! { (price.as_deref().unwrap_or(text::MISSING)) },
+    ]
+}
+
+/// Returns the word for a stage.
+const fn stage_word(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Incomplete => "Incomplete",
+        Stage::Proposed => "Without data",
+        Stage::Complete => "Complete",
+    }
+}
+
+fn detach_button(context: &Context, found: &Found, asset: &Asset) -> Markup {
+    let path = format!("{}/detach", super::assets(found.listing.id));
+    let content = html! {
+        input type="hidden" name="asset" value=(asset.id);
+        button.little.quiet { "Detach" span.out { " " (sample::title(asset)) } }
+    };
+    fields::form_with_class(context, &path, "row", &content)
+}

@@ -1,0 +1,145 @@
+//! The assets of the inventory that can be attached: a search, and a table to choose from.
+
+use maud::{Markup, html};
+
+use super::{
+    assets::{FROM, Found},
+    attached,
+};
+use crate::{
+    console::{
+        forms::{Fields, Inputs},
+        pages::inventory::state,
+        parts::{
+            badges,
+            fields::{self, Field},
+            kinds, tables, text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{assets::Kind, inventory::Asset},
+    error::Error,
+    operations::assets::accepts_new_listings,
+    string_enum::StringEnum,
+};
+
+/// Shows the search and what it found.
+pub(super) fn section(context: &Context, found: &Found) -> Markup {
+    let content = html! {
+        (search_form(context, found))
+        @match &found.candidates {
+            Some(candidates) if candidates.counts.total() > 0 => (choices(context, found)),
+            Some(_) => (nothing(context, found)),
+            None => {}
+        }
+    };
+    tables::section("attach", "Attach from your inventory", &content)
+}
+
+fn search_form(context: &Context, found: &Found) -> Markup {
+    let state = &found.state;
+    let refused = Error::Invalid(state.problems.clone());
+    let typed = Fields::of_query(&context.query);
+    let inputs = if state.problems.is_empty() { Inputs::default() } else { Inputs::refused(typed, &refused) };
+    let kind_choices = Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1)));
+    let kind_choices = [("", "All kinds".to_owned())].into_iter().chain(kind_choices);
+    let groups: Vec<(String, String)> =
+        found.groups.iter().map(|group| (group.id.to_string(), group.name.clone())).collect();
+    let groups = groups.iter().map(|(id, name)| (id.as_str(), name.clone()));
+    let groups = [("", "All groups".to_owned())].into_iter().chain(groups);
+    let group = state.group.map(|group| group.to_string()).unwrap_or_default();
+    html! {
+        (badges::refusal(&inputs).unwrap_or_default())
+        form.stack method="get" action={ (context.links.to(&context.path)) "#attach" } aria-label="Search your inventory" {
+            div.two {
+                (Field::text(state::TEXT, "Name contains").value(state.text.as_str()).at_most(200).show(&inputs))
+                (fields::select(&inputs, state::KIND, "Kind", kind_choices, state.kind.map_or("", Kind::as_str)))
+                (fields::select(&inputs, state::GROUP, "Group", groups, &group))
+                (Field::text(state::FILTER, "Filter")
+                    .hint(html! { "As in the inventory, for example " span.mono { "stage:is:complete domain:is:finance" } "." })
+                    .value(state.filter_text.as_str())
+                    .show(&inputs))
+            }
+            div.row { button { "Search" } a.button.quiet href={ (context.links.to(&context.path)) "#attach" } { "Show all" } }
+        }
+    }
+}
+
+fn nothing(context: &Context, found: &Found) -> Markup {
+    let add = context.links.to(paths::ADD_ASSETS);
+    if found.state.is_everything() {
+        return tables::empty(
+            "Your inventory is empty",
+            "Add what you want to sell first.",
+            Some(("Add assets", &add)),
+        );
+    }
+    let all = context.links.to(&context.path);
+    tables::empty("Nothing matches", "No asset of yours has all of these values.", Some(("Show all", &all)))
+}
+
+fn choices(context: &Context, found: &Found) -> Markup {
+    let Some(candidates) = &found.candidates else { return Markup::default() };
+    let total = candidates.counts.total();
+    let query = found.state.query();
+    let path = query.at(&context.path);
+    let rows = candidates.items.iter().map(|asset| (asset, why_not(found, asset)));
+    let rows: Vec<(&Asset, Option<String>)> = rows.collect();
+    let content = html! {
+        div.row.bulk {
+            b { (text::counted(total, "asset matches", "assets match")) }
+            button.little name="scope" value="chosen" { "Attach the chosen ones" }
+            @if total > rows.len() as u64 || rows.len() > 1 {
+                button.little name="scope" value="all" { "Attach all " (text::grouped(total)) " that match" }
+            }
+            span.note { "Those that cannot be attached are skipped, and you see why." }
+        }
+        (table(context, &rows))
+    };
+    html! {
+        (fields::form(context, &path, &content))
+        (super::assets::pager(context, FROM, rows.len(), total))
+    }
+}
+
+fn table(context: &Context, rows: &[(&Asset, Option<String>)]) -> Markup {
+    let chosen = |asset: &Asset| context.inputs.is_chosen(state::ASSET, &asset.id.to_string(), false);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Assets to attach, table" {
+            table.dense {
+                thead { tr {
+                    th scope="col" { span.out { "Choose" } }
+                    th scope="col" { "Asset" } th scope="col" { "Kind" } th scope="col" { "State" }
+                    th.num scope="col" { "Price, USD" } th scope="col" { "Can be attached" }
+                } }
+                tbody { @for (asset, reason) in rows {
+                    @let [name, kind, stage, price] = <[Markup; 4]>::try_from(attached::cells(context, asset)).unwrap_or_default();
+                    tr {
+                        td { @if reason.is_none() {
+                            input type="checkbox" name=(state::ASSET) value=(asset.id) checked[chosen(asset)]
+                                aria-label={ "Choose " (super::sample::title(asset)) };
+                        } }
+                        th scope="row" { (name) }
+                        td { (kind) } td { (stage) } td.num { (price) }
+                        td { @match reason { Some(reason) => span.note { (reason) }, None => "Yes" } }
+                    }
+                } }
+            }
+        }
+        p.hint.note { "Scroll sideways for more columns." }
+    }
+}
+
+/// Returns why an asset cannot be attached; `None` if it can.
+fn why_not(found: &Found, asset: &Asset) -> Option<String> {
+    if found.attached_candidates.contains(&asset.row_id) {
+        return Some("Attached already".to_owned());
+    }
+    let deprecations = found.candidates.as_ref().map(|candidates| &candidates.deprecations)?;
+    if !accepts_new_listings(deprecations, asset.kind) {
+        return Some("The market stops trading this kind".to_owned());
+    }
+    let missing = asset.missing_fields();
+    (!missing.is_empty()).then(|| format!("Lacks {}", super::assets::field_names(&missing)))
+}

@@ -1,0 +1,187 @@
+//! The pages on which a listing is written and edited.
+
+use maud::{Markup, html};
+
+use super::{
+    form::{self, Subject, Taxonomy},
+    read,
+};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, Inputs},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::badges::{self, Tone},
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        listing_lifecycle::{ListingState, Operation},
+        listings::{Actor, LifecycleStage},
+    },
+    error::Result,
+    operations::{
+        access::Vendor,
+        listing_edits::{self, EditedListing},
+    },
+    store::listings::ListingFields,
+};
+
+/// The page on which a listing is written.
+pub struct NewListing;
+
+impl Page for NewListing {
+    const PATH: &'static str = super::NEW;
+    const TITLE: &'static str = "Write a listing";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let taxonomy = visit.read(Taxonomy::read).await?;
+        Ok(new_content(&visit.context, &visit.inputs, &taxonomy).into())
+    }
+}
+
+impl FormPage for NewListing {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        if fields.is_checked(form::PREVIEW) {
+            let taxonomy = visit.read(Taxonomy::read).await?;
+            return Ok(new_content(&visit.context, &Inputs::kept(fields.clone()), &taxonomy).into());
+        }
+        let written = read::fields(fields, None, LifecycleStage::Draft)?;
+        let change = Change::new("create_listing", "team", visit.access.team().id);
+        let id = changes::perform(visit, fields, change, move |writer, vendor| {
+            listing_edits::create(writer, vendor, Actor::Team, &written)
+        });
+        Ok(Answer::done(&paths::own_listing(id.await?), Notice::DraftSaved))
+    }
+}
+
+fn new_content(context: &Context, inputs: &Inputs, taxonomy: &Taxonomy) -> Content {
+    let blank = ListingFields { accepts_bids: true, ..ListingFields::default() };
+    let subject = Subject { edited: None, fields: &blank, locked: None };
+    let body = form::form(context, inputs, &subject, taxonomy);
+    let note = html! { "It is saved as a draft, which nobody else sees until the market has approved it and you publish it." };
+    Content::new(NewListing::TITLE, body).with_note(note).below("Listings", paths::OWN_LISTINGS).narrow()
+}
+
+/// The page on which a listing is edited.
+pub struct EditListing;
+
+impl Page for EditListing {
+    const PATH: &'static str = "/selling/listings/{id}/edit";
+    const TITLE: &'static str = "Edit a listing";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        edit_content(visit, &visit.inputs).await
+    }
+}
+
+impl FormPage for EditListing {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        if fields.is_checked(form::PREVIEW) {
+            return edit_content(visit, &Inputs::kept(fields.clone())).await;
+        }
+        let id = visit.id(0)?;
+        let edited = visit.read(move |reader, vendor| listing_edits::find(reader, vendor, id)).await?;
+        let written = read::fields(fields, Some(&edited), edited.listing.status.stage())?;
+        let seen = fields.get(form::REVISION).unwrap_or_default().to_owned();
+        let change = Change::new("update_listing", "listing", id);
+        let update = changes::perform(visit, fields, change, move |writer, vendor| {
+            listing_edits::update(writer, vendor, Actor::Team, (id, &seen), |fields| *fields = written)
+        });
+        update.await?;
+        Ok(Answer::done(&paths::own_listing(id), Notice::Saved))
+    }
+}
+
+async fn edit_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
+    let id = visit.id(0)?;
+    let (edited, taxonomy) = visit
+        .read(move |reader, vendor| {
+            Ok((listing_edits::find(reader, vendor, id)?, Taxonomy::read(reader, vendor)?))
+        })
+        .await?;
+    let body = edit_body(&visit.context, inputs, &edited, &taxonomy);
+    let (title, path) = (&edited.listing.title, paths::own_listing(id));
+    let actions = html! {
+        a.button href=(visit.links.to(&super::assets(id))) { "Assets" }
+        a.button href=(visit.links.to(&super::preview(id))) { "As buyers see it" }
+    };
+    let content = Content::new(format!("Edit {title}"), body)
+        .with_actions(actions)
+        .below("Listings", paths::OWN_LISTINGS)
+        .below(title, path);
+    Ok(content.narrow().with_request(format!("/v2/listings/{id}")).into())
+}
+
+fn edit_body(context: &Context, inputs: &Inputs, edited: &EditedListing, taxonomy: &Taxonomy) -> Markup {
+    let (state, path) = (edited.listing.state(), paths::own_listing(edited.listing.id));
+    let own = context.links.to(&path);
+    if let Some(reason) = locked(state, Operation::UpdateTerms) {
+        return html! {
+            (badges::refusal(inputs).unwrap_or_default())
+            (badges::message(Tone::Warning, &html! { b { "It cannot be edited now. " } (reason) }))
+            p { a.button href=(own) { "Go to the listing" } }
+        };
+    }
+    let locked = locked(state, Operation::UpdateTexts);
+    let subject = Subject { edited: Some(edited), fields: &edited.fields, locked };
+    html! {
+        @if state.status.stage() == LifecycleStage::Ready {
+            (badges::message(Tone::Warning, &html! {
+                b { "The market has approved this listing. " }
+                "Another title, description, domain, or tag ends the approval: you then submit the listing for review again. "
+                "Prices, terms, and delivery can change without that."
+            }))
+        }
+        (form::form(context, inputs, &subject, taxonomy))
+    }
+}
+
+/// Returns why the state of a listing forbids a change, and what to do; `None` if it does not.
+fn locked(state: ListingState, operation: Operation) -> Option<&'static str> {
+    if state.after(operation).is_ok() {
+        return None;
+    }
+    Some(match state.status.stage() {
+        LifecycleStage::Review => {
+            "It is in review: the market decides about it as it is. Withdraw it from review first, and submit it again later."
+        }
+        LifecycleStage::Active => {
+            "It is in the catalog, and buyers read what the market has reviewed. Unpublish it first. After another text, the \
+             market reviews it again. Prices, terms, and delivery can be changed here now."
+        }
+        LifecycleStage::Archived => "It is archived. Restore it first.",
+        LifecycleStage::Draft | LifecycleStage::Ready => "Its state does not allow it.",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        domain::listings::{CatalogStatus, ListingStatus, ReviewStatus},
+        string_enum::StringEnum,
+    };
+
+    /// Every state that forbids a change has a reason that is written for it.
+    #[test]
+    fn reasons_are_those_of_the_state_machine() {
+        for review in ReviewStatus::ALL {
+            for catalog in CatalogStatus::ALL {
+                let status = ListingStatus { review: *review, catalog: *catalog };
+                let state = ListingState { status, ..ListingState::NEW };
+                for operation in [Operation::UpdateTexts, Operation::UpdateTerms] {
+                    let reason = locked(state, operation);
+                    assert_eq!(reason.is_none(), state.after(operation).is_ok());
+                    assert_ne!(reason, Some("Its state does not allow it."));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The form of a listing.
+
+use maud::{Markup, html};
+
+use super::sample;
+use crate::{
+    console::{
+        forms::Inputs,
+        parts::{
+            badges::{self, Tone},
+            fields::{self, Field},
+            icons, listing_view, markdown, tables, text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{
+        listings::DeliveryMethod,
+        money::Cents,
+        taxonomy::{InventoryTag, Label},
+        texts,
+    },
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Vendor,
+        listing_edits::{self, EditedListing},
+        taxonomy,
+    },
+    store::listings::ListingFields,
+    string_enum::StringEnum,
+};
+
+/// Field of the button that shows how the texts look, without saving them.
+pub(super) const PREVIEW: &str = "preview";
+
+/// Field that says that the form has the texts. Those of a listing in the catalog cannot be changed.
+pub(super) const HAS_TEXTS: &str = "texts";
+
+/// Field with the revision of the listing that the form showed.
+pub(super) const REVISION: &str = "revision";
+
+/// The domains and tags of the market.
+pub(super) struct Taxonomy {
+    domains: Vec<Label>,
+    tags: Vec<InventoryTag>,
+}
+
+impl Taxonomy {
+    /// Reads the domains and tags.
+    pub(super) fn read(reader: &Reader, vendor: &Vendor) -> Result<Taxonomy> {
+        let team = vendor.authenticated().ok_or_else(|| Error::internal("a visit without a key"))?;
+        Ok(Taxonomy {
+            domains: taxonomy::domains(reader, team)?,
+            tags: taxonomy::inventory_tags(reader, team)?,
+        })
+    }
+}
+
+/// What the form is about.
+pub(super) struct Subject<'s> {
+    /// The listing; `None` for a new one.
+    pub(super) edited: Option<&'s EditedListing>,
+    /// Its fields.
+    pub(super) fields: &'s ListingFields,
+    /// Why its texts cannot be changed; `None` if they can.
+    pub(super) locked: Option<&'static str>,
+}
+
+/// Shows the form, and below it how the texts look if that is asked for.
+pub(super) fn form(context: &Context, inputs: &Inputs, subject: &Subject<'_>, taxonomy: &Taxonomy) -> Markup {
+    let leave = subject
+        .edited
+        .map_or_else(|| paths::OWN_LISTINGS.to_owned(), |edited| paths::own_listing(edited.listing.id));
+    let current = subject.edited.map(|edited| listing_edits::revision(&edited.fields));
+    let preview = format!("{}#preview", context.links.to(&context.path));
+    let content = html! {
+        @if let Some(current) = &current { input type="hidden" name=(REVISION) value=(current); }
+        (tables::section("texts", "Text", &html! { @match subject.locked {
+            Some(reason) => (locked_texts(context, subject, reason)),
+            None => (text_fields(inputs, subject.fields, taxonomy)),
+        } }))
+        (tables::section("prices", "Price", &price_fields(inputs, subject.fields)))
+        (tables::section("conditions", "Terms and delivery", &term_fields(inputs, subject.fields)))
+        (tables::section("sample-section", "Sample", &sample_fields(context, inputs, subject)))
+        div.row {
+            button.primary { "Save" }
+            button name=(PREVIEW) value="yes" formnovalidate formaction=(preview) { "Preview the text" }
+            a.button.quiet href=(context.links.to(&leave)) { "Leave without saving" }
+        }
+    };
+    html! {
+        (badges::refusal(inputs).unwrap_or_default())
+        @if let (Some(current), Some(edited)) = (&current, subject.edited) {
+            (changed_meanwhile(inputs, current, &edited.fields))
+        }
+        (fields::form_with_class(context, &context.path, "stack wide", &content))
+        @if inputs.typed().is_some_and(|typed| typed.is_checked(PREVIEW)) { (preview_of(inputs, subject)) }
+    }
+}
+
+fn locked_texts(context: &Context, subject: &Subject<'_>, reason: &str) -> Markup {
+    html! {
+        p { (reason) }
+        (tables::facts(&[("Title", html! { bdi.long { (subject.fields.title) } })]))
+        @if let Some(edited) = subject.edited {
+            p.row {
+                a href=(context.links.to(&paths::own_listing(edited.listing.id))) { "Go to the listing to unpublish it" }
+                a href=(context.links.to(&super::preview(edited.listing.id))) { "Read the texts" }
+            }
+        }
+    }
+}
+
+fn text_fields(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> Markup {
+    let title = Field::text("title", "Title")
+        .hint(html! { "Buyers see this line in search." })
+        .value(&fields.title)
+        .required()
+        .at_most(texts::TITLE.max);
+    let description = Field::lines("description", "Description")
+        .hint(html! { "Say what it is, where it comes from, and what is missing. Markdown works: see it with “Preview the text” below." })
+        .value(&fields.description)
+        .at_most(texts::DESCRIPTION.max);
+    let domains = taxonomy.domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
+    let is_known = |slug: &&String| taxonomy.domains.iter().any(|domain| domain.slug == **slug);
+    let others = fields.domain_tags.iter().filter(|slug| !is_known(slug));
+    let domains: Vec<(&str, String)> =
+        domains.chain(others.map(|slug| (slug.as_str(), text::words(slug)))).collect();
+    html! {
+        input type="hidden" name=(HAS_TEXTS) value="yes";
+        (title.show(inputs)) (description.show(inputs))
+        (fields::checkboxes(inputs, "domain_tags", "Domains", domains, |slug| fields.domain_tags.iter().any(|tag| tag == slug)))
+        (tag_boxes(inputs, fields, taxonomy))
+    }
+}
+
+/// Shows the inventory tags by category. Categories with a choice are open.
+fn tag_boxes(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> Markup {
+    let mut categories: Vec<&str> = Vec::new();
+    for tag in &taxonomy.tags {
+        if !categories.contains(&tag.category.as_str()) {
+            categories.push(&tag.category);
+        }
+    }
+    let is_chosen =
+        |tag: &InventoryTag| inputs.is_chosen("tag_slugs", &tag.slug, fields.tag_slugs.contains(&tag.slug));
+    let unknown: Vec<&String> =
+        fields.tag_slugs.iter().filter(|slug| taxonomy.tags.iter().all(|tag| tag.slug != **slug)).collect();
+    let problem = inputs.problem("tag_slugs");
+    html! {
+        fieldset.stack.tight #tag_slugs aria-describedby=[problem.map(|_| "tag_slugs-p")] {
+            legend { b { "Tags" } }
+            @if let Some(problem) = problem { p.problem #tag_slugs-p { (icons::icon("bad")) span { (problem) } } }
+            @for slug in unknown {
+                label.tick {
+                    input type="checkbox" name="tag_slugs" value=(slug) checked[inputs.is_chosen("tag_slugs", slug, true)];
+                    span { (text::words(slug)) }
+                }
+            }
+            @for category in categories {
+                @let tags: Vec<&InventoryTag> = taxonomy.tags.iter().filter(|tag| tag.category == category).collect();
+                @let chosen = tags.iter().filter(|tag| is_chosen(tag)).count();
+                details open[chosen > 0] {
+                    summary { (text::words(category)) @if chosen > 0 { " " span.note { (chosen) " chosen" } } }
+                    div.stack.tight { @for tag in tags {
+                        label.tick {
+                            input type="checkbox" name="tag_slugs" value=(tag.slug) checked[is_chosen(tag)];
+                            span { (tag.label) @if !tag.description.is_empty() { br; span.note { (tag.description) } } }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// Returns what the field of an amount shows.
+fn amount(amount: Option<Cents>) -> String {
+    amount.map(|amount| amount.to_string()).unwrap_or_default()
+}
+
+fn price_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
+    let price = Field::decimal("price", "Buy-now price, USD")
+        .hint(html! { "For example 27000. A listing needs one to be submitted." })
+        .value(amount(fields.price));
+    html! {
+        (price.show(inputs))
+        (option(inputs, "accepts_bids", ("Accept bids", "You never see who bids. Each bid waits for your decision."), fields.accepts_bids))
+        (option(
+            inputs,
+            "exclusive",
+            ("Sell it exclusively", "It is sold once, to one team. All of its assets must be codebases that were not sold before."),
+            fields.is_exclusive,
+        ))
+    }
+}
+
+/// Returns a checkbox that need not be checked, with a note.
+fn option(inputs: &Inputs, name: &str, (label, note): (&str, &str), is_checked: bool) -> Markup {
+    html! {
+        label.tick {
+            input type="checkbox" id=(name) name=(name) value="yes" checked[inputs.is_chosen(name, "yes", is_checked)];
+            span { (label) br; span.note { (note) } }
+        }
+    }
+}
+
+fn term_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
+    let terms = Field::lines("terms", "Terms")
+        .hint(html! { "Say what a buyer may do, and for how long. Every buyer signs this text. Markdown works." })
+        .value(&fields.terms)
+        .at_most(texts::DESCRIPTION.max);
+    let methods = DeliveryMethod::ALL.iter().map(|method| (method.as_str(), method_word(*method).to_owned()));
+    let methods = [("", "Not stated".to_owned())].into_iter().chain(methods);
+    let (method, days) = fields.delivery.unzip();
+    let days = days.map(|days| days.to_string()).unwrap_or_default();
+    let from = fields.available_from.map(|at| at.day().to_string()).unwrap_or_default();
+    html! {
+        (terms.show(inputs))
+        div.two {
+            (fields::select(inputs, "delivery_method", "Delivery", methods, method.map_or("", DeliveryMethod::as_str)))
+            (Field::integer("delivery_days", "Days until delivery").value(days).show(inputs))
+            (Field::day("available_from", "Available from")
+                .hint(html! { "Leave it empty if you can deliver now." })
+                .value(from)
+                .show(inputs))
+        }
+    }
+}
+
+const fn method_word(method: DeliveryMethod) -> &'static str {
+    match method {
+        DeliveryMethod::Download => "Download",
+        DeliveryMethod::RepositoryTransfer => "Repository transfer",
+        DeliveryMethod::BucketCopy => "Copy to the buyer's bucket",
+        DeliveryMethod::PlatformAccess => "Access to the market's task tools",
+    }
+}
+
+fn sample_fields(context: &Context, inputs: &Inputs, subject: &Subject<'_>) -> Markup {
+    let price = Field::decimal("sample_price", "Sample price, USD")
+        .hint(html! { "Leave it empty to offer no sample, or enter 0 for a free one." })
+        .value(amount(subject.fields.sample_price));
+    html! { (price.show(inputs)) (sample::section(context, inputs, subject.edited)) }
+}
+
+/// Shows what somebody else changed since the form was shown; nothing if nobody did.
+fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> Markup {
+    let Some(typed) = inputs.typed().filter(|typed| typed.get(REVISION) != Some(current)) else {
+        return Markup::default();
+    };
+    let unified = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
+    let is_other = |name: &str, stored: &str| unified(typed.get(name).unwrap_or_default()) != unified(stored);
+    let has_texts = typed.is_checked(HAS_TEXTS);
+    let texts = [("title", "Title", &stored.title), ("description", "Description", &stored.description)];
+    let terms = [("terms", "Terms", &stored.terms)];
+    let others: Vec<(&str, &String)> = texts
+        .into_iter()
+        .filter(|_| has_texts)
+        .chain(terms)
+        .filter(|(name, _, stored)| is_other(name, stored))
+        .map(|(_, label, stored)| (label, stored))
+        .collect();
+    let delivery = stored.delivery.map_or_else(
+        || "Not stated".to_owned(),
+        |(method, days)| format!("{}, {}", method_word(method), text::counted(days.into(), "day", "days")),
+    );
+    let yes_or_no = |is_so: bool| html! { @if is_so { "yes" } @else { "no" } };
+    badges::message(
+        Tone::Warning,
+        &html! {
+            p { b { "Somebody else changed this listing while you edited it." } }
+            p { "The form below keeps what you typed. Saving it again replaces what the listing says now:" }
+            (tables::facts(&[
+                ("Price", html! { (text::optional_money(stored.price)) }),
+                ("Sample", html! { (listing_view::sample_text(stored.sample_price)) }),
+                ("Bids accepted", yes_or_no(stored.accepts_bids)),
+                ("Exclusive", yes_or_no(stored.is_exclusive)),
+                ("Delivery", html! { (delivery) }),
+            ]))
+            @for (label, stored) in others {
+                details { summary { (label) " now" } p.long { bdi { @if stored.is_empty() { "Nothing" } @else { (stored) } } } }
+            }
+        },
+    )
+}
+
+/// Shows how the texts look that were typed, which are not saved.
+fn preview_of(inputs: &Inputs, subject: &Subject<'_>) -> Markup {
+    let fields = subject.fields;
+    let texts = match subject.locked {
+        Some(_) => (fields.title.as_str(), fields.description.as_str()),
+        None => (inputs.value("title", ""), inputs.value("description", "")),
+    };
+    let terms = inputs.value("terms", "");
+    let prose = |words: &str| {
+        html! { div.prose.long { @if words.is_empty() { p.note { "You wrote nothing here." } } @else { (markdown::render(words)) } } }
+    };
+    tables::section(
+        "preview",
+        "Preview",
+        &html! {
+            p.note { "This is how buyers see what you typed. It is not saved yet." }
+            h3 { @if texts.0.is_empty() { "Without a title" } @else { bdi.long { (texts.0) } } }
+            (prose(texts.1))
+            h3 { "Terms" }
+            (prose(terms))
+        },
+    )
+}

@@ -1,0 +1,245 @@
+//! What the form of a listing says, with all problems of it.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::{form, sample};
+use crate::{
+    console::forms::{Fields, problem},
+    domain::{
+        listings::{DeliveryMethod, LifecycleStage},
+        samples::{SampledAsset, Selection},
+        time::{Day, Timestamp},
+    },
+    error::{Error, LocSegment, Problem, Result},
+    operations::listing_edits::{self, EditedListing},
+    store::listings::ListingFields,
+    string_enum::StringEnum,
+};
+
+/// Maximum number of days of a delivery.
+const MAX_DAYS: u32 = 3_650;
+
+/// Returns what the form says. What it does not show stays as it is in `edited`; `None` stands for a new listing.
+pub(super) fn fields(
+    fields: &Fields,
+    edited: Option<&EditedListing>,
+    stage: LifecycleStage,
+) -> Result<ListingFields> {
+    let mut problems = Vec::new();
+    let blank = ListingFields::default();
+    let before = edited.map_or(&blank, |edited| &edited.fields);
+    let price = taken(&mut problems, fields.amount("price")).flatten();
+    let sample_price = taken(&mut problems, fields.amount("sample_price")).flatten();
+    let delivery = taken(&mut problems, delivery(fields)).flatten();
+    let available_from = taken(&mut problems, start_of_day(fields, before.available_from)).flatten();
+    let sample = sampled(fields, edited, &mut problems);
+    let mut written = ListingFields {
+        price,
+        sample_price,
+        sample,
+        accepts_bids: fields.is_checked("accepts_bids"),
+        terms: text(fields, "terms", &before.terms),
+        delivery,
+        available_from,
+        is_exclusive: fields.is_checked("exclusive"),
+        ..before.clone()
+    };
+    if fields.is_checked(form::HAS_TEXTS) {
+        written.title = text(fields, "title", &before.title);
+        written.description = text(fields, "description", &before.description);
+        written.domain_tags = chosen(fields, "domain_tags", &before.domain_tags);
+        written.tag_slugs = chosen(fields, "tag_slugs", &before.tag_slugs);
+    }
+    for found in listing_edits::find_problems(&written, stage) {
+        let found = at_field(found, &written.sample);
+        if problems.iter().all(|known: &Problem| known.loc != found.loc) {
+            problems.push(found);
+        }
+    }
+    if problems.is_empty() { Ok(written) } else { Err(Error::Invalid(problems)) }
+}
+
+/// Returns the value of a field, or adds its problems.
+fn taken<T>(problems: &mut Vec<Problem>, field: Result<T>) -> Option<T> {
+    match field {
+        Ok(value) => Some(value),
+        Err(Error::Invalid(found)) => {
+            problems.extend(found);
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+/// Returns the text of a field. Browsers send other line ends, and forms leave out white space at both ends, so a text that
+/// differs only in these stays as it is: another text would end the approval.
+fn text(fields: &Fields, name: &str, before: &str) -> String {
+    let unified = |text: &str| text.replace("\r\n", "\n");
+    let typed = unified(fields.get(name).unwrap_or_default());
+    if unified(before).trim() == typed { before.to_owned() } else { typed }
+}
+
+/// Returns the chosen values: those of before in their order, then the new ones.
+fn chosen(fields: &Fields, name: &str, before: &[String]) -> Vec<String> {
+    let chosen: BTreeSet<&str> = fields.all(name).collect();
+    let kept = before.iter().filter(|slug| chosen.contains(slug.as_str())).cloned();
+    let mut values: Vec<String> = kept.collect();
+    for slug in fields.all(name) {
+        if !values.iter().any(|known| known == slug) {
+            values.push(slug.to_owned());
+        }
+    }
+    values
+}
+
+fn delivery(fields: &Fields) -> Result<Option<(DeliveryMethod, u32)>> {
+    let method = fields.parsed("delivery_method", "Choose one of these.", DeliveryMethod::parse)?;
+    let parse = |text: &str| text.parse().ok().filter(|days| *days <= MAX_DAYS);
+    let rule = "Enter a number of days from 0 to 3650.";
+    let days = fields.parsed("delivery_days", rule, parse)?;
+    match (method, days) {
+        (Some(method), Some(days)) => Ok(Some((method, days))),
+        (None, None) => Ok(None),
+        (Some(_), None) => {
+            Err(Error::invalid(problem("delivery_days", "Enter how many days the delivery takes.")))
+        }
+        (None, Some(_)) => Err(Error::invalid(problem("delivery_method", "Choose how you deliver."))),
+    }
+}
+
+/// Returns the beginning of the day in a field. A day that the form showed keeps its time.
+fn start_of_day(fields: &Fields, before: Option<Timestamp>) -> Result<Option<Timestamp>> {
+    let name = "available_from";
+    let Some(text) = fields.get(name) else { return Ok(None) };
+    let invalid = || Error::invalid(problem(name, "Enter a day, for example 2026-03-31."));
+    let day = Day::parse(text).ok_or_else(invalid)?;
+    if let Some(before) = before.filter(|before| before.day() == day) {
+        return Ok(Some(before));
+    }
+    Timestamp::parse(&format!("{day}T00:00:00Z")).map(Some).ok_or_else(invalid)
+}
+
+/// Returns the chosen assets of the sample: those of before in their order, then the new ones.
+fn sampled(
+    fields: &Fields,
+    edited: Option<&EditedListing>,
+    problems: &mut Vec<Problem>,
+) -> Vec<SampledAsset> {
+    let Some(edited) = edited else { return Vec::new() };
+    let chosen: BTreeSet<Uuid> =
+        fields.all(sample::SAMPLE).filter_map(|id| Uuid::try_parse(id).ok()).collect();
+    let before = edited.fields.sample.iter().map(|sampled| sampled.asset_id);
+    let shown = edited.assets.iter().map(|asset| asset.id);
+    let mut sampled: Vec<SampledAsset> = Vec::new();
+    for asset_id in before.chain(shown).filter(|id| chosen.contains(id)) {
+        if sampled.iter().any(|known| known.asset_id == asset_id) {
+            continue;
+        }
+        let lines = fields.get(&sample::paths_field(asset_id)).unwrap_or_default().lines();
+        let paths: Vec<String> =
+            lines.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
+        let task_ids = tasks(fields, asset_id, problems);
+        let selection = Selection {
+            paths: (!paths.is_empty()).then_some(paths),
+            task_ids: (!task_ids.is_empty()).then_some(task_ids),
+        };
+        sampled.push(SampledAsset { asset_id, selection });
+    }
+    sampled
+}
+
+/// Returns the IDs of tasks in a field, or adds a problem for those that are none.
+fn tasks(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Vec<Uuid> {
+    let name = sample::tasks_field(asset);
+    let texts = fields.get(&name).unwrap_or_default();
+    let texts =
+        texts.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|text| !text.is_empty());
+    let (mut ids, mut others) = (Vec::new(), 0);
+    for text in texts {
+        match Uuid::try_parse(text) {
+            Ok(id) if ids.contains(&id) => {}
+            Ok(id) => ids.push(id),
+            Err(_) => others += 1,
+        }
+    }
+    if others > 0 {
+        let rule = "Enter IDs of tasks, each on its own line, such as 4c1852a8-4f0e-4d6f-8a44-2a7f0a6ed1a4.";
+        problems.push(Problem::body(&[&name], "value_error", rule));
+    }
+    ids
+}
+
+/// Moves a problem with a part of the sample to the field of its asset.
+fn at_field(found: Problem, sample: &[SampledAsset]) -> Problem {
+    let [_, LocSegment::Name(name), LocSegment::Index(index), LocSegment::Name(part)] = found.loc.as_slice()
+    else {
+        return found;
+    };
+    let asset = sample.get(*index).filter(|_| name == sample::SAMPLE).map(|sampled| sampled.asset_id);
+    let field = match (asset, part.as_str()) {
+        (Some(id), "paths") => sample::paths_field(id),
+        (Some(id), "task_ids") => sample::tasks_field(id),
+        _ => return found,
+    };
+    Problem::body(&[&field], found.kind, found.msg)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::domain::money::Cents;
+
+    fn typed(text: &'static str) -> Fields {
+        Fields::parse(&Bytes::from_static(text.as_bytes())).unwrap()
+    }
+
+    fn read(text: &'static str) -> Result<ListingFields> {
+        fields(&typed(text), None, LifecycleStage::Draft)
+    }
+
+    #[test]
+    fn all_problems_of_a_form_are_found() {
+        let form = "texts=yes&title=&price=x&sample_price=-1&delivery_method=download&available_from=soon&terms=a%00b";
+        let Err(Error::Invalid(problems)) = read(form) else { panic!("the form is invalid") };
+        let paths: Vec<String> = problems.iter().map(Problem::body_path).collect();
+        assert_eq!(paths, ["price", "sample_price", "delivery_days", "available_from", "title", "terms"]);
+    }
+
+    #[test]
+    fn form_becomes_fields() {
+        let form = "texts=yes&title=Maps&description=a%0D%0Ab&price=27,000&sample_price=0&delivery_method=download\
+                    &delivery_days=3&domain_tags=travel&domain_tags=finance&accepts_bids=yes&available_from=2026-04-01";
+        let read = read(form).unwrap();
+        assert_eq!((read.title.as_str(), read.description.as_str()), ("Maps", "a\nb"));
+        assert_eq!((read.price, read.sample_price), (Some(Cents(2_700_000)), Some(Cents(0))));
+        assert_eq!(read.delivery, Some((DeliveryMethod::Download, 3)));
+        assert_eq!(read.domain_tags, ["travel", "finance"]);
+        assert!(read.accepts_bids && !read.is_exclusive);
+        assert_eq!(read.available_from, Timestamp::parse("2026-04-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn texts_that_differ_in_line_ends_stay_as_they_are() {
+        let before = "a\r\nb\n";
+        assert_eq!(text(&typed("terms=a%0D%0Ab"), "terms", before), before);
+        assert_eq!(text(&typed("terms=a%0D%0Ac"), "terms", before), "a\nc");
+    }
+
+    #[test]
+    fn order_of_chosen_values_stays() {
+        let before = ["b".to_owned(), "a".to_owned(), "c".to_owned()];
+        assert_eq!(chosen(&typed("x=a&x=b&x=d&x=d"), "x", &before), ["b", "a", "d"]);
+    }
+
+    #[test]
+    fn problem_with_a_path_is_at_the_field_of_its_asset() {
+        let id = Uuid::from_u128(7);
+        let sample = [SampledAsset { asset_id: id, selection: Selection::default() }];
+        let found = Problem::body(&["sample", "0", "paths"], "value_error", "x");
+        assert_eq!(at_field(found, &sample).body_path(), format!("paths_{id}"));
+    }
+}

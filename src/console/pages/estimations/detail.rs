@@ -1,0 +1,137 @@
+//! The page of an estimation.
+
+use maud::{Markup, html};
+
+use super::{distribution, new, quote, status_badge};
+use crate::{
+    console::{
+        address::Query,
+        answer::{Answer, Content},
+        page::Page,
+        parts::{
+            assets::channel,
+            badges::{self, Tone},
+            tables, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        assets::Channel,
+        estimations::{Bin, Estimation, EstimationStatus},
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, estimations},
+};
+
+/// The page.
+pub struct EstimationPage;
+
+impl Page for EstimationPage {
+    const PATH: &'static str = "/estimations/{id}";
+    const TITLE: &'static str = "Estimation";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let found = estimations::find(reader, vendor, id)?;
+            Ok((found, estimations::summary(reader, vendor, &[])?.bins))
+        };
+        let (estimation, bins) = visit.read(read).await?;
+        Ok(content(&visit.context, &estimation, &bins).into())
+    }
+}
+
+fn content(context: &Context, estimation: &Estimation, bins: &[Bin]) -> Content {
+    let body = html! {
+        div.decide {
+            div.stack.wide {
+                (tables::section("quote", "The quote", &result(context, estimation)))
+                @if estimation.quote.is_some() && bins.len() > 1 {
+                    (tables::section("all", "Among all your quotes", &html! {
+                        @if let Some(bin) = bin_of(estimation, bins) {
+                            p { "This quote begins between " (text::short_money(bin.low)) " and " (text::short_money(bin.high)) ", as "
+                                @match bin.count { 0 | 1 => "no other does", 2 => "another one does", count => { (text::grouped(count - 1)) " others do" } } "." }
+                        }
+                        (distribution(bins))
+                    }))
+                }
+            }
+            aside.panel.first aria-label="What comes next" { h2 { "What comes next" } (next(context, estimation)) }
+        }
+    };
+    Content::new(&estimation.repo_full_name, body)
+        .below("Estimations", paths::ESTIMATIONS)
+        .narrow()
+        .with_note(html! { "Estimation of a repository at " (channel(estimation.channel)) " " (status_badge(estimation.status)) })
+        .with_request(format!("/v2/estimations/{}", estimation.id))
+}
+
+fn bin_of<'b>(estimation: &Estimation, bins: &'b [Bin]) -> Option<&'b Bin> {
+    let (low, _) = estimation.quote?;
+    bins.iter().find(|bin| bin.low <= low && low < bin.high)
+}
+
+fn result(context: &Context, estimation: &Estimation) -> Markup {
+    let here = context.links.to(&context.path);
+    let mut facts = vec![("Requested", text::moment(estimation.created_at))];
+    if let Some(at) = estimation.completed_at {
+        facts.push(("Measured", text::moment(at)));
+    }
+    html! {
+        @match estimation.status {
+            EstimationStatus::Pending => {
+                // With scripts, the page follows the measurement by itself.
+                div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
+                p { "The repository is being measured. " a href=(here) { "See how far it is" } }
+            },
+            EstimationStatus::Estimated => {
+                p.price { (quote(estimation)) }
+                p.note { "Computed from lines, commits, contributors, and languages. The quote binds nobody: what a listing costs is your \
+                     decision." }
+            },
+            EstimationStatus::Unpriced => p { "Nothing was measured in the repository that has a rate, so there is no quote." },
+            EstimationStatus::Failed => {
+                @let reason = estimation.failure_message.as_deref().unwrap_or("The repository could not be read.");
+                (badges::message(Tone::Bad, &html! { span.long { (reason) } }))
+            },
+        }
+        (tables::facts(&facts))
+    }
+}
+
+fn next(context: &Context, estimation: &Estimation) -> Markup {
+    let address = address(estimation).unwrap_or_default();
+    let again = Query::default().with(new::REPOSITORY, &address).at(&context.links.to(new::PATH));
+    html! {
+        @match estimation.asset {
+            Some(asset) => {
+                p { "The repository is in your inventory." }
+                a.button.primary.full href=(context.links.to(&paths::asset(asset))) { "Open the asset" }
+            },
+            None if estimation.status == EstimationStatus::Failed => {
+                p { "Correct what is wrong, and estimate it again." }
+                a.button.primary.full href=(again) { "Estimate it again" }
+            },
+            None => {
+                p { "Add the repository to your inventory to sell it. The market copies and analyzes it." }
+                a.button.primary.full href=(context.links.to(&super::add::path(estimation.id))) { "Add to the inventory…" }
+                @if estimation.status != EstimationStatus::Pending { a.button.full href=(again) { "Estimate it again" } }
+            },
+        }
+    }
+}
+
+/// Returns the address of the repository.
+fn address(estimation: &Estimation) -> Option<String> {
+    let host = match estimation.channel {
+        Channel::Github => "github.com",
+        Channel::Gitlab => "gitlab.com",
+        Channel::Bitbucket => "bitbucket.org",
+        Channel::Zip => return None,
+    };
+    Some(format!("https://{host}/{}", estimation.repo_full_name))
+}

@@ -1,0 +1,139 @@
+//! The list of estimations.
+
+use maud::{Markup, html};
+
+use super::{new, quote, quotes, status_badge, status_words};
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        parts::{
+            assets::channel,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{
+        assets::RepositoryChannel,
+        estimations::{EstimationStatus, InventoryStatus},
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, team_records},
+    store::records::{Filters, pages::TeamPage, team_lists::estimations::TeamEstimation},
+    string_enum::StringEnum,
+};
+
+/// The list.
+pub struct Estimations;
+
+impl List for Estimations {
+    const PATH: &'static str = paths::ESTIMATIONS;
+    const TITLE: &'static str = "Estimations";
+    const FILE_NAME: &'static str = "estimations";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Estimations" });
+
+    type Access = Vendor;
+    type Row = TeamEstimation;
+
+    fn columns() -> Vec<Column<TeamEstimation>> {
+        vec![
+            Column { head: Head::text("Repository"), show: name, text: |row| row.0.repo_full_name.clone() },
+            Column {
+                head: Head::text("Host"),
+                show: |_, row| html! { (channel(row.0.channel)) },
+                text: |row| channel(row.0.channel).to_owned(),
+            },
+            Column {
+                head: Head::text("State"),
+                show: |_, row| status_badge(row.0.status),
+                text: |row| status_words(row.0.status).1.to_owned(),
+            },
+            Column {
+                head: Head::number("Quote, USD"),
+                show: |_, row| html! { (quote(&row.0)) },
+                text: |row| quote(&row.0),
+            },
+            Column { head: Head::text("In the inventory"), show: asset, text: asset_text },
+            Column {
+                head: Head::number("Requested"),
+                show: |_, row| text::day(row.0.created_at),
+                text: |row| row.0.created_at.to_string(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "text", label: "Repository contains", values: Vec::new },
+            ListFilter { name: "status", label: "State", values: statuses },
+            ListFilter { name: "channel", label: "Host", values: hosts },
+            ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
+        ]
+    }
+
+    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamEstimation>> {
+        let mut filters = Filters::default();
+        for name in ["text", "status", "channel"] {
+            if let Some(value) = asked.filters.get(name) {
+                filters = filters.with(name, value);
+            }
+        }
+        if let Some(value) = asked.filters.get("inventory") {
+            filters = filters.with("is_added", value == InventoryStatus::Added.as_str());
+        }
+        team_records::page(reader, vendor, &filters, asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        tables::empty(
+            "Nothing was estimated yet",
+            "The market measures a repository, and quotes what it might be worth as a codebase. The quote costs nothing and binds nobody.",
+            Some(("Estimate a repository", &context.links.to(new::PATH))),
+        )
+    }
+
+    fn finish(context: &Context, content: Content) -> Content {
+        content
+            .with_note(html! { "What repositories might be worth as codebases. The quotes bind nobody." })
+            .with_actions(html! {
+                a.button href=(context.links.to(quotes::PATH)) { "All quotes" }
+                a.button.primary href=(context.links.to(new::PATH)) { "Estimate a repository" }
+            })
+            .with_request("/v2/estimations")
+    }
+}
+
+fn name(context: &Context, row: &TeamEstimation) -> Markup {
+    html! { a.long href=(context.links.to(&paths::estimation(row.0.id))) { bdi { (row.0.repo_full_name) } } }
+}
+
+fn asset(context: &Context, row: &TeamEstimation) -> Markup {
+    html! { @match row.0.asset {
+        Some(id) => a href=(context.links.to(&paths::asset(id))) { "Open" span.out { " " (row.0.name) " in the inventory" } },
+        None => "No",
+    } }
+}
+
+fn asset_text(row: &TeamEstimation) -> String {
+    if row.0.asset.is_some() { "Yes".to_owned() } else { "No".to_owned() }
+}
+
+fn statuses() -> Vec<(&'static str, String)> {
+    EstimationStatus::ALL.iter().map(|status| (status.as_str(), status_words(*status).1.to_owned())).collect()
+}
+
+fn hosts() -> Vec<(&'static str, String)> {
+    RepositoryChannel::ALL.iter().map(|host| (host.as_str(), channel((*host).into()).to_owned())).collect()
+}
+
+fn in_inventory() -> Vec<(&'static str, String)> {
+    vec![
+        (InventoryStatus::Added.as_str(), "Yes".to_owned()),
+        (InventoryStatus::NotAdded.as_str(), "No".to_owned()),
+    ]
+}

@@ -1,0 +1,79 @@
+//! The form with which an estimation is requested.
+
+use maud::html;
+
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, problem},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::fields::{self, Field},
+        paths,
+        visit::Visit,
+    },
+    domain::{
+        assets::Kind,
+        collections::Collection,
+        estimation_requests::{EstimationRequest, MAX_PENDING},
+        listings::Actor,
+        repository_addresses::parse_repository_address,
+    },
+    error::{Error, Result},
+    operations::{access::Vendor, estimations},
+};
+
+/// Path of the page.
+pub const PATH: &str = "/estimations/new";
+
+/// Field with the address of the repository. Problems of the operation have this name.
+pub const REPOSITORY: &str = "repo_full_name";
+
+/// Says what an address is.
+const ADDRESS_PROBLEM: &str = "Enter the address of a repository at GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour.";
+
+/// The page.
+pub struct NewEstimation;
+
+impl Page for NewEstimation {
+    const PATH: &'static str = PATH;
+    const TITLE: &'static str = "Estimate a repository";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let (inputs, given) = (&visit.inputs, visit.query.get(REPOSITORY).unwrap_or_default());
+        let hint =
+            html! { "At GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour." };
+        let form = html! {
+            (Field::text(REPOSITORY, "Address of the repository").hint(hint).value(given).at_most(500).required().show(inputs))
+            p.note { "The market counts lines, commits, contributors, and languages, and keeps nothing else. A private repository must be \
+                 readable for the market." }
+            p.note { "At most " (MAX_PENDING) " repositories are measured at a time for a team." }
+            (fields::buttons(&visit.context, "Estimate", ("Back to the estimations", paths::ESTIMATIONS)))
+        };
+        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, PATH, &form)) };
+        let content = Content::new(Self::TITLE, body)
+            .below("Estimations", paths::ESTIMATIONS)
+            .with_note(html! { "You get a quote of what it might be worth as a codebase. It costs nothing and binds nobody." });
+        Ok(content.narrow().into())
+    }
+}
+
+impl FormPage for NewEstimation {
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let parsed = fields.parsed(REPOSITORY, ADDRESS_PROBLEM, parse_repository_address)?;
+        let (channel, repo_full_name) =
+            parsed.ok_or_else(|| Error::invalid(problem(REPOSITORY, ADDRESS_PROBLEM)))?;
+        let request =
+            EstimationRequest { sku: Kind::Codebase, channel, repo_full_name, inventory_asset_id: None };
+        let team = visit.access.team().id;
+        let change = Change::new("request_estimation", "team", team);
+        let requested = changes::perform(visit, fields, change, move |writer, vendor| {
+            let ids = (writer.new_id(Collection::Estimations), team);
+            estimations::request(writer, vendor, Actor::Team, ids, &request).map(|requested| requested.id)
+        });
+        Ok(Answer::done(&paths::estimation(requested.await?), Notice::EstimationRequested))
+    }
+}

@@ -1,0 +1,106 @@
+//! What is read for the table, and for its file.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    columns::{self, Row},
+    state::InventoryState,
+};
+use crate::{
+    console::{
+        answer::Answer,
+        csv::{self, Part},
+        parts::assets as words,
+        visit::Visit,
+    },
+    domain::{
+        inventory::Asset,
+        row_ids::{AssetRowId, GroupRowId},
+        sessions::InventoryColumns,
+    },
+    error::Result,
+    market::Reader,
+    operations::{
+        access::Vendor,
+        assets::{self, AssetFilter, AssetPage},
+        groups,
+    },
+};
+
+/// Number of assets that are read at once for a file.
+const ASSETS_PER_PART: usize = 500;
+
+/// A page of assets.
+pub struct Found {
+    /// The assets, and the counts by group.
+    pub page: AssetPage,
+    /// The names of the groups.
+    pub groups: BTreeMap<GroupRowId, String>,
+}
+
+impl Found {
+    /// Puts a page and the names of its groups together.
+    pub fn new(page: AssetPage) -> Found {
+        let named = page.counts.groups.iter().map(|(group, _)| (group.row_id, group.name.clone()));
+        Found { groups: named.collect(), page }
+    }
+
+    /// Returns the number of assets that match a state.
+    pub fn total(&self, state: &InventoryState) -> u64 {
+        state.group.map_or_else(|| self.page.counts.total(), |id| self.page.counts.of_group(id))
+    }
+
+    /// Returns the rows of the table.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.page.items.iter().map(|asset| row(asset, &self.groups))
+    }
+}
+
+fn row<'r>(asset: &'r Asset, groups: &'r BTreeMap<GroupRowId, String>) -> Row<'r> {
+    Row { asset, group: groups.get(&asset.group.0).map_or("", String::as_str) }
+}
+
+/// What is left to read for a file.
+enum Left {
+    /// Everything: which assets the file has is not known yet.
+    Everything(Box<AssetFilter>),
+    /// These assets from a position on.
+    Assets { row_ids: Arc<[AssetRowId]>, from: usize, groups: Arc<BTreeMap<GroupRowId, String>> },
+}
+
+/// Answers with a file of all assets that match a state. Which ones these are is found first, so that what is added or moved
+/// meanwhile neither repeats an asset nor leaves one out.
+pub async fn file(visit: &Visit<Vendor>, state: &InventoryState, chosen: InventoryColumns) -> Result<Answer> {
+    let first = Left::Everything(Box::new(state.filter(&visit.access)?));
+    let heads = ["Asset".to_owned()].into_iter();
+    let heads = heads.chain(chosen.iter().map(|column| columns::head(column).name.to_owned()));
+    let heads = heads.chain(["ID".to_owned()]).collect();
+    csv::in_parts(visit, "inventory", heads, first, move |reader, vendor, left| {
+        part(reader, vendor, left, chosen)
+    })
+    .await
+}
+
+fn part(reader: &Reader, vendor: &Vendor, left: Left, chosen: InventoryColumns) -> Result<Part<Left>> {
+    let (row_ids, from, groups) = match left {
+        Left::Assets { row_ids, from, groups } => (row_ids, from, groups),
+        Left::Everything(filter) => {
+            let row_ids = assets::matching_row_ids(reader, vendor, *filter)?;
+            let groups = groups::list(reader, vendor)?.into_iter().map(|group| (group.row_id, group.name));
+            (row_ids.into(), 0, Arc::new(groups.collect()))
+        }
+    };
+    let to = row_ids.len().min(from + ASSETS_PER_PART);
+    let found = assets::list_by_row_ids(reader, vendor, &row_ids[from..to])?;
+    let rows = found.iter().map(|asset| cells(&row(asset, &groups), chosen)).collect();
+    let next = (to < row_ids.len()).then_some(Left::Assets { row_ids, from: to, groups });
+    Ok(Part { rows, next })
+}
+
+/// Returns the cells of a row of the file.
+fn cells(row: &Row, chosen: InventoryColumns) -> csv::Row {
+    let name = [words::name(row.asset).to_owned()].into_iter();
+    name.chain(chosen.iter().map(|column| columns::value(column, row)))
+        .chain([row.asset.id.to_string()])
+        .collect()
+}

@@ -1,0 +1,234 @@
+//! The inventory: one table of the vendor's assets, and the groups that they are in.
+
+mod columns;
+mod filter_text;
+mod filters;
+mod found;
+pub mod groups;
+pub mod state;
+mod table;
+mod words;
+
+use maud::{Markup, html};
+
+use self::{
+    found::Found,
+    state::{ALL, FROM, InventoryState},
+    table::{ASSETS_PER_PAGE, Position},
+};
+use crate::{
+    console::{
+        address::next_page,
+        answer::{Answer, Content},
+        csv,
+        forms::{Fields, Inputs},
+        navigation::{NavigationItem, Section},
+        page::{Action, Page},
+        parts::{
+            badges::{self, Tone},
+            fields, icons, tables, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::sessions::{InventoryColumn, InventoryColumns, SessionPreferences},
+    error::{Error, Result},
+    operations::{
+        access::{Vendor, sessions},
+        assets,
+    },
+    string_enum::StringEnum,
+};
+
+/// Path of the form that chooses the columns.
+const COLUMNS_PATH: &str = "/inventory/columns";
+
+/// Field with a chosen column, repeated.
+const COLUMNS: &str = "columns";
+
+/// The page.
+pub struct Inventory;
+
+/// The form that chooses the columns of the table. The choice is kept for the session.
+pub struct ChooseColumns;
+
+impl Page for Inventory {
+    const PATH: &'static str = paths::INVENTORY;
+    const TITLE: &'static str = "Inventory";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Inventory" });
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let state = InventoryState::of(&visit.query);
+        if let Some(built) = filters::built(&visit.query, &state) {
+            return Ok(Answer::Redirect(built.query().at(paths::INVENTORY)));
+        }
+        let chosen = chosen_columns(visit);
+        if csv::is_asked(&visit.query) {
+            return found::file(visit, &state, chosen).await;
+        }
+        let from = visit.query.get(FROM).and_then(|from| from.parse().ok()).unwrap_or(0);
+        let is_readable = state.problems.is_empty();
+        // What cannot be read selects nothing. The groups are shown with all of their assets.
+        let shown = if is_readable { state.clone() } else { InventoryState::default() };
+        let (filter, limit) = (shown.filter(&visit.access)?, if is_readable { ASSETS_PER_PAGE } else { 0 });
+        let page = visit.read(move |reader, vendor| {
+            assets::page_beside_groups(reader, vendor, filter, limit as usize, from)
+        });
+        let found = Found::new(page.await?);
+        let position = Position { from, takes_all: visit.query.get(ALL).is_some() };
+        let body = if found.page.counts.total() == 0 && state.is_everything() {
+            empty(&visit.context, &found)
+        } else {
+            html! {
+                div.split {
+                    (filters::groups(&visit.context, &shown, &found.page.counts))
+                    (results(&visit.context, &state, &found, position, chosen))
+                }
+            }
+        };
+        let content = Content::new(Self::TITLE, body)
+            .with_note(note(&state, &found))
+            .with_actions(html! {
+                a.button.primary href=(visit.links.to(paths::ADD_ASSETS)) { (icons::icon("plus")) "Add assets" }
+            })
+            .with_request(state.api_query().with("limit", "50").at("/v2/assets"));
+        Ok(content.into())
+    }
+}
+
+/// Returns the columns that were chosen for the session.
+fn chosen_columns(context: &Context) -> InventoryColumns {
+    let signed_in = context.signed_in.as_ref();
+    signed_in.and_then(|signed_in| signed_in.session.preferences.inventory_columns).unwrap_or_default()
+}
+
+/// Returns how many assets there are, or match.
+fn note(state: &InventoryState, found: &Found) -> Markup {
+    let groups = text::counted(found.page.counts.groups.len() as u64, "group", "groups");
+    let total = found.total(state);
+    html! {
+        @if !state.problems.is_empty() { "The filter cannot be read" }
+        @else if state.is_everything() { (text::counted(total, "asset", "assets")) " in " (groups) }
+        @else if total == 1 { "1 asset matches" }
+        @else { (text::grouped(total)) " assets match" }
+    }
+}
+
+/// Returns what stands beside the groups: filters, columns, and the table.
+fn results(
+    context: &Context,
+    state: &InventoryState,
+    found: &Found,
+    position: Position,
+    chosen: InventoryColumns,
+) -> Markup {
+    let inputs = filters::inputs(&context.query, state);
+    html! {
+        div.stack {
+            (filters::form(context, state, &inputs))
+            div.row {
+                (filters::builder(context, &context.query, state))
+                (columns_form(context, state, chosen))
+            }
+            (filters::chips(context, state, &found.page.counts))
+            @if !state.problems.is_empty() {
+                (problems(state))
+            } @else if found.page.items.is_empty() {
+                (nothing(context, state, found))
+            } @else {
+                (table::table(context, state, found, position, chosen))
+            }
+        }
+    }
+}
+
+/// Returns what cannot be read in the filters.
+fn problems(state: &InventoryState) -> Markup {
+    badges::message(
+        Tone::Bad,
+        &html! {
+            b { "No assets are shown, because the filter cannot be read." }
+            ul { @for problem in &state.problems { li.long { (problem.msg) } } }
+        },
+    )
+}
+
+/// Returns what stands where no asset matches, or the page is behind the last one.
+fn nothing(context: &Context, state: &InventoryState, found: &Found) -> Markup {
+    if found.total(state) > 0 {
+        let first = context.here(&state.query());
+        return tables::empty(
+            "This page is behind the last asset",
+            "",
+            Some(("Show the first page", &first)),
+        );
+    }
+    let (advice, all) =
+        ("Drop one of the filters above, or show all assets.", context.links.to(paths::INVENTORY));
+    tables::empty("No asset has all of this", advice, Some(("Show all assets", &all)))
+}
+
+/// Returns what a team without assets can do.
+fn empty(context: &Context, found: &Found) -> Markup {
+    html! {
+        (tables::empty(
+            "You have no assets yet",
+            "An asset is what you sell: a codebase, an archive of data, or a task. Link a repository, upload an archive, or import a \
+             table. Once an asset is complete, you can offer it in a listing.",
+            Some(("Add assets", &context.links.to(paths::ADD_ASSETS))),
+        ))
+        @if found.page.counts.groups.len() > 1 {
+            (filters::groups(context, &InventoryState::default(), &found.page.counts))
+        }
+    }
+}
+
+/// Returns the form that chooses the columns.
+fn columns_form(context: &Context, state: &InventoryState, chosen: InventoryColumns) -> Markup {
+    let names = InventoryColumn::ALL.iter();
+    let names = names.map(|column| (column.as_str(), columns::head(*column).name.to_owned()));
+    let is_chosen = |name: &str| InventoryColumn::parse(name).is_some_and(|column| chosen.has(column));
+    html! {
+        details {
+            summary { "Columns" }
+            form.stack.tight method="post" action=(context.links.to(COLUMNS_PATH)) {
+                input type="hidden" name="next" value=(state.query().at(paths::INVENTORY));
+                (fields::checkboxes(&Inputs::default(), COLUMNS, "Shown beside the name", names, is_chosen))
+                div.row {
+                    button { "Show these columns" }
+                    button.quiet name="default" value="1" { "Show the usual ones" }
+                }
+            }
+        }
+    }
+}
+
+impl Action for ChooseColumns {
+    const PATH: &'static str = COLUMNS_PATH;
+    const TITLE: &'static str = "Choose the columns of the inventory";
+
+    type Access = Vendor;
+
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let signed_in =
+            visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
+        let session = signed_in.session.clone();
+        let columns: InventoryColumns = fields.all(COLUMNS).filter_map(InventoryColumn::parse).collect();
+        let inventory_columns = (!fields.is_checked("default")).then_some(columns);
+        let preferences = SessionPreferences { inventory_columns, ..session.preferences };
+        let set =
+            move |market: &crate::market::Market| sessions::set_preferences(market, &session, preferences);
+        visit.market().spawn_blocking(set).await?;
+        Ok(Answer::Redirect(return_path(fields).to_owned()))
+    }
+}
+
+/// Returns the page of the inventory on which the choice was made.
+fn return_path(fields: &Fields) -> &str {
+    let is_inventory =
+        |path: &&str| path.strip_prefix(paths::INVENTORY).is_some_and(|rest| rest.starts_with('?'));
+    fields.get("next").and_then(next_page).filter(is_inventory).unwrap_or(paths::INVENTORY)
+}

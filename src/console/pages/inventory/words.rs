@@ -1,0 +1,90 @@
+//! What the fields, comparisons, values, and orders of the inventory are called.
+
+use crate::{
+    console::parts::{assets, text},
+    domain::{
+        asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
+        assets::{Channel, Kind},
+        filters::{AllowedValues, FilterOperator, FilterableField},
+        stages::Stage,
+    },
+    string_enum::StringEnum,
+};
+
+/// Returns the name of a field of conditions.
+pub const fn field(field: FilterField) -> &'static str {
+    match field {
+        FilterField::Stage => "Stage",
+        FilterField::Name => "Name",
+        FilterField::Type => "Kind",
+        FilterField::Domain => "Domain",
+        FilterField::Channel => "Source",
+        FilterField::Exclusivity => "Exclusive sale",
+        FilterField::PrivateData => "Private source",
+        FilterField::TaskType => "Subject",
+        FilterField::HasTraces => "Has graded runs",
+        FilterField::HasQaResults => "Has checks",
+        FilterField::HasEnvironment => "Environment built",
+        FilterField::RanOnModel => "Ran on model",
+        FilterField::QaAgent => "Checked by",
+        FilterField::Qc => "Latest quality run",
+    }
+}
+
+/// Returns the word for a comparison.
+pub const fn operator(operator: FilterOperator) -> &'static str {
+    match operator {
+        FilterOperator::Is => "is",
+        FilterOperator::IsNot => "is not",
+        FilterOperator::Contains => "contains",
+    }
+}
+
+/// Returns the words for a value of a field.
+pub fn value(field: FilterField, value: &str) -> String {
+    let known = match field {
+        FilterField::Stage => Stage::parse(value).map(|stage| assets::stage(stage).to_owned()),
+        FilterField::Type => Kind::parse(value).map(assets::kind),
+        FilterField::Channel if value == NOT_LINKED => Some("No data".to_owned()),
+        FilterField::Channel => Channel::parse(value).map(|channel| assets::channel(channel).to_owned()),
+        field => match field.allowed_values() {
+            AllowedValues::Boolean => Some(if value == "true" { "Yes" } else { "No" }.to_owned()),
+            AllowedValues::OneOf(_) => Some(text::words(value)),
+            AllowedValues::AnyText | AllowedValues::AnyName => None,
+        },
+    };
+    known.unwrap_or_else(|| format!("“{value}”"))
+}
+
+/// Returns the comparison and the value of a condition in words.
+pub fn comparison(condition: &AssetCondition) -> String {
+    let words = value(condition.field, &condition.value);
+    format!("{} {words}", operator(condition.operator))
+}
+
+/// Returns the name of an order.
+pub const fn sort(column: SortColumn) -> &'static str {
+    match column {
+        SortColumn::Name => "Name",
+        SortColumn::Type => "Kind",
+        SortColumn::Domain => "Domains",
+        SortColumn::Stage => "Stage",
+        SortColumn::Channel => "Source",
+        SortColumn::CreatedAt => "Added",
+        SortColumn::Price => "Price",
+        SortColumn::Estimate => "Estimated price",
+        SortColumn::Exclusivity => "Exclusive sale",
+        SortColumn::PrivateData => "Private source",
+        SortColumn::LinesOfCode => "Lines",
+        SortColumn::Commits => "Commits",
+        SortColumn::Contributors => "Contributors",
+        SortColumn::MergedPrs => "Merged pull requests",
+        SortColumn::HistoryStart => "First commit",
+        SortColumn::HistoryEnd => "Last commit",
+        SortColumn::CiOnPrs => "CI on pull requests",
+        SortColumn::TaskType => "Subject",
+        SortColumn::HasTraces => "Graded runs",
+        SortColumn::HasQaResults => "Checks",
+        SortColumn::HasEnvironment => "Environment built",
+    }
+}

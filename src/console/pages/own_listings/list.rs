@@ -1,0 +1,307 @@
+//! The table of a vendor's own listings, with the filters of the catalog and those by state.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use marketplace_index::Facet;
+use maud::{Markup, html};
+
+use super::{
+    list_state::{LISTINGS_PER_PAGE, ListState, NO_ASSETS, REVIEWS, SKIPPED, STAGES, VIEW},
+    review_word, stage_word, state, state_badge, title_of,
+};
+use crate::{
+    console::{
+        address::Query,
+        answer::{Answer, Content, FILTERS_FORM},
+        csv::{self, Part},
+        navigation::{NavigationItem, Section},
+        page::Page,
+        pages::{
+            catalog::{facets, found::Found, names, names::Names, state::SORT},
+            composer,
+        },
+        parts::{
+            badges, fields, icons,
+            listing_cells::amount,
+            tables::{self, Head},
+            tabs::{self, Tab},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::{
+        browse::SortOrder,
+        listings::{LifecycleStage, ReviewStatus, WorkspaceView},
+    },
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::{Member, Vendor},
+        browse_filters::TEXT_PARAMETER,
+        own_listings::{self, OwnListings as OwnListingRows},
+    },
+    store::own_listings::OwnListing,
+    string_enum::StringEnum,
+    web::limits::Budget,
+};
+
+/// Number of listings that are read at once for a file.
+const LISTINGS_PER_PART: usize = 500;
+
+/// The page.
+pub struct OwnListings;
+
+impl Page for OwnListings {
+    const PATH: &'static str = paths::OWN_LISTINGS;
+    const TITLE: &'static str = "Listings";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Listings" });
+    const BUDGET: Budget = Budget::Other;
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let state = ListState::of(&visit.query);
+        if csv::is_asked(&visit.query) {
+            return file(visit, state).await;
+        }
+        let asked = state.clone();
+        let (found, names) = visit.read(move |reader, vendor| find(reader, vendor, &asked)).await?;
+        let new = visit.links.to(composer::NEW);
+        let is_new_vendor = found.total == 0 && state.query == Query::default();
+        let body = html! {
+            @if is_new_vendor {
+                (tables::empty(
+                    "You have no listings yet",
+                    "A listing offers some of your assets at a price. Write one, attach assets, and submit it for review. Buyers find \
+                     it once the market has approved it and you have published it.",
+                    Some(("Write a listing", &new)),
+                ))
+            } @else {
+                (views(&visit.context, &state))
+                div.split {
+                    (filters(&visit.context, &state, &as_facets(&found, names.clone())))
+                    (results(&visit.context, &state, &found, &names))
+                }
+            }
+        };
+        let note = html! {
+            (text::counted(found.total, "listing", "listings")) ". Live listings ask for " (text::money(found.listed_value))
+            " in all."
+        };
+        let content = Content::new(Self::TITLE, body).with_note(note).with_actions(html! {
+            @if !is_new_vendor { button.small-only popovertarget="facets" { "Filters" } }
+            a.button.primary href=(new) { "New listing" }
+        });
+        let as_request = state.query.without(REVIEWS, None);
+        Ok(content.with_request(as_request.at("/v2/listings")).into())
+    }
+}
+
+/// Finds the listings of a page, and the names of the labels that the filters show.
+fn find(reader: &Reader, vendor: &Vendor, state: &ListState) -> Result<(OwnListingRows, Names)> {
+    const TAGS: [Facet; 2] = [Facet::Tags, Facet::TagSlugs];
+    let request = state.request(LISTINGS_PER_PAGE, state.skipped);
+    let found = own_listings::page(reader, vendor, request, &state.reviews)?;
+    let team = vendor.authenticated().ok_or_else(|| Error::internal("a page without a session"))?;
+    let member = Member::authorize(team.clone())?;
+    let chosen: Vec<String> =
+        TAGS.iter().flat_map(|facet| state.query.all(facet.name())).map(str::to_owned).collect();
+    let slugs: Vec<&String> =
+        TAGS.iter().flat_map(|facet| found.facets.values(*facet).keys()).chain(&chosen).collect();
+    let names = Names::read(reader, team, &member, &slugs)?;
+    Ok((found, names))
+}
+
+/// Returns the numbers and the names that the filters of the catalog show, of the team's own listings.
+fn as_facets(found: &OwnListingRows, names: Names) -> Found {
+    Found {
+        listings: Vec::new(),
+        certificates: BTreeMap::new(),
+        next_cursor: None,
+        total: found.total,
+        owned: 0,
+        facets: Arc::clone(&found.facets),
+        market_facets: Arc::clone(&found.facets),
+        names,
+        drops: Vec::new(),
+    }
+}
+
+/// Returns the links to the views.
+fn views(context: &Context, state: &ListState) -> Markup {
+    let tab = |view: WorkspaceView| Tab {
+        label: match view {
+            WorkspaceView::All => "All",
+            WorkspaceView::Drafts => "Drafts",
+            WorkspaceView::Submitted => "Submitted",
+            WorkspaceView::Live => "Live",
+            WorkspaceView::Archived => "Archived",
+        },
+        address: {
+            let value = if view == WorkspaceView::All { "" } else { view.as_str() };
+            context.here(&state.query.with(VIEW, value))
+        },
+        is_current: state.view == view,
+    };
+    let all: Vec<Tab> = WorkspaceView::ALL.iter().map(|view| tab(*view)).collect();
+    tabs::tabs("Views", &all)
+}
+
+/// Returns the form with all filters.
+fn filters(context: &Context, state: &ListState, found: &Found) -> Markup {
+    let words = state.query.get(TEXT_PARAMETER).unwrap_or_default();
+    let inputs = crate::console::forms::Inputs::default();
+    let orders = SortOrder::ALL.iter().map(|order| (order.as_str(), names::sort(*order).to_owned()));
+    html! {
+        div.sheet #facets popover {
+            form.stack id=(FILTERS_FORM) action=(context.links.to(paths::OWN_LISTINGS)) aria-label="Filters" autocomplete="off" {
+                @if state.view != WorkspaceView::All { input type="hidden" name=(VIEW) value=(state.view.as_str()); }
+                (fields::Field::text(TEXT_PARAMETER, "Search your listings").value(words).at_most(1_000).show(&inputs))
+                (fields::select(&inputs, SORT, "Order", orders, state.sort.as_str()))
+                div {
+                    (by_stage(state, found))
+                    (by_review(state))
+                    (facets::groups_of_own(&state.catalog, found))
+                }
+                button.full { "Apply the filters" }
+                button.full.quiet.small-only type="button" popovertarget="facets" popovertargetaction="hide" { "Close" }
+            }
+        }
+    }
+}
+
+fn by_stage(state: &ListState, found: &Found) -> Markup {
+    let counts = found.facets.values(Facet::LifecycleStages);
+    html! {
+        details.facet open {
+            summary { "Stage" (chosen_note(state.stages.len())) }
+            ul { @for stage in LifecycleStage::ALL { li { label {
+                input type="checkbox" name=(STAGES) value=(stage.as_str()) checked[state.stages.contains(stage)] data-apply;
+                (stage_word(*stage))
+                span { (text::grouped(counts.get(stage.as_str()).copied().unwrap_or_default())) }
+            } } } }
+        }
+    }
+}
+
+fn by_review(state: &ListState) -> Markup {
+    let chosen = state.reviews.len() + usize::from(state.no_assets);
+    html! {
+        details.facet open[chosen > 0] {
+            summary { "Review and assets" (chosen_note(chosen)) }
+            ul {
+                @for review in ReviewStatus::ALL { li { label {
+                    input type="checkbox" name=(REVIEWS) value=(review.as_str()) checked[state.reviews.contains(review)] data-apply;
+                    (review_word(*review))
+                } } }
+                li { label {
+                    input type="checkbox" name=(NO_ASSETS) value="true" checked[state.no_assets] data-apply;
+                    "Without assets"
+                } }
+            }
+        }
+    }
+}
+
+fn chosen_note(chosen: usize) -> Markup {
+    html! { @if chosen > 0 { span { (chosen) " chosen" } } }
+}
+
+fn results(context: &Context, state: &ListState, found: &OwnListingRows, names: &Names) -> Markup {
+    const HEADS: [Head; 7] = [
+        Head::text("Listing"),
+        Head::text("State"),
+        Head::number("Price, USD"),
+        Head::number("Assets"),
+        Head::number("Waiting bids"),
+        Head::text("Certified"),
+        Head::number("Changed"),
+    ];
+    let rows: Vec<Vec<Markup>> = found.listings.iter().map(|listing| row(context, listing)).collect();
+    let without_filters = context.here(&Query::default());
+    html! {
+        section.stack #results aria-label="Results" {
+            (chosen_filters(context, state, names))
+            @if rows.is_empty() {
+                (tables::empty("No listing has all of this", "Drop a filter, or look at all of them.", Some(("Show all", &without_filters))))
+            } @else {
+                (tables::table("Listings", &HEADS, &rows))
+                (pager(context, state, found))
+            }
+        }
+    }
+}
+
+fn row(context: &Context, listing: &OwnListing) -> Vec<Markup> {
+    vec![
+        html! {
+            a.long href=(context.links.to(&paths::own_listing(listing.id))) { bdi { (title_of(&listing.title)) } }
+        },
+        state_badge(listing.status),
+        html! { (text::optional_money(listing.price)) },
+        html! { (text::grouped(listing.asset_count)) },
+        html! { @if listing.waiting_offers > 0 { (text::grouped(listing.waiting_offers)) } @else { (text::MISSING) } },
+        html! { @match listing.certified_at { Some(at) => { (badges::certified("Certified")) " " (text::day(at)) }, None => (text::MISSING) } },
+        text::day(listing.updated_at),
+    ]
+}
+
+fn chosen_filters(context: &Context, state: &ListState, names: &Names) -> Markup {
+    let chips = state.chips(names);
+    html! { @if !chips.is_empty() {
+        ul.row aria-label="Chosen filters" {
+            @for chip in &chips { li {
+                a.chip href=(context.here(&chip.without)) {
+                    span { (chip.name) } " " bdi.long { (chip.value) } " " (icons::icon("x")) span.out { "remove" }
+                }
+            } }
+            @if chips.len() > 1 { li { a.button.quiet.little href=(context.here(&Query::default())) { "Clear all" } } }
+        }
+    } }
+}
+
+fn pager(context: &Context, state: &ListState, found: &OwnListingRows) -> Markup {
+    let (first_row, last_row) = (state.skipped + 1, state.skipped + found.listings.len() as u64);
+    let at = |skipped: u64| {
+        let skipped = if skipped == 0 { String::new() } else { skipped.to_string() };
+        context.here(&state.query.with(SKIPPED, &skipped))
+    };
+    let note = html! {
+        (text::grouped(first_row)) " to " (text::grouped(last_row)) " of " (text::grouped(found.total))
+        " · " (csv::link(&context.here(&csv::query(&state.query))))
+    };
+    let first = (state.skipped > 0).then(|| at(0));
+    let next = (last_row < found.total).then(|| at(last_row));
+    tables::pager(&note, first.as_deref(), next.as_deref())
+}
+
+/// Answers with a file of all listings that match.
+async fn file(visit: &Visit<Vendor>, state: ListState) -> Result<Answer> {
+    let heads = ["Title", "State", "Price, USD", "Assets", "Waiting bids", "Certified", "Changed", "ID"];
+    let heads = heads.map(str::to_owned).to_vec();
+    csv::in_parts(visit, "own-listings", heads, 0, move |reader, vendor, skipped: u64| {
+        let request = state.request(LISTINGS_PER_PART, skipped);
+        let found = own_listings::page(reader, vendor, request, &state.reviews)?;
+        let next = skipped + found.listings.len() as u64;
+        Ok(Part {
+            rows: found.listings.iter().map(cells).collect(),
+            next: (!found.listings.is_empty() && next < found.total).then_some(next),
+        })
+    })
+    .await
+}
+
+fn cells(listing: &OwnListing) -> csv::Row {
+    vec![
+        listing.title.clone(),
+        state(listing.status).1.to_owned(),
+        amount(listing.price),
+        listing.asset_count.to_string(),
+        listing.waiting_offers.to_string(),
+        listing.certified_at.map(|at| at.to_string()).unwrap_or_default(),
+        listing.updated_at.to_string(),
+        listing.id.to_string(),
+    ]
+}

@@ -1,0 +1,171 @@
+//! The listings that a vendor offers: the table, one of them with its steps, and what has changed since its approval.
+
+/// Declares pages that ask before a step. Each has the texts and the operation of its constant, which the functions `show` and
+/// `submit` of the file use.
+macro_rules! step_pages {
+    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $step:ident;)+) => {
+        $(
+            $(#[$doc])*
+            pub struct $page;
+
+            impl Page for $page {
+                const PATH: &'static str = $path;
+                const TITLE: &'static str = $title;
+
+                type Access = Vendor;
+
+                async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+                    show(visit, &$step).await
+                }
+            }
+
+            impl FormPage for $page {
+                async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+                    submit(visit, fields, &$step).await
+                }
+            }
+        )+
+    };
+}
+
+mod checklist;
+pub mod detail;
+pub mod list;
+mod list_state;
+pub mod reviews;
+pub mod steps;
+
+use maud::Markup;
+
+use crate::{
+    console::{
+        forms::without_names,
+        pages::deals,
+        parts::badges::{self, Tone},
+    },
+    domain::{
+        listing_lifecycle::Operation,
+        listings::{LifecycleStage, ListingStatus, ReviewStatus},
+    },
+    operations::listing_lifecycle::Obstacles,
+    store::listings::ListingRow,
+};
+
+/// Returns the title of a listing, or what stands for it.
+pub(super) fn title_of(title: &str) -> &str {
+    if title.trim().is_empty() { "Listing without a title" } else { title }
+}
+
+/// Returns the word for the state of a listing, and its look.
+const fn state(status: ListingStatus) -> (Tone, &'static str) {
+    match (status.stage(), status.review) {
+        (LifecycleStage::Archived, _) => (Tone::Neutral, "Archived"),
+        (LifecycleStage::Active, _) => (Tone::Good, "Live"),
+        (LifecycleStage::Review, _) => (Tone::Waiting, "In review"),
+        (LifecycleStage::Ready, _) => (Tone::Good, "Approved"),
+        (LifecycleStage::Draft, ReviewStatus::ChangesRequested) => (Tone::Warning, "Changes requested"),
+        (LifecycleStage::Draft, ReviewStatus::Rejected) => (Tone::Bad, "Rejected"),
+        (LifecycleStage::Draft, _) => (Tone::Neutral, "Draft"),
+    }
+}
+
+/// Shows the state of a listing.
+pub(super) fn state_badge(status: ListingStatus) -> Markup {
+    let (tone, word) = state(status);
+    badges::badge(tone, word)
+}
+
+/// Returns the word for a stage.
+const fn stage_word(stage: LifecycleStage) -> &'static str {
+    match stage {
+        LifecycleStage::Draft => "Draft",
+        LifecycleStage::Review => "In review",
+        LifecycleStage::Ready => "Approved, not published",
+        LifecycleStage::Active => "Live",
+        LifecycleStage::Archived => "Archived",
+    }
+}
+
+/// Returns the word for a state of the review.
+const fn review_word(review: ReviewStatus) -> &'static str {
+    match review {
+        ReviewStatus::Draft => "Not submitted",
+        ReviewStatus::InReview => "In review",
+        ReviewStatus::ChangesRequested => "Changes requested",
+        ReviewStatus::Approved => "Approved",
+        ReviewStatus::Rejected => "Rejected",
+    }
+}
+
+/// Returns a reason as people read it.
+fn plain(reason: &str) -> String {
+    deals::plain(&without_names(reason))
+}
+
+/// Returns why an operation cannot be carried out now; `None` if it can.
+fn why_not(listing: &ListingRow, obstacles: &Obstacles, operation: Operation) -> Option<String> {
+    if listing.state().after(operation).is_err() {
+        return Some(why_not_in(listing.status, operation).to_owned());
+    }
+    match operation {
+        Operation::Submit if !obstacles.fields.is_empty() => {
+            Some("Something is missing: see what submitting needs.".to_owned())
+        }
+        Operation::Submit | Operation::Publish => obstacles.assets.as_deref().map(plain),
+        Operation::Restore => obstacles.restoring.as_deref().map(plain),
+        _ => None,
+    }
+}
+
+/// Returns why the state of a listing forbids an operation.
+const fn why_not_in(status: ListingStatus, operation: Operation) -> &'static str {
+    use {LifecycleStage as S, Operation as O, ReviewStatus as R};
+    match (operation, status.stage(), status.review) {
+        (O::Restore, ..) => "It is not archived.",
+        (O::Unpublish, ..) => "It is not in the catalog.",
+        (O::Withdraw, ..) => "It is not in review.",
+        (_, S::Archived, _) => "It is archived. Restore it first.",
+        (O::UpdateTexts | O::UpdateTerms | O::Attach, S::Review, _) => {
+            "It is in review, so nobody can change it. Withdraw it first."
+        }
+        (O::Archive, _, R::InReview) => "It is in review. Withdraw it first.",
+        (O::Submit | O::Publish, S::Review, _) => "It is in review. The market decides next.",
+        (O::Attach | O::UpdateTexts, S::Active, _) => "It is live. Take it out of the catalog first.",
+        (O::Publish | O::Submit, S::Active, _) => "It is in the catalog already.",
+        (O::Submit, S::Ready, _) => "It is approved already.",
+        (O::Submit | O::Publish, _, R::Rejected) => {
+            "It was rejected, so it cannot be submitted again. Make a new listing."
+        }
+        (O::Publish, S::Draft, _) => "The market has to approve it first. Submit it for review.",
+        _ => "It is not in the right state.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{domain::listings::CatalogStatus, string_enum::StringEnum};
+
+    #[test]
+    fn every_step_that_a_state_forbids_says_why() {
+        let operations = steps::ALL.iter().map(|step| step.operation);
+        for operation in operations.chain([Operation::UpdateTerms, Operation::UpdateTexts, Operation::Attach])
+        {
+            for (review, catalog) in ReviewStatus::ALL
+                .iter()
+                .flat_map(|review| CatalogStatus::ALL.iter().map(move |catalog| (*review, *catalog)))
+            {
+                let status = ListingStatus { review, catalog };
+                let state = crate::domain::listing_lifecycle::ListingState {
+                    status,
+                    is_certified: false,
+                    is_featured: false,
+                };
+                if state.after(operation).is_err() {
+                    let reason = why_not_in(status, operation);
+                    assert_ne!(reason, "It is not in the right state.", "{operation:?} {status:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What the latest runs found, by check; and the findings of one check by asset and by file.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{FINDINGS, tabs};
+use crate::{
+    console::{
+        address::Query,
+        answer::{Answer, Content},
+        page::Page,
+        parts::{
+            badges, evidence, findings, kinds,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    market::Reader,
+    operations::{
+        access::Vendor,
+        quality_reports::{self, MAX_RUNS_OF_FINDINGS},
+    },
+    store::{
+        quality_checks::{CheckRow, CheckedAsset},
+        quality_reports::FoundByCheck,
+    },
+};
+
+/// Field of the query with the slug of the check whose findings are shown.
+const CHECK: &str = "check";
+
+/// Number of findings of one check that are shown.
+const MAX_FINDINGS: usize = 200;
+
+/// Number of files that are shown.
+const MAX_FILES: usize = 200;
+
+/// The page.
+pub struct Findings;
+
+impl Page for Findings {
+    const PATH: &'static str = FINDINGS;
+    const TITLE: &'static str = "Findings";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let chosen = visit.query.get(CHECK).map(str::to_owned);
+        let key = chosen.clone();
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let checks = quality_reports::findings_by_check(reader, vendor)?;
+            let of_check = match key {
+                // One more than is shown says whether there are others.
+                Some(key) => quality_reports::findings_of_check(reader, vendor, &key, MAX_FINDINGS + 1)?,
+                None => Vec::new(),
+            };
+            Ok((checks, of_check))
+        };
+        let (checks, of_check) = visit.read(read).await?;
+        let check = chosen.and_then(|key| checks.iter().find(|check| check.key == key));
+        Ok(match check {
+            Some(check) => of_one_check(&visit.context, check, &of_check),
+            None => all_checks(&visit.context, &checks),
+        }
+        .into())
+    }
+}
+
+fn all_checks(context: &Context, checks: &[FoundByCheck]) -> Content {
+    let heads = [
+        Head::text("Check"),
+        Head::text("Result"),
+        Head::text("Weight"),
+        Head::number("Findings"),
+        Head::number("Assets"),
+    ];
+    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| check_row(context, check)).collect();
+    let body = html! {
+        (tabs(&context.links, FINDINGS))
+        @if rows.is_empty() {
+            (tables::empty(
+                "Nothing to correct",
+                "No check of the latest runs failed. What was not checked yet has no findings either.",
+                Some(("See the runs", &context.links.to(paths::QUALITY))),
+            ))
+        } @else {
+            (tables::table("Findings by check", &heads, &rows))
+            p.note {
+                "Counted are the latest completed runs of your assets and listings, among your newest "
+                (text::grouped(MAX_RUNS_OF_FINDINGS.into())) " runs."
+            }
+        }
+    };
+    Content::new(Findings::TITLE, body)
+        .below("Quality", paths::QUALITY)
+        .with_note(html! { "What the latest runs found, by check. Required checks come first." })
+}
+
+fn check_row(context: &Context, check: &FoundByCheck) -> Vec<Markup> {
+    let address = context.here(&Query::default().with(CHECK, &check.key));
+    let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
+    vec![
+        html! { a.long href=(address) { (check.label) } span.note { " " (evidence::maker(check.kind)) } },
+        badges::badge(tone, word),
+        html! { @if check.is_mandatory { "Required" } @else { "Not required" } },
+        html! { (text::grouped(check.findings)) },
+        html! { (text::grouped(check.subjects)) },
+    ]
+}
+
+fn of_one_check(context: &Context, check: &FoundByCheck, found: &[(Uuid, CheckRow)]) -> Content {
+    let shown = &found[..found.len().min(MAX_FINDINGS)];
+    let heads = [Head::text("Asset"), Head::text("Result"), Head::text("What was found"), Head::text("Run")];
+    let rows: Vec<Vec<Markup>> = shown.iter().map(|(run, check)| finding_row(context, *run, check)).collect();
+    let body = html! {
+        (tables::section("by-asset", "By asset", &html! {
+            (tables::table("Findings by asset", &heads, &rows))
+            @if found.len() > shown.len() { p.note { "These are the newest " (shown.len()) " findings of this check." } }
+        }))
+        (by_file(context, shown))
+    };
+    Content::new(&check.label, body)
+        .below("Quality", paths::QUALITY)
+        .below("Findings", FINDINGS)
+        .with_note(html! {
+            @if check.is_mandatory { "Required" } @else { "Not required" } " · " (evidence::maker(check.kind)) " · "
+            (text::counted(check.findings, "finding", "findings"))
+        })
+}
+
+fn finding_row(context: &Context, run: Uuid, check: &CheckRow) -> Vec<Markup> {
+    let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
+    vec![
+        subject(context, check.asset.as_ref()),
+        badges::badge(tone, word),
+        html! { span.long { (check.message.as_deref().unwrap_or(text::MISSING)) } },
+        html! { a href=(context.links.to(&format!("{}/runs/{run}", paths::QUALITY))) { "Open" span.out { " the run of " (subject_name(check.asset.as_ref())) } } },
+    ]
+}
+
+fn subject(context: &Context, asset: Option<&CheckedAsset>) -> Markup {
+    let name = subject_name(asset);
+    html! {
+        @match asset.and_then(CheckedAsset::readable_id) {
+            Some(id) => a.long href=(context.links.to(&paths::asset(id))) { bdi { (name) } },
+            None => span.long { bdi { (name) } },
+        }
+    }
+}
+
+fn subject_name(asset: Option<&CheckedAsset>) -> String {
+    let Some(asset) = asset else { return "The whole listing".to_owned() };
+    match (asset.title.trim().is_empty(), &asset.repo_full_name) {
+        (false, _) => asset.title.clone(),
+        (true, Some(repository)) => repository.clone(),
+        (true, None) => format!("Untitled {}", kinds::words(asset.kind).0),
+    }
+}
+
+/// Returns the files that the findings name: one row for each file of an asset.
+fn by_file(context: &Context, found: &[(Uuid, CheckRow)]) -> Markup {
+    let mut files: Vec<(Option<&CheckedAsset>, String, Vec<u64>)> = Vec::new();
+    for (_, check) in found.iter().filter(|(_, check)| findings::names_files(check)) {
+        for place in findings::places(check.message.as_deref().unwrap_or_default()) {
+            let asset = check.asset.as_ref();
+            let is_same = |file: &&mut (Option<&CheckedAsset>, String, Vec<u64>)| {
+                file.0.map(|asset| asset.id) == asset.map(|asset| asset.id) && file.1 == place.path
+            };
+            match files.iter_mut().find(is_same) {
+                Some(file) => file.2.extend(place.line),
+                None => files.push((asset, place.path, place.line.into_iter().collect())),
+            }
+        }
+    }
+    let rows = files.iter().take(MAX_FILES).map(|(asset, path, lines)| {
+        let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
+        let lines = if lines.is_empty() { text::MISSING.to_owned() } else { lines.join(", ") };
+        vec![html! { span.mono.long { bdi { (path) } } }, subject(context, *asset), html! { (lines) }]
+    });
+    let rows: Vec<Vec<Markup>> = rows.collect();
+    let heads = [Head::text("File"), Head::text("Asset"), Head::text("Lines")];
+    html! { @if !rows.is_empty() {
+        (tables::section("by-file", "By file", &html! {
+            (tables::table("Findings by file", &heads, &rows))
+            p.note { "A check names the first places only. It can have found more than these." }
+            @if files.len() > MAX_FILES { p.note { "And " (files.len() - MAX_FILES) " more files." } }
+        }))
+    } }
+}

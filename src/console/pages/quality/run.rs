@@ -1,0 +1,66 @@
+//! The page of a quality run: of a listing, or of an asset that was deleted. The run of another asset is below the page of
+//! its asset.
+
+use maud::html;
+
+use super::{kind, name, run_path};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::{findings, tables},
+        paths,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, quality_reports, quality_runs::CheckedRun},
+    store::records::team_lists::quality_runs::{RunSubject, TeamRun},
+};
+
+/// The page.
+pub struct RunPage;
+
+impl Page for RunPage {
+    const PATH: &'static str = "/quality/runs/{id}";
+    const TITLE: &'static str = "Quality run";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let read = move |reader: &Reader, vendor: &Vendor| quality_reports::find_run(reader, vendor, id);
+        let (summary, run) = visit.read(read).await?;
+        let path = run_path(id, &summary.subject);
+        if path != format!("{}/runs/{id}", paths::QUALITY) {
+            return Ok(Answer::Redirect(path));
+        }
+        Ok(content(&visit.context, &summary, &run).into())
+    }
+}
+
+fn content(context: &Context, summary: &TeamRun, run: &CheckedRun) -> Content {
+    let here = context.links.to(&context.path);
+    let body = html! {
+        @if summary.completed_at.is_none() {
+            // With scripts, the page follows the run by itself.
+            div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
+            p { a href=(here) { "See how far it is" } }
+        }
+        (tables::section("run", "The run", &findings::summary(run)))
+        @if !run.checks.is_empty() {
+            (tables::section("findings", "What was checked", &findings::findings(context, &run.checks)))
+        }
+    };
+    let content = Content::new(format!("{}, run {}", name(&summary.subject), summary.run_number), body)
+        .below("Quality", paths::QUALITY)
+        .with_note(html! { (kind(&summary.subject)) });
+    match &summary.subject {
+        RunSubject::Listing { id, .. } => content
+            .with_actions(
+                html! { a.button href=(context.links.to(&paths::own_listing(*id))) { "Open the listing" } },
+            )
+            .with_request(format!("/v2/listings/{id}/qc")),
+        RunSubject::Asset { .. } => content,
+    }
+}

@@ -1,0 +1,140 @@
+//! The list of all quality runs of a vendor.
+
+use maud::{Markup, html};
+
+use super::{kind, name, run_path, tabs};
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        parts::{
+            findings, kinds,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{assets::Kind, quality_runs::RunOutcome},
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, team_records},
+    store::records::{Filters, pages::TeamPage, team_lists::quality_runs::TeamRun},
+    string_enum::StringEnum,
+};
+
+/// The list.
+pub struct Runs;
+
+impl List for Runs {
+    const PATH: &'static str = paths::QUALITY;
+    const TITLE: &'static str = "Quality";
+    const FILE_NAME: &'static str = "quality-runs";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Quality" });
+
+    type Access = Vendor;
+    type Row = TeamRun;
+
+    fn columns() -> Vec<Column<TeamRun>> {
+        vec![
+            Column { head: Head::text("Checked"), show: title, text: |row| name(&row.subject) },
+            Column {
+                head: Head::text("Kind"),
+                show: |_, row| html! { (kind(&row.subject)) },
+                text: |row| kind(&row.subject),
+            },
+            Column {
+                head: Head::text("Result"),
+                show: |_, row| findings::badge(outcome(row)),
+                text: |row| findings::look(outcome(row)).1.to_owned(),
+            },
+            Column {
+                head: Head::number("Checks passed"),
+                show: |_, row| html! { (passed(row)) },
+                text: passed,
+            },
+            Column {
+                head: Head::number("Started"),
+                show: |_, row| text::day(row.started_at),
+                text: |row| row.started_at.to_string(),
+            },
+            Column {
+                head: Head::number("Ended"),
+                show: |_, row| text::optional_day(row.completed_at),
+                text: |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+            },
+            Column {
+                head: Head::text("Started by"),
+                show: |_, row| html! { (findings::starter(row.triggered_by)) },
+                text: |row| findings::starter(row.triggered_by).to_owned(),
+            },
+            Column {
+                head: Head::number("Cost, USD"),
+                show: |_, row| html! { (text::money(row.charge)) },
+                text: |row| row.charge.to_string(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "text", label: "Title contains", values: Vec::new },
+            ListFilter { name: "subject", label: "What was checked", values: subjects },
+            ListFilter { name: "result", label: "Result", values: results },
+        ]
+    }
+
+    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamRun>> {
+        let filters = asked
+            .filters
+            .pairs()
+            .fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
+        team_records::page(reader, vendor, &filters, asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        tables::empty(
+            "Nothing was checked yet",
+            "A run checks an asset, or a listing with all of its assets. Start one on the page of an asset or a listing, which says what \
+             it costs. Submitting a listing starts one, too.",
+            Some(("See your assets", &context.links.to(paths::INVENTORY))),
+        )
+    }
+
+    fn finish(context: &Context, mut content: Content) -> Content {
+        content.body = html! { (tabs(&context.links, paths::QUALITY)) (content.body) };
+        content
+            .with_note(html! { "Runs of checks of your assets and listings, newest first." })
+            .with_request("/v2/listings/qc-reports")
+    }
+}
+
+fn title(context: &Context, row: &TeamRun) -> Markup {
+    html! {
+        a.long href=(context.links.to(&run_path(row.id, &row.subject))) { bdi { (name(&row.subject)) } }
+        span.note { ", run " (row.run_number) }
+    }
+}
+
+fn outcome(row: &TeamRun) -> RunOutcome {
+    findings::outcome(row.status, row.mandatory_not_passed == 0)
+}
+
+fn passed(row: &TeamRun) -> String {
+    if row.checks == 0 {
+        return text::MISSING.to_owned();
+    }
+    format!("{} of {}", text::grouped(row.passed), text::grouped(row.checks))
+}
+
+fn subjects() -> Vec<(&'static str, String)> {
+    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1)));
+    std::iter::once(("listing", "Listings".to_owned())).chain(kinds).collect()
+}
+
+fn results() -> Vec<(&'static str, String)> {
+    let ended = RunOutcome::ALL.iter().filter(|outcome| **outcome != RunOutcome::None);
+    ended.map(|outcome| (outcome.as_str(), findings::look(*outcome).1.to_owned())).collect()
+}

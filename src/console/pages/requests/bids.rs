@@ -1,0 +1,173 @@
+//! The vendor's bids on projects: their list, and the page of each.
+
+use maud::{Markup, html};
+
+use super::{status_badge, status_words};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        lists::{Asked, Column, List, ListFilter},
+        page::Page,
+        pages::opportunities::{facts_of_bid, made_activity},
+        parts::{
+            about,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::opportunities::{Bid, BidStatus, Opportunity},
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, notifications, project_bids, team_records},
+    store::{
+        notifications::Notification,
+        records::{Filters, pages::TeamPage, team_lists::project_bids::TeamProjectBid},
+    },
+    string_enum::StringEnum,
+};
+
+/// The list.
+pub struct ProjectBids;
+
+impl List for ProjectBids {
+    const PATH: &'static str = paths::PROJECT_BIDS;
+    const TITLE: &'static str = "Your bids on projects";
+    const FILE_NAME: &'static str = "project-bids";
+
+    type Access = Vendor;
+    type Row = TeamProjectBid;
+
+    fn columns() -> Vec<Column<TeamProjectBid>> {
+        vec![
+            Column { head: Head::text("Project"), show: title, text: |row| row.title.clone() },
+            Column {
+                head: Head::text("State"),
+                show: |_, row| status_badge(row.status),
+                text: |row| status_words(row.status).1.to_owned(),
+            },
+            Column {
+                head: Head::number("Tasks"),
+                show: |_, row| html! { (text::grouped(row.num_tasks.into())) },
+                text: |row| row.num_tasks.to_string(),
+            },
+            Column { head: Head::number("Expected days"), show: |_, row| html! { (days(row)) }, text: days },
+            Column {
+                head: Head::number("Made"),
+                show: |_, row| text::day(row.created_at),
+                text: |row| row.created_at.to_string(),
+            },
+            Column {
+                head: Head::number("Changed"),
+                show: |_, row| text::day(row.updated_at),
+                text: |row| row.updated_at.to_string(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: statuses },
+            ListFilter { name: "text", label: "Title contains", values: Vec::new },
+        ]
+    }
+
+    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamProjectBid>> {
+        let filters = asked
+            .filters
+            .pairs()
+            .fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
+        team_records::page(reader, vendor, &filters, asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        tables::empty(
+            "You have not bid on a project yet",
+            "In a project, a buyer wants tasks that are made for it. Open projects are among the requests for data.",
+            Some(("See the requests", &context.links.to(paths::DATA_REQUESTS))),
+        )
+    }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content.below("Requests", paths::DATA_REQUESTS).with_request("/v2/project-opportunities/bids/mine")
+    }
+}
+
+fn title(context: &Context, row: &TeamProjectBid) -> Markup {
+    html! { a.long href=(context.links.to(&paths::project_bid(row.id))) { bdi { (row.title) } } }
+}
+
+fn days(row: &TeamProjectBid) -> String {
+    row.expected_timeline_days.map(|days| days.to_string()).unwrap_or_default()
+}
+
+fn statuses() -> Vec<(&'static str, String)> {
+    BidStatus::ALL.iter().map(|status| (status.as_str(), status_words(*status).1.to_owned())).collect()
+}
+
+/// The page of a bid.
+pub struct ProjectBidPage;
+
+impl Page for ProjectBidPage {
+    const PATH: &'static str = "/requests/bids/{id}";
+    const TITLE: &'static str = "Your bid on a project";
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let (bid, project) = project_bids::find_made(reader, vendor, id)?;
+            let notifications = notifications::list_about(reader, vendor, &[id], about::LIMIT)?;
+            Ok((bid, project, notifications))
+        };
+        let (bid, project, notifications) = visit.read(read).await?;
+        Ok(content(&visit.context, &bid, &project, &notifications).into())
+    }
+}
+
+fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &[Notification]) -> Content {
+    let body = html! {
+        div.decide {
+            div.stack.wide {
+                (tables::section("bid", "What you offered", &facts_of_bid(bid)))
+                (tables::section("activity", "What happened", &made_activity(bid)))
+                (about::section(context, notifications))
+            }
+            aside.panel.first aria-label="What comes next" { h2 { "What comes next" } (next(context, bid)) }
+        }
+    };
+    let request = context.links.to(&paths::data_request(project.id));
+    Content::new(format!("Bid on {}", project.title), body)
+        .below("Requests", paths::DATA_REQUESTS)
+        .below("Your bids", paths::PROJECT_BIDS)
+        .narrow()
+        .with_note(html! { (status_badge(bid.status)) " " a href=(request) { "Read the request" } })
+        .with_request("/v2/project-opportunities/bids/mine")
+}
+
+/// Says what comes next, with the step that the vendor can take.
+fn next(context: &Context, bid: &Bid) -> Markup {
+    let path = |segment: &str| context.links.to(&format!("{}/{segment}", paths::project_bid(bid.id)));
+    html! {
+        @match bid.status {
+            BidStatus::Submitted => {
+                p { "The buyer decides about your bid, and you are notified. Until then you can withdraw it." }
+                a.button.full href=(path("withdraw")) { "Withdraw the bid…" }
+            },
+            BidStatus::Accepted => {
+                p { "Make the tasks, and deliver them as tasksets of your team. An accepted bid cannot be withdrawn: the buyer relies \
+                     on it." }
+                a.button.primary.full href=(path("deliver")) { "Deliver tasksets" }
+            },
+            BidStatus::Delivered => p { "The buyer looks at your delivery, and confirms it. You have nothing to do." },
+            BidStatus::Completed => p { "The buyer accepted your delivery. The work is complete." },
+            BidStatus::Declined | BidStatus::Withdrawn => {
+                p { "This bid has ended. While the project takes bids, you can make another one." }
+                a.button.full href=(context.links.to(&super::bid_form::path(bid.opportunity_id))) { "Make another bid" }
+            },
+        }
+        p.note { "The market moves no money for projects." }
+    }
+}

@@ -1,0 +1,172 @@
+//! The list of requests that a vendor can answer.
+
+use maud::{Markup, html};
+
+use super::{status_badge, status_words};
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        pages::opportunities::{budget, kind_word},
+        parts::{
+            kinds,
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{
+        assets::Kind,
+        opportunities::{BudgetUnit, OpportunityKind},
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, opportunities},
+    store::records::{Filters, pages::TeamPage, team_lists::requests::OpenRequest},
+    string_enum::StringEnum,
+};
+
+/// The list.
+pub struct Requests;
+
+impl List for Requests {
+    const PATH: &'static str = paths::DATA_REQUESTS;
+    const TITLE: &'static str = "Requests for data";
+    const FILE_NAME: &'static str = "requests";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Requests" });
+
+    type Access = Vendor;
+    type Row = OpenRequest;
+
+    fn columns() -> Vec<Column<OpenRequest>> {
+        vec![
+            Column { head: Head::text("Request"), show: title, text: |row| row.title.clone() },
+            Column {
+                head: Head::text("What is wanted"),
+                show: |_, row| html! { (kind_word(row.kind)) },
+                text: |row| kind_word(row.kind).to_owned(),
+            },
+            Column {
+                head: Head::text("Kinds of data"),
+                show: |_, row| html! { (accepted(&row.accepted_asset_types)) },
+                text: |row| accepted(&row.accepted_asset_types),
+            },
+            Column {
+                head: Head::text("Budget, USD"),
+                show: |_, row| html! { (budget(&row.metadata)) },
+                text: |row| budget(&row.metadata),
+            },
+            Column {
+                head: Head::text("Tags"),
+                show: |_, row| html! { bdi.long { (row.metadata.tags.join(", ")) } },
+                text: |row| row.metadata.tags.join(", "),
+            },
+            Column {
+                head: Head::number("Deadline"),
+                show: |_, row| text::optional_day(row.deadline),
+                text: |row| row.deadline.map(|at| at.to_string()).unwrap_or_default(),
+            },
+            Column { head: Head::text("Your bid"), show: own_bid, text: own_bid_text },
+            Column {
+                head: Head::number("Published"),
+                show: |_, row| text::day(row.created_at),
+                text: |row| row.created_at.to_string(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "text", label: "Title, tags, or buyer contain", values: Vec::new },
+            ListFilter { name: "kind", label: "What is wanted", values: wanted },
+            ListFilter { name: "asset_type", label: "Kind of data", values: kinds_of_data },
+            ListFilter { name: "budget_unit", label: "Budget", values: units },
+            ListFilter { name: "max_budget", label: "Budget begins at most at, USD", values: Vec::new },
+        ]
+    }
+
+    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<OpenRequest>> {
+        let mut filters = Filters::default();
+        for name in ["text", "kind", "asset_type", "budget_unit"] {
+            if let Some(value) = asked.filters.get(name) {
+                filters = filters.with(name, value);
+            }
+        }
+        if let Some(amount) = asked.filters.get("max_budget") {
+            filters = filters.with("max_budget", whole_dollars(amount));
+        }
+        opportunities::requests_page(reader, vendor, &filters, asked.page)
+    }
+
+    fn empty(_: &Context) -> Markup {
+        let advice = "Buyers who do not find something in the catalog ask for it here. You are notified when a buyer publishes a request.";
+        tables::empty("There are no open requests", advice, None)
+    }
+
+    fn finish(context: &Context, content: Content) -> Content {
+        let bids = context.links.to(paths::PROJECT_BIDS);
+        content
+            .with_note(html! { "What buyers look for: listings that they would buy, and projects on which you can bid." })
+            .with_actions(html! { a.button href=(bids) { "Your bids on projects" } })
+            .with_request("/v2/opportunities?sort=recent")
+    }
+}
+
+/// Reads an amount in whole US dollars, as people write it. Anything else is below every budget.
+fn whole_dollars(text: &str) -> i64 {
+    let digits: String = text.chars().filter(|letter| !matches!(letter, '$' | ',' | ' ')).collect();
+    digits.split('.').next().and_then(|dollars| dollars.parse().ok()).unwrap_or(-1)
+}
+
+fn title(context: &Context, row: &OpenRequest) -> Markup {
+    html! {
+        a.long href=(context.links.to(&paths::data_request(row.id))) { bdi { (row.title) } }
+        span.note { " of " bdi { (row.owner_name) } }
+    }
+}
+
+/// Returns the kinds of data that a request accepts, in words.
+fn accepted(kinds: &[Kind]) -> String {
+    if kinds.is_empty() {
+        return "any".to_owned();
+    }
+    kinds.iter().map(|kind| kinds::words(*kind).1).collect::<Vec<_>>().join(", ")
+}
+
+fn own_bid(_: &Context, row: &OpenRequest) -> Markup {
+    html! { @match row.own_bid { Some(status) => (status_badge(status)), None => (text::MISSING) } }
+}
+
+fn own_bid_text(row: &OpenRequest) -> String {
+    row.own_bid.map(|status| status_words(status).1.to_owned()).unwrap_or_default()
+}
+
+fn wanted() -> Vec<(&'static str, String)> {
+    OpportunityKind::ALL.iter().map(|kind| (kind.as_str(), kind_word(*kind).to_owned())).collect()
+}
+
+fn kinds_of_data() -> Vec<(&'static str, String)> {
+    Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1))).collect()
+}
+
+fn units() -> Vec<(&'static str, String)> {
+    vec![
+        (BudgetUnit::PerTask.as_str(), "For each task".to_owned()),
+        (BudgetUnit::Total.as_str(), "In total".to_owned()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_in_whole_dollars() {
+        for (text, expected) in [("27000", 27_000), ("$1,450.50", 1_450), ("many", -1)] {
+            assert_eq!(whole_dollars(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Requests of buyers as vendors see them: open listing requests and projects, and the vendor's bids on projects.
+
+pub mod bid_form;
+pub mod bids;
+pub mod deliver;
+pub mod detail;
+pub mod list;
+pub mod withdraw;
+
+use maud::Markup;
+
+use crate::{
+    console::parts::badges::{self, Tone},
+    domain::opportunities::BidStatus,
+};
+
+/// Returns the look and the words of the status of an own bid.
+const fn status_words(status: BidStatus) -> (Tone, &'static str) {
+    match status {
+        BidStatus::Submitted => (Tone::Waiting, "Waits for the buyer"),
+        BidStatus::Accepted => (Tone::Warning, "Accepted, deliver it"),
+        BidStatus::Declined => (Tone::Neutral, "Declined"),
+        BidStatus::Withdrawn => (Tone::Neutral, "Withdrawn"),
+        BidStatus::Delivered => (Tone::Waiting, "Delivered"),
+        BidStatus::Completed => (Tone::Good, "Complete"),
+    }
+}
+
+/// Shows the status of an own bid.
+fn status_badge(status: BidStatus) -> Markup {
+    let (tone, word) = status_words(status);
+    badges::badge(tone, word)
+}

@@ -1,0 +1,108 @@
+//! The earnings of the team: what is available, what is on hold and until when, and the months.
+
+use maud::{Markup, html};
+
+use super::{convert, earnings_chart, hold_text, payout, release_text, withdraw};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        navigation::{NavigationItem, Section},
+        page::Page,
+        pages::wallet::entries,
+        parts::{
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    operations::{
+        access::Vendor,
+        money_summaries::{self, EarningsOutlook},
+        payouts,
+    },
+};
+
+/// Path of the page.
+pub const PATH: &str = paths::EARNINGS;
+
+/// Number of months of the chart.
+const MONTHS: u32 = 12;
+
+/// The page.
+pub struct Earnings;
+
+impl Page for Earnings {
+    const PATH: &'static str = PATH;
+    const TITLE: &'static str = "Earnings";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Earnings" });
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let read = visit.read(|reader, vendor| {
+            Ok((money_summaries::outlook(reader, vendor, MONTHS)?, payouts::state(reader, vendor)?))
+        });
+        let (outlook, payout) = read.await?;
+        let context = &visit.context;
+        let link = |path: &str| context.links.to(path);
+        let body = html! {
+            (payout::message(context, &payout))
+            (figures(&outlook))
+            (earnings_chart(&outlook.by_month))
+            (tables::section("releases", "Earnings on hold", &releases(context, &outlook)))
+            (tables::section("more", "More", &html! { ul {
+                li { a href=(link(entries::EARNINGS)) { "All entries of the earnings" } ", also as a file" }
+                li { a href=(link(paths::SALES)) { "Sales" } }
+                li { a href=(link(paths::WITHDRAWALS)) { "Withdrawals" } }
+                li { a href=(link(paths::PAYOUT_SETUP)) { "How the market pays your team" } }
+            } }))
+        };
+        let actions = html! {
+            a.button href=(link(convert::PATH)) { "Convert into credits" }
+            a.button.primary href=(link(withdraw::PATH)) { "Withdraw" }
+        };
+        let note =
+            html! { "What you earn from sales, after the fee of the market. All amounts are in US dollars." };
+        Ok(Content::new(Self::TITLE, body)
+            .with_note(note)
+            .with_actions(actions)
+            .with_request("/v2/wallet/earnings")
+            .into())
+    }
+}
+
+fn figures(outlook: &EarningsOutlook) -> Markup {
+    let balances = &outlook.balances;
+    let next = match outlook.releases.first() {
+        Some(release) => html! { "next release: " (release_text(release)) },
+        None => html! { "nothing is on hold" },
+    };
+    tables::figures(&[
+        (
+            "Available",
+            html! { (text::money(balances.available)) },
+            html! { "can be converted into credits or withdrawn" },
+        ),
+        ("Pending", html! { (text::money(balances.pending)) }, next),
+        ("Earned so far", html! { (text::money(balances.earned)) }, html! { "after fees and refunds" }),
+    ])
+}
+
+fn releases(context: &Context, outlook: &EarningsOutlook) -> Markup {
+    let hold = hold_text(context.market().settings().payouts.hold_days);
+    let rows: Vec<Vec<Markup>> = outlook
+        .releases
+        .iter()
+        .map(|release| vec![text::moment(release.at), html! { (text::money(release.amount)) }])
+        .collect();
+    html! {
+        @if rows.is_empty() { p.note { "Nothing is on hold now. Earnings of a sale are on hold for " (hold) " after its payment." } }
+        @else {
+            (tables::table("Earnings on hold", &[Head::text("Available from"), Head::number("Amount, USD")], &rows))
+            p.note { "Earnings of a sale are on hold for " (hold) " after its payment. The next releases are shown." }
+        }
+    }
+}

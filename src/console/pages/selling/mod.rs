@@ -1,0 +1,62 @@
+//! What a vendor does with what it sells: its start, bids, sales, earnings, and withdrawals. No page here names a buyer.
+
+pub mod bids;
+pub mod convert;
+pub mod earnings;
+mod needs;
+pub mod payout;
+pub mod sale;
+pub mod sales;
+pub mod start;
+pub mod withdraw;
+pub mod withdrawals;
+
+use maud::Markup;
+
+use crate::{
+    console::parts::{
+        charts::{self, Bar, Chart},
+        text,
+    },
+    domain::{money::Cents, time::Timestamp},
+    operations::money_summaries::MonthlyEarnings,
+    store::money_summaries::Release,
+};
+
+/// Shows earnings by month.
+fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
+    let sum = Cents(by_month.iter().map(|month| month.earned.net().0).sum());
+    let note = format!(
+        "US dollars, after the fee of the market and refunds. {} in {}",
+        text::money(sum),
+        text::counted(by_month.len() as u64, "month", "months")
+    );
+    let bar = |month: &MonthlyEarnings| {
+        let (label, short) = text::month_text(month.year, month.month);
+        Bar { label, short: short.to_owned(), value: month.earned.net().0 }
+    };
+    let chart = Chart {
+        title: "Earnings by month",
+        note: &note,
+        heads: ["Month", "Earnings, USD"],
+        text: charts::amount_text,
+        tick: charts::amount_tick,
+        unit: 100,
+    };
+    chart.show(&by_month.iter().map(bar).collect::<Vec<_>>())
+}
+
+/// Returns what becomes available next, such as `$412.50 on 3 Mar 2026`.
+fn release_text(release: &Release) -> String {
+    format!("{} on {}", text::money(release.amount), text::day_text(release.at))
+}
+
+/// Returns the days that earnings are on hold, in words.
+fn hold_text(days: u32) -> String {
+    text::counted(u64::from(days), "day", "days")
+}
+
+/// Returns a time as it stands in files.
+fn file_time(time: Option<Timestamp>) -> String {
+    time.map(|time| time.to_string()).unwrap_or_default()
+}

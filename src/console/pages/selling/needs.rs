@@ -1,0 +1,197 @@
+//! What waits for a vendor, as one list, the most urgent first.
+
+use maud::{Markup, html};
+
+use crate::{
+    console::{
+        address::Query,
+        pages::inventory::state::STAGE,
+        parts::{badges::Tone, icons, kinds, text},
+        paths,
+        visit::Context,
+    },
+    domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
+    operations::vendor_attention::{Attention, First},
+    store::vendor_attention::{
+        DueDelivery, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
+    },
+    string_enum::StringEnum,
+};
+
+/// Maximum number of characters of a reviewer's note in the list.
+const MAX_NOTE: usize = 200;
+
+/// Something that waits for the vendor.
+#[derive(Debug)]
+pub struct Need {
+    tone: Tone,
+    /// What it is about, which links to `path`.
+    subject: Markup,
+    path: String,
+    note: String,
+    at: Option<Timestamp>,
+}
+
+/// Returns what waits, and since when the oldest part of it has waited.
+pub fn of(context: &Context, attention: &Attention) -> (Vec<Need>, Option<Timestamp>) {
+    let mut needs = Vec::new();
+    let now = context.now();
+    add(&mut needs, &attention.deliveries, |row| delivery(row, now), paths::PROJECT_BIDS, "More deliveries");
+    add(&mut needs, &attention.offers, offer, paths::OFFERS, "More bids");
+    add(&mut needs, &attention.listings, listing, paths::OWN_LISTINGS, "More listings after their review");
+    add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, "More runs that did not pass");
+    add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, "More uploads");
+    needs.extend(attention.kinds.iter().map(kind));
+    if attention.incomplete > 0 {
+        needs.push(incomplete(attention.incomplete));
+    }
+    // What is urgent stands above; the order of the kinds stays otherwise.
+    needs.sort_by_key(|need| rank(need.tone));
+    let oldest = needs.iter().filter_map(|need| need.at).min();
+    (needs, oldest)
+}
+
+const fn rank(tone: Tone) -> u8 {
+    match tone {
+        Tone::Bad => 0,
+        Tone::Warning => 1,
+        Tone::Waiting => 2,
+        Tone::Neutral => 3,
+        Tone::Good => 4,
+    }
+}
+
+fn add<T>(
+    needs: &mut Vec<Need>,
+    found: &First<T>,
+    need: impl Fn(&T) -> Need,
+    more: &str,
+    label: &'static str,
+) {
+    needs.extend(found.rows.iter().map(need));
+    if found.has_more {
+        needs.push(Need {
+            tone: Tone::Waiting,
+            subject: html! { (label) },
+            path: more.to_owned(),
+            note: "The list has all of them".to_owned(),
+            at: None,
+        });
+    }
+}
+
+fn delivery(row: &DueDelivery, now: Timestamp) -> Need {
+    let due = row.days.map(|days| row.accepted_at.plus_days(i64::from(days)));
+    let tasks = text::counted(row.num_tasks, "task", "tasks");
+    let note = match due {
+        Some(due) => format!("Your bid was accepted. Deliver {tasks} by {}", text::day_text(due)),
+        None => format!("Your bid was accepted. Deliver {tasks}"),
+    };
+    Need {
+        tone: if due.is_some_and(|due| due < now) { Tone::Bad } else { Tone::Waiting },
+        subject: html! { "Deliver for " bdi { (row.title) } },
+        path: paths::project_bid(row.bid),
+        note,
+        at: Some(row.accepted_at),
+    }
+}
+
+fn offer(row: &WaitingOffer) -> Need {
+    let until = row.expires_at.map(|at| format!("Answer by {}", text::day_text(at)));
+    Need {
+        tone: Tone::Waiting,
+        subject: html! { (text::short_money(row.amount)) " for " bdi { (row.title) } },
+        path: super::bids::path(row.id),
+        note: until.unwrap_or_else(|| "It waits for your answer".to_owned()),
+        at: Some(row.created_at),
+    }
+}
+
+fn listing(row: &ReviewedListing) -> Need {
+    let (tone, subject, note) = if row.status == ReviewStatus::Approved {
+        (Tone::Good, html! { bdi { (row.title) } " is approved" }, "Publish it when you are ready".to_owned())
+    } else {
+        let note = row.feedback.as_deref().map_or_else(|| "The reviewer left no note".to_owned(), shortened);
+        (Tone::Warning, html! { bdi { (row.title) } ": changes requested" }, note)
+    };
+    Need { tone, subject, path: paths::own_listing(row.id), note, at: Some(row.at) }
+}
+
+fn failed_run(row: &FailedRun) -> Need {
+    let note = match (&row.check, row.failed) {
+        _ if row.status == RunStatus::Error => "The run ended by an error, so there is no result".to_owned(),
+        (Some(check), 1) => format!("A required check did not pass: {check}"),
+        (Some(check), failed) => format!("{failed} required checks did not pass, first: {check}"),
+        (None, _) => "A required check did not pass".to_owned(),
+    };
+    let path = if row.is_listing { paths::own_listing(row.subject) } else { paths::asset(row.subject) };
+    let subject = html! { bdi { (row.title) } ": checks" };
+    Need { tone: Tone::Warning, subject, path, note, at: row.at }
+}
+
+fn upload(row: &StalledUpload) -> Need {
+    Need {
+        tone: Tone::Warning,
+        subject: html! { "Upload of " bdi { (row.file_name) } },
+        path: paths::upload(row.id),
+        note: format!("It is not complete. Its parts are deleted on {}", text::day_text(row.expires_at)),
+        at: Some(row.created_at),
+    }
+}
+
+fn kind(row: &RetiringKind) -> Need {
+    let assets = kinds::counted(row.kind, row.assets);
+    let advice = row.message.as_deref().map(shortened).unwrap_or_default();
+    Need {
+        tone: Tone::Warning,
+        subject: html! { (text::words(kinds::words(row.kind).1)) " retire on " (text::day_text(row.at)) },
+        path: Query::default().with("kind", row.kind.as_str()).at(paths::INVENTORY),
+        note: format!("You have {assets}. {advice}"),
+        at: None,
+    }
+}
+
+fn incomplete(count: u64) -> Need {
+    Need {
+        tone: Tone::Neutral,
+        subject: html! { (text::counted(count, "asset is", "assets are")) " incomplete" },
+        path: Query::default().with(STAGE, Stage::Incomplete.as_str()).at(paths::INVENTORY),
+        note: "They lack what a listing needs".to_owned(),
+        at: None,
+    }
+}
+
+/// Returns the beginning of a note of the market.
+fn shortened(note: &str) -> String {
+    let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
+    if note.chars().count() <= MAX_NOTE {
+        return note;
+    }
+    let start: String = note.chars().take(MAX_NOTE).collect();
+    let words = start.rsplit_once(' ').map_or(start.as_str(), |(words, _)| words);
+    format!("{words}…")
+}
+
+/// Shows what waits.
+pub fn list(context: &Context, needs: &[Need]) -> Markup {
+    html! {
+        ul.todo { @for need in needs { li {
+            @let (icon, color) = need.tone.look();
+            (icons::colored(icon, color))
+            span { a.long href=(context.links.to(&need.path)) { (need.subject) } span.note.long { bdi { (need.note) } } }
+            span.note { @if let Some(at) = need.at { (text::day(at)) } }
+        } } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_notes_end_after_a_word() {
+        assert_eq!(shortened(" Replace\n the names. "), "Replace the names.");
+        let short = shortened(&"word ".repeat(100));
+        assert!(short.ends_with("word…") && short.chars().count() <= MAX_NOTE + 1, "{short}");
+    }
+}

@@ -1,0 +1,123 @@
+//! The statement of a sale, which can be printed. It names the market as the other party, and never the buyer.
+
+use maud::{Markup, html};
+
+use super::{bids, sales};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        pages::deals,
+        parts::{
+            badges::{self, Tone},
+            icons, tables, text,
+        },
+        paths,
+        visit::{Context, Visit},
+    },
+    domain::purchases::{PaidStatus, PurchaseKind},
+    error::Result,
+    operations::{access::Vendor, team_records},
+    store::records::team_lists::sales::TeamSale,
+    web::limits::Budget,
+};
+
+/// The page.
+pub struct SaleStatement;
+
+impl Page for SaleStatement {
+    const PATH: &'static str = "/selling/sales/{sale_id}";
+    const TITLE: &'static str = "Statement of a sale";
+    const BUDGET: Budget = Budget::Sales;
+
+    type Access = Vendor;
+
+    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let sale: TeamSale = visit.read(move |reader, vendor| team_records::find(reader, vendor, id)).await?;
+        let context = &visit.context;
+        let body = html! {
+            (state(&sale))
+            article.paper {
+                div.row.apart {
+                    div {
+                        p.note { "Statement of a sale on marketplace" }
+                        p.long { b { bdi { (sale.listing_title) } } }
+                        p.mono.note.long { (sale.id) }
+                    }
+                    (sales::badge(sale.status))
+                }
+                div.two { (parties(context, &sale)) (sums(&sale)) }
+                p.note.no-print { a href=(context.links.to(paths::EARNINGS)) { "See it in your earnings" } }
+            }
+        };
+        let content = Content::new(Self::TITLE, body)
+            .below("Sales", paths::SALES)
+            .with_actions(
+                html! { button type="button" hidden data-print { (icons::icon("down")) "Statement as PDF" } },
+            )
+            .narrow()
+            .with_request("/v2/listings/sales");
+        Ok(content.into())
+    }
+}
+
+fn state(sale: &TeamSale) -> Markup {
+    match (sale.status, sale.available_at.filter(|_| sale.held.is_some()), sale.held) {
+        (PaidStatus::Refunded, ..) => badges::message(
+            Tone::Warning,
+            &html! {
+                "The market refunded this sale"
+                @if let Some(at) = sale.refunded_at { " on " (text::day(at)) }
+                ". Its earnings were taken back."
+            },
+        ),
+        (PaidStatus::Completed, Some(at), Some(held)) => badges::message(
+            Tone::Waiting,
+            &html! { (text::money(held)) " is on hold until " (text::moment(at)) "." },
+        ),
+        _ => html! {},
+    }
+}
+
+fn parties(context: &Context, sale: &TeamSale) -> Markup {
+    let vendor = context.team().map(|team| team.name.as_str()).unwrap_or_default();
+    let kind = deals::kind(sale.kind, sale.scope);
+    let mut facts = vec![
+        ("Vendor", html! { b.long { bdi { (vendor) } } }),
+        ("Sold through", html! { b { "marketplace" } }),
+        ("Kind", html! { (kind) @if sale.is_exclusive { ", exclusive" } }),
+        ("Assets", html! { (text::grouped(sale.assets)) }),
+        (
+            "Listing",
+            html! { a.long href=(context.links.to(&paths::own_listing(sale.listing))) { bdi { (sale.listing_title) } } },
+        ),
+        ("Paid", text::moment(sale.paid_at)),
+    ];
+    match (sale.available_at, sale.held) {
+        (Some(at), Some(_)) => facts.push(("On hold until", text::moment(at))),
+        (Some(at), None) if sale.status == PaidStatus::Completed => {
+            facts.push(("Available since", text::moment(at)));
+        }
+        _ => {}
+    }
+    facts.extend(sale.refunded_at.map(|at| ("Refunded", text::moment(at))));
+    facts.extend(
+        sale.offer
+            .map(|bid| ("Bid", html! { a.mono.long href=(context.links.to(&bids::path(bid))) { (bid) } })),
+    );
+    tables::facts(&facts)
+}
+
+fn sums(sale: &TeamSale) -> Markup {
+    let price = if sale.kind == PurchaseKind::AcceptedBid { "Price, the accepted bid" } else { "Price" };
+    let total = match sale.status {
+        PaidStatus::Completed => "Earnings, USD",
+        PaidStatus::Refunded => "Taken back, USD",
+    };
+    tables::sum(&[
+        (price, text::money(sale.price)),
+        ("Fee of the market", format!("−{}", text::money(sale.platform_fee))),
+        (total, text::money(sale.earnings())),
+    ])
+}

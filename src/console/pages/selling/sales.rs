@@ -1,0 +1,163 @@
+//! The sales of the team.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::file_time;
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::{NavigationItem, Section},
+        pages::deals,
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::{
+        purchases::{PaidStatus, PurchaseKind},
+        record_filters::Period,
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Vendor, team_records},
+    store::records::{Filters, pages::TeamPage, team_lists::sales::TeamSale},
+    string_enum::StringEnum,
+    web::limits::Budget,
+};
+
+/// The list.
+pub struct Sales;
+
+impl List for Sales {
+    const PATH: &'static str = paths::SALES;
+    const TITLE: &'static str = "Sales";
+    const FILE_NAME: &'static str = "sales";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Selling, label: "Sales" });
+    const BUDGET: Budget = Budget::Sales;
+
+    type Access = Vendor;
+    type Row = TeamSale;
+
+    fn columns() -> Vec<Column<TeamSale>> {
+        vec![
+            Column {
+                head: Head::text("Listing"),
+                show: |context, row| {
+                    html! { a.long href=(context.links.to(&path(row.id))) { bdi { (row.listing_title) } } }
+                },
+                text: |row| row.listing_title.clone(),
+            },
+            Column {
+                head: Head::text("Kind"),
+                show: |_, row| html! { (deals::kind(row.kind, row.scope)) },
+                text: |row| deals::kind(row.kind, row.scope).to_owned(),
+            },
+            Column {
+                head: Head::text("Status"),
+                show: |_, row| badge(row.status),
+                text: |row| word(row.status).to_owned(),
+            },
+            Column {
+                head: Head::number("Price, USD"),
+                show: |_, row| html! { (text::money(row.price)) },
+                text: |row| row.price.to_string(),
+            },
+            Column {
+                head: Head::number("Fee, USD"),
+                show: |_, row| html! { (text::money(row.platform_fee)) },
+                text: |row| row.platform_fee.to_string(),
+            },
+            Column {
+                head: Head::number("Earnings, USD"),
+                show: |_, row| html! { (text::money(row.earnings())) },
+                text: |row| row.earnings().to_string(),
+            },
+            Column {
+                head: Head::number("Sold"),
+                show: |_, row| text::day(row.paid_at),
+                text: |row| row.paid_at.to_string(),
+            },
+            Column {
+                head: Head::number("Available from"),
+                show: |_, row| text::optional_day(row.available_at),
+                text: |row| file_time(row.available_at),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        let statuses =
+            || PaidStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
+        vec![
+            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
+            ListFilter { name: "kind", label: "Kind", values: kinds },
+            ListFilter { name: "status", label: "Status", values: statuses },
+            ListFilter { name: "since", label: "Sold from (year-month-day)", values: Vec::new },
+            ListFilter { name: "until", label: "Sold until (year-month-day)", values: Vec::new },
+        ]
+    }
+
+    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamSale>> {
+        let mut filters = Filters::default();
+        for (name, value) in
+            asked.filters.pairs().filter(|(name, _)| ["text", "kind", "status"].contains(name))
+        {
+            filters = filters.with(name, value);
+        }
+        // A day that is none filters nothing.
+        let day = |name: &str| asked.filters.get(name).filter(|day| Period::parse(Some(day), None).is_ok());
+        let period = Period::parse(day("since"), day("until")).unwrap_or_default();
+        for (name, time) in [("since", period.since), ("end", period.end)] {
+            if let Some(time) = time {
+                filters = filters.with(name, time.0);
+            }
+        }
+        team_records::page(reader, vendor, &filters, asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        let advice =
+            "Each sale of a published listing stands here, with what you earn and when it becomes available.";
+        tables::empty("No sales yet", advice, Some(("Your listings", &context.links.to(paths::OWN_LISTINGS))))
+    }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content.with_request("/v2/listings/sales")
+    }
+}
+
+fn kinds() -> Vec<(&'static str, String)> {
+    let words = |kind: PurchaseKind| match kind {
+        PurchaseKind::Full => "Purchase",
+        PurchaseKind::Sample => "Sample",
+        PurchaseKind::AcceptedBid => "Accepted bid",
+    };
+    PurchaseKind::ALL.iter().map(|kind| (kind.as_str(), words(*kind).to_owned())).collect()
+}
+
+/// Returns the path of a sale.
+pub fn path(id: Uuid) -> String {
+    format!("{}/{id}", paths::SALES)
+}
+
+const fn word(status: PaidStatus) -> &'static str {
+    match status {
+        PaidStatus::Completed => "Paid",
+        PaidStatus::Refunded => "Refunded",
+    }
+}
+
+/// Returns the status of a sale as a badge.
+pub fn badge(status: PaidStatus) -> Markup {
+    let tone = match status {
+        PaidStatus::Completed => Tone::Good,
+        PaidStatus::Refunded => Tone::Warning,
+    };
+    badges::badge(tone, word(status))
+}

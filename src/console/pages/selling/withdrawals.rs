@@ -1,0 +1,114 @@
+//! The withdrawals of the team's earnings.
+
+use maud::{Markup, html};
+
+use super::{file_time, withdraw};
+use crate::{
+    console::{
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+            text,
+        },
+        paths,
+        visit::Context,
+    },
+    domain::withdrawals::WithdrawalStatus,
+    error::Result,
+    market::Reader,
+    operations::{access::Member, team_records},
+    store::records::{Filters, pages::TeamPage, team_lists::withdrawals::TeamWithdrawal},
+    string_enum::StringEnum,
+};
+
+/// The list. A team that no longer sells still sees what it has withdrawn.
+pub struct Withdrawals;
+
+impl List for Withdrawals {
+    const PATH: &'static str = paths::WITHDRAWALS;
+    const TITLE: &'static str = "Withdrawals";
+    const FILE_NAME: &'static str = "withdrawals";
+
+    type Access = Member;
+    type Row = TeamWithdrawal;
+
+    fn columns() -> Vec<Column<TeamWithdrawal>> {
+        vec![
+            Column {
+                head: Head::text("Requested"),
+                show: |_, row| text::moment(row.requested_at),
+                text: |row| row.requested_at.to_string(),
+            },
+            Column {
+                head: Head::number("Amount, USD"),
+                show: |_, row| html! { (text::money(row.amount)) },
+                text: |row| row.amount.to_string(),
+            },
+            Column {
+                head: Head::text("State"),
+                show: |_, row| {
+                    let (tone, word) = state(row.status);
+                    badges::badge(tone, word)
+                },
+                text: |row| state(row.status).1.to_owned(),
+            },
+            Column {
+                head: Head::number("Paid or failed"),
+                show: |_, row| text::optional_day(row.decided_at),
+                text: |row| file_time(row.decided_at),
+            },
+            Column {
+                head: Head::text("ID"),
+                show: |_, row| html! { span.mono.long { (row.id) } },
+                text: |row| row.id.to_string(),
+            },
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        let states = || {
+            WithdrawalStatus::ALL
+                .iter()
+                .map(|status| (status.as_str(), state(*status).1.to_owned()))
+                .collect()
+        };
+        vec![ListFilter { name: "status", label: "State", values: states }]
+    }
+
+    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamWithdrawal>> {
+        let filters = match asked.filters.get("status") {
+            Some(status) => Filters::default().with("status", status),
+            None => Filters::default(),
+        };
+        team_records::page(reader, member, &filters, asked.page)
+    }
+
+    fn empty(_: &Context) -> Markup {
+        tables::empty(
+            "No withdrawals yet",
+            "Available earnings can be withdrawn; the market pays them out.",
+            None,
+        )
+    }
+
+    fn finish(context: &Context, content: Content) -> Content {
+        let content = if context.team().is_some_and(|team| team.is_vendor) {
+            content.below("Earnings", paths::EARNINGS).with_actions(
+                html! { a.button.primary href=(context.links.to(withdraw::PATH)) { "Withdraw" } },
+            )
+        } else {
+            content.below("Wallet", paths::WALLET)
+        };
+        content.with_note(html! { "A withdrawal that fails is posted back to your available earnings." })
+    }
+}
+
+const fn state(status: WithdrawalStatus) -> (Tone, &'static str) {
+    match status {
+        WithdrawalStatus::Requested => (Tone::Waiting, "Requested"),
+        WithdrawalStatus::Paid => (Tone::Good, "Paid"),
+        WithdrawalStatus::Failed => (Tone::Bad, "Failed, posted back"),
+    }
+}

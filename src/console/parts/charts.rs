@@ -1,0 +1,161 @@
+//! Charts with bars, and the same numbers as a table behind them.
+
+use maud::{Markup, html};
+
+use super::tables::{self, Head};
+use crate::domain::money::Cents;
+
+/// Width of the space of one bar in the units of the drawing.
+const STEP: usize = 100;
+
+/// Height of the drawing in its own units.
+const HEIGHT: f64 = 200.0;
+
+/// Number of parts that the axis is divided into.
+const PARTS: i64 = 4;
+
+/// A bar of a chart.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// What it stands for, such as `Mar 2026`.
+    pub label: String,
+    /// The same, as short as the axis needs it, such as `Mar`.
+    pub short: String,
+    /// Its value. A negative one is in the table only.
+    pub value: i64,
+}
+
+/// A chart with bars.
+#[derive(Clone, Debug)]
+pub struct Chart<'c> {
+    /// What it shows.
+    pub title: &'c str,
+    /// What else is to say about it, such as the unit.
+    pub note: &'c str,
+    /// Heads of the columns of the table: of the labels, and of the values.
+    pub heads: [&'static str; 2],
+    /// Writes a value of a bar.
+    pub text: fn(i64) -> String,
+    /// Writes a value of the axis.
+    pub tick: fn(i64) -> String,
+    /// The smallest step between two values of the axis: 1 for numbers of things, 100 for amounts in cents.
+    pub unit: i64,
+}
+
+impl Chart<'_> {
+    /// Shows the bars, in their order from left to right.
+    pub fn show(&self, bars: &[Bar]) -> Markup {
+        let top = top_of_axis(bars.iter().map(|bar| bar.value).max().unwrap_or_default(), self.unit);
+        let width = bars.len().max(1) * STEP;
+        let label = format!("{}. The numbers follow as a table.", self.title);
+        html! {
+            figure.chart {
+                figcaption { b { (self.title) } @if !self.note.is_empty() { br; (self.note) } }
+                div.plot {
+                    div.y aria-hidden="true" { @for part in (0..=PARTS).rev() { span { ((self.tick)(top / PARTS * part)) } } }
+                    svg viewBox={ "0 0 " (width) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(label) {
+                        @for part in 0..=PARTS {
+                            @let y = HEIGHT / PARTS as f64 * part as f64;
+                            line.grid x1="0" x2=(width) y1=(y) y2=(y) {}
+                        }
+                        @for (index, bar) in bars.iter().enumerate() {
+                            @let height = bar.value.max(0) as f64 / top as f64 * HEIGHT;
+                            rect.c1 x=(index * STEP + STEP / 5) y=(rounded(HEIGHT - height)) width=(STEP * 3 / 5)
+                                height=(rounded(height)) { title { (bar.label) ": " ((self.text)(bar.value)) } }
+                        }
+                    }
+                    ol.x aria-hidden="true" { @for bar in bars { li { (bar.short) } } }
+                }
+                details { summary { "As a table" } (self.table(bars)) }
+            }
+        }
+    }
+
+    fn table(&self, bars: &[Bar]) -> Markup {
+        let [label, value] = self.heads;
+        let row = |bar: &Bar| vec![html! { (bar.label) }, html! { ((self.text)(bar.value)) }];
+        let rows: Vec<_> = bars.iter().map(row).collect();
+        tables::table(self.title, &[Head::text(label), Head::number(value)], &rows)
+    }
+}
+
+/// Writes an amount at an axis, such as `$400k`.
+pub fn amount_tick(cents: i64) -> String {
+    let dollars = cents / 100;
+    let short = |unit: i64, name: &str| {
+        let tenths = dollars * 10 / unit;
+        let decimals = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+        format!("${}{decimals}{name}", tenths / 10)
+    };
+    match dollars {
+        0 => "0".to_owned(),
+        1_000_000.. => short(1_000_000, "M"),
+        1_000.. => short(1_000, "k"),
+        _ => format!("${dollars}"),
+    }
+}
+
+/// Writes an amount of a bar.
+pub fn amount_text(cents: i64) -> String {
+    super::text::money(Cents(cents))
+}
+
+/// Returns the value at the top of the axis: a round one that all bars fit below, and that can be divided into [`PARTS`] steps of
+/// whole units.
+fn top_of_axis(max: i64, unit: i64) -> i64 {
+    let mut power = unit.max(1);
+    loop {
+        for factor in [1, 2, 5] {
+            let top = power.saturating_mul(factor * PARTS);
+            if top >= max {
+                return top;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axis_is_round_and_not_lower_than_the_bars() {
+        for (max, unit, expected) in [
+            (0, 1, 4),
+            (-5, 1, 4),
+            (4, 1, 4),
+            (5, 1, 8),
+            (356_400_00, 100, 400_000_00),
+            (i64::MAX, 1, i64::MAX),
+        ] {
+            assert_eq!(top_of_axis(max, unit), expected, "{max}");
+        }
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        let ticks = [0, 50_00, 2_500_00, 400_000_00, 1_500_000_00].map(amount_tick);
+        assert_eq!(ticks, ["0", "$50", "$2.5k", "$400k", "$1.5M"]);
+    }
+
+    #[test]
+    fn numbers_stand_in_the_table_too() {
+        let chart = Chart {
+            title: "Earnings by month",
+            note: "USD",
+            heads: ["Month", "Earnings, USD"],
+            text: amount_text,
+            tick: amount_tick,
+            unit: 100,
+        };
+        let bar = |label: &str, value| Bar { label: label.to_owned(), short: label.to_owned(), value };
+        let shown = chart.show(&[bar("Mar", 100_00), bar("Apr", -5_00)]).0;
+        assert!(shown.contains(r#"<td class="num">$100.00</td>"#) && shown.contains("−$5.00"), "{shown}");
+        assert!(shown.contains(r#"y="200" width="60" height="0""#), "negative: {shown}");
+    }
+}

@@ -1,0 +1,87 @@
+//! Requests of pages whose bodies are no forms of texts: files, and parts of files.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use poem::{Endpoint, EndpointExt, Request, Response, http::Method};
+
+use super::{
+    answer::Answer,
+    forms::{Fields, Inputs},
+    page::{self, Page, PageRow},
+    refusals,
+    visit::{Context, Visit},
+};
+use crate::{
+    error::{Error, Result},
+    web::{auth::Policy, limits::Budget, problem},
+};
+
+/// A request of a page whose body is no form of texts, such as the bytes of a file.
+pub trait Receiver: Sized + Send + Sync + 'static {
+    /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
+    const PATH: &'static str;
+
+    /// Title in lists of pages.
+    const TITLE: &'static str;
+
+    /// The method: POST for forms with a file, PUT for bytes.
+    const METHOD: Method = Method::POST;
+
+    /// The budget that it is charged to.
+    const BUDGET: Budget = Budget::Uploads;
+
+    /// The access that it needs: the proof.
+    type Access: Policy + Clone + 'static;
+
+    /// Receives the body, and does what it is for. Who sends it and where it comes from was checked.
+    fn receive(
+        visit: &Visit<Self::Access>,
+        request: &mut Request,
+    ) -> impl Future<Output = Result<Answer>> + Send;
+}
+
+impl PageRow {
+    /// Returns the row of what receives bytes.
+    pub fn receiver<R: Receiver>() -> PageRow {
+        PageRow::unseen(R::PATH, R::TITLE, R::Access::REQUIRED, R::METHOD == Method::POST, || {
+            ReceiverEndpoint::<R>(PhantomData).boxed()
+        })
+    }
+}
+
+struct ReceiverEndpoint<R>(PhantomData<R>);
+
+impl<R: Receiver> Endpoint for ReceiverEndpoint<R> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        if request.method() != R::METHOD {
+            return Ok(page::refuse_method(&request, &[R::METHOD.as_str()]));
+        }
+        let visit = match page::admit_form::<R::Access>(&request, R::BUDGET).await {
+            Ok(visit) => visit,
+            Err(response) => return Ok(*response),
+        };
+        Ok(match R::receive(&visit, &mut request).await {
+            Ok(answer) => page::respond(&visit.context, answer, None).await,
+            Err(error) => refusals::response(&visit.context, &error).await,
+        })
+    }
+}
+
+/// Returns the page at a path with what was typed into its form, which [`Receiver::receive`] has refused.
+pub async fn show_refused<P: Page>(
+    visit: &Visit<P::Access>,
+    request: &Request,
+    path: &str,
+    (typed, error): (Fields, &Error),
+) -> Result<Answer> {
+    let inputs = Inputs::refused(typed, error);
+    let context = Context { path: path.to_owned(), ..page::visit_again(request, &visit.context, inputs) };
+    let visit = Visit { access: visit.access.clone(), context: Arc::new(context) };
+    let mut answer = P::show(&visit).await?;
+    if let Answer::Content(content) = &mut answer {
+        content.status = problem::error_status(error);
+    }
+    Ok(answer)
+}
