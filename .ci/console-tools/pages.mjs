@@ -8,8 +8,8 @@ const [base, extent, folder] = process.argv.slice(2);
 const SIZES = extent === "all" ? [360, 1280, 2560] : [360, 1280];
 const SCHEMES = ["light", "dark"];
 const TEAMS = extent === "all"
-  ? ["mkt_demo_buyer", "mkt_demo_both", "mkt_demo_vendor", "mkt_demo_locked", "mkt_demo_no_nda", "mkt_demo_no_role", "mkt_demo_operator"]
-  : ["mkt_demo_buyer"];
+  ? ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_both", "mkt_demo_locked", "mkt_demo_no_nda", "mkt_demo_no_role", "mkt_demo_operator"]
+  : ["mkt_demo_buyer", "mkt_demo_vendor"];
 mkdirSync(folder, { recursive: true });
 
 /** Returns the form of a path: IDs, and everything in the query but its names, do not matter. */
