@@ -1,8 +1,9 @@
 // Opens pages of the web app as teams of the demo, and checks each: the rules of accessibility, the markup, and that nothing is wider
-// than the window. `some` opens one page of each kind; `all` follows each link below /console once per form of its path, at three
-// sizes in both color schemes. Screenshots go to a folder.
+// than the window. `some` opens one page of each kind; `all` follows links below /console, and opens one page of each form of a path
+// and of each state that such a page can show, at three sizes in both color schemes. Screenshots go to a folder.
 import { mkdirSync } from "node:fs";
 import { check, findings, launch, markupProblems, openWindow, signIn } from "./browser.mjs";
+import { make } from "./made.mjs";
 
 const [base, extent, folder] = process.argv.slice(2);
 const SIZES = extent === "all" ? [360, 1280, 2560] : [360, 1280];
@@ -12,30 +13,48 @@ const TEAMS = extent === "all"
   : ["mkt_demo_buyer", "mkt_demo_vendor"];
 mkdirSync(folder, { recursive: true });
 
+/** Maximum number of pages of a form whose links are followed, since records in other states have other links. */
+const MAX_FOLLOWED = 12;
+
 /** Returns the form of a path: IDs, and everything in the query but its names, do not matter. */
 function formOf(address) {
   const url = new URL(address, base);
   const path = url.pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID");
-  const names = [...new Set(url.searchParams.keys())].filter((name) => ["scope", "kind", "view", "query"].includes(name));
+  const known = ["scope", "kind", "view", "query", "action", "all", "check", "group", "workspace_view"];
+  const names = [...new Set(url.searchParams.keys())].filter((name) => known.includes(name));
   return [path, ...names.map((name) => `${name}=`)].join(" ");
 }
 
-/** Returns one address of each form that links lead to, by following them from the start. */
-async function crawl(page) {
-  const found = new Map([["/console", "/console"]]);
-  for (const [, address] of found) {
+/** Returns one address of each form that links lead to, and of each state of a record, by following links from some addresses. */
+async function crawl(page, starts) {
+  const found = new Map();
+  const asked = new Map();
+  const queue = [];
+  const ask = (link) => {
+    const url = new URL(link, base);
+    const isFile = /\/assets\/|\/sha256$|format=csv/.test(link);
+    if (url.origin !== new URL(base).origin || !url.pathname.startsWith("/console") || isFile) return;
+    const form = formOf(link);
+    const known = asked.get(form) ?? new Set();
+    const address = url.pathname + url.search;
+    const isOfRecord = form.includes("ID") || url.searchParams.has("group");
+    if (known.has(address) || known.size >= (isOfRecord ? MAX_FOLLOWED : 1)) return;
+    asked.set(form, known.add(address));
+    queue.push(address);
+  };
+  for (const start of ["/console", ...starts]) ask(start);
+  for (const address of queue) {
     const response = await page.goto(address);
     if (!response?.headers()["content-type"]?.startsWith("text/html")) continue;
-    const links = await page.$$eval("a[href]:not([download])", (anchors) => anchors.map((anchor) => anchor.href));
-    for (const link of links) {
-      const url = new URL(link);
-      const isFile = /\/assets\/|\/sha256$|format=csv/.test(link);
-      if (url.origin !== new URL(base).origin || !url.pathname.startsWith("/console") || isFile) continue;
-      const form = formOf(link);
-      if (!found.has(form)) found.set(form, url.pathname + url.search);
-    }
+    const form = formOf(address);
+    const badge = page.locator("main .badge").first();
+    const hasState = form.includes("ID") && (await badge.count()) > 0;
+    const state = hasState ? (await badge.textContent()).trim().replace(/ [A-Z][a-z]+ \d+, \d{4}$/, "").replace(/\d+/, "N") : "";
+    const name = `${form} ${state}`.trim();
+    if (!found.has(name)) found.set(name, address);
+    for (const link of await page.$$eval("a[href]:not([download])", (anchors) => anchors.map((anchor) => anchor.href))) ask(link);
   }
-  return [...found.values()];
+  return [...found];
 }
 
 /** Returns the addresses of one page of each kind. */
@@ -55,6 +74,22 @@ async function examples(page) {
   ];
 }
 
+/** Returns the addresses of one page of a vendor for each component that buyers' pages do not have. */
+async function vendorExamples(page, made) {
+  const first = async (address, links = "main tbody th a") => {
+    await page.goto(address);
+    return new URL(await page.locator(links).first().evaluate((link) => link.href)).pathname;
+  };
+  const asset = await first("/console/inventory");
+  const listing = await first("/console/selling/listings");
+  return [
+    "/console/selling", "/console/inventory", "/console/inventory/add/file", asset, `${asset}/edit`, made.form, made.change, made.upload,
+    listing, `${listing}/edit`, `${listing}/assets`, made.compared[0], await first("/console/selling/bids"),
+    await first("/console/selling/sales"), "/console/selling/earnings", await first("/console/quality"), await first("/console/requests"),
+    await first("/console/requests/bids"), await first("/console/estimations"),
+  ];
+}
+
 /** Returns the page as the server sends it. */
 async function sent(page) {
   const response = await page.context().request.get(page.url());
@@ -71,8 +106,8 @@ function overflow(page) {
       return box.width > 0 && box.right > width + 1 && !isInside(element.parentElement);
     };
     if (document.documentElement.scrollWidth <= width + 1) return [];
-    const wide = [...document.body.querySelectorAll("*")].filter(isWide);
-    return wide.slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
+    const wide = [...document.body.querySelectorAll("*")].filter(isWide).slice(0, 3).map((element) => element.outerHTML.slice(0, 120));
+    return wide.length > 0 ? wide : [`something, by ${document.documentElement.scrollWidth - width} pixels`];
   });
 }
 
@@ -81,9 +116,12 @@ async function enlarge(page, name) {
   await page.setViewportSize({ width: 320, height: 640 });
   const narrow = await overflow(page);
   await page.setViewportSize({ width: 1280, height: 900 });
-  await page.evaluate(() => { document.documentElement.style.fontSize = "200%"; });
+  // As the browser's own setting does, which also counts for the widths at which the layout changes.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
   const large = await overflow(page);
-  await page.evaluate(() => { document.documentElement.style.fontSize = ""; });
+  await session.send("Page.setFontSizes", { fontSizes: { standard: 16, fixed: 13 } });
+  await session.detach();
   check(`${name} enlarged`, [
     ...narrow.map((element) => `wider than 320: ${element}`),
     ...large.map((element) => `wider than the window with large text: ${element}`),
@@ -107,13 +145,31 @@ async function look(page, name, width, scheme) {
   check(`${name} at ${width}, ${scheme}`, faults);
 }
 
+/** Returns the names and addresses of the pages of a team to look at. */
+async function chosenPages(page, team) {
+  const made = team === "mkt_demo_vendor" ? await make(page, base) : undefined;
+  if (extent !== "all") {
+    const addresses = made ? await vendorExamples(page, made) : await examples(page);
+    return addresses.map((address) => [formOf(address), address]);
+  }
+  const archived = "/console/selling/listings?workspace_view=archived";
+  const pages = await crawl(page, made ? [archived, made.form, made.change, made.upload, ...made.compared] : []);
+  if (team !== "mkt_demo_both") return pages;
+  // Each side of the team has a navigation of its own, so the pages of the other side follow.
+  await page.goto("/console");
+  await page.locator(".sides button:not([aria-current])").click();
+  await page.locator(".sides button[aria-current]").waitFor();
+  const known = new Set(pages.map(([name]) => name));
+  return [...pages, ...(await crawl(page, [])).filter(([name]) => !known.has(name))];
+}
+
 const browser = await launch();
 let count = 0;
 for (const team of TEAMS) {
   const { context, page, faults } = await openWindow(browser, base);
   await signIn(page, team);
-  const addresses = extent === "all" ? await crawl(page) : await examples(page);
-  if (team === TEAMS[0]) addresses.unshift("/console/sign-in");
+  const pages = await chosenPages(page, team);
+  if (team === TEAMS[0]) pages.unshift(["/console/sign-in", "/console/sign-in"]);
   const lookAt = async (name) => {
     for (const width of SIZES) {
       for (const scheme of SCHEMES) {
@@ -125,11 +181,11 @@ for (const team of TEAMS) {
     await enlarge(page, `${team} ${name}`);
     count += 1;
   };
-  for (const address of addresses) {
+  for (const [name, address] of pages) {
     await page.goto(address);
-    await lookAt(formOf(address));
+    await lookAt(name);
   }
-  if (team === TEAMS[0]) {
+  if (team === "mkt_demo_buyer") {
     // The session keeps the choice between cards and a table, so no address has it.
     await page.goto("/console/catalog");
     await page.getByRole("button", { name: "Table", exact: true }).click();

@@ -6,28 +6,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, launch, openWindow, signIn } from "./browser.mjs";
+import { assert, save, step, submit } from "./steps.mjs";
 
 const [base, mode] = process.argv.slice(2);
 const hasScript = mode === "script";
 const browser = await launch();
 const open = () => openWindow(browser, base, { javaScriptEnabled: hasScript });
-
-function assert(condition, message) {
-  if (!condition) throw new Error(message);
-}
-
-/** Says what a step does, so that a failure names it. */
-async function step(name, work) {
-  const started = Date.now();
-  try {
-    await work();
-  } catch (error) {
-    throw new Error(`${name}: ${error.message}`, { cause: error });
-  }
-  console.log(`${name}: ${Date.now() - started} ms`);
-}
-
-const submit = (page, name) => page.locator("main").getByRole("button", { name }).first().click();
 
 /** Follows a link of the page that goes to a form with this button, among the listings of a search. */
 async function findForm(page, search, form, button) {
@@ -50,14 +34,6 @@ async function buy(page) {
 }
 
 const credits = async (page) => (await page.locator(".wallet").textContent())?.trim();
-
-/** Saves what a link downloads in a folder, and returns the name of the file. */
-async function save(page, link, folder) {
-  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
-  const name = download.suggestedFilename();
-  await download.saveAs(join(folder, name));
-  return name;
-}
 
 async function find(page) {
   await step("searches and filters", async () => {

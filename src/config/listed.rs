@@ -13,6 +13,8 @@ pub struct ListedSetting {
     pub value: Value,
     /// Value that is used if no other was set.
     pub default: Value,
+    /// Where the value comes from: a file with the line, a variable, or a flag; `None` if it is compiled in.
+    pub origin: Option<String>,
 }
 
 impl Settings {
@@ -20,7 +22,11 @@ impl Settings {
     pub fn list(&self) -> Vec<ListedSetting> {
         let defaults = flatten(&Settings::default());
         let values = flatten(self).into_iter().zip(defaults);
-        values.map(|((key, value), (_, default))| ListedSetting { key, value, default }).collect()
+        let listed = values.map(|((key, value), (_, default))| {
+            let origin = self.origins.get(&key).cloned();
+            ListedSetting { key, value, default, origin }
+        });
+        listed.collect()
     }
 }
 

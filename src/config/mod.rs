@@ -20,6 +20,7 @@ mod worlds;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
+    sync::Arc,
 };
 
 use toml::{Table, Value, de::DeTable};
@@ -226,6 +227,7 @@ impl SettingsSources {
             return Err(SettingsError { origin: self.origin(keys), message });
         }
         settings.trim_urls();
+        settings.origins = Arc::new(self.origins);
         Ok(settings)
     }
 

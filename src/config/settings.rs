@@ -1,6 +1,6 @@
 //! The settings, their types, and their valid ranges. `marketplace.toml` documents each setting and default.
 
-use std::net::SocketAddr;
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -478,6 +478,9 @@ pub struct Settings {
     pub events: EventSettings,
     /// What is logged and how.
     pub log: LogSettings,
+    /// Where the values come from that are not the compiled-in ones, by key.
+    #[serde(skip)]
+    pub(super) origins: Arc<BTreeMap<String, String>>,
 }
 
 impl Settings {

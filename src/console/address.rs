@@ -46,6 +46,11 @@ impl Query {
         self.pairs().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
+    /// Returns the first value of a name with its white space.
+    pub fn exact(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// Whether the query has a name, also without a value.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(known, _)| known == name)

@@ -2,6 +2,7 @@
 //! sent.
 
 use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
 
 use super::{forms::Fields, visit::Visit};
 use crate::{
@@ -23,6 +24,8 @@ pub struct Change {
     pub subject_kind: &'static str,
     /// ID of the record.
     pub subject_id: String,
+    /// ID of the team that an operator acts for; `None` if none. Without meaning for what a team changes.
+    pub team: Option<Uuid>,
 }
 
 impl Change {
@@ -32,7 +35,7 @@ impl Change {
         subject_kind: &'static str,
         subject: impl std::fmt::Display,
     ) -> Change {
-        Change { operation, subject_kind, subject_id: subject.to_string() }
+        Change { operation, subject_kind, subject_id: subject.to_string(), team: None }
     }
 }
 
@@ -47,8 +50,22 @@ where
     A: Clone + Send + 'static,
     T: Serialize + DeserializeOwned + Send + 'static,
 {
-    let stored = execute(visit, fields, change, move |writer, access| {
-        let result = work(writer, access)?;
+    perform_on(visit, fields, change, move |writer, access, _| work(writer, access)).await
+}
+
+/// Like [`perform`], for work that finds out itself which record it changes.
+pub async fn perform_on<A, T>(
+    visit: &Visit<A>,
+    fields: &Fields,
+    change: Change,
+    work: impl FnOnce(&mut Writer, &A, &mut Change) -> Result<T> + Send + 'static,
+) -> Result<T>
+where
+    A: Clone + Send + 'static,
+    T: Serialize + DeserializeOwned + Send + 'static,
+{
+    let stored = execute(visit, fields, change, move |writer, access, change| {
+        let result = work(writer, access, change)?;
         let bytes = serde_json::to_vec(&result).map_err(Error::internal)?;
         Ok((result, bytes))
     });
@@ -69,8 +86,23 @@ where
     A: Clone + Send + 'static,
     T: Send + 'static,
 {
-    let executed =
-        execute(visit, fields, change, move |writer, access| Ok((work(writer, access)?, b"null".to_vec())));
+    perform_revealing_on(visit, fields, change, move |writer, access, _| work(writer, access)).await
+}
+
+/// Like [`perform_revealing`], for work that finds out itself which record it changes.
+pub async fn perform_revealing_on<A, T>(
+    visit: &Visit<A>,
+    fields: &Fields,
+    change: Change,
+    work: impl FnOnce(&mut Writer, &A, &mut Change) -> Result<T> + Send + 'static,
+) -> Result<T>
+where
+    A: Clone + Send + 'static,
+    T: Send + 'static,
+{
+    let executed = execute(visit, fields, change, move |writer, access, change| {
+        Ok((work(writer, access, change)?, b"null".to_vec()))
+    });
     match executed.await? {
         Executed::Now(result) => Ok(result),
         Executed::Before(_) => {
@@ -90,8 +122,8 @@ enum Executed<T> {
 async fn execute<A, T>(
     visit: &Visit<A>,
     fields: &Fields,
-    change: Change,
-    work: impl FnOnce(&mut Writer, &A) -> Result<(T, Vec<u8>)> + Send + 'static,
+    mut change: Change,
+    work: impl FnOnce(&mut Writer, &A, &mut Change) -> Result<(T, Vec<u8>)> + Send + 'static,
 ) -> Result<Executed<T>>
 where
     A: Clone + Send + 'static,
@@ -110,9 +142,9 @@ where
     let write = move |writer: &mut Writer| {
         let mut now = None;
         let bytes = idempotency::execute(writer, principal, request.as_ref(), digest, |writer| {
-            let (result, bytes) = work(writer, &access)?;
-            let Change { operation, subject_kind, subject_id } = &change;
-            let entry = AuditedChange { operation, subject_kind, subject_id, team: None };
+            let (result, bytes) = work(writer, &access, &mut change)?;
+            let Change { operation, subject_kind, subject_id, team } = &change;
+            let entry = AuditedChange { operation, subject_kind, subject_id, team: *team };
             match authenticated.team() {
                 Some(_) => {
                     audit::record_of_team(writer, &AuthenticatedTeam::authorize(authenticated)?, &entry)?;

@@ -3,9 +3,12 @@
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::{address::Query, text::words};
+use super::{
+    address::Query,
+    text::{size, words},
+};
 use crate::{
-    domain::money::Cents,
+    domain::{money::Cents, typed_numbers::parse_amount},
     error::{Error, LocSegment, Problem, Result},
 };
 
@@ -15,8 +18,16 @@ pub const KEY_FIELD: &str = "form_key";
 /// Says what to enter as an amount.
 const AMOUNT_PROBLEM: &str = "Enter an amount in US dollars, for example 27000 or 1450.50.";
 
-/// Maximum size of a submitted form in bytes.
-pub const MAX_FORM_BYTES: u64 = 256 << 10;
+/// Maximum size of a submitted form in bytes. A listing has two texts of at most 20,000 characters of up to four bytes, each of which
+/// browsers send as three: 480,000 bytes.
+pub const MAX_FORM_BYTES: u64 = 512 << 10;
+
+/// Type of the problem with a key that another form had.
+pub const KEY_REUSED: &str = "idempotency_key_reused";
+
+/// Says what happened to a form that was sent before with other values.
+const SENT_BEFORE: &str = "You have sent this form before, with other values, and it was carried out. If it should be carried out \
+                           again, with these values, send it once more.";
 
 /// The fields of a submitted form.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +51,13 @@ impl Fields {
         Fields::parse(&Bytes::from(text))
     }
 
+    /// Returns the fields of a form that was sent with a file, which has this digest.
+    #[must_use]
+    pub fn with_content(&self, digest: &str) -> Fields {
+        let digest = Sha256::new().chain_update(self.digest).chain_update(digest).finalize().into();
+        Fields { values: self.values.clone(), digest }
+    }
+
     /// Reads the fields of a form that is sent by GET, from the query of its page.
     pub fn of_query(query: &Query) -> Fields {
         Fields { values: query.clone(), digest: [0; 32] }
@@ -53,6 +71,11 @@ impl Fields {
     /// Returns the value of a field without surrounding white space; `None` if nothing was typed.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name)
+    }
+
+    /// Returns the value of a field with its white space, which matters in a table.
+    pub fn exact(&self, name: &str) -> Option<&str> {
+        self.values.exact(name)
     }
 
     /// Returns the chosen values of a field.
@@ -111,20 +134,6 @@ impl Fields {
     }
 }
 
-/// Parses an amount in US dollars as people write it, such as `27000`, `27,000.50`, and `$27,000`. A comma is never taken for the
-/// decimal point.
-fn parse_amount(text: &str) -> Option<Cents> {
-    let text = text.strip_prefix('$').unwrap_or(text).trim();
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let mut groups = whole.split(',');
-    let first = groups.next().unwrap_or_default();
-    let rest: Vec<&str> = groups.collect();
-    let is_grouped = rest.is_empty() || first.len() <= 3 && rest.iter().all(|group| group.len() == 3);
-    let whole = format!("{first}{}", rest.concat());
-    let number = if decimals.is_empty() { whole } else { format!("{whole}.{decimals}") };
-    Cents::parse(&number).filter(|amount| is_grouped && amount.0 >= 0)
-}
-
 /// Returns a problem with a field of a form.
 pub fn problem(name: &'static str, message: &str) -> Problem {
     Problem::body(&[name], "value_error", message)
@@ -146,9 +155,21 @@ struct Refusal {
 
 impl Inputs {
     /// Returns the fields of a form that was refused with an error. Problems with fields are shown there, others above the form.
-    pub fn refused(typed: Fields, error: &Error) -> Inputs {
+    pub fn refused(mut typed: Fields, error: &Error) -> Inputs {
+        let is_sent_again =
+            |problems: &Vec<Problem>| problems.iter().any(|problem| problem.kind == KEY_REUSED);
         let (problems, message) = match error {
+            Error::Invalid(problems) if is_sent_again(problems) => {
+                // Somebody went back to a form that was carried out. It gets another key.
+                typed.values = typed.values.without(KEY_FIELD, None);
+                (Vec::new(), Some(SENT_BEFORE.to_owned()))
+            }
             Error::Invalid(problems) => (problems.iter().map(field_problem).collect(), None),
+            Error::PayloadTooLarge { max_bytes } => {
+                let message =
+                    format!("What you sent is too large. At most {} can be sent here.", size(*max_bytes));
+                (Vec::new(), Some(message))
+            }
             other => (Vec::new(), Some(without_names(&other.message()))),
         };
         Inputs { refusal: Some(Refusal { typed, problems, message }) }
@@ -229,26 +250,6 @@ pub fn without_names(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_are_read_as_people_write_them() {
-        for (text, expected) in [
-            ("27000", Some(2_700_000)),
-            ("$1,450.50", Some(145_050)),
-            ("$ 1,234,567", Some(123_456_700)),
-            ("0", Some(0)),
-            ("0.5", Some(50)),
-            ("1,50", None),
-            ("27.000,00", None),
-            ("12345,678", None),
-            ("", None),
-            ("-1", None),
-            ("1.234", None),
-            ("x", None),
-        ] {
-            assert_eq!(parse_amount(text).map(|amount| amount.0), expected, "{text}");
-        }
-    }
 
     #[test]
     fn messages_have_no_names_of_programs() {

@@ -267,8 +267,8 @@ fn side(context: &Context, facts: &FrameFacts, content: &Content, current: Optio
     let items = |section: Section| rows.iter().filter(move |(_, item)| item.section == section);
     html! {
         nav.side.sheet #nav popover aria-label="Pages" {
-            @for section in Section::ALL { @if items(section).next().is_some() {
-                @if let Some(heading) = section.heading() { h2 { (heading) } }
+            @for &(section, heading) in sections(context) { @if items(section).next().is_some() {
+                @if let Some(heading) = heading { h2 { (heading) } }
                 ul { @for (path, item) in items(section) { li {
                     a href=(context.links.to(path)) aria-current=[state(path, item)] {
                         (item.label)
@@ -278,6 +278,19 @@ fn side(context: &Context, facts: &FrameFacts, content: &Content, current: Optio
             } }
             @if rows.is_empty() { ul { li { a href=(context.links.to(paths::SESSIONS)) { "Sessions" } } } }
         }
+    }
+}
+
+/// Returns the sections of the navigation.
+fn sections(context: &Context) -> &'static [(Section, Option<&'static str>)] {
+    if context.team().is_none() { Section::OF_OPERATORS } else { Section::of_team(is_selling(context)) }
+}
+
+/// Whether the team sells, and does nothing else, or has chosen this side.
+fn is_selling(context: &Context) -> bool {
+    match context.side() {
+        Some(side) => side == TeamSide::Vendor,
+        None => context.team().is_some_and(|team| team.is_vendor),
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     visit::{Context, Visit},
 };
 use crate::{
+    domain::{money::Cents, time::Timestamp},
     error::{Error, Result},
     market::Reader,
     store::records::pages::{Start, TeamPage, TeamPageRequest},
@@ -34,14 +35,67 @@ const ROWS_PER_CHUNK: u32 = 500;
 /// Name of the field of the query with the cursor.
 const CURSOR: &str = "from";
 
+/// Shows a value in a row of a table.
+type Show<R> = Box<dyn Fn(&Context, &R) -> Markup + Send + Sync>;
+
 /// A column of a list.
 pub struct Column<R> {
-    /// Its head.
-    pub head: Head,
-    /// Shows its value in a row of the table.
-    pub show: fn(&Context, &R) -> Markup,
-    /// Returns its value in a row of the file.
-    pub text: fn(&R) -> String,
+    head: Head,
+    show: Show<R>,
+    text: Box<dyn Fn(&R) -> String + Send + Sync>,
+}
+
+impl<R: 'static> Column<R> {
+    /// Creates a column from its head, what a row of the table shows, and the value in a row of the file.
+    pub fn new(head: Head, show: fn(&Context, &R) -> Markup, text: fn(&R) -> String) -> Column<R> {
+        Column { head, show: Box::new(show), text: Box::new(text) }
+    }
+
+    /// Creates a column from its head and functions that know more than the record.
+    pub fn of(
+        head: Head,
+        show: impl Fn(&Context, &R) -> Markup + Send + Sync + 'static,
+        text: impl Fn(&R) -> String + Send + Sync + 'static,
+    ) -> Column<R> {
+        Column { head, show: Box::new(show), text: Box::new(text) }
+    }
+
+    /// Creates a column of words, which table and file have alike.
+    pub fn words(name: &'static str, words: fn(&R) -> String) -> Column<R> {
+        Column {
+            head: Head::text(name),
+            show: Box::new(move |_, row| html! { (words(row)) }),
+            text: Box::new(words),
+        }
+    }
+
+    /// Creates a column of amounts.
+    pub fn money(name: &'static str, amount: fn(&R) -> Cents) -> Column<R> {
+        Column {
+            head: Head::number(name),
+            show: Box::new(move |_, row| html! { (text::money(amount(row))) }),
+            text: Box::new(move |row| amount(row).to_string()),
+        }
+    }
+
+    /// Creates a column of days. The file has the whole times.
+    pub fn day(name: &'static str, time: fn(&R) -> Timestamp) -> Column<R> {
+        Column {
+            head: Head::number(name),
+            show: Box::new(move |_, row| text::day(time(row))),
+            text: Box::new(move |row| time(row).to_string()),
+        }
+    }
+
+    /// Returns what a row of a table shows.
+    pub fn cell(&self, context: &Context, row: &R) -> Markup {
+        (self.show)(context, row)
+    }
+
+    /// Returns the head.
+    pub const fn head(&self) -> Head {
+        self.head
+    }
 }
 
 /// A filter of a list.
@@ -144,8 +198,8 @@ fn selected(filters: &[ListFilter], query: &Query) -> Query {
 
 fn content<L: List>(context: &Context, filters: &Query, found: &TeamPage<L::Row>) -> Content {
     let columns = L::columns();
-    let heads: Vec<Head> = columns.iter().map(|column| column.head).collect();
-    let row = |row: &L::Row| columns.iter().map(|column| (column.show)(context, row)).collect();
+    let heads: Vec<Head> = columns.iter().map(Column::head).collect();
+    let row = |row: &L::Row| columns.iter().map(|column| column.cell(context, row)).collect();
     let rows: Vec<Vec<Markup>> = found.rows.iter().map(row).collect();
     let is_filtered = filters.pairs().next().is_some();
     let without_filters = context.here(&Query::default());

@@ -19,6 +19,7 @@ mod parts;
 mod paths;
 mod receivers;
 mod refusals;
+mod resources;
 mod responses;
 mod same_origin;
 mod session;
@@ -98,7 +99,7 @@ async fn answer_unknown(request: Request) -> poem::Result<Response> {
         return Ok(to_start(&request));
     }
     let served = ServedMarket::shared(&request).map_err(ApiError)?;
-    let (signed_in, error) = match session::identify(&served, &request, Budget::Other).await {
+    let (signed_in, error) = match session::identify(&served, &request, Some(Budget::Other)).await {
         Ok(signed_in) => (signed_in, Error::not_found("page")),
         Err(error) => (None, error),
     };

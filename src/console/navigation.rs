@@ -16,17 +16,26 @@ pub enum Section {
     Selling,
     /// What belongs to the team.
     Team,
+    /// What operators look at and decide.
+    Market,
+    /// The money of the market.
+    Money,
+    /// What runs the market.
+    System,
 }
 
 impl Section {
-    /// All sections, in their order.
-    pub const ALL: [Section; 3] = [Section::Buying, Section::Selling, Section::Team];
+    /// Returns the sections of an operator, with their headings. The first one needs none.
+    pub const OF_OPERATORS: &'static [(Section, Option<&'static str>)] =
+        &[(Section::Market, None), (Section::Money, Some("Money")), (Section::System, Some("System"))];
 
-    /// Returns the heading; `None` for what a team buys and sells, which needs none.
-    pub const fn heading(self) -> Option<&'static str> {
-        match self {
-            Section::Buying | Section::Selling => None,
-            Section::Team => Some("Team"),
+    /// Returns the sections of a team in their order, with their headings. The first one needs none. For a team that sells, what
+    /// belongs to buying comes last: it may look into the catalog, and pays quality runs from its wallet.
+    pub const fn of_team(is_selling: bool) -> &'static [(Section, Option<&'static str>)] {
+        if is_selling {
+            &[(Section::Selling, None), (Section::Team, Some("Team")), (Section::Buying, Some("Market"))]
+        } else {
+            &[(Section::Buying, None), (Section::Selling, None), (Section::Team, Some("Team"))]
         }
     }
 }

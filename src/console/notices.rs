@@ -29,6 +29,8 @@ string_enum! {
         EstimationRequested = "estimation_requested",
         /// An estimated repository was added to the inventory.
         EstimatedAdded = "estimated_added",
+        /// A change of a record was made.
+        Done = "done",
         /// A draft was saved.
         Saved = "saved",
         /// A listing was written.
@@ -149,6 +151,7 @@ impl Notice {
             }
             Notice::BidChanged => "Your bid was changed.",
             Notice::BidWithdrawn => "Your bid was withdrawn.",
+            Notice::Done => "This was done.",
             Notice::Saved => "Your changes were saved.",
             Notice::DraftSaved => "The draft was saved. Attach assets next, then submit it for review.",
             Notice::Detached => "The asset was detached. It stays in your inventory.",

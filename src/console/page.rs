@@ -254,7 +254,7 @@ impl Submitted {
         mut request: Request,
         budget: Budget,
     ) -> std::result::Result<(Visit<A>, Fields, Request), Box<Response>> {
-        let visit = admit_form::<A>(&request, budget).await?;
+        let visit = admit_form::<A>(&request, Some(budget)).await?;
         match fields_of(&mut request, &visit.context).await {
             Ok(fields) => Ok((visit, fields, request)),
             Err(error) => Err(Box::new(refusals::response(&visit.context, &error).await)),
@@ -265,7 +265,7 @@ impl Submitted {
 /// Like [`admit`], for what can change something: a page of another site must not have sent it.
 pub async fn admit_form<A: Policy + Clone + 'static>(
     request: &Request,
-    budget: Budget,
+    budget: Option<Budget>,
 ) -> std::result::Result<Visit<A>, Box<Response>> {
     if let Err(error) = same_origin::check(request) {
         return Err(Box::new(refuse(request, &error).await));
@@ -290,7 +290,7 @@ pub async fn fields_of(request: &mut Request, context: &Context) -> Result<Field
 }
 
 async fn show<P: Page>(request: Request) -> Response {
-    let visit = match admit::<P::Access>(&request, P::BUDGET).await {
+    let visit = match admit::<P::Access>(&request, Some(P::BUDGET)).await {
         Ok(visit) => visit,
         Err(response) => return *response,
     };
@@ -303,7 +303,7 @@ async fn show<P: Page>(request: Request) -> Response {
 /// Returns the visit of a page, or the response to somebody without the required access.
 async fn admit<A: Policy + Clone + 'static>(
     request: &Request,
-    budget: Budget,
+    budget: Option<Budget>,
 ) -> std::result::Result<Visit<A>, Box<Response>> {
     let served = match ServedMarket::shared(request) {
         Ok(served) => served,

@@ -53,6 +53,9 @@ pub const SELLING: &str = "/selling";
 /// The listings that the team offers.
 pub const OWN_LISTINGS: &str = "/selling/listings";
 
+/// The form with which a listing is written.
+pub const NEW_LISTING: &str = "/selling/listings/new";
+
 /// The bids on listings of the team.
 pub const OFFERS: &str = "/selling/bids";
 
@@ -169,6 +172,21 @@ pub fn upload(id: Uuid) -> String {
 /// Returns the path of a listing that the team offers.
 pub fn own_listing(id: Uuid) -> String {
     format!("{OWN_LISTINGS}/{id}")
+}
+
+/// Returns the path on which a listing that the team offers is edited.
+pub fn edit_listing(id: Uuid) -> String {
+    format!("{}/edit", own_listing(id))
+}
+
+/// Returns the path on which a listing that the team offers is shown as buyers see it.
+pub fn preview_listing(id: Uuid) -> String {
+    format!("{}/preview", own_listing(id))
+}
+
+/// Returns the path on which assets are attached to a listing that the team offers.
+pub fn listing_assets(id: Uuid) -> String {
+    format!("{}/assets", own_listing(id))
 }
 
 /// Returns the path of what a buyer asks vendors for.

@@ -27,8 +27,9 @@ pub trait Receiver: Sized + Send + Sync + 'static {
     /// The method: POST for forms with a file, PUT for bytes.
     const METHOD: Method = Method::POST;
 
-    /// The budget that it is charged to.
-    const BUDGET: Budget = Budget::Uploads;
+    /// The budget that it is charged to; `None` if each request is one of many that belong together, and what bounds them are their
+    /// size, and the shares of what requests hold.
+    const BUDGET: Option<Budget> = Some(Budget::Uploads);
 
     /// The access that it needs: the proof.
     type Access: Policy + Clone + 'static;

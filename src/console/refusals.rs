@@ -25,6 +25,7 @@ pub const fn is_about_form(error: &Error) -> bool {
             | Error::QuotaExceeded(_)
             | Error::Forbidden(_)
             | Error::Malformed(_)
+            | Error::PayloadTooLarge { .. }
             | Error::StorageFull { .. }
             | Error::DatabaseLocked { .. }
             | Error::AtCapacity { .. }

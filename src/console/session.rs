@@ -33,11 +33,11 @@ pub struct SignedIn {
     pub session: Session,
 }
 
-/// Returns who sends a request; `None` without a valid session. Counts the request for its principal.
+/// Returns who sends a request; `None` without a valid session. Counts the request for its principal, in the budget if there is one.
 pub async fn identify(
     served: &Arc<ServedMarket>,
     request: &Request,
-    budget: Budget,
+    budget: Option<Budget>,
 ) -> Result<Option<SignedIn>> {
     let Some(token) = token(served, request) else { return Ok(None) };
     let requester = client(served, request);
@@ -45,8 +45,10 @@ pub async fn identify(
     let Some((authenticated, session)) = found else { return Ok(None) };
     request_id::set_caller(request, authenticated.team().cloned(), authenticated.key_id());
     let principal = authenticated.principal();
-    RequestLimits::set_budget(request, budget);
-    RequestLimits::charge_principal(request, principal)?;
+    if let Some(budget) = budget {
+        RequestLimits::set_budget(request, budget);
+        RequestLimits::charge_principal(request, principal)?;
+    }
     shares::count_for(served.market(), request, principal).await?;
     Ok(Some(SignedIn { authenticated, session }))
 }

@@ -2,7 +2,11 @@
 
 use maud::{Markup, html};
 
-use crate::domain::{money::Cents, time::Timestamp};
+use crate::{
+    domain::{money::Cents, time::Timestamp},
+    store::records::any_record::AnyRecord,
+    string_enum::StringEnum,
+};
 
 /// The text that is shown for a missing value.
 pub const MISSING: &str = "–";
@@ -129,11 +133,22 @@ pub fn initials(name: &str) -> String {
     words.take(2).filter_map(|word| word.chars().next()).flat_map(char::to_uppercase).collect()
 }
 
-/// Returns the words of a name on the wire, such as `Listing request` for `listing_request`.
+/// Returns the words of a name on the wire, such as `Listing request` for `listing_request`. Names on the wire are spelled in the
+/// British way.
 pub fn words(name: &str) -> String {
-    let text = name.replace('_', " ");
+    let text = name.replace('_', " ").replace("cancelled", "canceled");
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Returns the values of a type with their words, for a choice.
+pub fn word_choices<E: StringEnum>() -> Vec<(&'static str, String)> {
+    E::ALL.iter().map(|value| (value.as_str(), words(value.as_str()))).collect()
+}
+
+/// Returns the beginning of a record's ID, which tells it apart in a title.
+pub fn short_id(record: &AnyRecord) -> String {
+    record.id("id").map(|id| id.to_string().chars().take(8).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{
     address::{Links, Query},
     forms::Inputs,
     navigation::PageTable,
+    paths,
     session::SignedIn,
 };
 use crate::{
@@ -82,6 +83,12 @@ impl Context {
         self.team().filter(|team| team.is_buyer && team.is_vendor)?;
         let chosen = self.signed_in.as_ref().and_then(|signed_in| signed_in.session.preferences.side);
         Some(chosen.unwrap_or(TeamSide::Buyer))
+    }
+
+    /// Returns the path of the first page of a team with a role: that of its side.
+    pub fn home(&self) -> &'static str {
+        let sells = self.team().is_some_and(|team| team.is_vendor);
+        if sells && self.side() != Some(TeamSide::Buyer) { paths::SELLING } else { paths::CATALOG }
     }
 
     /// Returns the parameter of the path at this position.

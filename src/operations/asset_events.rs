@@ -5,7 +5,8 @@ use uuid::Uuid;
 use crate::{
     domain::{
         assets::Kind,
-        events::{AssetAnalysisData, AssetData, AssetStageData, AssetsData, EventData},
+        bulk_changes::BulkActionKind,
+        events::{AssetAnalysisData, AssetBulkChangeData, AssetData, AssetStageData, AssetsData, EventData},
         inventory::Asset,
         stages::Stage,
         teams::TeamRowId,
@@ -19,6 +20,18 @@ use crate::{
 pub fn created(writer: &Writer, team: TeamRowId, kind: Kind, ids: &[Uuid]) -> Result<()> {
     let Some(first) = ids.first() else { return Ok(()) };
     writer.emit(Some(team), *first, &EventData::AssetsCreated(AssetsData::new(kind, ids)))
+}
+
+/// Appends one event for assets that a bulk change has changed in a transaction, if there are any.
+pub fn changed_together(
+    writer: &Writer,
+    team: TeamRowId,
+    (bulk_change, action): (Uuid, BulkActionKind),
+    ids: &[Uuid],
+) -> Result<()> {
+    let Some(first) = ids.first() else { return Ok(()) };
+    let data = AssetBulkChangeData::new(bulk_change, action, ids);
+    writer.emit(Some(team), *first, &EventData::AssetBulkChanged(data))
 }
 
 /// Appends the event of a change of an asset, and another one if its stage changed. `make` makes the former.

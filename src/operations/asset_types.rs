@@ -88,11 +88,13 @@ pub fn deprecate(
     let text = format!("{} will be retired at {retires_at}. {message}", asset_type.label);
     let (count, team_ids) = store::taxonomy::find_vendors(writer.rows, kind, MAX_LISTED_IDS)?;
     if notifications::are_sent(writer) {
+        let page = format!("/inventory?kind={}", kind.as_str());
         let notification = BulkNotification {
             kind: NotificationType::AssetTypeDeprecated,
             text: ("Asset type deprecated", &text),
             owner: None,
             link: None,
+            page: Some(&page),
             opportunity: None,
             seed: writer.new_id(Collection::Notifications),
             created_at: writer.now,

@@ -348,7 +348,8 @@ pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "The asset is on listings that are in review or published: {fixed}. Withdraw or unpublish them first."
+        "The asset is on listings that are in review or published: {fixed}. Withdraw them, or take them out of the \
+         catalog first."
     );
     Err(Error::InvalidState(StateCode::AssetInUse, message))
 }
@@ -356,15 +357,20 @@ pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
 /// Deletes an asset. Its data must be detached.
 pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let asset = find(writer.rows, vendor, id, Some(kind))?;
+    delete_silently(writer, &asset)?;
+    asset_events::changed(writer, asset.stage(), &asset, EventData::AssetDeleted)
+}
+
+/// Like [`delete`], without the event, for an operation that has one of its own.
+pub(super) fn delete_silently(writer: &mut Writer, asset: &Asset) -> Result<()> {
     if asset.data.is_some() {
         let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
         return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
     }
-    check_not_in_use(writer, &asset)?;
+    check_not_in_use(writer, asset)?;
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
         let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
         listing_changes::record(writer, &listing, change, Actor::Team, None)?;
     }
-    store::assets::delete(writer.rows, &asset, writer.now)?;
-    asset_events::changed(writer, asset.stage(), &asset, EventData::AssetDeleted)
+    store::assets::delete(writer.rows, asset, writer.now)
 }

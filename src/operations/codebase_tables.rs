@@ -1,10 +1,15 @@
 //! Tables of codebases, as spreadsheets save and copy them: which columns they have, and how each cell is read. All codebases of a
 //! table are created, or none.
 
+mod rows;
+
 use std::collections::HashMap;
 
-use csv_core::{ReadFieldResult, ReaderBuilder};
+use marketplace_text::equality_key;
 use uuid::Uuid;
+
+pub use rows::text_of_file;
+use rows::{FIELD, about_table, read_rows};
 
 use super::{access::Vendor, codebases};
 use crate::{
@@ -13,9 +18,9 @@ use crate::{
         changes::Change,
         codebase_fields::CodebaseChange,
         inventory::{AssetChange, ChangeOrigin},
-        money::Cents,
         problems::Problems,
         time::Day,
+        typed_numbers::{parse_amount, parse_whole_number},
     },
     error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result},
     market::Writer,
@@ -28,8 +33,8 @@ pub const MAX_ROWS: usize = 500;
 /// Maximum size of a table in bytes.
 pub const MAX_BYTES: u64 = 2 << 20;
 
-/// Field of the form that problems are about.
-const FIELD: &str = "table";
+/// Maximum number of cells of a table: twice as many as the codebases can have. No more are read.
+const MAX_CELLS: usize = 2 * (MAX_ROWS + 1) * COLUMNS.len();
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +93,11 @@ pub const COLUMNS: [TableColumn; 13] = [
 /// Creates the codebases of a table. Returns their number. Fails with the problems of all rows, or at least the first
 /// [`MAX_PROBLEMS`].
 pub fn create(writer: &mut Writer, vendor: &Vendor, table: &str) -> Result<u64> {
-    let rows = read_rows(table);
-    let (heads, rows) = rows.split_first().ok_or_else(|| about_table("Paste a table, or choose a file."))?;
-    let columns = find_columns(heads)?;
-    let rows: Vec<(usize, &Vec<String>)> =
-        (2..).zip(rows).filter(|(_, cells)| cells.iter().any(|cell| !cell.trim().is_empty())).collect();
+    let rows = read_rows(table, MAX_CELLS)?;
+    let is_filled = |(_, cells): &(usize, &Vec<String>)| cells.iter().any(|cell| !cell.trim().is_empty());
+    let mut rows = (1..).zip(&rows).filter(is_filled);
+    let (_, heads) = rows.next().ok_or_else(|| about_table("Paste a table, or choose a file."))?;
+    let (columns, rows): (_, Vec<(usize, &Vec<String>)>) = (find_columns(heads)?, rows.collect());
     if rows.is_empty() || rows.len() > MAX_ROWS {
         let message =
             format!("A table has 1 to {MAX_ROWS} codebases below its heads. This one has {}.", rows.len());
@@ -100,39 +105,62 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, table: &str) -> Result<u64> 
     }
     let groups = store::groups::list(writer.rows, vendor.team_row_id())?;
     let groups: HashMap<String, Uuid> =
-        groups.into_iter().map(|group| (group.name.to_lowercase(), group.id)).collect();
+        groups.into_iter().map(|group| (equality_key(&group.name), group.id)).collect();
     let (mut changes, mut problems) = (Vec::new(), Vec::new());
     for (number, cells) in &rows {
         let mut row = RowReader { number: *number, groups: &groups, problems: &mut problems };
         changes.push(Some(row.read(&columns, cells)));
     }
-    problems.truncate(MAX_PROBLEMS);
     let checked = codebases::check_all_new(&writer.check_context(), vendor, changes, Problems::default());
     let created = match checked {
         Err(Error::Invalid(found)) => {
             let numbers: Vec<usize> = rows.iter().map(|(number, _)| *number).collect();
-            problems.extend(found.iter().map(|problem| in_row(problem, &numbers)));
-            return Err(Error::Invalid(problems));
+            for problem in found.iter().map(|problem| in_row(problem, &numbers)) {
+                if !problems.iter().any(|other| other.is_of_same_cell(&problem)) {
+                    problems.push(problem);
+                }
+            }
+            return Err(all_problems(problems));
         }
         other => other?,
     };
     if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
+        return Err(all_problems(problems));
     }
     codebases::create_all(writer, &created)?;
     Ok(created.len() as u64)
 }
 
-fn about_table(message: &str) -> Error {
-    Error::invalid(Problem::body(&[FIELD], "value_error", message))
+/// A problem with a cell.
+struct CellProblem {
+    row: usize,
+    head: &'static str,
+    message: String,
 }
 
-fn about_cell(row: usize, head: &str, message: &str) -> Problem {
-    Problem::body(&[FIELD], "value_error", format!("Row {row}, {head}: {message}"))
+impl CellProblem {
+    fn is_of_same_cell(&self, other: &CellProblem) -> bool {
+        (self.row, self.head) == (other.row, other.head)
+    }
+}
+
+/// Returns the error with the problems of all rows, in their order, or with the first [`MAX_PROBLEMS`].
+fn all_problems(mut problems: Vec<CellProblem>) -> Error {
+    problems.sort_by_key(|problem| problem.row);
+    let count = problems.len();
+    problems.truncate(MAX_PROBLEMS - 1);
+    let about_cell =
+        |CellProblem { row, head, message }: CellProblem| format!("Row {row}, {head}: {message}");
+    let mut messages: Vec<String> = problems.into_iter().map(about_cell).collect();
+    if count > messages.len() {
+        messages.push("Later rows have more problems, which are shown when these are corrected.".to_owned());
+    }
+    let problem = |message: String| Problem::body(&[FIELD], "value_error", message);
+    Error::Invalid(messages.into_iter().map(problem).collect())
 }
 
 /// Returns a problem with an item of a batch as one with a row.
-fn in_row(problem: &Problem, numbers: &[usize]) -> Problem {
+fn in_row(problem: &Problem, numbers: &[usize]) -> CellProblem {
     let mut segments = problem.loc.iter().skip_while(|segment| !matches!(segment, LocSegment::Index(_)));
     let index = match segments.next() {
         Some(LocSegment::Index(index)) => *index,
@@ -144,35 +172,39 @@ fn in_row(problem: &Problem, numbers: &[usize]) -> Problem {
     });
     let column = COLUMNS.iter().find(|column| Some(column.field) == field);
     let row = numbers.get(index).copied().unwrap_or_default();
-    about_cell(row, column.map_or("the row", |column| column.head), &problem.msg)
+    CellProblem { row, head: column.map_or("the row", |column| column.head), message: problem.msg.clone() }
 }
 
-/// Returns which column each cell of a row belongs to.
-fn find_columns(heads: &[String]) -> Result<Vec<&'static TableColumn>> {
+/// Returns which column each cell of a row belongs to; `None` for those without a head.
+fn find_columns(heads: &[String]) -> Result<Vec<Option<&'static TableColumn>>> {
     let plain = |text: &str| {
         text.chars()
             .filter(|letter| letter.is_alphanumeric())
             .flat_map(char::to_lowercase)
             .collect::<String>()
     };
-    let (mut found, mut problems): (Vec<&'static TableColumn>, _) = (Vec::new(), Vec::new());
+    let (mut found, mut problems): (Vec<Option<&'static TableColumn>>, _) = (Vec::new(), Vec::new());
     for head in heads.iter().map(|head| head.trim()) {
+        if head.is_empty() {
+            found.push(None);
+            continue;
+        }
         let column =
             COLUMNS.iter().find(|column| [plain(column.head), plain(column.field)].contains(&plain(head)));
         let problem = match column {
             None => format!("There is no column {:?}. The columns are below.", crate::error::excerpt(head)),
-            Some(column) if found.iter().any(|other| other.field == column.field) => {
+            Some(column) if found.iter().flatten().any(|other| other.field == column.field) => {
                 format!("The column {} is there twice.", column.head)
             }
             Some(column) => {
-                found.push(column);
+                found.push(Some(column));
                 continue;
             }
         };
         problems.push(Problem::body(&[FIELD], "value_error", problem));
     }
     for required in &COLUMNS[..2] {
-        if problems.is_empty() && !found.iter().any(|column| column.field == required.field) {
+        if problems.is_empty() && !found.iter().flatten().any(|column| column.field == required.field) {
             let message = format!("The first row has the heads of the columns. It lacks {}.", required.head);
             problems.push(Problem::body(&[FIELD], "value_error", message));
         }
@@ -185,20 +217,21 @@ fn find_columns(heads: &[String]) -> Result<Vec<&'static TableColumn>> {
 struct RowReader<'r> {
     number: usize,
     groups: &'r HashMap<String, Uuid>,
-    problems: &'r mut Vec<Problem>,
+    problems: &'r mut Vec<CellProblem>,
 }
 
 impl RowReader<'_> {
-    fn read(&mut self, columns: &[&TableColumn], cells: &[String]) -> AssetChange {
+    fn read(&mut self, columns: &[Option<&TableColumn>], cells: &[String]) -> AssetChange {
         let text = |field: &str| {
-            let position = columns.iter().position(|column| column.field == field);
+            let position =
+                columns.iter().position(|column| column.is_some_and(|column| column.field == field));
             let cell = position.and_then(|position| cells.get(position));
             cell.map(|cell| cell.trim()).filter(|cell| !cell.is_empty())
         };
-        if cells.len() > columns.len() && cells[columns.len()..].iter().any(|cell| !cell.trim().is_empty()) {
-            let message =
-                "has more cells than the first row has heads. Put texts with commas in quotation marks.";
-            self.problems.push(about_cell(self.number, "the row", message));
+        let has_head = |position: usize| columns.get(position).is_some_and(Option::is_some);
+        if cells.iter().enumerate().any(|(position, cell)| !has_head(position) && !cell.trim().is_empty()) {
+            let message = "A cell is in a column without a head. Put texts with commas in quotation marks.";
+            self.add_problem("the row", message);
         }
         let title = text("title");
         self.require(title, "title");
@@ -226,14 +259,14 @@ impl RowReader<'_> {
                 text("group_id"),
                 "group_id",
                 "Your inventory has no group with this name.",
-                |text| groups.get(&text.to_lowercase()).copied(),
+                |text| groups.get(&equality_key(text)).copied(),
             ),
             codebase: CodebaseChange {
                 exclusivity: self.value(exclusivity, "exclusivity", "Enter yes or no.", parse_exclusivity),
-                lines_of_code: self.value(text("lines_of_code"), "lines_of_code", number, parse_number),
-                commits: self.value(text("commits"), "commits", number, parse_number),
-                contributors: self.value(text("contributors"), "contributors", number, parse_number),
-                merged_prs: self.value(text("merged_prs"), "merged_prs", number, parse_number),
+                lines_of_code: self.value(text("lines_of_code"), "lines_of_code", number, parse_whole_number),
+                commits: self.value(text("commits"), "commits", number, parse_whole_number),
+                contributors: self.value(text("contributors"), "contributors", number, parse_whole_number),
+                merged_prs: self.value(text("merged_prs"), "merged_prs", number, parse_whole_number),
                 history_start: self.value(text("history_start"), "history_start", day, Day::parse),
                 history_end: self.value(text("history_end"), "history_end", day, Day::parse),
                 ci_on_prs: self.value(text("ci_on_prs"), "ci_on_prs", "Enter yes or no.", parse_answer),
@@ -264,8 +297,13 @@ impl RowReader<'_> {
     }
 
     fn report(&mut self, field: &str, message: &str) {
-        let head = COLUMNS.iter().find(|column| column.field == field).map_or(field, |column| column.head);
-        self.problems.push(about_cell(self.number, head, message));
+        let head =
+            COLUMNS.iter().find(|column| column.field == field).map_or("the row", |column| column.head);
+        self.add_problem(head, message);
+    }
+
+    fn add_problem(&mut self, head: &'static str, message: &str) {
+        self.problems.push(CellProblem { row: self.number, head, message: message.to_owned() });
     }
 }
 
@@ -287,40 +325,8 @@ fn parse_exclusivity(text: &str) -> Option<Exclusivity> {
         .map(|is_available| if is_available { Exclusivity::Available } else { Exclusivity::Unavailable })
 }
 
-/// Parses a whole number, whose thousands can be separated by commas.
-fn parse_number(text: &str) -> Option<i64> {
-    text.replace(',', "").parse().ok()
-}
-
 fn parse_price(text: &str) -> Option<f64> {
-    let amount = Cents::parse(&text.trim_start_matches('$').replace(',', ""))?;
-    Some(amount.0 as f64 / 100.0)
-}
-
-/// Reads the rows of a table, whose cells are separated by commas, semicolons, or tabs, which the first line shows.
-fn read_rows(table: &str) -> Vec<Vec<String>> {
-    let table = table.trim_start_matches('\u{feff}');
-    let first = table.lines().next().unwrap_or_default();
-    let delimiter = ['\t', ';', ','].into_iter().find(|delimiter| first.contains(*delimiter)).unwrap_or(',');
-    let mut reader = ReaderBuilder::new().delimiter(delimiter as u8).build();
-    let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut input, mut buffer) = (table.as_bytes(), [0; 4 << 10]);
-    loop {
-        let (result, read, written) = reader.read_field(input, &mut buffer);
-        input = &input[read..];
-        field.extend_from_slice(&buffer[..written]);
-        match result {
-            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
-            ReadFieldResult::Field { record_end } => {
-                row.push(String::from_utf8_lossy(&field).into_owned());
-                field.clear();
-                if record_end {
-                    rows.push(std::mem::take(&mut row));
-                }
-            }
-            ReadFieldResult::End => return rows,
-        }
-    }
+    parse_amount(text).map(|amount| amount.0 as f64 / 100.0)
 }
 
 #[cfg(test)]
@@ -328,23 +334,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_read_as_spreadsheets_write_them() {
-        for table in [
-            "\u{feff}Title,Exclusive sale\r\n\"a, \"\"b\"\"\nc\",yes\r\n",
-            "Title;Exclusive sale\n\"a, \"\"b\"\"\nc\";yes",
-            "Title\tExclusive sale\n\"a, \"\"b\"\"\nc\"\tyes\n",
-        ] {
-            assert_eq!(read_rows(table), [["Title", "Exclusive sale"], ["a, \"b\"\nc", "yes"]], "{table}");
-        }
-        assert_eq!(read_rows(""), Vec::<Vec<String>>::new());
-        assert_eq!(read_rows("a")[0], ["a"]);
-    }
-
-    #[test]
     fn heads_are_known_by_their_letters() {
         let heads = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let found = find_columns(&heads(&["title", " EXCLUSIVITY", "price usd", "Lines_of_code"])).unwrap();
-        let fields: Vec<_> = found.iter().map(|column| column.field).collect();
+        let fields: Vec<_> = found.iter().flatten().map(|column| column.field).collect();
         assert_eq!(fields, ["title", "exclusivity", "price_usd", "lines_of_code"]);
         for wrong in [&["Title"][..], &["Title", "Exclusivity", "Title"], &["Title", "Exclusivity", "Color"]]
         {
@@ -355,7 +348,7 @@ mod tests {
     #[test]
     fn cells_are_read_as_people_write_them() {
         assert_eq!(parse_price("$48,000.50"), Some(48_000.5));
-        assert_eq!((parse_number("182,000"), parse_number("a")), (Some(182_000), None));
+        assert_eq!(parse_price("48,00"), None);
         assert_eq!((parse_answer("Yes"), parse_answer("maybe")), (Some(true), None));
         assert_eq!(parse_exclusivity("no"), Some(Exclusivity::Unavailable));
     }

@@ -221,8 +221,10 @@ pub fn complete(writer: &mut Writer, _: Platform, row_id: EstimationRowId, readi
         _ => EventData::EstimationCompleted(data),
     };
     writer.emit(Some(pending.team), ended.id, &event)?;
+    let page = format!("/estimations/{}", ended.id);
     let notice = Notice {
         link: Some("/estimations"),
+        page: Some(&page),
         ..Notice::new(NotificationType::EstimationCompleted, &title, message)
     };
     notifications::send_notice(writer, pending.team, &notice)

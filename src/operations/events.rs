@@ -106,6 +106,46 @@ pub fn list(
     store::events::list_page(reader.rows, &filter, after, bounds.newest, limits)
 }
 
+/// Some of the events before a place, newest first.
+#[derive(Clone, Debug)]
+pub struct EarlierEvents {
+    /// The events that match the filters.
+    pub events: Vec<Event>,
+    /// The event before which earlier ones are; `None` if there are none that are kept.
+    pub next: Option<EventId>,
+}
+
+/// Returns the last events that match the filters, newest first: those before an event, or the newest ones. Events are compared up
+/// to a number, so that there may be fewer than `limit` although there are more.
+pub fn list_latest(
+    reader: &Reader,
+    _: Platform,
+    filters: &Filters,
+    before: Option<EventId>,
+    limit: usize,
+) -> Result<EarlierEvents> {
+    let Bounds { removed, newest } = store::events::find_bounds(reader.rows)?;
+    let team = match filters.team {
+        None => None,
+        Some(id) => match store::teams::find(reader.rows, id)? {
+            Some(team) => Some(team.row_id),
+            None => return Ok(EarlierEvents { events: Vec::new(), next: None }),
+        },
+    };
+    let filter = EventFilter { types: filters.types.clone(), team };
+    let limits = PageLimits { events: limit, bytes: MAX_PAGE_BYTES, scanned: MAX_SCANNED };
+    let before = before.map_or(EventRowId(newest.0.saturating_add(1)), |EventId(id)| id);
+    let (events, end) = store::events::list_before(reader.rows, &filter, (removed, before), limits)?;
+    Ok(EarlierEvents { events, next: (end.0 > removed.0 + 1).then_some(EventId(end)) })
+}
+
+/// Returns an event that is kept.
+pub fn find(reader: &Reader, _: Platform, EventId(id): EventId) -> Result<Event> {
+    let Bounds { removed, .. } = store::events::find_bounds(reader.rows)?;
+    let found = if id > removed { store::events::find(reader.rows, id)? } else { None };
+    found.ok_or_else(|| Error::not_found("event"))
+}
+
 /// Like [`list`], for a stream that an operator follows. Fails if the operator's key is no longer valid.
 pub fn follow(
     reader: &Reader,

@@ -19,19 +19,19 @@ pub fn check_listing(rows: &Reader, listing: &ListingRow, is_exclusive: bool) ->
     let problem = if !found.other_kinds.is_empty() {
         let others = found.other_kinds;
         format!(
-            "Only codebases can be sold exclusively. Detach these assets, or set `exclusive` to false: {others}."
+            "Only codebases can be sold exclusively. Detach these assets, or do not sell the listing exclusively: {others}."
         )
     } else if !found.covered.is_empty() {
         let covered = found.covered;
         format!(
-            "These codebases were sold already, so they cannot be sold exclusively: {covered}. Detach them, or set \
-             `exclusive` to false."
+            "These codebases were sold already, so they cannot be sold exclusively: {covered}. Detach them, or do not sell \
+             the listing exclusively."
         )
     } else if !found.unavailable.is_empty() {
         let unavailable = found.unavailable;
         format!(
-            "These codebases are not available for exclusive sales: {unavailable}. Set their `exclusivity` to \
-             available, detach them, or set `exclusive` to false."
+            "These codebases are not available for exclusive sales: {unavailable}. Make them available, detach them, or do \
+             not sell the listing exclusively."
         )
     } else {
         return Ok(());

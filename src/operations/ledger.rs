@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     access::Platform,
-    refund_sources::{self, RefundSource},
+    refund_sources::{self, Moment, RefundSource},
 };
 use crate::{
     domain::{
@@ -115,6 +115,42 @@ fn sale_description(kind: PurchaseKind, title: &str) -> String {
     }
 }
 
+/// An entry that a refund posts.
+#[derive(Clone, Debug)]
+pub struct RefundPart {
+    /// What it moves.
+    pub transfer: Transfer,
+    /// Where the vendor's share comes from; with an amount of zero if the vendor earned nothing.
+    pub source: RefundSource,
+}
+
+/// Returns the entries that the refund of a purchase would post now. A purchase without entries has no refund either.
+pub fn preview_refund(reader: &Reader, _: Platform, purchase: Uuid) -> Result<Vec<RefundPart>> {
+    let found = store::purchases::find(reader.rows, purchase)?;
+    let purchase = found.ok_or_else(|| Error::not_found("purchase"))?.row_id;
+    plan_refund(Moment::of_reader(reader), purchase)
+}
+
+fn plan_refund(moment: Moment, purchase: PurchaseRowId) -> Result<Vec<RefundPart>> {
+    let transfer = Transfer::refund(&store::ledger::list_purchase_postings(moment.rows(), purchase)?);
+    if transfer.postings.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(sale) = store::ledger::find_sale_entry(moment.rows(), purchase)? else { return Ok(Vec::new()) };
+    let share = transfer.postings.iter().find_map(|posting| match posting.account {
+        Account::Earnings(vendor) if posting.cents.0 < 0 => Some((vendor, Cents(-posting.cents.0))),
+        _ => None,
+    });
+    let sources = match share {
+        Some((vendor, share)) => refund_sources::choose(moment, vendor, sale, share)?,
+        None => Vec::new(),
+    };
+    let shares: Vec<Cents> = sources.iter().map(|source| source.cents).collect();
+    let sources = if sources.is_empty() { vec![RefundSource::nothing(moment)] } else { sources };
+    let parts = sources.into_iter().zip(transfer.split_refund(&shares));
+    Ok(parts.map(|(source, transfer)| RefundPart { transfer, source }).collect())
+}
+
 /// Posts the refund of a purchase: undoes all of its postings, so the money returns to where it came from.
 ///
 /// The vendor's share comes from the hold of this sale if that has not ended; the rest from available earnings, and
@@ -122,24 +158,12 @@ fn sale_description(kind: PurchaseKind, title: &str) -> String {
 /// are those on hold. If all of them do not cover the share, the error is [`StateCode::InsufficientEarnings`] and
 /// nothing was written. A purchase without entries has no refund either.
 pub fn post_refund(writer: &Writer, purchase: PurchaseRowId, title: &str) -> Result<()> {
-    let transfer = Transfer::refund(&store::ledger::list_purchase_postings(writer.rows, purchase)?);
-    if transfer.postings.is_empty() {
+    let parts = plan_refund(Moment::of_writer(writer), purchase)?;
+    if parts.is_empty() {
         return Ok(());
     }
-    let Some(sale) = store::ledger::find_sale_entry(writer.rows, purchase)? else { return Ok(()) };
-    let share = transfer.postings.iter().find_map(|posting| match posting.account {
-        Account::Earnings(vendor) if posting.cents.0 < 0 => Some((vendor, Cents(-posting.cents.0))),
-        _ => None,
-    });
-    let sources = match share {
-        Some((vendor, share)) => refund_sources::choose(writer, vendor, sale, share)?,
-        None => Vec::new(),
-    };
-    let shares: Vec<Cents> = sources.iter().map(|source| source.cents).collect();
     let id = writer.new_id(Collection::LedgerEntries);
-    let first = RefundSource { hold: None, available_at: writer.now, cents: Cents(0) };
-    let sources = if sources.is_empty() { vec![first] } else { sources };
-    for (number, (source, transfer)) in (0_u64..).zip(sources.iter().zip(transfer.split_refund(&shares))) {
+    for (number, RefundPart { transfer, source }) in (0_u64..).zip(parts) {
         let (is_held, hold) = match source.hold {
             Some(hold) => (refund_sources::reduce_hold(writer, hold, source.cents)?, Some(hold)),
             None => (false, None),

@@ -56,13 +56,19 @@ pub(super) fn of_upload(writer: &Writer, upload: UploadRowId, bytes: u64) -> New
 /// Detaches the data of an asset. Fields that were read from it get the values back that they had before, and
 /// the stage follows from them.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
-    let mut asset = assets::find(writer.rows, vendor, id, Some(kind))?;
+    let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
+    let stage_before = asset.stage();
+    let detached = detach_silently(writer, asset)?;
+    asset_events::changed(writer, stage_before, &detached, EventData::AssetDataDetached)
+}
+
+/// Like [`detach`], without the event, for an operation that has one of its own. Returns the asset without its data.
+pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<Asset> {
     if asset.data.is_none() {
         let message = "The asset has no linked data.";
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     }
     assets::check_not_in_use(writer, &asset)?;
-    let stage_before = asset.stage();
     asset.data = None;
     let replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
     replaced_values::restore(&mut asset, replaced);
@@ -75,5 +81,5 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     // The files are deleted by a job, since another job may still be reading them.
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
     store::assets::detach_data(writer.rows, &asset)?;
-    asset_events::changed(writer, stage_before, &asset, EventData::AssetDataDetached)
+    Ok(asset)
 }

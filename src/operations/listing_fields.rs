@@ -27,7 +27,7 @@ pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
         }
     }
     if needs_price && fields.price.is_none() {
-        let rule = "A listing in the catalog must have a price. Unpublish it first.";
+        let rule = "A listing in the catalog must have a price. Take it out of the catalog first.";
         problems.push(Problem::body(&["price"], "missing", rule));
     }
     let mut problems = Problems::from(problems);

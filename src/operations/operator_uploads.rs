@@ -149,6 +149,13 @@ pub struct JoinedFile {
     _lock: UploadLock,
 }
 
+impl JoinedFile {
+    /// Returns the SHA-256 digest of the file.
+    pub fn sha256(&self) -> &str {
+        &self.file.sha256
+    }
+}
+
 /// Joins the parts of the upload that `find_planned` returns. Fails with [`Error::PartsMissing`] if some were not
 /// received. A file with another digest than announced is discarded.
 pub(super) fn join(

@@ -10,7 +10,7 @@ use super::{
     listing_lifecycle::{self, Obstacles},
     listing_quality::{self, Certificate},
     listings::{self, FoundListings, PageRequest},
-    reviews,
+    notifications, quality_runs, reviews,
 };
 use crate::{
     domain::{inventory::Asset, listings::ReviewStatus, money::Cents},
@@ -21,6 +21,7 @@ use crate::{
         listing_history::HistoryEvent,
         listing_quality::EvidenceCheck,
         listings::ListingRow,
+        notifications::Notification,
         own_listings::{OwnListing, OwnListingFacts},
         reviews::Review,
     },
@@ -28,6 +29,9 @@ use crate::{
 
 /// Number of assets on the page of a listing.
 const MAX_ASSETS: usize = 20;
+
+/// Number of notifications on the page of a listing, and of its quality runs that they can be about.
+const MAX_NOTIFICATIONS: u32 = 10;
 
 /// A page of a vendor's own listings.
 #[derive(Clone, Debug)]
@@ -67,6 +71,10 @@ pub struct OwnListingPage {
     pub listing: ListingRow,
     /// Its fields, times, and sales.
     pub facts: OwnListingFacts,
+    /// Labels of its domains.
+    pub domains: Vec<String>,
+    /// Labels of its inventory tags.
+    pub tags: Vec<String>,
     /// What it lacks before it can be offered.
     pub obstacles: Obstacles,
     /// Its first assets.
@@ -81,6 +89,8 @@ pub struct OwnListingPage {
     pub history: Vec<HistoryEvent>,
     /// Rounds of its review, newest first.
     pub reviews: Vec<Review>,
+    /// The newest notifications about it and its quality runs.
+    pub notifications: Vec<Notification>,
 }
 
 /// Returns one of the team's own listings with all that its page shows.
@@ -88,8 +98,15 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OwnListingPage>
     let listing = listings::find_own(reader.rows, vendor, id)?;
     let row_id = listing.row_id;
     let mut certificates = listing_quality::certificates(reader, &[row_id])?;
+    let mut about = store::quality_runs::ids_of_listing(reader.rows, row_id, MAX_NOTIFICATIONS)?;
+    about.push(id);
+    let facts = store::own_listings::find_facts(reader.rows, row_id)?;
+    let domains = store::taxonomy::domains(reader.rows)?;
+    let tags = store::taxonomy::inventory_tags(reader.rows)?;
     Ok(OwnListingPage {
-        facts: store::own_listings::find_facts(reader.rows, row_id)?,
+        domains: labels(&facts.fields.domain_tags, &domains, |domain| (&domain.slug, &domain.label)),
+        tags: labels(&facts.fields.tag_slugs, &tags, |tag| (&tag.slug, &tag.label)),
+        facts,
         obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
         assets: store::listing_assets::list_first(reader.rows, row_id, MAX_ASSETS)?,
         asset_count: store::listings::asset_count(reader.rows, row_id)? as u64,
@@ -97,12 +114,39 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OwnListingPage>
         checks: store::listing_quality::list_evidence(reader.rows, row_id)?,
         history: store::listing_history::list(reader.rows, row_id)?,
         reviews: reviews::list(reader, vendor, id)?,
+        notifications: notifications::list_about(reader, vendor, &about, MAX_NOTIFICATIONS as usize)?,
         listing,
     })
 }
 
-/// Returns one of the team's own listings, and what it lacks before it can be offered.
-pub fn get_with_obstacles(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(ListingRow, Obstacles)> {
-    let listing = listings::find_own(reader.rows, vendor, id)?;
-    Ok((listing, listing_lifecycle::find_obstacles(reader, vendor, id)?))
+/// Returns the labels of slugs, or the slugs that the market no longer has.
+fn labels<T>(slugs: &[String], known: &[T], names: impl Fn(&T) -> (&String, &String)) -> Vec<String> {
+    let label = |slug: &String| {
+        let found = known.iter().map(&names).find(|(known, _)| *known == slug);
+        found.map_or(slug, |(_, label)| label).clone()
+    };
+    slugs.iter().map(label).collect()
+}
+
+/// One of a vendor's own listings with what a page says before a step of it.
+#[derive(Clone, Debug)]
+pub struct StepFacts {
+    /// The listing.
+    pub listing: ListingRow,
+    /// What it lacks before it can be offered.
+    pub obstacles: Obstacles,
+    /// What a quality run costs, such as that of a submission.
+    pub run_price: Cents,
+    /// The credits of the team.
+    pub credits: Cents,
+}
+
+/// Returns one of the team's own listings with what a page says before a step of it.
+pub fn find_for_step(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<StepFacts> {
+    Ok(StepFacts {
+        listing: listings::find_own(reader.rows, vendor, id)?,
+        obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
+        run_price: quality_runs::price(reader.settings),
+        credits: store::wallet::balances(reader.rows, vendor.team_row_id())?.credits,
+    })
 }

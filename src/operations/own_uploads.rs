@@ -16,11 +16,11 @@ use super::{
     uploads::upload_url,
 };
 use crate::{
-    blobs::{PartReceiver, StoredFile, UploadedPart},
+    blobs::{PartReceiver, UploadedPart},
     domain::{
         assets::Kind,
-        collections::Collection,
         events::{EventData, UploadData},
+        inventory::Asset,
         problems::Problems,
         texts,
         upload_activity::UploadStep,
@@ -49,6 +49,17 @@ pub struct CompletedOwnUpload {
     pub upload: CompletedUpload,
     /// ID and title of the asset whose data it is; `None` if it was detached meanwhile.
     pub asset: Option<(Uuid, String)>,
+}
+
+/// How far an upload is that is in progress.
+#[derive(Clone, Debug)]
+pub struct UploadProgress {
+    /// The upload.
+    pub upload: OperatorUpload,
+    /// The parts that have arrived.
+    pub received: Vec<UploadedPart>,
+    /// Whether its parts are being joined.
+    pub is_joining: bool,
 }
 
 /// Checks what a file is to become. Fails with all problems with it and with the file.
@@ -81,7 +92,11 @@ pub fn check(reader: &Reader, vendor: &Vendor, file: &FileInput, target: &Upload
 }
 
 fn check_has_no_data(reader: &Reader, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
-    let asset = assets::find(reader.rows, vendor, id, Some(kind))?;
+    assets::find(reader.rows, vendor, id, Some(kind)).and_then(|asset| check_without_data(&asset))
+}
+
+/// Fails if an asset has data.
+pub fn check_without_data(asset: &Asset) -> Result<()> {
     if asset.data.is_none() {
         return Ok(());
     }
@@ -124,18 +139,15 @@ pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OperatorUpload
     if is_own { Ok(found) } else { Err(not_in_progress()) }
 }
 
-/// Returns an upload of the team that is in progress, with the parts that have arrived.
-pub fn find_with_parts(
-    market: &Market,
-    vendor: &Vendor,
-    id: Uuid,
-) -> Result<(OperatorUpload, Vec<UploadedPart>)> {
+/// Returns how far an upload of the team is that is in progress.
+pub fn find_progress(market: &Market, vendor: &Vendor, id: Uuid) -> Result<UploadProgress> {
+    let is_joining = market.blobs().plan_conflict(id).is_some();
     let found = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
     let received = operator_uploads::received_parts(market, &found)?;
     // The parts are no longer there once they were joined. What failed afterwards can be done again.
     let is_joined = received.is_empty() && market.blobs().has_upload(id).map_err(Error::internal)?;
     let received = if is_joined { all_parts(found.upload.layout) } else { received };
-    Ok((found, received))
+    Ok(UploadProgress { upload: found, received, is_joining })
 }
 
 fn all_parts(layout: PartLayout) -> Vec<UploadedPart> {
@@ -211,54 +223,16 @@ pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     cleanup::enqueue(writer)
 }
 
-/// A zip that arrived in one request, and is in the store.
-#[derive(Debug)]
-pub struct WholeFile {
-    id: Uuid,
-    file_name: String,
-    stored: StoredFile,
-}
-
-/// Stores a zip that arrived in one request. Call [`finish_whole`] after [`add_whole`] has succeeded or failed.
-pub fn store_whole(
-    market: &Market,
-    vendor: &Vendor,
-    (input, target): (&FileInput, &UploadTarget),
-    file: &mut File,
-) -> Result<WholeFile> {
-    market.read_blocking_for(vendor.requester(), |reader| check(reader, vendor, input, target))?;
-    let _reservation = market.reserve_space(input.size_bytes)?;
-    let id = market.clock().new_id(Collection::Uploads);
-    let stored = market.blobs().put_upload(id, file).map_err(Error::internal)?;
-    Ok(WholeFile { id, file_name: input.file_name.clone(), stored })
-}
-
-/// Makes a zip that arrived in one request what it is for. Returns its ID.
-pub fn add_whole(
-    writer: &mut Writer,
-    vendor: &Vendor,
-    base_url: &str,
-    file: &WholeFile,
-    target: &UploadTarget,
-) -> Result<Uuid> {
-    let new = NewUpload {
-        id: file.id,
-        team: vendor.team_row_id(),
-        file_name: &file.file_name,
-        size_bytes: file.stored.size_bytes,
-        sha256: &file.stored.sha256,
-        url: &upload_url(base_url, file.id),
-        created_at: writer.now,
-    };
-    record(writer, vendor, &new, target)?;
-    Ok(file.id)
-}
-
-/// Deletes a zip that arrived in one request if no transaction has recorded it.
-pub fn finish_whole(market: &Market, file: &WholeFile) -> Result<()> {
-    let is_recorded =
-        market.read_blocking(|reader| store::uploads::find_zip(reader.rows, file.id))?.is_some();
-    if is_recorded { Ok(()) } else { market.blobs().remove_upload(file.id).map_err(Error::internal) }
+/// Puts a zip that arrived in one request into the store, and joins it. It was planned like one in parts, so whatever happens before
+/// [`complete`], somebody can complete it, or it is discarded in a day.
+pub fn store_whole(market: &Market, vendor: &Vendor, id: Uuid, file: &mut File) -> Result<JoinedFile> {
+    let planned = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
+    let step = UploadStep::ReceivePart(1);
+    let lock = market.blobs().lock_upload(id, step).map_err(part_conflict_error)?;
+    let reservation = market.reserve_space(planned.upload.layout.size_bytes)?;
+    market.blobs().put_upload(id, file).map_err(Error::internal)?;
+    drop((lock, reservation));
+    operator_uploads::join(market, |reader| find(reader, vendor, id))
 }
 
 /// Records a complete upload, and creates its asset, or attaches it to one.
@@ -268,6 +242,7 @@ fn record(writer: &mut Writer, vendor: &Vendor, new: &NewUpload, target: &Upload
     writer.emit(Some(new.team), new.id, &EventData::UploadCompleted(data))?;
     if let Some(asset) = target.asset {
         let asset = assets::find(writer.rows, vendor, asset, Some(target.kind))?;
+        check_without_data(&asset)?;
         let data = linked_data::of_upload(writer, upload, new.size_bytes);
         return linked_data::attach(writer, vendor, &asset, &data).map(|asset| asset.id);
     }

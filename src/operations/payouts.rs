@@ -70,7 +70,8 @@ pub(super) fn check_withdrawal(writer: &Writer, vendor: &Vendor) -> Result<()> {
             "The market does not know how to pay your team. State that in the settings first.".to_owned()
         }
         PayoutState { waits_until: Some(until), .. } => format!(
-            "How your team is paid was changed a short time ago. For safety, withdrawals can be requested again from {until} on."
+            "How your team is paid was changed a short time ago. For safety, withdrawals can be requested again from {} UTC on.",
+            until.to_string().replace('T', " ").get(..19).unwrap_or_default()
         ),
         _ => return Ok(()),
     };

@@ -1,14 +1,18 @@
 //! Records of all teams, for operators.
 
+use uuid::Uuid;
+
 use super::access::Platform;
 use crate::{
     domain::time::Timestamp,
     error::{Error, Result},
+    market::Reader,
     store::{
         self,
         records::{
-            Filters, Record,
-            pages::{PageRequest, RowPage},
+            Filters, Record, RecordId, Records,
+            any_record::{self, AnyRecord, Names},
+            pages::{PageRequest, RowPage, TeamPage, TeamPageRequest},
         },
     },
 };
@@ -27,4 +31,30 @@ pub fn page<R: Record>(
     request: PageRequest,
 ) -> Result<RowPage<R>> {
     R::RECORDS.page(rows, now, filters, request)
+}
+
+/// Returns the record of a resource with this ID, with all its columns.
+pub fn find_any(
+    rows: &store::Reader,
+    _: Platform,
+    records: &Records,
+    id: &impl RecordId,
+) -> Result<AnyRecord> {
+    records.find(rows, id)?.ok_or_else(|| Error::not_found(records.name))
+}
+
+/// Returns a page of the records of a resource that the filters allow, newest first, which can be left in both directions.
+pub fn page_of_any(
+    reader: &Reader,
+    _: Platform,
+    records: &Records,
+    filters: &Filters,
+    request: TeamPageRequest,
+) -> Result<TeamPage<AnyRecord>> {
+    records.page_from(reader.rows, reader.now, filters, request)
+}
+
+/// Returns the names of the teams and the titles of the listings with these IDs.
+pub fn names(rows: &store::Reader, _: Platform, ids: &[Uuid]) -> Result<Names> {
+    any_record::names(rows, ids)
 }

@@ -5,7 +5,7 @@ use crate::{
         due_steps::StepKind, money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId, time::Timestamp,
     },
     error::{Error, Result, StateCode},
-    market::Writer,
+    market::{Reader, Writer},
     store::{self, earnings_holds::EarningsHold},
 };
 
@@ -20,10 +20,42 @@ pub struct RefundSource {
     pub cents: Cents,
 }
 
+impl RefundSource {
+    /// Returns the source of a refund that takes nothing from the vendor.
+    pub const fn nothing(moment: Moment) -> RefundSource {
+        RefundSource { hold: None, available_at: moment.now, cents: Cents(0) }
+    }
+}
+
+/// The records, and the time at which the sources are chosen.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    rows: &'a store::Reader<'a>,
+    now: Timestamp,
+    is_past: bool,
+}
+
+impl<'a> Moment<'a> {
+    /// Returns the moment of an operation.
+    pub fn of_writer(writer: &'a Writer) -> Moment<'a> {
+        Moment { rows: writer.rows, now: writer.now, is_past: writer.is_past() }
+    }
+
+    /// Returns the present, to see what an operation would do.
+    pub const fn of_reader(reader: &'a Reader) -> Moment<'a> {
+        Moment { rows: reader.rows, now: reader.now, is_past: false }
+    }
+
+    /// Returns the records.
+    pub const fn rows(&self) -> &'a store::Reader<'a> {
+        self.rows
+    }
+}
+
 /// Chooses the sources of a share: the hold of the sale, then available earnings, then the holds that end last. Holds
 /// and earnings are those at the time of the operation, even if the holds have ended since.
 pub fn choose(
-    writer: &Writer,
+    moment: Moment,
     vendor: TeamRowId,
     sale: LedgerEntryRowId,
     share: Cents,
@@ -34,26 +66,26 @@ pub fn choose(
         let cents = cents.min(*needed);
         if cents.0 > 0 {
             needed.0 -= cents.0;
-            let available_at = hold.map_or(writer.now, |hold| hold.available_at);
+            let available_at = hold.map_or(moment.now, |hold| hold.available_at);
             sources.push(RefundSource { hold: hold.map(|hold| hold.entry), available_at, cents });
         }
     };
-    if let Some(own) = find_hold(writer, sale)? {
+    if let Some(own) = find_hold(moment, sale)? {
         take(&mut needed, Some(&own), own.remaining);
     }
     if needed.0 > 0 {
-        take(&mut needed, None, available(writer, vendor)?);
+        take(&mut needed, None, available_at(moment, vendor)?);
     }
     let mut before = None;
     while needed.0 > 0
-        && let Some(hold) = find_last_hold(writer, vendor, before)?
+        && let Some(hold) = find_last_hold(moment, vendor, before)?
     {
         before = Some((hold.available_at, hold.entry));
         if hold.entry != sale {
             take(&mut needed, Some(&hold), hold.remaining);
         }
     }
-    if needed.0 > 0 || !are_unspent(writer, vendor, &sources)? {
+    if needed.0 > 0 || !are_unspent(moment, vendor, &sources)? {
         let message = format!(
             "The refund takes {share} US dollars from the vendor, which has less in pending and available earnings. \
              Wait until the vendor has earned more."
@@ -78,44 +110,48 @@ pub fn reduce_hold(writer: &Writer, entry: LedgerEntryRowId, cents: Cents) -> Re
 /// Returns the available earnings of a vendor that an operation can take, 0 if they are negative. An operation of the
 /// past may only take what is also left after everything that happened since.
 pub fn available(writer: &Writer, vendor: TeamRowId) -> Result<Cents> {
-    let available = if writer.is_past() {
-        store::wallet::min_available_since(writer.rows, vendor, writer.now)?
+    available_at(Moment::of_writer(writer), vendor)
+}
+
+fn available_at(moment: Moment, vendor: TeamRowId) -> Result<Cents> {
+    let available = if moment.is_past {
+        store::wallet::min_available_since(moment.rows, vendor, moment.now)?
     } else {
-        store::wallet::balances(writer.rows, vendor)?.available
+        store::wallet::balances(moment.rows, vendor)?.available
     };
     Ok(available.max(Cents(0)))
 }
 
-fn find_hold(writer: &Writer, entry: LedgerEntryRowId) -> Result<Option<EarningsHold>> {
-    if writer.is_past() {
-        store::earnings_holds::find_at(writer.rows, entry, writer.now)
+fn find_hold(moment: Moment, entry: LedgerEntryRowId) -> Result<Option<EarningsHold>> {
+    if moment.is_past {
+        store::earnings_holds::find_at(moment.rows, entry, moment.now)
     } else {
-        store::earnings_holds::find(writer.rows, entry)
+        store::earnings_holds::find(moment.rows, entry)
     }
 }
 
 /// Returns the hold of a vendor that ends last before a place in this order.
 fn find_last_hold(
-    writer: &Writer,
+    moment: Moment,
     vendor: TeamRowId,
     before: Option<(Timestamp, LedgerEntryRowId)>,
 ) -> Result<Option<EarningsHold>> {
-    if writer.is_past() {
-        store::earnings_holds::find_last_at(writer.rows, vendor, before, writer.now)
+    if moment.is_past {
+        store::earnings_holds::find_last_at(moment.rows, vendor, before, moment.now)
     } else {
-        store::earnings_holds::find_last(writer.rows, vendor, before)
+        store::earnings_holds::find_last(moment.rows, vendor, before)
     }
 }
 
 /// Whether nothing that happened after the time of the operation has used what it takes.
-fn are_unspent(writer: &Writer, vendor: TeamRowId, sources: &[RefundSource]) -> Result<bool> {
-    if !writer.is_past() {
+fn are_unspent(moment: Moment, vendor: TeamRowId, sources: &[RefundSource]) -> Result<bool> {
+    if !moment.is_past {
         return Ok(true);
     }
     for source in sources {
         let until = sources.iter().filter(|other| other.available_at <= source.available_at);
         let taken: i64 = until.map(|other| other.cents.0).sum();
-        if store::wallet::min_available_since(writer.rows, vendor, source.available_at)?.0 < taken {
+        if store::wallet::min_available_since(moment.rows, vendor, source.available_at)?.0 < taken {
             return Ok(false);
         }
     }

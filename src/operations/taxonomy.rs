@@ -27,6 +27,11 @@ pub fn domains(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Label>> {
     store::taxonomy::domains(reader.rows)
 }
 
+/// Returns all business domains, which a vendor's assets are tagged with.
+pub fn domains_of_assets(reader: &Reader, _: &Vendor) -> Result<Vec<Label>> {
+    store::taxonomy::domains(reader.rows)
+}
+
 /// Returns all inventory tags, which classify listings in more detail than domains.
 pub fn inventory_tags(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<InventoryTag>> {
     store::taxonomy::inventory_tags(reader.rows)

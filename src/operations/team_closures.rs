@@ -20,7 +20,9 @@ use crate::{
 /// accepted and is not delivered yet, or if it has not accepted a delivery of another team yet.
 pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) -> Result<Team> {
     let mut team = teams::resolve_open(writer.rows, team)?;
-    check_owes_nothing(writer, &team)?;
+    if let Some(obstacle) = find_obstacle(writer.rows, &team)? {
+        return Err(Error::Conflict(obstacle));
+    }
     bulk_changes::cancel_all(writer, team.row_id)?;
     // Fields are evaluated in this order: what other teams wait for ends first.
     let data = TeamClosedData {
@@ -42,24 +44,25 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
     Ok(team)
 }
 
-fn check_owes_nothing(writer: &Writer, team: &Team) -> Result<()> {
-    let owed = store::opportunities::name_owed_bids(writer.rows, team.row_id)?;
+/// Returns why a team cannot be closed, because it owes something; `None` if it owes nothing.
+pub(super) fn find_obstacle(rows: &store::Reader, team: &Team) -> Result<Option<String>> {
+    let owed = store::opportunities::name_owed_bids(rows, team.row_id)?;
     if !owed.is_empty() {
-        return Err(Error::Conflict(format!(
+        return Ok(Some(format!(
             "The team {:?} owes the deliveries of these project bids, which were accepted: {owed}. Record the \
              deliveries first.",
             team.name
         )));
     }
-    let undecided = store::opportunities::name_delivered_bids(writer.rows, team.row_id)?;
+    let undecided = store::opportunities::name_delivered_bids(rows, team.row_id)?;
     if !undecided.is_empty() {
-        return Err(Error::Conflict(format!(
+        return Ok(Some(format!(
             "The team {:?} has not accepted the deliveries of these project bids: {undecided}. Complete the bids \
              first.",
             team.name
         )));
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Archives all listings of a team, which declines their offers. Returns the number of listings.

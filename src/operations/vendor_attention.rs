@@ -12,7 +12,8 @@ use crate::{
         self,
         money_summaries::Release,
         vendor_attention::{
-            DueDelivery, FailedRun, RetiringKind, ReviewedListing, SalesSum, StalledUpload, WaitingOffer,
+            DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, SalesSum, StalledUpload,
+            WaitingOffer,
         },
         wallet::Balances,
     },
@@ -54,6 +55,8 @@ pub struct Attention {
     pub offers: First<WaitingOffer>,
     /// Listings that were sent back, or approved and not published.
     pub listings: First<ReviewedListing>,
+    /// Assets whose data could not be copied or read.
+    pub failed_copies: First<FailedCopy>,
     /// Latest runs that have not passed.
     pub failed_runs: First<FailedRun>,
     /// Uploads that were begun and not completed.
@@ -95,6 +98,7 @@ pub fn attention(reader: &Reader, vendor: &Vendor) -> Result<Attention> {
         deliveries: First::read(|limit| rows::list_due_deliveries(reader.rows, team, limit))?,
         offers: First::read(|limit| rows::list_waiting_offers(reader.rows, team, limit))?,
         listings: First::read(|limit| rows::list_reviewed(reader.rows, team, limit))?,
+        failed_copies: First::read(|limit| rows::list_failed_copies(reader.rows, team, limit))?,
         failed_runs: First::read(|limit| rows::list_failed_runs(reader.rows, team, limit))?,
         uploads: First::read(|limit| {
             rows::list_stalled_uploads(reader.rows, team, (stalled_before, now), limit)

@@ -24,6 +24,12 @@ pub fn redeliver(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
     redeliver_found(writer, delivery, &webhook)
 }
 
+/// Returns the last attempts of a delivery, newest first.
+pub fn list_attempts(reader: &Reader, _: Platform, id: Uuid) -> Result<Vec<Attempt>> {
+    let (delivery, _) = find(reader.rows, id)?;
+    store::webhook_attempts::list_last(reader.rows, delivery.row_id)
+}
+
 /// Returns a delivery with its webhook.
 pub(super) fn find(rows: &store::Reader, id: Uuid) -> Result<(Delivery, Webhook)> {
     let absent = || Error::not_found("webhook delivery");

@@ -83,6 +83,39 @@ pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Ve
     reader.query_all(&sql, (after, limit as i64), read_event)
 }
 
+/// Returns the event with this row ID.
+pub fn find(reader: &Reader, id: EventRowId) -> Result<Option<Event>> {
+    let sql = format!("SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id = ?1");
+    reader.query_first(&sql, [id], read_event)
+}
+
+/// Returns the last events before a place that match a filter, newest first, and the place down to which the outbox was read: the
+/// events before it are not among them. `through` is the place after which events are kept.
+pub fn list_before(
+    reader: &Reader,
+    filter: &EventFilter,
+    (through, before): (EventRowId, EventRowId),
+    limits: PageLimits,
+) -> Result<(Vec<Event>, EventRowId)> {
+    // An index has the events of a team. IDs have no gaps.
+    let is_scanned = filter.team.is_none() && !filter.types.is_empty();
+    let lowest = if is_scanned { before.0.saturating_sub(limits.scanned.into()) } else { through.0 };
+    let lowest = EventRowId(lowest.max(through.0));
+    let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
+    let types =
+        if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team
+         WHERE e.id > ?1 AND e.id < ?2 AND {team} AND {types} ORDER BY e.id DESC LIMIT ?5"
+    );
+    let type_list = if filter.types.is_empty() { None } else { Some(row::to_json(&filter.types)?) };
+    let found: Vec<Event> =
+        reader.query_all(&sql, (lowest, before, filter.team, type_list, limits.events as i64), read_event)?;
+    let is_full = found.len() >= limits.events;
+    let end = found.last().filter(|_| is_full).map_or(EventRowId(lowest.0 + 1), |last| last.row_id);
+    Ok((found, end))
+}
+
 /// Which events a list contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {

@@ -84,6 +84,8 @@ pub struct BulkNotification<'a> {
     pub owner: Option<(TeamRowId, &'a str, &'a str)>,
     /// Path of a page in an application of the platform.
     pub link: Option<&'a str>,
+    /// Path of the page of the web app that it leads to, if that is neither the link nor the page of what it refers to.
+    pub page: Option<&'a str>,
     /// The related opportunity, and its kind. The notification refers to the latest bid of its team on it, too.
     pub opportunity: Option<(OpportunityRowId, OpportunityKind)>,
     /// ID from which the IDs of the notifications are derived.
@@ -102,16 +104,16 @@ pub(super) fn insert_for_all(
     (teams, [first, second]): TeamQuery,
     notification: &BulkNotification,
 ) -> Result<()> {
-    let BulkNotification { kind, text, owner, link, opportunity, seed, created_at } = notification;
+    let BulkNotification { kind, text, owner, link, page, opportunity, seed, created_at } = notification;
     let column = match opportunity {
         Some((_, OpportunityKind::Project)) => "project_opportunity",
         _ => "opportunity",
     };
     let sql = format!(
-        "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, {column}, project_bid, created_at)
+        "INSERT INTO notifications (uuid, team, type, title, message, is_read, link, {column}, project_bid, created_at, page)
          SELECT derived_id(?3, r.team), r.team, ?4, CASE WHEN r.team = ?7 THEN ?8 ELSE ?5 END,
              CASE WHEN r.team = ?7 THEN ?9 ELSE ?6 END, 0, ?10, ?11,
-             (SELECT max(b.id) FROM project_bids b WHERE b.opportunity = ?11 AND b.team = r.team), ?12
+             (SELECT max(b.id) FROM project_bids b WHERE b.opportunity = ?11 AND b.team = r.team), ?12, ?13
          FROM ({teams}) r ORDER BY r.team"
     );
     let (owner, owner_title, owner_message) = match owner {
@@ -134,6 +136,7 @@ pub(super) fn insert_for_all(
             link,
             opportunity,
             created_at.0,
+            page,
         ),
     )?;
     Ok(())

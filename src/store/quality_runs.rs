@@ -231,6 +231,12 @@ pub fn list_of_asset(reader: &Reader, asset: AssetRowId, limit: u32) -> Result<V
     reader.query_all(&sql, (asset, limit), |row| Ok((read_run(row)?, row.get("not_passed")?)))
 }
 
+/// Returns the IDs of the latest runs of a listing, newest first.
+pub fn ids_of_listing(reader: &Reader, listing: ListingRowId, limit: u32) -> Result<Vec<Uuid>> {
+    const SQL: &str = "SELECT uuid FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT ?2";
+    reader.query_all(SQL, (listing, limit), |row| row.get(0))
+}
+
 /// Returns the run of an asset with this ID.
 pub fn find_of_asset(reader: &Reader, asset: AssetRowId, id: Uuid) -> Result<Option<RunRow>> {
     let sql = format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.uuid = ?2 AND r.asset = ?1");

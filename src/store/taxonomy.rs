@@ -216,6 +216,15 @@ pub fn queue_listings(writer: &Writer, kind: Kind) -> Result<()> {
     super::index_queue::enqueue_all(writer, LISTINGS, [kind.as_str()])
 }
 
+/// Returns the number of listings with an asset of the kind, and of those of them that are in the catalog.
+pub fn count_listings(reader: &Reader, kind: Kind) -> Result<(u64, u64)> {
+    const SQL: &str =
+        "SELECT count(*), count(*) FILTER (WHERE l.catalog_status = 'published') FROM listings l
+         WHERE l.id IN (
+             SELECT la.listing FROM assets a JOIN listing_assets la ON la.asset = a.id WHERE a.kind = ?1)";
+    reader.query_one(SQL, [kind.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Whether there is a domain with this slug.
 pub fn has_domain(reader: &Reader, slug: &str) -> Result<bool> {
     reader.query_one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))

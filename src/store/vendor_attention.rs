@@ -10,6 +10,7 @@ use crate::{
         teams::TeamRowId, time::Timestamp,
     },
     error::Result,
+    string_enum::StringEnum,
 };
 
 /// Number of the latest runs of a team in which failures are searched.
@@ -30,12 +31,13 @@ pub struct ReviewedListing {
     pub at: Timestamp,
 }
 
-/// Returns listings whose review was decided, and that were never published, or need changes. The latest ones first.
+/// Returns listings whose review was decided, and that were never published, or need changes: the approved ones before the others,
+/// and the latest ones first.
 pub fn list_reviewed(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<ReviewedListing>> {
     const SQL: &str = "SELECT l.uuid, l.title, l.review_status, l.review_feedback, l.updated_at FROM listings l
          WHERE l.team = ?1 AND l.catalog_status = 'unpublished'
          AND (l.review_status = 'changes_requested' OR l.review_status = 'approved' AND l.published_at IS NULL)
-         ORDER BY l.updated_at DESC, l.id DESC LIMIT ?2";
+         ORDER BY l.review_status, l.updated_at DESC, l.id DESC LIMIT ?2";
     reader.query_all(SQL, (vendor, limit as i64), |row| {
         Ok(ReviewedListing {
             id: row.get("uuid")?,
@@ -43,6 +45,54 @@ pub fn list_reviewed(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result
             status: row::string_enum(row, "review_status")?,
             feedback: row.get("review_feedback")?,
             at: row::time(row, "updated_at")?,
+        })
+    })
+}
+
+/// Number of the newest codebases of a team, and of its newest archives of raw data, in which failures are searched.
+const MAX_LINKED: u32 = 1_000;
+
+/// An asset whose linked data the market could not copy or read.
+#[derive(Clone, Debug)]
+pub struct FailedCopy {
+    /// ID of the asset.
+    pub asset: Uuid,
+    /// Title of the asset, or the name of its repository.
+    pub title: String,
+    /// Why the data could not be copied.
+    pub archive_error: Option<String>,
+    /// Why the data could not be read.
+    pub analysis_error: Option<String>,
+    /// Time at which the data was linked.
+    pub attached_at: Timestamp,
+}
+
+/// Returns the assets of the vendor whose data could not be copied or read, among its newest [`MAX_LINKED`] ones of each kind with
+/// linked data. The latest links first.
+pub fn list_failed_copies(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<FailedCopy>> {
+    let newest = |kind: Kind| {
+        let kind = kind.as_str();
+        format!(
+            "SELECT asset FROM (SELECT asset FROM inventory WHERE team = ?1 AND kind = '{kind}'
+             ORDER BY created_at DESC, asset DESC LIMIT {MAX_LINKED})"
+        )
+    };
+    let sql = format!(
+        "SELECT a.uuid, coalesce(nullif(a.title, ''), d.repo_full_name, '') AS title, d.archive_error, d.analysis_error,
+             d.attached_at
+         FROM ({} UNION ALL {}) n CROSS JOIN data_objects d ON d.asset = n.asset CROSS JOIN assets a ON a.id = d.asset
+         WHERE d.archive_status = 'failed' OR d.analysis_status = 'failed'
+         ORDER BY d.attached_at DESC, d.asset DESC LIMIT ?2",
+        newest(Kind::Codebase),
+        newest(Kind::RawData)
+    );
+    reader.query_all(&sql, (vendor, limit as i64), |row| {
+        Ok(FailedCopy {
+            asset: row.get("uuid")?,
+            title: row.get("title")?,
+            archive_error: row.get("archive_error")?,
+            analysis_error: row.get("analysis_error")?,
+            attached_at: row::time(row, "attached_at")?,
         })
     })
 }

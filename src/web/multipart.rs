@@ -3,11 +3,16 @@
 
 use std::{
     fs::File,
-    io::{Seek, Write},
+    io::{self, Seek, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::Poll,
 };
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{Stream, stream};
 use http_body_util::combinators::BoxBody;
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use poem::Request;
@@ -25,6 +30,15 @@ use crate::{
 
 /// Maximum number of bytes of a form besides its texts and its file.
 const FRAME_BYTES: u64 = 64 << 10;
+
+/// Memory that is counted for each byte of a text: the byte, and what is made of it.
+const MEMORY_PER_BYTE: u64 = 3;
+
+/// Number of bytes that wait in memory before something must be read of them, such as the head of a field.
+const UNREAD_BYTES: u64 = 64 << 10;
+
+/// Memory that a field takes besides its name and its text.
+const FIELD_BYTES: u64 = 64;
 
 /// Limits of a form.
 #[derive(Clone, Copy, Debug)]
@@ -68,48 +82,105 @@ pub async fn receive(
     part_uploads::allow_any_time(request);
     let transfers = transfer_limits::of_request(request);
     let slot = transfers.map(RequestTransfers::body_slot).transpose()?;
-    if let Some(transfers) = transfers {
-        transfers.keep_more(2 * WRITE_BYTES + limits.text_bytes).await?;
-    }
     let max_bytes = limits.file_bytes + limits.text_bytes + FRAME_BYTES;
-    let body: BoxBody<Bytes, std::io::Error> = body.into();
+    let body: BoxBody<Bytes, io::Error> = body.into();
     let chunks = Chunks::new(body, &market.settings().server.connections(), None);
-    if chunks.remaining_bytes() > max_bytes {
-        return Err(Error::PayloadTooLarge { max_bytes });
+    let length = chunks.remaining_bytes();
+    if length > max_bytes {
+        return Err(Error::PayloadTooLarge { max_bytes: limits.file_bytes });
+    }
+    if let Some(transfers) = transfers {
+        let text_bytes = if length > 0 { limits.text_bytes.min(length) } else { limits.text_bytes };
+        let mut memory = transfers.memory();
+        memory.grow(2 * WRITE_BYTES + MEMORY_PER_BYTE * text_bytes).await?;
+        transfers.keep(memory);
     }
     let stream = stream::unfold(chunks, |mut chunks| async {
         let chunk = match chunks.next().await {
             Ok(chunk) => Ok(chunk?),
-            Err(_) => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof)),
+            Err(_) => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
         };
         Some((chunk, chunks))
     });
     let sizes = SizeLimit::new().whole_stream(max_bytes);
-    let multipart =
-        Multipart::with_constraints(Box::pin(stream), boundary, Constraints::new().size_limit(sizes));
-    let received = Slot::release_during(request, collect(market, multipart, limits)).await??;
+    let unread = Arc::new(Unread::default());
+    let stream = Unread::limit(&unread, stream);
+    let constraints = Constraints::new().size_limit(sizes);
+    let multipart = Multipart::with_constraints(stream, boundary, constraints);
+    let received = Slot::release_during(request, collect(market, multipart, &unread, limits)).await??;
     drop(slot);
     Ok(received)
 }
 
-async fn collect(market: &Market, mut multipart: Multipart<'_>, limits: FormLimits) -> Result<FormWithFile> {
+/// The bytes of a form that have arrived since something was read of it. Without a limit, a head of a field that never ends would
+/// be kept in memory up to the size of a file.
+#[derive(Debug, Default)]
+struct Unread {
+    bytes: AtomicU64,
+    /// Whether the parser was told to read what it has, before it gets more.
+    has_paused: AtomicBool,
+}
+
+impl Unread {
+    /// Lets a parser have more of a stream only after it has read most of what it has.
+    fn limit<E: From<io::Error>>(
+        unread: &Arc<Unread>,
+        stream: impl Stream<Item = std::result::Result<Bytes, E>> + Send,
+    ) -> impl Stream<Item = std::result::Result<Bytes, E>> + Send {
+        let (unread, mut stream) = (Arc::clone(unread), Box::pin(stream));
+        stream::poll_fn(move |context| {
+            if unread.bytes.load(Ordering::Relaxed) > UNREAD_BYTES {
+                if unread.has_paused.swap(true, Ordering::Relaxed) {
+                    return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::InvalidData).into())));
+                }
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let polled = stream.as_mut().poll_next(context);
+            if let Poll::Ready(Some(Ok(chunk))) = &polled {
+                unread.bytes.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+            }
+            polled
+        })
+    }
+
+    /// Says that something was read.
+    fn reset(&self) {
+        self.bytes.store(0, Ordering::Relaxed);
+        self.has_paused.store(false, Ordering::Relaxed);
+    }
+}
+
+async fn collect(
+    market: &Market,
+    mut multipart: Multipart<'_>,
+    unread: &Unread,
+    limits: FormLimits,
+) -> Result<FormWithFile> {
     let mut form = FormWithFile::default();
-    let mut text_bytes = 0;
+    let (mut text_bytes, mut has_file) = (0, false);
     while let Some(mut field) = multipart.next_field().await.map_err(|error| form_error(&error, limits))? {
+        unread.reset();
         if let Some(file_name) = field.file_name() {
             let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-            if form.file.is_some() {
+            if has_file {
                 return Err(malformed("Choose one file."));
             }
-            let file = receive_file(market, field, name, limits).await?;
+            has_file = true;
+            let file = receive_file(market, field, name, (unread, limits)).await?;
             form.file = Some(file).filter(|file| !file.name.is_empty() || file.size_bytes > 0);
             continue;
         }
         let name = field.name().unwrap_or_default().to_owned();
         let mut text = Vec::new();
+        text_bytes += FIELD_BYTES + name.len() as u64;
+        if text_bytes > limits.text_bytes + FRAME_BYTES {
+            return Err(Error::PayloadTooLarge { max_bytes: limits.text_bytes });
+        }
         while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error, limits))? {
+            unread.reset();
             text_bytes += chunk.len() as u64;
-            if text_bytes > limits.text_bytes {
+            if text_bytes > limits.text_bytes + FRAME_BYTES {
                 return Err(Error::PayloadTooLarge { max_bytes: limits.text_bytes });
             }
             text.extend_from_slice(&chunk);
@@ -126,12 +197,13 @@ async fn receive_file(
     market: &Market,
     mut field: Field<'_>,
     name: String,
-    limits: FormLimits,
+    (unread, limits): (&Unread, FormLimits),
 ) -> Result<ReceivedFile> {
     let mut content =
         market.spawn_blocking(|market| market.blobs().temporary_file().map_err(Error::internal)).await?;
     let (mut size_bytes, mut buffer) = (0, Vec::new());
     while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error, limits))? {
+        unread.reset();
         size_bytes += chunk.len() as u64;
         if size_bytes > limits.file_bytes {
             return Err(Error::PayloadTooLarge { max_bytes: limits.file_bytes });
@@ -168,4 +240,51 @@ fn form_error(error: &multer::Error, limits: FormLimits) -> Error {
 
 fn malformed(message: &str) -> Error {
     Error::Malformed(message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    /// Returns how many bytes a parser took of a form that goes on with `filler` after its beginning, and whether it failed.
+    async fn take(beginning: &str, filler: &'static str) -> (u64, bool) {
+        let taken = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&taken);
+        let first = Bytes::from(beginning.to_owned());
+        let chunks = stream::iter([first]).chain(stream::repeat(Bytes::from_static(filler.as_bytes())));
+        let chunks = chunks.take(10_000).map(move |chunk| {
+            count.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+            Ok::<_, io::Error>(chunk)
+        });
+        let unread = Arc::new(Unread::default());
+        let mut multipart = Multipart::new(Unread::limit(&unread, chunks), "x");
+        loop {
+            unread.reset();
+            let mut field = match multipart.next_field().await {
+                Ok(Some(field)) => field,
+                ended => return (taken.load(Ordering::Relaxed), ended.is_err()),
+            };
+            loop {
+                unread.reset();
+                match field.chunk().await {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(_) => return (taken.load(Ordering::Relaxed), true),
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_never_ends_is_not_kept() {
+        const CHUNK: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+        let (taken, has_failed) = take("--x\r\nContent-Disposition: form-data; name=\"", CHUNK).await;
+        assert!(has_failed && taken < 2 * UNREAD_BYTES, "{taken} bytes of the head of a field");
+        let (taken, has_failed) = take("no form", CHUNK).await;
+        assert!(has_failed && taken < 3 * UNREAD_BYTES, "{taken} bytes before the first field");
+        let field = "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n";
+        assert!(take(field, CHUNK).await.0 > 900_000, "a long text is read");
+    }
 }

@@ -95,10 +95,10 @@ impl BulkAction {
     pub const fn is_for(&self, kind: Kind) -> bool {
         match self {
             BulkAction::Tag { .. } | BulkAction::Describe { .. } | BulkAction::Price { .. } => {
-                matches!(kind, Kind::Codebase | Kind::RawData | Kind::Task)
+                kind.is_edited_by_vendors()
             }
-            BulkAction::Delete => matches!(kind, Kind::Codebase | Kind::RawData),
-            BulkAction::Move { .. } | BulkAction::Attach { .. } | BulkAction::Check => true,
+            BulkAction::Check | BulkAction::Delete => kind.supports_proposals(),
+            BulkAction::Move { .. } | BulkAction::Attach { .. } => true,
         }
     }
 }
@@ -159,6 +159,8 @@ string_enum! {
         Locked = "locked",
         /// The kind of the asset does not allow it.
         WrongKind = "wrong_kind",
+        /// The asset would have more domain tags than it can.
+        TooManyTags = "too_many_tags",
         /// The asset is on a listing that is in review or published.
         InUse = "in_use",
         /// The asset is on the listing already.

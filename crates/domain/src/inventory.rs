@@ -26,13 +26,13 @@ use crate::string_enum::StringEnum;
 const OTHER_DOMAIN: &str = "other";
 
 /// Maximum number of domain tags of an asset.
-const MAX_DOMAIN_TAGS: usize = 20;
+pub const MAX_DOMAIN_TAGS: usize = 20;
 
 /// Maximum number of columns that a vendor defines for an asset.
 const MAX_COLUMNS: usize = 50;
 
-/// Maximum asking price in US dollars.
-const MAX_PRICE_USD: f64 = 1e9;
+/// Maximum asking price: one billion dollars.
+pub const MAX_PRICE: Cents = Cents(100_000_000_000);
 
 /// Maximum of a number that a vendor states, such as that of commits: the largest integer that JSON represents exactly.
 const MAX_NUMBER: i64 = 9_007_199_254_740_991;
@@ -230,8 +230,9 @@ impl AssetChange {
         if self.extra_columns.as_ref().is_some_and(|columns| columns.len() > MAX_COLUMNS) {
             report("extra_columns", "too_long", format!("can have at most {MAX_COLUMNS} columns"));
         }
-        if self.price_usd.value().is_some_and(|price| !(0.0..=MAX_PRICE_USD).contains(price)) {
-            report("price_usd", "less_than_equal", format!("must be from 0 to {MAX_PRICE_USD} US dollars"));
+        let max_price = MAX_PRICE.dollars();
+        if self.price_usd.value().is_some_and(|price| !(0.0..=max_price).contains(price)) {
+            report("price_usd", "less_than_equal", format!("must be from 0 to {max_price} US dollars"));
         }
         let codebase = &self.codebase;
         let numbers = [

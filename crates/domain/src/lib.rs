@@ -66,6 +66,7 @@ pub mod teams;
 pub mod texts;
 pub mod time;
 pub mod trace_imports;
+pub mod typed_numbers;
 pub mod upload_activity;
 pub mod uploads;
 pub mod webhook_messages;

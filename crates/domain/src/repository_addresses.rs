@@ -7,12 +7,21 @@ use super::{assets::RepositoryChannel, patterns::is_repository_name};
 /// hosts, and for what is no address of a repository.
 pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String)> {
     let text = text.trim();
-    let rest =
+    let after_scheme =
         ["https://", "http://", "ssh://", "git://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-    let rest = rest.unwrap_or(text);
-    let rest = rest.split_once('@').map_or(rest, |(_, rest)| rest);
+    let rest = after_scheme.unwrap_or(text);
+    let authority = rest.split('/').next().unwrap_or_default();
+    let (user, rest) = authority.rfind('@').map_or(("", rest), |at| (&rest[..at], &rest[at + 1..]));
+    // Somebody who pastes a password should notice.
+    if user.contains(':') {
+        return None;
+    }
     let end = rest.find(['/', ':'])?;
-    let (host, path) = (rest[..end].to_ascii_lowercase(), &rest[end + 1..]);
+    let (host, mut path) = (rest[..end].to_ascii_lowercase(), &rest[end + 1..]);
+    // Only after a scheme, a colon is followed by a port.
+    if after_scheme.is_some() && rest[end..].starts_with(':') {
+        path = path.split_once('/').filter(|(port, _)| port.parse::<u16>().is_ok())?.1;
+    }
     let channel = match host.strip_prefix("www.").unwrap_or(&host) {
         "github.com" => RepositoryChannel::Github,
         "gitlab.com" => RepositoryChannel::Gitlab,
@@ -21,6 +30,9 @@ pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let segments = path.split('/').filter(|segment| !segment.is_empty());
+    if segments.clone().any(|segment| [".", ".."].contains(&segment)) {
+        return None;
+    }
     let segments: Vec<&str> = match channel {
         // Groups can be nested. What is shown of a repository follows a hyphen.
         RepositoryChannel::Gitlab => segments.take_while(|segment| *segment != "-").collect(),
@@ -43,6 +55,8 @@ mod tests {
             (" http://www.GitHub.com/a/b/tree/main/src?tab=x#readme ", Github, "a/b"),
             ("git@github.com:a/b.git", Github, "a/b"),
             ("github.com/a/.github/", Github, "a/.github"),
+            ("ssh://git@github.com:22/a/b.git", Github, "a/b"),
+            ("https://github.com/a/b/tree/release@2", Github, "a/b"),
             ("ssh://git@gitlab.com/group/sub/name.git", Gitlab, "group/sub/name"),
             ("https://gitlab.com/group/sub/name/-/tree/main", Gitlab, "group/sub/name"),
             ("https://user@bitbucket.org/a/b/src/main/", Bitbucket, "a/b"),
@@ -55,6 +69,11 @@ mod tests {
             "https://example.com/a/b",
             "https://github.com/a",
             "https://github.com/../a",
+            "https://example.com/x@github.com/a/b",
+            "https://github.com:a/b",
+            "https://me:secret@github.com/a/b",
+            "https://github.com/a/b/../../c",
+            "https://github.com.example/a/b",
             "github.com",
         ] {
             assert_eq!(parse_repository_address(text), None, "{text}");

@@ -9,6 +9,9 @@ const LANES = 3;
 // Waits before a part is sent again, in seconds. Then a person decides.
 const WAITS = [1, 3, 10, 30, 60];
 
+// Number of times that it is asked whether the parts are joined, at most 5 seconds apart.
+const ASKS = 240;
+
 const SCREEN = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 
 // The file that was chosen. It outlives the page that was chosen on, since the next one is loaded in its place.
@@ -22,9 +25,20 @@ function pause(seconds) {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 }
 
+// Parses a page that was answered. Null if the answer is none.
+async function parse(response) {
+  const isPage = (response.headers.get("content-type") || "").startsWith("text/html");
+  return isPage ? new DOMParser().parseFromString(await response.text(), "text/html") : null;
+}
+
 // Shows a page that was answered, in place of this one.
 async function show(response) {
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const page = await parse(response);
+  if (!page) throw new Error(`status ${response.status}`);
+  replace(page, response);
+}
+
+function replace(page, response) {
   document.title = page.title;
   document.body.replaceChildren(...page.body.childNodes);
   if (response.redirected) {
@@ -32,6 +46,7 @@ async function show(response) {
     address.searchParams.delete("notice");
     history.pushState(null, "", address);
   }
+  scrollTo(0, 0);
   document.getElementById("main")?.focus();
   document.dispatchEvent(new Event("htmx:after:swap"));
   window.htmx?.process(document.body);
@@ -167,20 +182,19 @@ class Transfer {
       if (part === undefined) return;
       for (let attempt = 0; ; attempt++) {
         const { status, seconds } = await this.send(part);
-        if (status >= 200 && status < 300) {
+        if (status === 204) {
           this.done.add(part);
           this.showProgress();
           break;
         }
         if (this.isPaused || this.failure) { this.queue.unshift(part); return; }
-        const ends = [400, 401, 403, 404, 410].includes(status);
-        if (ends || attempt >= WAITS.length) {
+        const why = reason(status);
+        if (why || attempt >= WAITS.length) {
           this.queue.unshift(part);
-          this.failure = ends
-            ? "The market no longer accepts this upload. Load the page again to see why."
-            : "The transfer was interrupted. Check your connection, and go on.";
+          this.failure = why || "The transfer was interrupted. Check your connection, and go on.";
           return;
         }
+        if (status === 0) say("The market cannot be reached. It is tried again.");
         await this.wait(Math.max(seconds, WAITS[attempt]));
         if (this.isPaused || this.failure) { this.queue.unshift(part); return; }
       }
@@ -227,23 +241,40 @@ class Transfer {
     const form = document.querySelector("form[data-upload-complete]");
     this.panel.querySelector("[data-upload-pause]").hidden = true;
     say("All of it has arrived. The market checks the file…");
-    for (let attempt = 0; ; attempt++) {
-      let response = null;
-      try {
-        response = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-      } catch { /* Not reached: again. */ }
-      if (response && (response.redirected || ![409, 429, 503, 504].includes(response.status) || attempt >= 40)) {
-        running = null;
-        await show(response);
+    const body = new URLSearchParams(new FormData(form));
+    for (let attempt = 0, unreached = 0; ; attempt++) {
+      const response = await fetch(form.action, { method: "POST", body }).catch(() => null);
+      unreached = response ? 0 : unreached + 1;
+      if (response?.status === 409) {
+        const state = await this.look();
+        // What is missing is sent now. If nothing is, the answer says what else is wrong.
+        if (state) { this.finish(state.isStuck ? () => show(response) : () => replace(state.page, state.response)); return; }
+      } else if (response && ![429, 503, 504].includes(response.status)) {
+        this.finish(() => show(response));
         return;
       }
-      if (!response && attempt >= WAITS.length) {
+      if (attempt >= ASKS || unreached > WAITS.length) {
         form.querySelector("button").hidden = false;
         say("The market cannot be reached. Press Finish to try again.");
         return;
       }
-      await pause(Math.max(Number(response?.headers.get("retry-after")) || 0, Math.min(5, attempt + 1)));
+      const seconds = Number(response?.headers.get("retry-after")) || 0;
+      await pause(Math.max(seconds, Math.min(5, attempt + 1)));
     }
+  }
+
+  // Looks at the page of the upload. Returns it unless the parts are being joined.
+  async look() {
+    const response = await fetch(location.href).catch(() => null);
+    const page = response?.ok ? await parse(response) : null;
+    const panel = page?.querySelector("[data-upload]");
+    const isStuck = panel && panel.dataset.received.split(",").length === this.count;
+    return page && !panel?.hasAttribute("data-is-joining") ? { page, response, isStuck } : null;
+  }
+
+  finish(showResult) {
+    running = null;
+    Promise.resolve().then(showResult).catch(() => say("The market cannot be reached. Load the page again."));
   }
 }
 
@@ -261,8 +292,18 @@ function start(panel, file) {
     return;
   }
   panel.querySelector("[data-upload-again]").hidden = true;
+  chosen = file;
   running = new Transfer(panel, file);
   running.run();
+}
+
+// Says why a part cannot be sent, after a status that another attempt would not change. Empty if it could.
+function reason(status) {
+  // A page in place of no content: that for signing in.
+  if (status >= 200 && status < 400 || status === 401) return "You were signed out. Sign in in another tab, and go on here.";
+  if (status === 507) return "The market has no space for more. What has arrived stays there for a day. Go on later.";
+  const isFinal = [400, 403, 404, 410, 413].includes(status);
+  return isFinal ? "The market no longer accepts this upload. Load the page again to see why." : "";
 }
 
 // Prepares the page that is shown.
@@ -291,7 +332,7 @@ function prepare() {
 }
 
 // Leaving the page ends the transfer, so the browser asks.
-addEventListener("beforeunload", (event) => { if (running && running.requests.size > 0) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (running?.isActive) event.preventDefault(); });
 // Going back shows a page that the browser does not know.
 addEventListener("popstate", () => location.reload());
 prepare();

@@ -45,45 +45,29 @@ impl List for Bids {
 
     fn columns() -> Vec<Column<TeamOffer>> {
         vec![
-            Column {
-                head: Head::text("Listing"),
-                show: |context, row| {
+            Column::new(
+                Head::text("Listing"),
+                |context, row| {
                     html! {
                         a href=(context.links.to(&paths::bid(row.id))) { bdi { (row.listing_title) } }
                     }
                 },
-                text: |row| row.listing_title.clone(),
-            },
-            Column {
-                head: Head::text("Status"),
-                show: |_, row| badge(row.status),
-                text: |row| word(row.status).to_owned(),
-            },
-            Column {
-                head: Head::number("Bid, USD"),
-                show: |_, row| html! { (text::money(row.amount)) },
-                text: |row| row.amount.to_string(),
-            },
-            Column {
-                head: Head::number("Listed price, USD"),
-                show: |_, row| html! { (text::optional_money(row.listing_price)) },
-                text: |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
-            },
-            Column {
-                head: Head::text("Payment"),
-                show: |_, row| html! { (deals::payment(row.pay_with)) },
-                text: |row| deals::payment(row.pay_with).to_owned(),
-            },
-            Column {
-                head: Head::number("Made"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
-            Column {
-                head: Head::number("Expires"),
-                show: |_, row| text::optional_day(row.expires_at),
-                text: |row| row.expires_at.map(|time| time.to_string()).unwrap_or_default(),
-            },
+                |row| row.listing_title.clone(),
+            ),
+            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::money("Bid, USD", |row| row.amount),
+            Column::new(
+                Head::number("Listed price, USD"),
+                |_, row| html! { (text::optional_money(row.listing_price)) },
+                |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
+            ),
+            Column::words("Payment", |row| deals::payment(row.pay_with).to_owned()),
+            Column::day("Made", |row| row.created_at),
+            Column::new(
+                Head::number("Expires"),
+                |_, row| text::optional_day(row.expires_at),
+                |row| row.expires_at.map(|time| time.to_string()).unwrap_or_default(),
+            ),
         ]
     }
 

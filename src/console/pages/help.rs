@@ -29,7 +29,10 @@ impl Page for Help {
     async fn show(_: &Visit<Authenticated>) -> Result<Answer> {
         // Screenshots show what is on the other pages.
         let lines = GUIDE.lines().skip(1).filter(|line| !line.starts_with("!["));
-        let text = lines.collect::<Vec<_>>().join("\n");
+        // The page has the first heading, so the others are one level higher.
+        let raised =
+            |line: &'static str| line.strip_prefix('#').filter(|rest| rest.starts_with('#')).unwrap_or(line);
+        let text = lines.map(raised).collect::<Vec<_>>().join("\n");
         let body = html! { div.prose { (markdown::render_document(&text)) } };
         Ok(Content::new(Self::TITLE, body).narrow().into())
     }

@@ -15,6 +15,7 @@ mod help;
 mod inventory;
 mod listing;
 mod notifications;
+mod operator;
 mod opportunities;
 mod own_listings;
 mod purchases;
@@ -35,7 +36,7 @@ use super::page::PageRow;
 
 /// Returns the table of pages, in the order of the navigation.
 pub fn rows() -> Vec<PageRow> {
-    vec![
+    let mut rows = vec![
         sign_in::ROW,
         sign_out::ROW,
         PageRow::page::<start::Start>(),
@@ -79,11 +80,11 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::form::<bulk::new::NewBulkChange>(),
         PageRow::page::<bulk::result::BulkChangePage>(),
         PageRow::action::<bulk::result::CancelBulkChange>(),
-        PageRow::form::<composer::NewListing>(),
-        PageRow::form::<composer::EditListing>(),
-        PageRow::page::<composer::Preview>(),
-        PageRow::form::<composer::Assets>(),
-        PageRow::action::<composer::Detach>(),
+        PageRow::form::<composer::compose::NewListing>(),
+        PageRow::form::<composer::compose::EditListing>(),
+        PageRow::page::<composer::preview::Preview>(),
+        PageRow::form::<composer::assets::Assets>(),
+        PageRow::action::<composer::assets::Detach>(),
         PageRow::page::<own_listings::list::OwnListings>(),
         PageRow::page::<own_listings::detail::OwnListing>(),
         PageRow::form::<own_listings::steps::Submit>(),
@@ -111,14 +112,14 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::page::<requests::bids::ProjectBidPage>(),
         PageRow::form::<requests::withdraw::WithdrawProjectBid>(),
         PageRow::form::<requests::deliver::Deliver>(),
-        PageRow::page::<quality::runs::Runs>(),
-        PageRow::page::<quality::findings::Findings>(),
-        PageRow::page::<quality::run::RunPage>(),
         PageRow::page::<estimations::list::Estimations>(),
         PageRow::page::<estimations::quotes::Quotes>(),
         PageRow::form::<estimations::new::NewEstimation>(),
         PageRow::page::<estimations::detail::EstimationPage>(),
         PageRow::form::<estimations::add::AddToInventory>(),
+        PageRow::page::<quality::runs::Runs>(),
+        PageRow::page::<quality::findings::Findings>(),
+        PageRow::page::<quality::run::RunPage>(),
         PageRow::page::<adding::choose::AddAssets>(),
         PageRow::form::<adding::repository::AddRepository>(),
         PageRow::form::<adding::repository::LinkRepository>(),
@@ -175,5 +176,7 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::form::<settings::grants::RevokeGrant>(),
         PageRow::form::<world_clock::WorldClock>(),
         PageRow::action::<world_clock::SetMode>(),
-    ]
+    ];
+    rows.extend(operator::rows());
+    rows
 }

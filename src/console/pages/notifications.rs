@@ -50,22 +50,16 @@ impl List for Notifications {
 
     fn columns() -> Vec<Column<Notification>> {
         vec![
-            Column { head: Head::text("Notification"), show: title, text: |row| row.title.clone() },
-            Column {
-                head: Head::text("Message"),
-                show: |_, row| html! { span.long { bdi { (row.message) } } },
-                text: |row| row.message.clone(),
-            },
-            Column {
-                head: Head::number("Received"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
-            Column {
-                head: Head::text("State"),
-                show: state,
-                text: |row| if row.is_read { "Read".to_owned() } else { "Unread".to_owned() },
-            },
+            Column::new(Head::text("Notification"), title, |row| row.title.clone()),
+            Column::new(
+                Head::text("Message"),
+                |_, row| html! { span.long { bdi { (row.message) } } },
+                |row| row.message.clone(),
+            ),
+            Column::day("Received", |row| row.created_at),
+            Column::new(Head::text("State"), state, |row| {
+                if row.is_read { "Read".to_owned() } else { "Unread".to_owned() }
+            }),
         ]
     }
 

@@ -11,7 +11,6 @@ use crate::{
         parts::{
             badges::{self, Tone},
             tables::{self, Head},
-            text,
         },
         paths,
         visit::Context,
@@ -40,45 +39,21 @@ impl List for Purchases {
 
     fn columns() -> Vec<Column<TeamPurchase>> {
         vec![
-            Column {
-                head: Head::text("Listing"),
-                show: |context, row| {
+            Column::new(
+                Head::text("Listing"),
+                |context, row| {
                     html! {
                         a href=(context.links.to(&paths::purchase(row.id))) { bdi { (row.listing_title) } }
                     }
                 },
-                text: |row| row.listing_title.clone(),
-            },
-            Column {
-                head: Head::text("Kind"),
-                show: |_, row| html! { (deals::kind(row.kind, row.scope)) },
-                text: |row| deals::kind(row.kind, row.scope).to_owned(),
-            },
-            Column {
-                head: Head::text("Status"),
-                show: |_, row| badge(row.status),
-                text: |row| word(row.status).to_owned(),
-            },
-            Column {
-                head: Head::number("Price, USD"),
-                show: |_, row| html! { (text::money(row.price)) },
-                text: |row| row.price.to_string(),
-            },
-            Column {
-                head: Head::number("Fee, USD"),
-                show: |_, row| html! { (text::money(row.buyer_fee)) },
-                text: |row| row.buyer_fee.to_string(),
-            },
-            Column {
-                head: Head::number("Total, USD"),
-                show: |_, row| html! { (text::money(row.total())) },
-                text: |row| row.total().to_string(),
-            },
-            Column {
-                head: Head::number("Day"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
+                |row| row.listing_title.clone(),
+            ),
+            Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
+            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::money("Price, USD", |row| row.price),
+            Column::money("Fee, USD", |row| row.buyer_fee),
+            Column::money("Total, USD", |row| row.total()),
+            Column::day("Day", |row| row.created_at),
         ]
     }
 

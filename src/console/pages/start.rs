@@ -10,7 +10,6 @@ use crate::{
         paths,
         visit::Visit,
     },
-    domain::sessions::TeamSide,
     error::Result,
     operations::access::Authenticated,
 };
@@ -39,11 +38,8 @@ impl Page for Start {
         if team.nda_accepted_at.is_none() {
             return Ok(Answer::Redirect(paths::NDA.to_owned()));
         }
-        if team.is_vendor && visit.side() != Some(TeamSide::Buyer) {
-            return Ok(Answer::Redirect(paths::SELLING.to_owned()));
-        }
         if team.is_buyer || team.is_vendor {
-            return Ok(Answer::Redirect(paths::CATALOG.to_owned()));
+            return Ok(Answer::Redirect(visit.home().to_owned()));
         }
         let body = html! {
             (tables::empty(

@@ -37,7 +37,8 @@ use crate::{
 const MODE: &str = "/world-clock/mode";
 
 /// Durations by which a button moves the clock.
-const STEPS: [(&str, &str); 4] = [("1h", "1 hour"), ("1d", "1 day"), ("7d", "1 week"), ("30d", "30 days")];
+pub(super) const STEPS: [(&str, &str); 4] =
+    [("1h", "1 hour"), ("1d", "1 day"), ("7d", "1 week"), ("30d", "30 days")];
 
 /// Proof of a visitor of a world.
 #[derive(Clone)]
@@ -158,7 +159,7 @@ impl FormPage for WorldClock {
 
 /// Returns the time to which a form moves the clock. A duration begins at the time that the page has shown, so a form that is sent
 /// again moves the clock no further, however far it was.
-fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
+pub(super) fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
     let duration = fields.parsed("advance", "Enter a duration, for example 30d or 1d12h.", |text| {
         durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE_DAYS * 86_400_000_000)
     })?;
@@ -180,7 +181,7 @@ fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
 }
 
 /// Parses a time in UTC: a day, a day with hours and minutes, or a whole timestamp.
-fn parse_time(text: &str) -> Option<Timestamp> {
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.replacen(' ', "T", 1);
     [text.clone(), format!("{text}Z"), format!("{text}:00Z"), format!("{text}T00:00:00Z")]
         .iter()

@@ -12,6 +12,7 @@ use crate::{
         field_locks::{FieldLocks, LockSource},
         inventory::{Asset, AttachedData},
         stages::{RequiredField, Stage},
+        taxonomy::Label,
     },
     string_enum::StringEnum,
 };
@@ -121,10 +122,21 @@ pub fn locked(locks: &FieldLocks) -> String {
     parts.join(", ")
 }
 
-/// Returns domain tags in words.
-pub fn tags(asset: &Asset) -> String {
-    let tags: Vec<String> = asset.domain_tags.iter().map(|tag| text::words(tag)).collect();
-    tags.join(", ")
+/// The domain tags of the market, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Domains(pub Vec<Label>);
+
+impl Domains {
+    /// Returns the label of a tag, or the slug of one that the market no longer has.
+    pub fn label<'d>(&'d self, slug: &'d str) -> &'d str {
+        self.0.iter().find(|domain| domain.slug == slug).map_or(slug, |domain| domain.label.as_str())
+    }
+
+    /// Returns the labels of tags with commas between them.
+    pub fn labels(&self, slugs: &[String]) -> String {
+        let labels: Vec<&str> = slugs.iter().map(|slug| self.label(slug)).collect();
+        labels.join(", ")
+    }
 }
 
 /// Returns the words for a variant of an enum, such as `Not linked` for `not_linked`.

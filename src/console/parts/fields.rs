@@ -154,6 +154,11 @@ fn labeled(
     }
 }
 
+/// Returns the problem with a field that is made elsewhere.
+pub fn problem(inputs: &Inputs, name: &str) -> Markup {
+    inputs.problem(name).map(|problem| problem_of(name, problem)).unwrap_or_default()
+}
+
 fn problem_of(name: &str, problem: &str) -> Markup {
     html! { p.problem id={ (name) "-p" } { (icons::icon("bad")) span { (problem) } } }
 }

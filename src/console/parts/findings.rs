@@ -1,6 +1,9 @@
 //! Quality runs as their vendor sees them: the state of a run, and what its checks found, by check and by file.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
+use uuid::Uuid;
 
 use super::{
     badges::{self, Tone},
@@ -22,6 +25,9 @@ use crate::{
 
 /// Number of findings about tasks that are shown for a check.
 const MAX_TASKS: usize = 50;
+
+/// Number of assets whose findings are shown.
+const MAX_SUBJECTS: usize = 200;
 
 /// Number of files that are shown.
 const MAX_FILES: usize = 200;
@@ -61,9 +67,21 @@ pub fn badge(outcome: RunOutcome) -> Markup {
 /// Returns who started a run.
 pub const fn starter(trigger: RunTrigger) -> &'static str {
     match trigger {
-        RunTrigger::Submission => "The submission of the listing",
+        RunTrigger::Submission => "The submission",
         RunTrigger::Team => "Your team",
         RunTrigger::Platform => "The market",
+    }
+}
+
+/// Says what a run costs a team with these credits.
+pub fn cost(price: Cents, credits: Cents) -> Markup {
+    if price == Cents(0) {
+        return html! { p { "It costs nothing." } };
+    }
+    let rest = text::money(Cents(credits.0 - price.0));
+    html! {
+        (tables::sum(&[("Your credits", text::money(credits)), ("Cost of the run", text::money(price)), ("Left after it", rest)]))
+        p.note { "If the run itself fails, you get the cost back." }
     }
 }
 
@@ -108,12 +126,18 @@ fn facts(run: &RunRow, outcome: RunOutcome, checks: &[CheckRow]) -> Vec<(&'stati
 
 /// Returns what checks found: by asset and check, what failed first, and then by file.
 pub fn findings(context: &Context, checks: &[CheckRow]) -> Markup {
-    let groups = by_asset(checks);
+    let mut groups = by_asset(checks);
+    let all = groups.len();
+    if all > MAX_SUBJECTS {
+        groups.sort_by_key(|(_, checks)| checks.iter().all(|check| check.status == CheckStatus::Passed));
+        groups.truncate(MAX_SUBJECTS);
+    }
     html! {
         @for (asset, checks) in &groups {
-            @if groups.len() > 1 { h3 { (subject(context, *asset)) } }
+            @if all > 1 { h3 { (subject(context, *asset)) } }
             (of_subject(checks))
         }
+        @if all > groups.len() { p.note { "And " (text::counted((all - groups.len()) as u64, "more asset", "more assets")) "." } }
         (by_file(checks))
     }
 }
@@ -121,12 +145,11 @@ pub fn findings(context: &Context, checks: &[CheckRow]) -> Markup {
 /// Returns the checks by the asset that they are about, in the order of the first check of each.
 fn by_asset(checks: &[CheckRow]) -> Vec<(Option<&CheckedAsset>, Vec<&CheckRow>)> {
     let mut groups: Vec<(Option<&CheckedAsset>, Vec<&CheckRow>)> = Vec::new();
+    let mut positions: HashMap<Option<Uuid>, usize> = HashMap::new();
     for check in checks {
         let asset = check.asset.as_ref();
-        let is_same = |group: &&mut (Option<&CheckedAsset>, Vec<&CheckRow>)| {
-            group.0.map(|asset| asset.id) == asset.map(|asset| asset.id)
-        };
-        match groups.iter_mut().find(is_same) {
+        let position = *positions.entry(asset.map(|asset| asset.id)).or_insert(groups.len());
+        match groups.get_mut(position) {
             Some(group) => group.1.push(check),
             None => groups.push((asset, vec![check])),
         }
@@ -210,7 +233,7 @@ fn shown(line: &Line) -> Markup {
         li {
             (icons::colored(icon, color))
             div {
-                span.out { (word) ": " } (check.label)
+                span.out { (word) ": " } bdi { (check.label) }
                 span.note { (word) " · " (weight) " · " (evidence::maker(check.kind)) }
                 @if check.kind == CheckKind::Task {
                     p { (line.passed) " of " (text::counted(all as u64, "task", "tasks")) " passed." }
@@ -239,12 +262,14 @@ pub struct Place {
 /// Returns the files that the checks which did not pass name, each with what was found there.
 fn by_file(checks: &[CheckRow]) -> Markup {
     let mut files: Vec<(String, Vec<(&str, Option<u64>)>)> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for check in
         checks.iter().filter(|check| names_files(check)).filter(|check| check.status != CheckStatus::Passed)
     {
         for place in places(check.message.as_deref().unwrap_or_default()) {
             let finding = (check.label.as_str(), place.line);
-            match files.iter_mut().find(|(path, _)| *path == place.path) {
+            let position = *positions.entry(place.path.clone()).or_insert(files.len());
+            match files.get_mut(position) {
                 Some((_, findings)) => findings.push(finding),
                 None => files.push((place.path, vec![finding])),
             }
@@ -269,7 +294,7 @@ pub fn names_files(check: &CheckRow) -> bool {
 
 fn file_row(path: &str, found: &[(&str, Option<u64>)]) -> Vec<Markup> {
     let findings = html! {
-        ul { @for (label, line) in found { li { (label) @if let Some(line) = line { ", line " (text::grouped(*line)) } } } }
+        ul { @for (label, line) in found.iter().take(MAX_TASKS) { li { bdi { (label) } @if let Some(line) = line { ", line " (text::grouped(*line)) } } } }
     };
     vec![html! { span.mono.long { bdi { (path) } } }, findings]
 }

@@ -3,6 +3,9 @@
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
+/// Number of elements that any text may become, besides two for each of its bytes: a table with empty cells has more.
+const MIN_EVENTS: usize = 2_000;
+
 /// Renders a text of a team. Headings become paragraphs, since those of the page are its own.
 pub fn render(text: &str) -> Markup {
     render_with(text, |_| None)
@@ -20,7 +23,12 @@ fn render_with(text: &str, heading: fn(HeadingLevel) -> Option<HeadingLevel>) ->
     let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES;
     let mut link_is_kept = Vec::new();
     let mut images = 0_usize;
-    let events = Parser::new_ext(text, options).filter_map(|event| match event {
+    let (mut seen, max) = (0, 2 * text.len() + MIN_EVENTS);
+    let parsed = Parser::new_ext(text, options).take_while(|_| {
+        seen += 1;
+        seen <= max
+    });
+    let events = parsed.filter_map(|event| match event {
         Event::Start(Tag::Image { .. }) => {
             images += 1;
             None
@@ -57,6 +65,9 @@ fn render_with(text: &str, heading: fn(HeadingLevel) -> Option<HeadingLevel>) ->
     });
     let mut rendered = String::with_capacity(text.len() + text.len() / 2);
     html::push_html(&mut rendered, events);
+    if seen > max {
+        return maud::html! { p { (text) } };
+    }
     PreEscaped(rendered)
 }
 
@@ -107,6 +118,19 @@ mod tests {
                 assert_eq!(rendered, expected, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn text_that_becomes_too_large_stays_text() {
+        let table = format!("{}|\n{}|\n{}", "|a".repeat(2_000), "|-".repeat(2_000), "|\n".repeat(5_000));
+        let nested = format!("{}a", ">".repeat(20_000));
+        let links = "[a](b) ".repeat(2_500);
+        for text in [&table, &nested, &links, &"*".repeat(20_000), &"[".repeat(20_000), &"![](".repeat(5_000)]
+        {
+            let length = render(text).into_string().len();
+            assert!(length < 40 * text.len(), "{} bytes become {length}", text.len());
+        }
+        assert!(render(&table).into_string().starts_with("<p>|a|a"));
     }
 
     #[test]

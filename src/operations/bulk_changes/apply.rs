@@ -7,19 +7,17 @@ use uuid::Uuid;
 use crate::{
     domain::{
         bulk_changes::{BulkAction, MAX_PER_TRANSACTION, SkipReason},
-        inventory::Asset,
+        inventory::{Asset, MAX_DOMAIN_TAGS},
         listing_lifecycle::Operation,
         listings::{Actor, AttachSkip},
         money::Cents,
         quality_runs::RunTrigger,
         row_ids::AssetRowId,
-        stages::Stage,
     },
     error::{Error, Result, StateCode},
     market::Writer,
     operations::{
-        access::Vendor, asset_changes, asset_changes::ChangedAsset, assets, linked_data, listing_assets,
-        listing_changes, quality_runs,
+        access::Vendor, asset_events, assets, linked_data, listing_assets, listing_changes, quality_runs,
     },
     store::{
         self,
@@ -51,27 +49,34 @@ pub(super) fn apply(
         BulkAction::Move { group } => move_all(writer, vendor, change, group, assets),
         BulkAction::Attach { listing } => attach_all(writer, vendor, change, listing, assets),
         BulkAction::Check => check_all(writer, change, &assets),
-        BulkAction::Delete => {
-            for asset in &assets {
-                let deleted = delete(writer, vendor, asset)?;
-                count(change, asset.id, deleted);
-            }
-            Ok(GoOn::Yes)
-        }
+        BulkAction::Delete => change_each(writer, change, assets, delete),
         action @ (BulkAction::Tag { .. } | BulkAction::Describe { .. } | BulkAction::Price { .. }) => {
-            for asset in assets {
-                let id = asset.id;
-                match edit(asset, &action) {
-                    Ok(changed) => {
-                        asset_changes::update(writer, changed)?;
-                        change.changed += 1;
-                    }
-                    Err(reason) => change.skipped.add(reason, id),
-                }
-            }
-            Ok(GoOn::Yes)
+            change_each(writer, change, assets, |writer, mut asset| match edit(&mut asset, &action) {
+                Ok(()) => store::assets::update(writer.rows, &asset).map(Ok),
+                Err(reason) => Ok(Err(reason)),
+            })
         }
     }
+}
+
+/// Changes one asset after the other, and appends one event for those that were changed.
+fn change_each(
+    writer: &mut Writer,
+    change: &mut BulkChange,
+    assets: Vec<Asset>,
+    mut change_one: impl FnMut(&mut Writer, Asset) -> Skippable<()>,
+) -> Result<GoOn> {
+    let mut changed = Vec::new();
+    for asset in assets {
+        let id = asset.id;
+        let outcome = change_one(writer, asset)?;
+        if outcome.is_ok() {
+            changed.push(id);
+        }
+        count(change, id, outcome);
+    }
+    asset_events::changed_together(writer, change.team, (change.id, change.action.kind()), &changed)?;
+    Ok(GoOn::Yes)
 }
 
 fn count(change: &mut BulkChange, asset: Uuid, changed: std::result::Result<(), SkipReason>) {
@@ -98,29 +103,20 @@ fn move_all(
     let Some(group) = store::groups::find(writer.rows, vendor.team_row_id(), group)? else {
         return Ok(skip_all(change, &assets, SkipReason::TargetGone));
     };
-    for mut asset in assets {
+    change_each(writer, change, assets, |writer, mut asset| {
         if asset.group.0 == group.row_id {
-            change.skipped.add(SkipReason::Unchanged, asset.id);
-            continue;
+            return Ok(Err(SkipReason::Unchanged));
         }
-        let before = (asset.title.clone(), asset.stage());
         asset.group = (group.row_id, group.id);
-        asset_changes::update(writer, changed(asset, before))?;
-        change.changed += 1;
-    }
-    Ok(GoOn::Yes)
-}
-
-fn changed(asset: Asset, (title_before, stage_before): (String, Stage)) -> ChangedAsset {
-    ChangedAsset { asset, title_before, stage_before }
+        store::assets::update(writer.rows, &asset).map(Ok)
+    })
 }
 
 /// Changes a field of an asset. Fields that are locked can only be changed where they come from.
-fn edit(mut asset: Asset, action: &BulkAction) -> std::result::Result<ChangedAsset, SkipReason> {
+fn edit(asset: &mut Asset, action: &BulkAction) -> std::result::Result<(), SkipReason> {
     if !action.is_for(asset.kind) {
         return Err(SkipReason::WrongKind);
     }
-    let before = (asset.title.clone(), asset.stage());
     let (field, is_changed) = match action {
         BulkAction::Tag { add, remove } => {
             let tags = tags_after(&asset.domain_tags, add, remove);
@@ -149,7 +145,10 @@ fn edit(mut asset: Asset, action: &BulkAction) -> std::result::Result<ChangedAss
     if asset.locks.contains_key(field) {
         return Err(SkipReason::Locked);
     }
-    Ok(changed(asset, before))
+    if matches!(action, BulkAction::Tag { .. }) && asset.domain_tags.len() > MAX_DOMAIN_TAGS {
+        return Err(SkipReason::TooManyTags);
+    }
+    Ok(())
 }
 
 fn tags_after(tags: &[String], add: &[String], remove: &[String]) -> Vec<String> {
@@ -188,7 +187,7 @@ fn attach_all(
     match attached {
         Ok(counts) => change.changed += counts.attached,
         // A job cannot ask, and goes on without these.
-        Err(Error::Conflict(_)) if change.selected > MAX_PER_TRANSACTION => {
+        Err(Error::Conflict(_) | Error::InvalidState(..)) if change.selected > MAX_PER_TRANSACTION => {
             skip_all(change, &assets, SkipReason::ListingRefuses);
             return Ok(GoOn::Yes);
         }
@@ -222,6 +221,9 @@ fn check_all(writer: &mut Writer, change: &mut BulkChange, assets: &[Asset]) -> 
 }
 
 fn start_run(writer: &mut Writer, asset: &Asset) -> Skippable<()> {
+    if !BulkAction::Check.is_for(asset.kind) {
+        return Ok(Err(SkipReason::WrongKind));
+    }
     let rows = writer.rows;
     let started = rows.in_savepoint(|| quality_runs::start_asset_run(writer, asset, RunTrigger::Team))?;
     match started {
@@ -237,16 +239,14 @@ fn start_run(writer: &mut Writer, asset: &Asset) -> Skippable<()> {
 }
 
 /// Deletes an asset with its linked data, unless it is in use.
-fn delete(writer: &mut Writer, vendor: &Vendor, asset: &Asset) -> Skippable<()> {
-    if !(BulkAction::Delete).is_for(asset.kind) {
+fn delete(writer: &mut Writer, asset: Asset) -> Skippable<()> {
+    if !BulkAction::Delete.is_for(asset.kind) {
         return Ok(Err(SkipReason::WrongKind));
     }
     let rows = writer.rows;
     let deleted = rows.in_savepoint(|| {
-        if asset.data.is_some() {
-            linked_data::detach(writer, vendor, asset.id, asset.kind)?;
-        }
-        assets::delete(writer, vendor, asset.id, asset.kind)
+        let asset = if asset.data.is_some() { linked_data::detach_silently(writer, asset)? } else { asset };
+        assets::delete_silently(writer, &asset)
     })?;
     match deleted {
         Ok(()) => Ok(Ok(())),

@@ -14,7 +14,7 @@ use super::{
     access::{Platform, Vendor},
     assets,
     listing_attachments::Chosen,
-    listing_changes,
+    listing_changes, quality_runs,
     running_job::{JobError, JobResult, RunningJob},
     team_records,
 };
@@ -25,9 +25,11 @@ use crate::{
             SkipReason,
         },
         collections::Collection,
+        events::MAX_LISTED_IDS,
+        inventory::{MAX_DOMAIN_TAGS, MAX_PRICE},
         jobs::JobKind,
         listing_lifecycle::Operation,
-        money::{Cents, MAX_AMOUNT},
+        money::Cents,
         problems::Problems,
         row_ids::BulkChangeRowId,
         state_machine::StateMachine,
@@ -41,9 +43,9 @@ use crate::{
     store::{self, bulk_changes::BulkChange, groups::Group, listings::ListingRow},
 };
 
-/// Number of assets that one transaction of a job changes. Other writes wait for it, so it is small, except for what is one
-/// statement for all of them.
-const BATCH: u64 = 250;
+/// Number of assets that one transaction of a job changes: as many as its event names. Other writes wait for it, so it is small,
+/// except for what is one statement for all of them.
+const BATCH: u64 = MAX_LISTED_IDS as u64;
 
 /// Maximum number of examples of each reason that are named.
 const MAX_NAMED_EXAMPLES: usize = 20;
@@ -92,7 +94,7 @@ pub fn prepare(
         } else {
             Vec::new()
         },
-        run_price: Cents::from_dollars(reader.settings.quality.credits_per_run).unwrap_or_default(),
+        run_price: quality_runs::price(reader.settings),
         credits: if is(BulkActionKind::Check) {
             store::wallet::balances(rows, team)?.credits
         } else {
@@ -176,10 +178,15 @@ fn check_action(writer: &Writer, vendor: &Vendor, action: &BulkAction) -> Result
             if add.iter().chain(remove).any(|slug| !known.contains(slug)) {
                 report("add_tags", "unknown_slug", "Choose tags that the market has.");
             }
+            if add.iter().collect::<BTreeSet<_>>().len() > MAX_DOMAIN_TAGS {
+                let message = format!("An asset can have at most {MAX_DOMAIN_TAGS} tags. Choose fewer.");
+                report("add_tags", "too_long", &message);
+            }
             if add.is_empty() && remove.is_empty() {
                 report("add_tags", "value_error", "Choose at least one tag to add or to remove.");
             }
-            if add.iter().any(|slug| remove.contains(slug)) {
+            let removed: BTreeSet<&String> = remove.iter().collect();
+            if add.iter().any(|slug| removed.contains(slug)) {
                 report("remove_tags", "value_error", "A tag cannot be added and removed.");
             }
         }
@@ -189,8 +196,9 @@ fn check_action(writer: &Writer, vendor: &Vendor, action: &BulkAction) -> Result
             }
         }
         BulkAction::Price { cents } => {
-            if cents.is_some_and(|cents| !(0..=MAX_AMOUNT.0).contains(&cents)) {
-                report("price", "value_error", "The price is too high.");
+            if cents.is_some_and(|cents| !(0..=MAX_PRICE.0).contains(&cents)) {
+                let max = MAX_PRICE.dollars();
+                report("price", "value_error", &format!("The price must be from 0 to {max} US dollars."));
             }
         }
         BulkAction::Attach { listing } => match store::listings::find(rows, *listing)? {
@@ -300,6 +308,8 @@ pub struct NamedChange {
     pub target: Option<String>,
     /// The first examples of each reason that were not deleted, by ID, with their titles.
     pub titles: BTreeMap<Uuid, String>,
+    /// The domain tags; empty unless the change is about tags.
+    pub domains: Vec<Label>,
 }
 
 /// Returns the team's change with this ID. Three statements at most.
@@ -321,5 +331,9 @@ pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<NamedChange> {
     } else {
         store::bulk_changes::list_titles(rows, team, &named)?.into_iter().collect()
     };
-    Ok(NamedChange { change, target, titles })
+    let domains = match change.action.kind() {
+        BulkActionKind::Tag => store::taxonomy::domains(rows)?,
+        _ => Vec::new(),
+    };
+    Ok(NamedChange { change, target, titles, domains })
 }

@@ -1,5 +1,7 @@
 //! What of a vendor's listings and assets fits an opportunity.
 
+use std::collections::HashSet;
+
 use marketplace_text::equality_key;
 
 use crate::{
@@ -7,7 +9,15 @@ use crate::{
     error::Result,
     market::Reader,
     operations::access::Vendor,
-    store::{self, opportunities::Candidate},
+    store::{
+        self,
+        opportunities::Candidate,
+        records::{
+            Filters,
+            pages::{Start, TeamPageRequest},
+            team_lists::requests::{self, OpenRequest},
+        },
+    },
     string_enum::StringEnum,
 };
 
@@ -43,6 +53,65 @@ pub fn find_fitting(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity)
         listings: rank(&tags, store::opportunities::list_candidate_listings(reader.rows, team, kinds)?),
         assets: rank(&tags, store::opportunities::list_candidate_assets(reader.rows, team, kinds)?),
     })
+}
+
+/// An open request, with how much of the vendor fits it.
+#[derive(Clone, Debug)]
+pub struct AskedFor {
+    /// The request.
+    pub request: OpenRequest,
+    /// Number of listings that fit.
+    pub listings: usize,
+    /// Number of assets that fit, and are on no listing.
+    pub assets: usize,
+    /// Title of the newest of them.
+    pub first: Option<String>,
+}
+
+/// Returns the newest open requests of both kinds that the vendor may see, with what fits each of them by the rules of
+/// [`find_fitting`]. Three statements.
+pub fn list_asked_for(reader: &Reader, vendor: &Vendor, limit: u32) -> Result<Vec<AskedFor>> {
+    let team = vendor.team_row_id();
+    let page = TeamPageRequest { start: Start::Newest, limit, counts: false };
+    let requests = requests::page(reader.rows, team, reader.now, &Filters::default(), page)?.rows;
+    if requests.is_empty() {
+        return Ok(Vec::new());
+    }
+    let listings = keyed(store::opportunities::list_candidate_listings(reader.rows, team, Kind::ALL)?);
+    let assets = keyed(store::opportunities::list_candidate_assets(reader.rows, team, Kind::ALL)?);
+    let asked_for = |request: OpenRequest| {
+        let (listing_count, listing) = count(&request, &listings);
+        let (asset_count, asset) = count(&request, &assets);
+        let first = listing.or(asset).map(|candidate| candidate.title.clone());
+        AskedFor { request, listings: listing_count, assets: asset_count, first }
+    };
+    Ok(requests.into_iter().map(asked_for).collect())
+}
+
+/// Candidates with the keys of their words.
+type Keyed = Vec<(Candidate, HashSet<String>)>;
+
+fn keyed(candidates: Vec<Candidate>) -> Keyed {
+    let keys = |candidate: &Candidate| candidate.words.iter().map(|word| key_of(word)).collect();
+    candidates
+        .into_iter()
+        .map(|candidate| (keys(&candidate), candidate))
+        .map(|(keys, found)| (found, keys))
+        .collect()
+}
+
+/// Returns how many candidates fit a request, and the first one of them.
+fn count<'c>(request: &OpenRequest, candidates: &'c Keyed) -> (usize, Option<&'c Candidate>) {
+    let accepted = &request.accepted_asset_types;
+    let is_accepted = |candidate: &Candidate| {
+        accepted.is_empty() || candidate.kinds.iter().any(|kind| accepted.contains(kind))
+    };
+    let of_kind: Vec<_> = candidates.iter().filter(|(candidate, _)| is_accepted(candidate)).collect();
+    let tags: Vec<String> = request.metadata.tags.iter().map(|tag| key_of(tag)).collect();
+    let shares_tag = |(_, keys): &&&(Candidate, HashSet<String>)| tags.iter().any(|tag| keys.contains(tag));
+    let sharing: Vec<_> = of_kind.iter().filter(shares_tag).copied().collect();
+    let fitting = if sharing.is_empty() { of_kind } else { sharing };
+    (fitting.len(), fitting.first().map(|(candidate, _)| candidate))
 }
 
 /// Returns the best candidates, those with most of the tags first, and ties in their order.

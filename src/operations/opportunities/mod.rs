@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use marketplace_text::equality_key;
 use uuid::Uuid;
 
-pub use self::fitting::{Fitting, FittingSupply, find_fitting};
+pub use self::fitting::{AskedFor, Fitting, FittingSupply, find_fitting, list_asked_for};
 pub use self::lifecycle::{
     MAX_UNFINISHED, cancel, close, create, end_all, exclude, extend, find_own, pass_deadline, publish,
     record_update, update,

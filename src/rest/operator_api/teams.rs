@@ -109,7 +109,9 @@ pub struct TeamPatch {
     tier: Omittable<i64>,
     /// New URL of the avatar image; null for none.
     avatar_url: MaybeUndefined<AvatarUrl>,
-    /// How the team is paid, in words; null to delete it.
+    /// How the team is paid, in words; null to delete it. A change notifies the team, with the type
+    /// `payout_setup_changed`, and the team cannot request withdrawals in the web app for
+    /// `payouts.change_delay_days` after it.
     payout_setup: MaybeUndefined<PayoutSetup>,
 }
 

@@ -10,7 +10,7 @@ use crate::domain::patterns::{
     IDENTIFIER_PATTERN, LINE_PATTERN, MULTILINE_PATTERN, PATH_PATTERN, REPOSITORY_PATTERN, SHA256_PATTERN,
     SLUG_PATTERN, URL_PATTERN, VISIBLE_PATTERN, WORLD_NAME_PATTERN,
 };
-use crate::domain::texts;
+use crate::domain::{inventory::MAX_PRICE, texts};
 
 /// Declares string types, each with the rule of a text, or with its minimum and maximum length in characters and its
 /// pattern.
@@ -133,7 +133,7 @@ impl Scalar for Dollars {
     fn schema() -> MetaSchema {
         MetaSchema {
             minimum: Some(0.0),
-            maximum: Some(1e9),
+            maximum: Some(MAX_PRICE.dollars()),
             multiple_of: Some(0.01),
             ..MetaSchema::new_with_format("number", "double")
         }

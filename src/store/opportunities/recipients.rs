@@ -99,6 +99,7 @@ pub fn announce(
         text: for_teams,
         owner: Some((owner, for_owner.0, for_owner.1)),
         link: Some(link),
+        page: None,
         opportunity: Some((row_id, opportunity.kind)),
         seed,
         created_at: at,

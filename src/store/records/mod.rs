@@ -5,6 +5,7 @@
 //! fields on the wire, so that a record is read as the struct that is its JSON. What cannot be read so, because it follows
 //! from rules of the domain, is read as a type of this module.
 
+pub mod any_record;
 pub mod asset_types;
 pub mod assets;
 pub mod audit;
@@ -48,7 +49,7 @@ pub use self::{
     from_row::FromRow,
 };
 
-use self::pages::{PageQuery, PageRequest, RowPage};
+use self::pages::{PageQuery, PageRequest, RowPage, TeamPage, TeamPageRequest};
 
 /// A resource that operators find and list: the SQL of its records.
 pub struct Records {
@@ -87,13 +88,29 @@ impl Records {
         request: PageRequest,
     ) -> Result<RowPage<T>> {
         filters.check_names(self.filters)?;
+        self.query(reader, now, filters)?.fetch(reader, request)
+    }
+
+    /// Like [`Records::page`], in both directions, and with any of the filters.
+    pub fn page_from<T: FromRow>(
+        &self,
+        reader: &Reader,
+        now: Timestamp,
+        filters: &Filters,
+        request: TeamPageRequest,
+    ) -> Result<TeamPage<T>> {
+        filters.check_known(self.filters)?;
+        self.query(reader, now, filters)?.fetch_from(reader, request)
+    }
+
+    fn query(&self, reader: &Reader, now: Timestamp, filters: &Filters) -> Result<PageQuery> {
         let mut query = PageQuery::new((self.columns, self.tables), self.row_id, self.condition, now);
         for (name, filter) in self.filters {
             if let Some(value) = filters.get(name) {
                 query = filter.apply(reader, query, value, filters)?;
             }
         }
-        query.fetch(reader, request)
+        Ok(query)
     }
 }
 

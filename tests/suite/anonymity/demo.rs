@@ -1,12 +1,14 @@
 //! The demo market, after further trades over HTTP: every route that a vendor may read, every event in its view, and
 //! every request that its webhook gets.
 
+use std::collections::BTreeSet;
+
 use marketplace::{domain::principals::PrincipalKind, operations::webhook_sender::WebhookSender};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::{
-    Hidden, events, message, text_of,
+    Hidden, console, events, message, text_of,
     trades::{Buyer, Trades},
     without_opportunities,
 };
@@ -38,6 +40,15 @@ fn has_role(team: &Value, role: &str) -> bool {
 
 /// Returns what identifies the teams that have traded, except one.
 fn hidden_from(team: &str, is_hidden: impl Fn(&Value) -> bool) -> Hidden {
+    let others = others_than(team, is_hidden);
+    assert!(others.len() >= 3, "the demo market must have at least 3 other buyers with purchases or offers");
+    let mut hidden = Hidden::default();
+    hidden.add(others.into_iter().flat_map(identifying_texts));
+    hidden
+}
+
+/// Returns the teams that have traded, except one.
+fn others_than(team: &str, is_hidden: impl Fn(&Value) -> bool) -> Vec<&'static Value> {
     let has_traded = |team: &&Value| {
         let of = |collection: &str| {
             demo_records().collection(collection).iter().any(|deal| deal["buyer"] == *key(team))
@@ -45,11 +56,7 @@ fn hidden_from(team: &str, is_hidden: impl Fn(&Value) -> bool) -> Hidden {
         of("purchases") || of("offers")
     };
     let buyers = demo_records().collection("teams").iter().filter(has_traded);
-    let others: Vec<_> = buyers.filter(|buyer| key(buyer) != team && is_hidden(buyer)).collect();
-    assert!(others.len() >= 3, "the demo market must have at least 3 other buyers with purchases or offers");
-    let mut hidden = Hidden::default();
-    hidden.add(others.into_iter().flat_map(identifying_texts));
-    hidden
+    buyers.filter(|buyer| key(buyer) != team && is_hidden(buyer)).collect()
 }
 
 /// Creates a webhook for all events of each vendor, and returns how many there are. The demo's own webhooks have a
@@ -115,6 +122,25 @@ async fn check_responses(market: &TestMarket) -> usize {
     checked
 }
 
+/// Checks every page of the web app that vendors can open. Returns the number of answers, and the pages of which no vendor has one.
+async fn check_console(market: &TestMarket) -> (usize, BTreeSet<&'static str>) {
+    let mut checked = 0;
+    let mut missing: Option<BTreeSet<&'static str>> = None;
+    for secret in ["mkt_demo_vendor", "mkt_demo_both", "mkt_demo_locked"] {
+        let own = demo_records().team_of(secret);
+        let hidden = console::HiddenFrom::new(market, |is_hidden| {
+            let mut hidden = Hidden::default();
+            let others = others_than(own, |buyer| is_hidden(records::id("teams", buyer)));
+            hidden.add(others.into_iter().flat_map(identifying_texts));
+            hidden
+        });
+        let (count, absent) = console::check_vendor(market, secret, own, &hidden).await;
+        checked += count;
+        missing = Some(missing.map_or(absent.clone(), |missing| &missing & &absent));
+    }
+    (checked, missing.unwrap_or_default())
+}
+
 /// Checks every event in the views of vendors. Returns their number, and how many of them a request has caused whose ID
 /// names a buyer.
 fn check_events(market: &TestMarket) -> (usize, usize) {
@@ -164,6 +190,9 @@ async fn vendors_of_the_demo_never_learn_buyers() {
     assert!(traded > 300, "only {traded} requests changed something");
     let sent = check_webhooks(&market, &receiver).await;
     let (responses, (events, caused)) = (check_responses(&market).await, check_events(&market));
+    let (pages, missing) = check_console(&market).await;
+    assert!(pages > 600, "{pages}");
+    assert_eq!(missing, BTreeSet::from([]), "no vendor has such a page");
     eprintln!("{traded} trades, {sent} webhooks, {responses} responses, {caused} of {events} events");
     assert!(responses > 2_000 && sent > 500, "{responses}, {sent}");
     assert!(events > 3_000 && caused > 300, "{events}, {caused}");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{
-    Hidden, events, is_about_opportunity, message, text_of,
+    Hidden, console, events, is_about_opportunity, message, text_of,
     trades::{Buyer, Trades},
     without_opportunities,
 };
@@ -112,7 +112,7 @@ pub fn check_vendors_learn_no_buyer(market: &TestMarket, secrets: &[(Uuid, Strin
             hidden
         };
         let is_vendor = |team: &&Value| team["roles"].as_array().unwrap().contains(&json!("vendor"));
-        let (mut found, mut responses, mut deliveries) = (0, 0, 0);
+        let (mut found, mut responses, mut deliveries, mut pages) = (0, 0, 0, 0);
         let mut reading = READING_VENDORS;
         for team in teams.iter().filter(is_vendor) {
             let id: Uuid = team["id"].as_str().unwrap().parse().unwrap();
@@ -124,6 +124,16 @@ pub fn check_vendors_learn_no_buyer(market: &TestMarket, secrets: &[(Uuid, Strin
             if reading > 0 && !team["nda_accepted_at"].is_null() {
                 reading -= 1;
                 responses += check_responses(&operator, &id.to_string(), &hidden).await;
+                let hidden = console::HiddenFrom::new(market, |is_hidden| {
+                    let mut hidden = Hidden::default();
+                    let others = traders.iter().filter(|(team, _)| **team != id && is_hidden(**team));
+                    hidden.add(others.flat_map(|(_, texts)| texts.clone()));
+                    hidden
+                });
+                let key = json!({"team_id": id, "name": "people", "scope": "all"});
+                let key = operator.post("keys", &key).await;
+                let secret = key["secret"].as_str().unwrap();
+                pages += console::check_vendor(market, secret, &id.to_string(), &hidden).await.0;
             }
         }
         for webhook in operator.list("webhooks").await {
@@ -142,7 +152,10 @@ pub fn check_vendors_learn_no_buyer(market: &TestMarket, secrets: &[(Uuid, Strin
                 deliveries += 1;
             }
         }
-        eprintln!("{changed} trades, {found} events, {responses} responses, {deliveries} webhooks");
+        eprintln!(
+            "{changed} trades, {found} events, {responses} responses, {pages} pages, {deliveries} webhooks"
+        );
+        assert!(pages > 400, "{pages}");
         assert!(changed > 0 && traders.len() > 2 && found > 100 && responses > 60 && deliveries > 100);
     });
 }

@@ -25,6 +25,11 @@ fn path_of(row: &PageRow) -> String {
     format!("{PREFIX}{}", segments.collect::<Vec<_>>().join("/"))
 }
 
+/// Whether a row receives bytes by PUT, and is no page and no form.
+fn receives_bytes(row: &PageRow) -> bool {
+    !row.is_shown && !row.has_form
+}
+
 fn has_parameters(row: &PageRow) -> bool {
     row.path.contains('{')
 }
@@ -49,6 +54,10 @@ async fn strangers_are_led_to_the_page_for_signing_in() {
             let page = browser.post(&path, &[]).await;
             assert_eq!((page.status(), page.location()), (303, "/console/sign-in"), "{path}");
         }
+        if receives_bytes(&row) {
+            let page = browser.send(Method::PUT, &path, &[("sec-fetch-site", "same-origin")], "x").await;
+            assert_eq!((page.status(), page.location()), (303, "/console/sign-in"), "{path}");
+        }
     }
 }
 
@@ -56,14 +65,15 @@ async fn strangers_are_led_to_the_page_for_signing_in() {
 async fn forms_of_other_sites_change_nothing() {
     let market = harness::demo();
     let browser = Browser::signed_in(market, BOTH).await;
-    for row in rows().filter(|row| row.has_form) {
+    for row in rows().filter(|row| row.has_form || receives_bytes(row)) {
+        let method = if row.has_form { Method::POST } else { Method::PUT };
         for headers in [
             &[("sec-fetch-site", "cross-site")][..],
             &[("sec-fetch-site", "same-site")],
             &[("origin", "null")],
             &[("origin", "https://evil.example"), ("host", "market.test")],
         ] {
-            let page = browser.send(Method::POST, &path_of(&row), headers, String::new()).await;
+            let page = browser.send(method.clone(), &path_of(&row), headers, String::new()).await;
             page.expect(403, "of");
             // Before anything else, a demo market refuses requests of pages of hosts that it does not know.
             let is_known = !headers.iter().any(|(name, _)| *name == "origin");
@@ -111,6 +121,37 @@ async fn pages_say_what_access_lacks_and_what_to_do() {
     }
 }
 
+/// Forms, files, and parts of files are refused before they are read.
+#[tokio::test]
+async fn forms_of_teams_without_access_are_refused() {
+    let market = harness::demo();
+    let open = async |key| Browser::signed_in(market, key).await;
+    let (buyer, vendor, no_role) = (open(BUYER).await, open(VENDOR).await, open(NO_ROLE).await);
+    let (no_nda, operator) = (open(NO_NDA).await, open(OPERATOR).await);
+    let mut refused = 0;
+    for row in rows().filter(|row| !row.is_shown || row.has_form) {
+        let Some(access) = row.access else { continue };
+        let method = if row.has_form { Method::POST } else { Method::PUT };
+        let send = async |browser: &Browser<'_>| {
+            let headers = [("sec-fetch-site", "same-origin")];
+            browser.send(method.clone(), &path_of(&row), &headers, "form_key=x").await
+        };
+        let other = match access.audience() {
+            Audience::Buyers => &vendor,
+            Audience::Vendors => &buyer,
+            Audience::TeamsWithRole => &no_role,
+            Audience::AllTeams | Audience::Everyone | Audience::Operators => continue,
+        };
+        send(other).await.expect(403, "which your team does not have");
+        send(&operator).await.expect(403, "signed in as an operator");
+        if access.audience() == Audience::Buyers {
+            send(&no_nda).await.expect(403, "your team");
+        }
+        refused += 1;
+    }
+    assert!(refused > 50, "{refused}");
+}
+
 #[tokio::test]
 async fn records_of_others_are_nowhere() {
     let market = harness::demo();
@@ -121,6 +162,12 @@ async fn records_of_others_are_nowhere() {
         let malformed = path_of(&row).replace(&Uuid::from_u128(7).to_string(), "x%00y");
         let page = browser.get(&malformed).await;
         assert_eq!(page.status(), 404, "{malformed}");
+    }
+    for row in rows().filter(receives_bytes) {
+        for path in [path_of(&row), path_of(&row).replace(&Uuid::from_u128(7).to_string(), "x%00y")] {
+            let page = browser.send(Method::PUT, &path, &[("sec-fetch-site", "same-origin")], "x").await;
+            assert_eq!(page.status(), 404, "{path}: {}", page.visible());
+        }
     }
     for path in ["/console/nowhere", "/console/listings", "/console/%ff"] {
         browser.get(path).await.expect(404, "There is no such page");
@@ -164,7 +211,7 @@ async fn count_rows(browser: &Browser<'_>, path: &str) -> usize {
 async fn statements_do_not_depend_on_the_number_of_rows() {
     let market = TestMarket::demo();
     let mut browsers = Vec::new();
-    for key in [BUYER, BOTH] {
+    for key in [BUYER, BOTH, VENDOR] {
         browsers.push(Browser::signed_in(&market, key).await);
     }
     let paths =
@@ -173,7 +220,14 @@ async fn statements_do_not_depend_on_the_number_of_rows() {
         vec![paths.iter().map(|path| (&browsers[0], *path)).collect()];
     let lists = ["purchases", "notifications", "wallet/entries", "settings/keys"];
     let lists = lists.map(|list| format!("/console/{list}"));
-    groups.extend(lists.iter().map(|path| browsers.iter().map(|browser| (browser, path.as_str())).collect()));
+    let of_vendors =
+        ["inventory", "selling/listings", "selling/sales", "selling/bids", "estimations", "quality"];
+    let of_vendors = of_vendors.map(|list| format!("/console/{list}"));
+    let of = |browsers: &'static [usize]| browsers.iter();
+    groups.extend(lists.iter().map(|path| of(&[0, 1]).map(|at| (&browsers[*at], path.as_str())).collect()));
+    groups.extend(
+        of_vendors.iter().map(|path| of(&[1, 2]).map(|at| (&browsers[*at], path.as_str())).collect()),
+    );
     for group in groups {
         let mut counted = Vec::new();
         for (browser, path) in group {
@@ -191,7 +245,10 @@ async fn statements_do_not_depend_on_the_number_of_rows() {
 async fn each_page_has_a_frame_and_strict_headers() {
     let market = harness::demo();
     let browser = Browser::signed_in(market, BOTH).await;
-    for row in rows().filter(|row| row.is_shown && !has_parameters(row) && row.path != "/world-clock") {
+    // A template to download is a file.
+    let is_file = |row: &PageRow| row.path.ends_with("/template");
+    let pages = rows().filter(|row| row.is_shown && !has_parameters(row) && !is_file(row));
+    for row in pages.filter(|row| row.path != "/world-clock") {
         let page = browser.open(&path_of(&row)).await;
         page.expect(200, "<!DOCTYPE html>");
         assert_eq!(page.text.matches("<h1").count(), 1, "{}", row.path);

@@ -1,9 +1,48 @@
 //! The inventory of a vendor: its table, what selects its rows, its file, and its groups.
 
-use crate::harness::{TestMarket, browser::Browser};
+use regex::Regex;
+use serde_json::json;
+
+use super::bulk_changes::{NEW, create, start};
+use crate::harness::{
+    TestMarket,
+    browser::{Browser, Page},
+};
 
 const VENDOR: &str = "mkt_demo_vendor";
 const INVENTORY: &str = "/console/inventory";
+
+/// Returns the rows of the table, each as the ID and the texts of the cells.
+fn table(page: &Page) -> Vec<(String, Vec<String>)> {
+    let rows = Regex::new(r#"(?s)<tr data-asset="([^"]+)">(.*?)</tr>"#).unwrap();
+    let cells = Regex::new("(?s)<t[hd][^>]*>(.*?)</t[hd]>").unwrap();
+    let tags = Regex::new("<[^>]*>").unwrap();
+    let text = |cell: &str| {
+        let text = tags.replace_all(cell, "");
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+    };
+    let row = |row: regex::Captures| {
+        let cells = cells.captures_iter(&row[2]).map(|cell| text(&cell[1])).collect();
+        (row[1].to_owned(), cells)
+    };
+    rows.captures_iter(&page.text).map(row).collect()
+}
+
+/// Returns the values of the options of a field of the page.
+fn options(page: &Page, field: &str) -> Vec<String> {
+    let select = page.text.split(&format!("name=\"{field}\"")).nth(1).unwrap_or_default();
+    let select = select.split("</select>").next().unwrap();
+    let values = select.split("<option value=\"").skip(1);
+    values.map(|option| option.split('"').next().unwrap().to_owned()).collect()
+}
+
+/// Returns the number of assets that the page says match.
+fn total(page: &Page) -> u64 {
+    let number = Regex::new(r"(\S+) assets? (match|matches|in \d+ groups)").unwrap();
+    let text = page.visible();
+    let found = number.captures(&text).unwrap_or_else(|| panic!("no number: {text}"));
+    found[1].replace(',', "").parse().unwrap()
+}
 
 #[tokio::test]
 async fn table_shows_what_the_filter_selects() {
@@ -42,6 +81,8 @@ async fn chosen_columns_are_those_of_the_table_and_of_the_file() {
     let next = "/inventory?kind=codebase";
     let chosen = browser.post(&path, &[("columns", "price"), ("columns", "lines"), ("next", next)]).await;
     assert_eq!((chosen.status(), chosen.location()), (303, "/console/inventory?kind=codebase"));
+    let same = Browser::signed_in(&market, VENDOR).await;
+    same.get(INVENTORY).await.expect(200, ">Domains</a>");
     let page = browser.get(chosen.location()).await;
     page.expect(200, ">Price, USD</a>").expect(200, ">Lines</a>");
     assert!(!page.text.contains(">Domains</a>"), "{}", page.visible());
@@ -94,5 +135,197 @@ async fn groups_with_assets_stay() {
             if index == 0 { "The default group cannot be deleted" } else { "Move them to another group" };
         question.expect(200, reason);
         browser.post(&path, &[]).await.expect(409, reason);
+    }
+}
+
+/// The builder, the same condition as text, and the list of the API select the same assets.
+#[tokio::test]
+async fn builder_text_and_api_select_the_same() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let fields = options(&browser.get(INVENTORY).await, "build");
+    assert!(fields.len() > 10, "{fields:?}");
+    let (mut selecting, mut conditions) = (0, 0);
+    for field in &fields {
+        let builder = browser.get(&format!("{INVENTORY}?build={field}")).await;
+        let mut values = options(&builder, "value");
+        values.truncate(4);
+        if values.is_empty() {
+            values.push("tide".to_owned());
+        }
+        for comparison in options(&builder, "comparison") {
+            for value in &values {
+                let query = format!("build={field}&comparison={comparison}&value={value}");
+                let built = browser.get(&format!("{INVENTORY}?{query}")).await;
+                let page = browser.get(built.location()).await;
+                let condition = format!("{field}:{comparison}:{value}");
+                page.expect(200, &format!("name=\"filter\" value=\"{condition}\""));
+                let text = browser.get(&format!("{INVENTORY}?filter={condition}")).await;
+                assert_eq!(table(&page), table(&text), "{condition}");
+                let of_api = market.get(VENDOR, &format!("/v2/assets?limit=1&filter={condition}")).await.ok();
+                let number = total(&page);
+                assert_eq!(json!(number), of_api["total"], "{condition}");
+                conditions += 1;
+                selecting += u64::from(0 < number && number < 57);
+            }
+        }
+    }
+    assert!(selecting > 20, "{selecting} of {conditions} conditions select some");
+}
+
+#[tokio::test]
+async fn domains_have_their_names() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let page = browser.get(&format!("{INVENTORY}?build=domain&filter=domain:is:real-estate")).await;
+    page.expect(200, "is Real estate").expect(200, "<option value=\"real-estate\">Real estate</option>");
+    assert!(
+        table(&page)[0].1.iter().any(|cell| cell == "Real estate, Web development"),
+        "{:?}",
+        table(&page)
+    );
+    let file = browser.get(&format!("{INVENTORY}?filter=domain:is:real-estate&format=csv")).await;
+    file.expect(200, ",\"Real estate, Web development\",");
+}
+
+#[tokio::test]
+async fn orders_are_those_of_the_api() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let orders = options(&browser.get(INVENTORY).await, "sort");
+    assert!(orders.len() > 15, "{orders:?}");
+    for sort in orders.iter().filter(|sort| !sort.is_empty()) {
+        for direction in ["asc", "desc"] {
+            let page = browser.get(&format!("{INVENTORY}?sort={sort}&direction={direction}")).await;
+            let path = format!("/v2/assets?limit=50&sort={sort}&sort_direction={direction}");
+            let of_api = market.get(VENDOR, &path).await.ok();
+            let ids: Vec<&str> =
+                of_api["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect();
+            let shown = table(&page);
+            assert_eq!(shown.iter().map(|(id, _)| id).collect::<Vec<_>>(), ids, "{sort} {direction}");
+        }
+    }
+    // The head of a column leads to its order, and from there to the opposite one.
+    let page = browser.get(INVENTORY).await;
+    page.expect(200, "sort=price&amp;direction=desc");
+    let sorted = browser.get(&format!("{INVENTORY}?sort=price&direction=desc")).await;
+    sorted.expect(200, "sort=price&amp;direction=asc").expect(200, "aria-sort=\"descending\"");
+}
+
+/// The file has the rows of all pages of the table, in their order.
+#[tokio::test]
+async fn file_has_the_rows_of_the_table() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    create(&market, "Wombat, \"the\" survey", 60).await;
+    for query in
+        ["", "&sort=price&direction=desc", "&kind=codebase&filter=stage:is_not:complete", "&query=wombat"]
+    {
+        let file = browser.get(&format!("{INVENTORY}?format=csv{query}")).await;
+        assert!(file.response.header("content-disposition").contains("inventory"), "{query}");
+        let mut rows = Vec::new();
+        loop {
+            let page = browser.get(&format!("{INVENTORY}?from={}{query}", rows.len())).await;
+            rows.extend(table(&page));
+            if !page.text.contains("rel=\"next\"") {
+                break;
+            }
+        }
+        let mut lines = csv_rows(&file.text).into_iter();
+        let heads = lines.next().unwrap();
+        let column = |name: &str| heads.iter().position(|head| head == name).unwrap();
+        let lines: Vec<Vec<String>> = lines.collect();
+        assert_eq!(lines.len(), rows.len(), "{query}");
+        for (line, (id, cells)) in lines.iter().zip(&rows) {
+            assert_eq!(line.last(), Some(id), "{query}");
+            // The first cell of a row of the table is the box that selects it.
+            for name in ["Asset", "Kind", "Group"] {
+                assert_eq!(line[column(name)], cells[column(name) + 1], "{query}");
+            }
+        }
+    }
+}
+
+/// Splits a file into its cells.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let cell = Regex::new(r#"("(?:[^"]|"")*"|[^,\r]*)(,|\r\n)"#).unwrap();
+    let (mut rows, mut row) = (Vec::new(), Vec::new());
+    for found in cell.captures_iter(text) {
+        row.push(found[1].trim_matches('"').replace("\"\"", "\""));
+        if &found[2] != "," {
+            rows.push(std::mem::take(&mut row));
+        }
+    }
+    rows
+}
+
+#[tokio::test]
+async fn assets_are_moved_between_groups() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let ids = create(&market, "Wombat", 2).await;
+    let new = format!("{INVENTORY}/groups/new");
+    let created = browser.submit(&browser.get(&new).await, &new, &[("name", "Night shift")]).await;
+    let group = created.location().split("group=").nth(1).unwrap()[..36].to_owned();
+    // Rows that are dragged to a group name it.
+    let selected = format!("asset={}&asset={}", ids[0], ids[1]);
+    let page = browser.get(&format!("{NEW}?action=move&to_group={group}&{selected}")).await;
+    page.expect(200, &format!("<option value=\"{group}\" selected>Night shift"));
+    start(&browser, &page, &[]).await.expect(200, "2 moved").expect(200, "Night shift");
+    let in_group = browser.get(&format!("{INVENTORY}?group={group}")).await;
+    assert_eq!((total(&in_group), table(&in_group).len()), (2, 2));
+    let delete = format!("{INVENTORY}/groups/{group}/delete");
+    browser.get(&delete).await.expect(200, "The group has 2 assets");
+    browser.post(&delete, &[]).await.expect(409, "Move them to another group");
+
+    let page = browser.get(&format!("{INVENTORY}/{}", ids[0])).await;
+    let move_path = format!("{INVENTORY}/{}/move", ids[0]);
+    let default = browser.get(INVENTORY).await.text.split("data-group=\"").nth(1).unwrap()[..36].to_owned();
+    let moved = browser.submit(&page, &move_path, &[("group", &default)]).await;
+    browser.get(moved.location()).await.expect(200, "The asset was moved");
+    assert_eq!(total(&browser.get(&format!("{INVENTORY}?group={group}")).await), 1);
+    // Another team's group is none.
+    let other = Browser::signed_in(&market, "mkt_demo_both").await;
+    let foreign = other.get(INVENTORY).await.text.split("data-group=\"").nth(1).unwrap()[..36].to_owned();
+    assert_eq!(browser.submit(&page, &move_path, &[("group", &foreign)]).await.status(), 422);
+    for path in [format!("{INVENTORY}/groups/{foreign}"), format!("{INVENTORY}/groups/{foreign}/delete")] {
+        assert_eq!(browser.get(&path).await.status(), 404, "{path}");
+        assert_eq!(browser.post(&path, &[("name", "Mine")]).await.status(), 404, "{path}");
+    }
+}
+
+/// Returns the number of statements that a page executes. Background work can only add to it.
+async fn count_statements(market: &TestMarket, browser: &Browser<'_>, path: &str) -> u64 {
+    let mut minimum = u64::MAX;
+    for _ in 0..3 {
+        let before = market.market().statement_count();
+        let page = browser.get(path).await;
+        assert_eq!(page.status(), 200, "{path}: {}", page.visible());
+        minimum = minimum.min(market.market().statement_count() - before);
+    }
+    minimum
+}
+
+#[tokio::test]
+async fn statements_do_not_depend_on_the_number_of_assets() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    create(&market, "Wombat", 200).await;
+    let few = browser.get(&format!("{NEW}?action=price&all=1&query=wombat+7")).await;
+    let few = browser.submit(&few, NEW, &[("clear", "yes")]).await.location().to_owned();
+    let many = browser.get(&format!("{NEW}?action=price&all=1&query=wombat")).await;
+    let many = browser.submit(&many, NEW, &[("clear", "yes")]).await.location().to_owned();
+    let pages = [
+        (format!("{INVENTORY}?query=wombat+199"), format!("{INVENTORY}?query=wombat")),
+        (format!("{INVENTORY}?query=wombat+199&all=1"), format!("{INVENTORY}?query=wombat&from=100")),
+        (format!("{NEW}?action=tag&all=1&query=wombat+199"), format!("{NEW}?action=tag&all=1&query=wombat")),
+        (few, many),
+    ];
+    for (few, many) in pages {
+        let counts = (
+            count_statements(&market, &browser, &few).await,
+            count_statements(&market, &browser, &many).await,
+        );
+        assert!(counts.0 == counts.1 && counts.0 <= 12, "{few}, {many}: {counts:?}");
     }
 }

@@ -1,18 +1,34 @@
-//! A vendor answers requests of buyers, has repositories estimated, and reads what its quality runs found.
+//! A vendor answers requests of buyers: it sees what fits, bids on projects, withdraws, and delivers.
 
-use crate::harness::{
-    TestMarket,
-    browser::{Browser, Page},
+use marketplace::{
+    clock::fixture_record_id,
+    domain::{
+        assets::Kind, listings::Actor, opportunities::OpportunityKind, opportunity_fields::OpportunityFields,
+    },
+    operations::opportunities,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    catalog::small_market::{published, small_market_with},
+    harness::{
+        TestMarket,
+        browser::{Browser, Page},
+        teams,
+    },
+    opportunities::{create, fields, perform},
+    sales::{codebase, listing_id},
+    vendor_api::seller_market::taskset_record,
 };
 
 const BUYER: &str = "mkt_demo_buyer";
 const VENDOR: &str = "mkt_demo_vendor";
 
 const NEW_PROJECT: &str = "/console/opportunities/new?kind=project";
-const NEW_ESTIMATION: &str = "/console/estimations/new";
 
 /// Opens a page, sends its form, and returns the answer.
-async fn send(browser: &Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Page {
+pub(super) async fn send(browser: &Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Page {
     let page = browser.get(path).await;
     let answer = browser.submit(&page, path, fields).await;
     assert_eq!(answer.status(), 303, "{path}: {}", answer.visible());
@@ -20,7 +36,7 @@ async fn send(browser: &Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Pag
 }
 
 /// Returns the address that an answer leads to, without its query.
-fn target(answer: &Page) -> String {
+pub(super) fn target(answer: &Page) -> String {
     answer.location().split('?').next().unwrap().to_owned()
 }
 
@@ -59,37 +75,150 @@ async fn vendor_bids_on_a_project_and_is_led_to_its_bid() {
     buyer.get(&bid).await.expect(403, "which your team does not have");
 }
 
-#[tokio::test]
-async fn repository_is_estimated_and_added_once() {
-    let market = TestMarket::demo();
-    let vendor = Browser::signed_in(&market, VENDOR).await;
-    let page = vendor.get(NEW_ESTIMATION).await;
-    let refused =
-        vendor.submit(&page, NEW_ESTIMATION, &[("repo_full_name", "https://evil.example/a/b")]).await;
-    refused.expect(422, "Enter the address of a repository");
-    let address = [("repo_full_name", "https://github.com/tideclock/harbour")];
-    let estimation = target(&send(&vendor, NEW_ESTIMATION, &address).await);
-    vendor.get(&estimation).await.expect(200, "tideclock/harbour");
-    let add = format!("{estimation}/add");
-    let question = vendor.get(&add).await;
-    question.expect(200, "A codebase with the title");
-    let asset = target(&vendor.submit(&question, &add, &[]).await);
-    assert!(asset.starts_with("/console/inventory/"), "{asset}");
-    vendor.get(&add).await.expect(200, "The repository is in your inventory already.");
-    vendor.get("/console/estimations?inventory=added").await.expect(200, &asset);
-    vendor.get("/console/estimations/quotes").await.expect(200, "All estimations");
+/// Returns a market in which the seller has the published listing `plain`, codebases, and a taskset, and the buyer, the seller,
+/// and `both` have keys for the console.
+fn market() -> TestMarket {
+    let key = |team: &str| {
+        json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
+            "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
+    };
+    let mut maps = codebase("maps", &json!(5));
+    maps["domain_tags"] = json!(["logistics"]);
+    small_market_with(
+        &[published("plain", 30, &json!({"assets": ["c1"]}))],
+        &json!({
+            "assets": [codebase("c1", &json!(20)), maps],
+            "tasksets": [taskset_record("mine", "seller"), taskset_record("theirs", "both")],
+            "keys": [key("buyer"), key("seller"), key("both")],
+        }),
+    )
+}
+
+async fn open<'m>(market: &'m TestMarket, team: &str) -> Browser<'m> {
+    Browser::signed_in(market, &format!("mkt_{team}_console")).await
+}
+
+/// Publishes an opportunity of the buyer, and returns the path of its page for vendors.
+fn publish(market: &TestMarket, number: u128, kind: OpportunityKind, wanted: &OpportunityFields) -> String {
+    let id = create(market, number, kind, wanted).unwrap();
+    perform(market, opportunities::publish, id, kind).unwrap();
+    format!("/console/requests/{id}")
 }
 
 #[tokio::test]
-async fn runs_and_findings_are_shown() {
-    let market = TestMarket::demo();
-    let vendor = Browser::signed_in(&market, VENDOR).await;
-    for (path, expected) in [
-        ("/console/quality", "Checks passed"),
-        ("/console/quality?subject=listing&result=passed", "Quality"),
-        ("/console/quality?format=csv", "Checked,Kind,Result,Checks passed"),
-        ("/console/quality/findings", "Findings"),
-    ] {
-        vendor.get(path).await.expect(200, expected);
+async fn request_shows_what_fits_by_kind_and_tags() {
+    let market = market();
+    let seller = open(&market, "seller").await;
+    let want = |accepted: &[Kind], tags: &[&str]| {
+        let mut wanted = fields("Wanted");
+        wanted.accepted_asset_types = accepted.to_vec();
+        wanted.metadata.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        wanted
+    };
+    // Both codebases are of the kind, and the one that shares a tag leaves the other one out.
+    let cases: [(&[Kind], &[&str], bool, bool); 4] = [
+        (&[], &[], true, true),
+        (&[Kind::Codebase], &["Logistics"], true, true),
+        (&[Kind::Codebase], &["finance"], true, true),
+        (&[Kind::RawData], &["finance"], false, false),
+    ];
+    for (number, (accepted, tags, listing, asset)) in (1..).zip(cases) {
+        let request = publish(&market, number, OpportunityKind::Listing, &want(accepted, tags));
+        let page = seller.get(&request).await;
+        page.expect(200, "What you have that fits").expect(200, "of <bdi>Buyer house</bdi>");
+        let link = |path: String| page.text.contains(&format!("href=\"{path}\""));
+        let found = (
+            link(format!("/console/selling/listings/{}", listing_id("plain"))),
+            link(format!("/console/inventory/{}", fixture_record_id("assets", "maps"))),
+        );
+        assert_eq!(found, (listing, asset), "{accepted:?}, {tags:?}: {}", page.visible());
+        page.expect(200, if listing { "Write a listing" } else { "no listings and no assets of the kinds" });
     }
+}
+
+#[tokio::test]
+async fn request_is_hidden_from_vendors_that_it_excludes() {
+    let market = market();
+    let (seller, both) = (open(&market, "seller").await, open(&market, "both").await);
+    let project = publish(&market, 1, OpportunityKind::Project, &fields("Maps"));
+    let id: Uuid = project.rsplit('/').next().unwrap().parse().unwrap();
+    both.get(&project).await.expect(200, "Bid on the project");
+    let form = format!("{project}/bid");
+    let page = both.get(&form).await;
+    let excluded = market.market().write_blocking(|writer| {
+        let owner = teams::buyer(writer.rows, "buyer");
+        let ids = [fixture_record_id("teams", "both")];
+        opportunities::exclude(writer, &owner, Actor::Team, (id, OpportunityKind::Project), &ids)
+    });
+    excluded.unwrap();
+    assert!(!both.get("/console/requests").await.text.contains(&project));
+    seller.get("/console/requests").await.expect(200, &project);
+    // It was notified of it, so it can still read it.
+    both.get(&project).await.expect(200, "It takes no answers from your team.");
+    let answer = both.submit(&page, &form, &[("num_tasks", "4")]).await;
+    answer.expect(409, "takes no bids from your team");
+}
+
+#[tokio::test]
+async fn own_request_takes_no_answers_of_its_team() {
+    let market = market();
+    let both = open(&market, "both").await;
+    let form = "/console/opportunities/new?kind=project";
+    let project = target(&send(&both, form, &[("title", "Tasks about maps")]).await);
+    send(&both, &format!("{project}/publish"), &[]).await;
+    let id = project.rsplit('/').next().unwrap();
+    both.get(&format!("/console/requests/{id}")).await.expect(200, "This is your own request.");
+}
+
+#[tokio::test]
+async fn bid_is_withdrawn_made_again_and_delivered() {
+    let market = market();
+    let (seller, buyer) = (open(&market, "seller").await, open(&market, "buyer").await);
+    let project = publish(&market, 1, OpportunityKind::Project, &fields("Maps"));
+    let form = format!("{project}/bid");
+    let first = target(&send(&seller, &form, &[("num_tasks", "1,200")]).await);
+    seller.get(&first).await.expect(200, "1,200");
+    let withdraw = format!("{first}/withdraw");
+    let question = seller.get(&withdraw).await;
+    question.expect(200, "The buyer can no longer accept this bid.");
+    for _ in 0..2 {
+        let answer = seller.submit(&question, &withdraw, &[]).await;
+        assert_eq!(answer.location(), format!("{first}?notice=bid_withdrawn"));
+    }
+    seller.get(&first).await.expect(200, "you can make another one");
+    let second =
+        target(&send(&seller, &form, &[("num_tasks", "30"), ("expected_timeline_days", "14")]).await);
+    assert_ne!(first, second);
+    let deliver = format!("{second}/deliver");
+    seller.get(&deliver).await.expect(200, "The buyer has not accepted the bid yet.");
+    let id = second.rsplit('/').next().unwrap();
+    send(
+        &buyer,
+        &format!("/console{}/bids/{id}/accept", project.replace("/console/requests", "/opportunities")),
+        &[],
+    )
+    .await;
+    seller.get("/console/notifications").await.expect(200, &format!("href=\"{second}\""));
+
+    let page = seller.get(&deliver).await;
+    page.expect(200, "Set mine");
+    assert!(!page.text.contains("Set theirs"), "{}", page.visible());
+    seller.get(&format!("{deliver}?text=other")).await.expect(200, "no such taskset");
+    seller.submit(&page, &deliver, &[]).await.expect(422, "Choose the tasksets to deliver.");
+    let theirs = fixture_record_id("tasksets", "theirs").to_string();
+    let refused = seller.submit(&page, &deliver, &[("delivery_taskset_ids", &theirs)]).await;
+    assert_eq!(refused.status(), 422, "{}", refused.visible());
+    let mine = fixture_record_id("tasksets", "mine").to_string();
+    let delivered = seller.submit(&page, &deliver, &[("delivery_taskset_ids", &mine)]).await;
+    assert_eq!(delivered.location(), format!("{second}?notice=tasksets_delivered"));
+    seller.get(&second).await.expect(200, "The buyer looks at your delivery");
+    seller.get(&deliver).await.expect(200, "A delivery cannot be changed.");
+    let other = open(&market, "both").await;
+    for path in [&second, &deliver, &format!("{second}/withdraw")] {
+        other.get(path).await.expect(404, "This is not here");
+    }
+    let file = seller.get("/console/requests/bids?format=csv").await;
+    let bids: Vec<&str> = file.text.trim_end().lines().skip(1).collect();
+    assert!(bids.len() == 2 && bids[0].starts_with("Maps,Delivered,30,14,"), "{bids:?}");
+    assert!(bids[1].starts_with("Maps,Withdrawn,1200,,"), "{bids:?}");
 }

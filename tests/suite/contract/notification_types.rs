@@ -106,6 +106,7 @@ fn each_type_is_sent_once_to_its_recipients_and_names_no_buyer_to_a_vendor() {
             for (team, notification) in &sent {
                 let Notification { title, message, .. } = notification;
                 assert!(!title.trim().is_empty() && !message.trim().is_empty(), "{kind:?}, {name}");
+                check_link(notification);
                 check_names(&market, team, notification);
             }
         }
@@ -131,6 +132,25 @@ fn teams(market: &TestMarket) -> Vec<Team> {
 /// Returns the key of a team.
 fn key(team: &Team) -> &'static str {
     TEAMS.into_iter().find(|key| fixture_record_id("teams", key) == team.id).expect("the key of each team")
+}
+
+/// Checks what the APIs state as the link of a notification: null for most types. The web app has a page for each, which is not
+/// part of the APIs.
+fn check_link(notification: &Notification) {
+    use NotificationType as T;
+    let link = notification.link.as_deref();
+    match notification.kind {
+        T::OpportunityPublished | T::OpportunityClosed | T::OpportunityCancelled => {
+            assert!(link.is_some_and(|link| link.contains("opportunities/")), "{notification:?}");
+        }
+        T::ProjectBidAccepted | T::ProjectBidDeclined => {
+            assert!(link.is_some_and(|link| link.starts_with("/project-opportunities/")), "{notification:?}");
+        }
+        T::EstimationCompleted => assert_eq!(link, Some("/estimations")),
+        _ => assert_eq!(link, None, "{notification:?}"),
+    }
+    assert!(link.is_some() || notification.page.is_some(), "it leads to no page: {notification:?}");
+    assert!(notification.kind != T::EstimationCompleted || notification.page.as_deref() > link);
 }
 
 /// Checks that a notification does not name another team that buys, neither in its texts nor by an ID. Only those

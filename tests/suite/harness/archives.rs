@@ -5,7 +5,7 @@ use std::{
     io::{Cursor, Read as _, Write as _},
 };
 
-use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
+use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 /// Returns a ZIP archive of files with these names and contents.
 pub fn zip_of<B: AsRef<[u8]>>(files: &[(&str, B)]) -> Vec<u8> {
@@ -14,6 +14,19 @@ pub fn zip_of<B: AsRef<[u8]>>(files: &[(&str, B)]) -> Vec<u8> {
         writer.start_file(*name, SimpleFileOptions::default()).unwrap();
         writer.write_all(content.as_ref()).unwrap();
     }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Returns a zip with a README, a source file, and `filling` bytes, all stored without compression.
+pub fn zip_with_filling(filling: usize) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    writer.start_file("README.md", options).unwrap();
+    writer.write_all(b"# Ledger\n\nKeeps accounts.\n").unwrap();
+    writer.start_file("src/main.rs", options).unwrap();
+    writer.write_all(b"fn main() {}\n").unwrap();
+    writer.start_file("filling.bin", options).unwrap();
+    writer.write_all(&(0..filling).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
     writer.finish().unwrap().into_inner()
 }
 

@@ -1,6 +1,6 @@
 //! A browser without scripts: it keeps the cookie of a session, and sends the forms that pages have.
 
-use poem::http::Method;
+use poem::{Body, http::Method};
 use regex::Regex;
 
 use super::{TestMarket, TestResponse};
@@ -164,7 +164,13 @@ impl<'m> Browser<'m> {
     }
 
     /// Sends a request with the cookie.
-    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Page {
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Page {
         let mut all = headers.to_vec();
         if method == Method::POST {
             all.push(("content-type", "application/x-www-form-urlencoded"));
@@ -176,7 +182,7 @@ impl<'m> Browser<'m> {
     }
 
     /// Sends a body with the cookie and these headers only.
-    pub async fn send_typed(&self, path: &str, headers: &[(&str, &str)], body: String) -> Page {
+    pub async fn send_typed(&self, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Page {
         let mut all = headers.to_vec();
         all.push(("cookie", self.cookie()));
         all.retain(|(_, value)| !value.is_empty());

@@ -127,8 +127,8 @@ async fn what_is_in_the_way_of_an_operation_is_named() {
             listing("plain"),
             json!({"exclusive": true}),
             format!(
-                "These codebases were sold already, so they cannot be sold exclusively: {codes}. Detach them, or set \
-                 `exclusive` to false."
+                "These codebases were sold already, so they cannot be sold exclusively: {codes}. Detach them, or do \
+                 not sell the listing exclusively."
             ),
         ),
         (
@@ -136,7 +136,8 @@ async fn what_is_in_the_way_of_an_operation_is_named() {
             listing("files"),
             json!({"exclusive": true}),
             format!(
-                "Only codebases can be sold exclusively. Detach these assets, or set `exclusive` to false: {files}."
+                "Only codebases can be sold exclusively. Detach these assets, or do not sell the listing exclusively: \
+                 {files}."
             ),
         ),
         (
@@ -184,8 +185,8 @@ async fn vendor_is_told_what_its_records_are_used_for() {
             format!("raw-data/{}", asset_id("files-files")),
             Value::Null,
             format!(
-                "The asset is on listings that are in review or published: \"Listing files\" ({}). Withdraw or \
-                 unpublish them first.",
+                "The asset is on listings that are in review or published: \"Listing files\" ({}). Withdraw them, \
+                 or take them out of the catalog first.",
                 listing_id("files")
             ),
         ),

@@ -54,7 +54,7 @@ fn request_as(market: &TestMarket, team: &str, id: u128, request: &EstimationReq
     })
 }
 
-async fn run_jobs(market: &TestMarket) {
+pub async fn run_jobs(market: &TestMarket) {
     let market = market.market().clone();
     tokio::task::spawn_blocking(move || operations::background::run_pending(&market, &|| true).unwrap())
         .await

@@ -1,25 +1,21 @@
 //! Uploads with a grant: plans, presigned URLs, parts in any order, resuming, completing, and every error on
 //! the way, both with the built-in object store and with an S3-compatible one.
 
-use std::{
-    io::{Cursor, Write},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+    mpsc,
 };
 
 use marketplace::{market::Requester, operations};
 use poem::http::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::seller_market::{SELLER, create_grant, empty_market, seller_call, seller_get};
 use crate::{
     catalog::small_market,
-    harness::{BASE, TestMarket, TestResponse, s3},
+    harness::{BASE, TestMarket, TestResponse, archives::zip_with_filling, s3},
 };
 
 const GRANTS: &str = "vendor/uploads/grants";
@@ -29,19 +25,6 @@ const PART: usize = 16 << 20;
 
 fn create_grant_token(market: &TestMarket) -> String {
     create_grant(market.market(), None).1
-}
-
-/// Returns a zip with a README, a source file, and `filling` bytes, all stored without compression.
-fn zip_with_filling(filling: usize) -> Vec<u8> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    writer.start_file("README.md", options).unwrap();
-    writer.write_all(b"# Ledger\n\nKeeps accounts.\n").unwrap();
-    writer.start_file("src/main.rs", options).unwrap();
-    writer.write_all(b"fn main() {}\n").unwrap();
-    writer.start_file("filling.bin", options).unwrap();
-    writer.write_all(&(0..filling).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
-    writer.finish().unwrap().into_inner()
 }
 
 fn plan_body(bytes: &[u8]) -> Value {

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::bulk::MAX_LISTED_IDS;
 use crate::{
     assets::{ArtifactStatus, Exclusivity, Kind},
+    bulk_changes::BulkActionKind,
     stages::Stage,
 };
 
@@ -26,6 +27,27 @@ impl AssetsData {
     pub fn new(asset_type: Kind, ids: &[Uuid]) -> AssetsData {
         let asset_ids = ids.iter().take(MAX_LISTED_IDS).copied().collect();
         AssetsData { asset_type, count: ids.len(), asset_ids }
+    }
+}
+
+/// Assets that a bulk change moved, edited, or deleted together. The stages of edited ones may have changed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AssetBulkChangeData {
+    /// ID of the bulk change.
+    pub bulk_change_id: Uuid,
+    /// What was done.
+    pub action: BulkActionKind,
+    /// Number of assets.
+    pub count: usize,
+    /// IDs of the first assets, at most 100.
+    pub asset_ids: Vec<Uuid>,
+}
+
+impl AssetBulkChangeData {
+    /// Creates the data of an event about these assets.
+    pub fn new(bulk_change_id: Uuid, action: BulkActionKind, ids: &[Uuid]) -> AssetBulkChangeData {
+        let asset_ids = ids.iter().take(MAX_LISTED_IDS).copied().collect();
+        AssetBulkChangeData { bulk_change_id, action, count: ids.len(), asset_ids }
     }
 }
 

@@ -129,6 +129,9 @@ events! {
     AssetsCreated = "asset.created" (AssetsData),
     /// An asset was edited, or moved to another group.
     AssetUpdated = "asset.updated" (AssetData),
+    /// A bulk change moved, edited, or deleted assets. It takes the place of the events of each asset. A long bulk change has
+    /// an event for each of its parts.
+    AssetBulkChanged = "asset.bulk_changed" (AssetBulkChangeData),
     /// The stage of an asset changed.
     AssetStageChanged = "asset.stage_changed" (AssetStageData),
     /// Data was linked to an asset.

@@ -19,7 +19,7 @@ use crate::{
         visit::Visit,
     },
     domain::{assets::Kind, inventory::Asset},
-    error::{Error, Result, StateCode},
+    error::{Error, Result},
     market::{Market, Writer},
     operations::{access::Vendor, own_uploads},
     store::operator_uploads::UploadTarget,
@@ -62,14 +62,10 @@ impl FormPage for AddFile {
 
 /// Returns the kind of an asset that can get a file. Fails if the asset has data, or if its kind has none.
 pub(super) fn kind_for_file(asset: &Asset) -> Result<Kind> {
-    let message = if !own_uploads::KINDS.contains(&asset.kind) {
-        "Only codebases and raw data have files."
-    } else if asset.data.is_some() {
-        "This asset already has data. Detach it first."
-    } else {
-        return Ok(asset.kind);
-    };
-    Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()))
+    if !own_uploads::KINDS.contains(&asset.kind) {
+        return Err(Error::Conflict("Only codebases and raw data have files.".to_owned()));
+    }
+    own_uploads::check_without_data(asset).map(|()| asset.kind)
 }
 
 impl Page for AttachFile {

@@ -49,6 +49,7 @@ pub fn form(context: &Context, subject: Subject, whole: &str, leave: (&str, &str
     let inputs = &context.inputs;
     let limit = context.market().settings().blobs.max_upload_bytes;
     let without_script = limit.min(MAX_WHOLE_BYTES);
+    let is_refused = inputs.problem("file").is_some();
     html! {
         form.stack method="post" enctype="multipart/form-data" action=(context.links.to(whole))
             data-upload-form=(context.links.to(&context.path)) {
@@ -63,8 +64,9 @@ pub fn form(context: &Context, subject: Subject, whole: &str, leave: (&str, &str
                     span data-with-script hidden { "Choose it, or drop it here. Up to " (text::size(limit)) "." }
                     span data-without-script { "Up to " (text::size(without_script)) " without a script." }
                 }
-                input #file type="file" name="file" accept=".zip,application/zip" required aria-describedby="file-h"
-                    aria-invalid=[inputs.problem("file").map(|_| "true")];
+                input #file type="file" name="file" accept=".zip,application/zip" required
+                    aria-describedby=(if is_refused { "file-h file-p" } else { "file-h" }) aria-invalid=[is_refused.then_some("true")];
+                (fields::problem(inputs, "file"))
             }
             p.note role="status" data-upload-state {}
             (fields::buttons(context, "Upload", leave))

@@ -25,14 +25,15 @@ use crate::{
         assets::Kind,
         changes::Change as FieldChange,
         codebase_fields::CodebaseChange,
-        inventory::{AssetChange, ChangeOrigin},
+        inventory::{Asset, AssetChange, ChangeOrigin},
         repository_addresses::parse_repository_address,
     },
-    error::{Error, Result, StateCode},
+    error::{Error, Result},
     market::Writer,
     operations::{
         access::Vendor,
         codebases::{self, LinkRequest},
+        own_uploads,
     },
 };
 
@@ -113,6 +114,14 @@ impl FormPage for AddRepository {
     }
 }
 
+/// Fails if an asset cannot get a repository: it is no codebase, or has data.
+fn check_can_link(asset: &Asset) -> Result<()> {
+    if asset.kind != Kind::Codebase {
+        return Err(Error::Conflict("Only codebases have repositories.".to_owned()));
+    }
+    own_uploads::check_without_data(asset)
+}
+
 impl Page for LinkRepository {
     const PATH: &'static str = "/inventory/{asset}/repository";
     const TITLE: &'static str = "Link a repository";
@@ -122,19 +131,15 @@ impl Page for LinkRepository {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let asset = asset_of(visit).await?;
         let path = paths::asset(asset.id);
-        let reason = match (asset.kind, &asset.data) {
-            (Kind::Codebase, None) => None,
-            (Kind::Codebase, Some(_)) => Some("This codebase already has data. Detach it first."),
-            _ => Some("Only codebases have repositories."),
-        };
+        let refusal = check_can_link(&asset).err();
         let form = html! {
             (address_field(&visit.inputs))
             (fields::buttons(&visit.context, "Link the repository", ("Back to the asset", &path)))
         };
         let body = html! {
-            @match reason {
-                Some(reason) => {
-                    (badges::message(badges::Tone::Warning, &html! { (reason) }))
+            @match refusal {
+                Some(error) => {
+                    (badges::message(badges::Tone::Warning, &html! { (error.message()) }))
                     div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
                 },
                 None => {
@@ -154,11 +159,7 @@ impl Page for LinkRepository {
 impl FormPage for LinkRepository {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
-        let asset = asset_of(visit).await?;
-        if asset.kind != Kind::Codebase {
-            let message = "Only codebases have repositories.";
-            return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
-        }
+        check_can_link(&asset_of(visit).await?)?;
         let link = repository(fields)?;
         let work = move |writer: &mut Writer, vendor: &Vendor| {
             codebases::attach_repository(writer, vendor, id, &link).map(|_| ())

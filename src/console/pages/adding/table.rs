@@ -106,16 +106,21 @@ impl Page for Template {
 impl Receiver for SendTable {
     const PATH: &'static str = SEND;
     const TITLE: &'static str = "Add codebases from a table";
-    const BUDGET: Budget = Budget::Other;
+    const BUDGET: Option<Budget> = Some(Budget::Other);
 
     type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
         let limits = FormLimits { text_bytes: MAX_BYTES, file_bytes: MAX_BYTES };
         let body = request.take_body();
-        let form = multipart::receive(visit.market(), request, body, limits).await?;
-        let (typed, table) = table_of(visit, form).await?;
-        match add(visit, &table).await {
+        let mut typed = Fields::default();
+        let added = async {
+            let form = multipart::receive(visit.market(), request, body, limits).await?;
+            typed = Fields::of_pairs(form.fields.clone())?;
+            add(visit, &table_of(visit, form).await?).await
+        };
+        let added = added.await;
+        match added {
             Err(error) if refusals::is_about_form(&error) => {
                 receivers::show_refused::<AddTable>(visit, request, AddTable::PATH, (typed, &error)).await
             }
@@ -124,24 +129,23 @@ impl Receiver for SendTable {
     }
 }
 
-/// Returns what was typed, and the fields with the table of the file, if one was chosen.
-async fn table_of(visit: &Visit<Vendor>, form: FormWithFile) -> Result<(Fields, Fields)> {
+/// Returns the fields of a form, with the table of its file if one was chosen.
+async fn table_of(visit: &Visit<Vendor>, form: FormWithFile) -> Result<Fields> {
     let FormWithFile { mut fields, file } = form;
-    let typed = Fields::of_pairs(fields.clone())?;
-    let Some(mut file) = file else { return Ok((typed.clone(), typed)) };
+    let Some(mut file) = file else { return Fields::of_pairs(fields) };
     let read = move |_: &crate::market::Market| {
         let mut bytes = Vec::new();
         file.content.read_to_end(&mut bytes).map_err(Error::internal)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        codebase_tables::text_of_file(&bytes)
     };
     let text = visit.market().spawn_blocking(read).await?;
     fields.retain(|(name, _)| name != "table");
     fields.push(("table".to_owned(), text));
-    Ok((typed, Fields::of_pairs(fields)?))
+    Fields::of_pairs(fields)
 }
 
 async fn add(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-    let table = fields.get("table").unwrap_or_default().to_owned();
+    let table = fields.exact("table").unwrap_or_default().to_owned();
     let change = Change::new("create_codebases", "team", visit.access.team().id);
     let work = move |writer: &mut Writer, vendor: &Vendor| codebase_tables::create(writer, vendor, &table);
     let _: u64 = changes::perform(visit, fields, change, work).await?;

@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{below_adding, file::SCRIPT};
 use crate::{
-    blobs::UploadedPart,
     console::{
         answer::{Answer, Content},
         changes::{self, Change},
@@ -26,7 +25,7 @@ use crate::{
     market::{Market, Writer},
     operations::{
         access::Vendor,
-        own_uploads::{self, CompletedOwnUpload},
+        own_uploads::{self, CompletedOwnUpload, UploadProgress},
     },
     store::operator_uploads::OperatorUpload,
     web::{limits::Budget, part_uploads},
@@ -58,15 +57,15 @@ impl Page for UploadPage {
         {
             return Ok(below_adding(complete_content(&visit.context, &completed)).into());
         }
-        let find = move |market: &Market| own_uploads::find_with_parts(market, &vendor, id);
-        let (upload, received) = visit.market().spawn_blocking(find).await?;
-        let body =
-            html! { (fields::refusal(&visit.context)) (in_progress(&visit.context, &upload, &received)) };
+        let find = move |market: &Market| own_uploads::find_progress(market, &vendor, id);
+        let progress = visit.market().spawn_blocking(find).await?;
+        let body = html! { (fields::refusal(&visit.context)) (in_progress(&visit.context, &progress)) };
         Ok(below_adding(Content::new("Upload", body)).with_script(SCRIPT).into())
     }
 }
 
-fn in_progress(context: &Context, upload: &OperatorUpload, received: &[UploadedPart]) -> Markup {
+fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
+    let UploadProgress { upload, received, is_joining } = progress;
     let (id, layout) = (upload.upload.id, upload.upload.layout);
     let numbers: Vec<String> = received.iter().map(|part| part.part_number.to_string()).collect();
     let bytes: u64 = received.iter().map(|part| part.size_bytes).sum();
@@ -77,7 +76,7 @@ fn in_progress(context: &Context, upload: &OperatorUpload, received: &[UploadedP
         section.panel aria-label="Transfer" data-upload data-parts=(context.links.to(&format!("{path}/parts/")))
             data-name=(upload.file_name) data-size=(layout.size_bytes) data-part-bytes=(layout.part_bytes)
             data-part-count=(layout.part_count()) data-received=(numbers.join(","))
-            data-modified=[modified] {
+            data-modified=[modified] data-is-joining[*is_joining] {
             (tables::facts(&[
                 ("File", html! { span.long { bdi { (upload.file_name) } } }),
                 ("Size", html! { (text::size(layout.size_bytes)) }),
@@ -85,8 +84,11 @@ fn in_progress(context: &Context, upload: &OperatorUpload, received: &[UploadedP
                 ("Has to arrive by", text::moment(upload.expires_at)),
             ]))
             progress max=(layout.size_bytes) value=(bytes) aria-label="How much has arrived" {}
-            p role="status" data-upload-state { (state(layout, received.len(), bytes)) }
-            @if !is_complete {
+            p role="status" data-upload-state {
+                @if *is_joining { "All of it has arrived. The market checks the file. Load the page again to see the result." }
+                @else { (state(layout, received.len(), bytes)) }
+            }
+            @if !is_complete && !is_joining {
                 div.field data-upload-again hidden {
                     label for="again" { "Choose the same file again to go on" }
                     p.note #again-h { "Browsers forget which file it was. What has arrived is not sent again." }
@@ -101,7 +103,7 @@ fn in_progress(context: &Context, upload: &OperatorUpload, received: &[UploadedP
         }
         form.row method="post" action=(context.links.to(&format!("{path}/complete"))) data-upload-complete {
             (fields::form_key(&context.inputs))
-            button.primary hidden[!is_complete] { "Finish" }
+            button.primary hidden[!is_complete || *is_joining] { "Finish" }
         }
     }
 }
@@ -110,8 +112,9 @@ fn state(layout: PartLayout, parts: usize, bytes: u64) -> String {
     if parts == 0 {
         return "Nothing has arrived yet.".to_owned();
     }
+    let have = if parts == 1 { "has" } else { "have" };
     let all = text::counted(u64::from(layout.part_count()), "part", "parts");
-    format!("{} of {all} have arrived: {}.", text::grouped(parts as u64), text::size(bytes))
+    format!("{} of {all} {have} arrived: {}.", text::grouped(parts as u64), text::size(bytes))
 }
 
 /// Says what an upload becomes.
@@ -155,12 +158,17 @@ impl Receiver for UploadPart {
     const PATH: &'static str = "/inventory/add/uploads/{upload}/parts/{part}";
     const TITLE: &'static str = "A part of an upload";
     const METHOD: Method = Method::PUT;
+    // As for parts at signed URLs: a large file has more parts than a budget has requests, and what they hold is shared.
+    const BUDGET: Option<Budget> = None;
 
     type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut Request) -> Result<Answer> {
         let id = visit.id(0)?;
-        let number: u32 = visit.parameter(1).parse().map_err(|_| Error::not_found("page"))?;
+        // Only as the page writes it.
+        let number =
+            visit.parameter(1).parse().ok().filter(|number: &u32| number.to_string() == visit.parameter(1));
+        let number = number.ok_or_else(|| Error::not_found("page"))?;
         let found = visit.read(move |reader, vendor| own_uploads::find(reader, vendor, id)).await?;
         let (_, size) =
             found.upload.layout.part(number).ok_or_else(|| Error::not_found("part of this upload"))?;

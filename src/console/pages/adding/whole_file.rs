@@ -1,6 +1,6 @@
 //! Zips that arrive with their form in one request, from browsers without a script.
 
-use std::sync::Arc;
+use std::fs::File;
 
 use uuid::Uuid;
 
@@ -24,11 +24,7 @@ use crate::{
     domain::assets::Kind,
     error::{Error, Result},
     market::{Market, Writer},
-    operations::{
-        access::Vendor,
-        grant_uploads::FileInput,
-        own_uploads::{self, WholeFile},
-    },
+    operations::{access::Vendor, grant_uploads::FileInput, operator_uploads::JoinedFile, own_uploads},
     web::multipart::{self, FormLimits, FormWithFile, ReceivedFile},
 };
 
@@ -48,8 +44,8 @@ impl Receiver for AddWholeFile {
     type Access = Vendor;
 
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
-        let (fields, file) = receive(visit, request).await?;
-        match add(visit, &fields, file, None).await {
+        let (fields, added) = receive(visit, request, None).await;
+        match added {
             Err(error) if refusals::is_about_form(&error) => {
                 receivers::show_refused::<AddFile>(visit, request, AddFile::PATH, (fields, &error)).await
             }
@@ -67,8 +63,8 @@ impl Receiver for AttachWholeFile {
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
         let asset = asset_of(visit).await?;
         let kind = kind_for_file(&asset)?;
-        let (fields, file) = receive(visit, request).await?;
-        match add(visit, &fields, file, Some((asset.id, kind))).await {
+        let (fields, added) = receive(visit, request, Some((asset.id, kind))).await;
+        match added {
             Err(error) if refusals::is_about_form(&error) => {
                 let path = format!("{}/file", paths::asset(asset.id));
                 receivers::show_refused::<AttachFile>(visit, request, &path, (fields, &error)).await
@@ -78,16 +74,25 @@ impl Receiver for AttachWholeFile {
     }
 }
 
-/// Receives a form with a zip.
+/// Receives a form with a zip, and carries it out. Returns its fields, which are empty if it did not arrive.
 async fn receive(
     visit: &Visit<Vendor>,
     request: &mut poem::Request,
-) -> Result<(Fields, Option<ReceivedFile>)> {
+    existing: Option<(Uuid, Kind)>,
+) -> (Fields, Result<Answer>) {
     let file_bytes = visit.market().settings().blobs.max_upload_bytes.min(file_fields::MAX_WHOLE_BYTES);
     let limits = FormLimits { text_bytes: TEXT_BYTES, file_bytes };
     let body = request.take_body();
-    let FormWithFile { fields, file } = multipart::receive(visit.market(), request, body, limits).await?;
-    Ok((Fields::of_pairs(fields)?, file))
+    let received = multipart::receive(visit.market(), request, body, limits).await;
+    let received = received
+        .and_then(|FormWithFile { fields, file }| Fields::of_pairs(fields).map(|fields| (fields, file)));
+    match received {
+        Ok((fields, file)) => {
+            let added = add(visit, &fields, file, existing).await;
+            (fields, added)
+        }
+        Err(error) => (Fields::default(), Err(error)),
+    }
 }
 
 /// Stores a zip, and makes it what the form says.
@@ -98,20 +103,42 @@ async fn add(
     existing: Option<(Uuid, Kind)>,
 ) -> Result<Answer> {
     let target = file_fields::target(fields, existing)?;
-    let ReceivedFile { name, size_bytes, mut content } =
+    let ReceivedFile { name, size_bytes, content } =
         file.ok_or_else(|| Error::invalid(problem("file", "Choose a zip file.")))?;
     let input = FileInput { file_name: name, size_bytes, sha256: None };
-    let (vendor, checked) = (visit.access.clone(), target.clone());
-    let store = move |market: &Market| {
-        own_uploads::store_whole(market, &vendor, (&input, &checked), &mut content).map(Arc::new)
+    let (vendor, checked) = (visit.access.clone(), (input.clone(), target.clone()));
+    let prepare = move |market: &Market| own_uploads::prepare(market, &vendor, &checked.0, &checked.1);
+    let upload = visit.market().spawn_blocking(prepare).await?;
+    let (id, planned, vendor) = (upload.id, upload.clone(), visit.access.clone());
+    let plan = move |writer: &mut Writer| own_uploads::plan(writer, &vendor, (&input, target), &planned);
+    let is_planned = visit.market().write(visit.requester.clone(), plan).await;
+    let finish = move |market: &Market| {
+        own_uploads::finish_plan(market, &upload);
+        Ok(())
     };
-    let stored: Arc<WholeFile> = visit.market().spawn_blocking(store).await?;
-    let (base_url, file) = (visit.served.base_url().to_owned(), Arc::clone(&stored));
-    let change = Change::new("upload_file", "team", visit.access.team().id);
+    visit.market().spawn_blocking(finish).await?;
+    is_planned?;
+    let completed = complete(visit, fields, id, content).await;
+    // The form was refused, or was carried out before with an upload of its own.
+    if !matches!(completed, Ok(completed) if completed == id) {
+        let vendor = visit.access.clone();
+        let cancel = move |writer: &mut Writer| own_uploads::cancel(writer, &vendor, id);
+        visit.market().write(visit.requester.clone(), cancel).await?;
+    }
+    Ok(Answer::done(&paths::upload(completed?), Notice::FileUploaded))
+}
+
+/// Stores a zip whose upload was planned, and completes the upload. Returns the ID of the upload, or that of an earlier one if the
+/// form was carried out before.
+async fn complete(visit: &Visit<Vendor>, fields: &Fields, id: Uuid, mut content: File) -> Result<Uuid> {
+    let vendor = visit.access.clone();
+    let store = move |market: &Market| own_uploads::store_whole(market, &vendor, id, &mut content);
+    let joined: JoinedFile = visit.market().spawn_blocking(store).await?;
+    // The same fields with another file are another form.
+    let fields = fields.with_content(joined.sha256());
+    let base_url = visit.served.base_url().to_owned();
     let work = move |writer: &mut Writer, vendor: &Vendor| {
-        own_uploads::add_whole(writer, vendor, &base_url, &file, &target)
+        own_uploads::complete(writer, vendor, &base_url, &joined).map(|_| id)
     };
-    let result: Result<Uuid> = changes::perform(visit, fields, change, work).await;
-    visit.market().spawn_blocking(move |market| own_uploads::finish_whole(market, &stored)).await?;
-    Ok(Answer::done(&paths::upload(result?), Notice::FileUploaded))
+    changes::perform(visit, &fields, Change::new("upload_file", "upload", id), work).await
 }

@@ -13,7 +13,7 @@ use crate::{
         page::{FormPage, Page},
         parts::{
             badges::{self, Tone},
-            fields, tables, text,
+            fields, findings, text,
         },
         paths,
         visit::{Context, Visit},
@@ -80,7 +80,7 @@ fn body(context: &Context, offer: &RunOffer) -> Markup {
         p { "A program reads all of the data. It looks at:" }
         (checked(asset.kind))
         p { "The checks begin once the data is analyzed. Buyers see the verdicts on your listings, and never what was found." }
-        (cost(*price, *credits))
+        (findings::cost(*price, *credits))
     };
     let button = if *price == Cents(0) {
         "Start the checks".to_owned()
@@ -106,17 +106,6 @@ fn checked(kind: Kind) -> Markup {
         _ => &[],
     };
     html! { ul { @for check in IN_ALL_DATA.iter().chain(more) { li { (check) } } } }
-}
-
-fn cost(price: Cents, credits: Cents) -> Markup {
-    if price == Cents(0) {
-        return html! { p { "It costs nothing." } };
-    }
-    let rest = text::money(Cents(credits.0 - price.0));
-    html! {
-        (tables::sum(&[("Your credits", text::money(credits)), ("Cost of the run", text::money(price)), ("Left after it", rest)]))
-        p.note { "If the run itself fails, you get the cost back." }
-    }
 }
 
 fn why_not(context: &Context, asset: Uuid, refusal: &RunRefusal) -> Markup {

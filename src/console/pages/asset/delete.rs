@@ -58,7 +58,7 @@ fn in_use(context: &Context, what: &str, fixed_by: &[ListingRow]) -> Markup {
     badges::message(
         Tone::Warning,
         &html! {
-            b { (what) } " It is on listings that are in review or live. Withdraw or unpublish them first:"
+            b { (what) } " It is on listings that are in review or in the catalog. Withdraw them, or take them out of the catalog, first:"
             (listings(context, fixed_by))
         },
     )

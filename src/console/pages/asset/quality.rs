@@ -94,7 +94,7 @@ impl Page for AssetRun {
         let body = html! {
             @if found.run.completed_at.is_none() { (follow(&visit.context, &run_path(id, run))) }
             div.stack {
-                (findings::summary(&found))
+                (tables::section("run", "The run", &findings::summary(&found)))
                 @if !found.checks.is_empty() {
                     (tables::section("found", "What was found", &findings::findings(&visit.context, &found.checks)))
                 }

@@ -4,14 +4,13 @@ use maud::{Markup, html};
 
 use crate::{
     artifacts::{
-        datasets::{Dataset, Table},
+        datasets::{Dataset, Format, Table},
         structure::{Node, NodeKind},
     },
     console::parts::{
         tables::{self, Head},
         text,
     },
-    string_enum::StringEnum,
 };
 
 /// Number of directories and files that are shown, and of those in one directory.
@@ -64,6 +63,16 @@ pub fn tables_of(dataset: Option<&Dataset>) -> Markup {
     }
 }
 
+/// Returns the name of a format as people write it.
+const fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Csv => "CSV",
+        Format::Tsv => "TSV",
+        Format::JsonLines => "JSON Lines",
+        Format::Parquet => "Parquet",
+    }
+}
+
 fn shown(table: &Table) -> Markup {
     let columns = table.columns.iter().take(MAX_COLUMNS);
     let rows: Vec<Vec<Markup>> = columns
@@ -78,7 +87,7 @@ fn shown(table: &Table) -> Markup {
             }
             div.stack {
                 p.note {
-                    (text::words(table.format.as_str())) " · " (text::counted(table.files, "file", "files"))
+                    (format_name(table.format)) " · " (text::counted(table.files, "file", "files"))
                     @if let Some(rows) = table.rows { " · " (text::counted(rows, "row", "rows")) }
                 }
                 @if !rows.is_empty() {

@@ -36,37 +36,37 @@ impl List for BulkChanges {
 
     fn columns() -> Vec<Column<BulkChange>> {
         vec![
-            Column {
-                head: Head::text("Change"),
-                show: |context, row| {
+            Column::new(
+                Head::text("Change"),
+                |context, row| {
                     html! {
                         a href=(context.links.to(&paths::bulk_change(row.id))) {
                             (phrase(row.action.kind(), row.selected))
                         }
                     }
                 },
-                text: |row| phrase(row.action.kind(), row.selected),
-            },
-            Column {
-                head: Head::text("State"),
-                show: |_, row| badge(row.status),
-                text: |row| state(row.status).1.to_owned(),
-            },
-            Column { head: Head::text("Result"), show: |_, row| html! { (numbers(row)) }, text: numbers },
-            Column {
-                head: Head::number("Started"),
-                show: |_, row| text::moment(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
-            Column {
-                head: Head::number("Ended"),
-                show: |_, row| {
+                |row| phrase(row.action.kind(), row.selected),
+            ),
+            Column::new(
+                Head::text("State"),
+                |_, row| badge(row.status),
+                |row| state(row.status).1.to_owned(),
+            ),
+            Column::new(Head::text("Result"), |_, row| html! { (numbers(row)) }, numbers),
+            Column::new(
+                Head::number("Started"),
+                |_, row| text::moment(row.created_at),
+                |row| row.created_at.to_string(),
+            ),
+            Column::new(
+                Head::number("Ended"),
+                |_, row| {
                     html! {
                         @match row.completed_at { Some(time) => (text::moment(time)), None => (text::MISSING) }
                     }
                 },
-                text: |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
-            },
+                |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+            ),
         ]
     }
 

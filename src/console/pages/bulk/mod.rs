@@ -69,7 +69,10 @@ const fn reason(reason: SkipReason) -> &'static str {
         SkipReason::Unchanged => "It was so already",
         SkipReason::Locked => "Locked: the value was set by the API, or read from linked data",
         SkipReason::WrongKind => "This kind of asset does not allow it",
-        SkipReason::InUse => "On a listing that is in review or published: withdraw or unpublish it first",
+        SkipReason::TooManyTags => "It would have too many tags",
+        SkipReason::InUse => {
+            "On a listing that is in review or in the catalog: withdraw it, or take it out of the catalog first"
+        }
         SkipReason::AlreadyAttached => "On the listing already",
         SkipReason::KindRetired => "This kind of asset accepts no new listings",
         SkipReason::Incomplete => "Not complete: add what the asset lacks first",

@@ -1,6 +1,6 @@
 //! The form that changes many assets: it shows their number, and what is lost, before anything happens.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -127,7 +127,11 @@ fn read_action(kind: BulkActionKind, fields: &Fields) -> Result<BulkAction> {
         BulkActionKind::Move => BulkAction::Move { group: id("to_group", "Choose a group.")? },
         BulkActionKind::Attach => BulkAction::Attach { listing: id("to_listing", "Choose a listing.")? },
         BulkActionKind::Tag => {
-            let all = |name| fields.all(name).map(str::to_owned).collect();
+            // Each once, however often the form has it.
+            let all = |name| {
+                let tags: BTreeSet<String> = fields.all(name).map(str::to_owned).collect();
+                tags.into_iter().collect()
+            };
             BulkAction::Tag { add: all("add_tags"), remove: all("remove_tags") }
         }
         BulkActionKind::Describe if removes => BulkAction::Describe { description: None },
@@ -268,7 +272,7 @@ fn parameters(context: &Context, action: BulkActionKind, prepared: &Preparation)
         BulkActionKind::Delete => html! {
             div.prose {
                 p { "The assets are deleted with their descriptions, prices, files, and results of checks. This cannot be undone." }
-                p { "They are taken off drafts of listings. Assets on listings that are in review or published are kept, and \
+                p { "They are taken off drafts of listings. Assets on listings that are in review or in the catalog are kept, and \
                     you see which. What buyers have bought stays theirs." }
             }
         },

@@ -11,6 +11,7 @@ use crate::{
         forms::Fields,
         page::{Action, Page},
         parts::{
+            assets::Domains,
             badges::{self, Tone},
             fields,
             tables::{self},
@@ -104,8 +105,9 @@ fn facts(context: &Context, found: &NamedChange) -> Markup {
             None => "It does not exist any more",
         } }
     };
+    let domains = Domains(found.domains.clone());
     let tags =
-        |tags: &[String]| html! { @if tags.is_empty() { (text::MISSING) } @else { (tags.join(", ")) } };
+        |tags: &[String]| html! { @if tags.is_empty() { (text::MISSING) } @else { (domains.labels(tags)) } };
     let mut facts = vec![("State", badge(change.status))];
     match &change.action {
         BulkAction::Move { group } => {

@@ -1,11 +1,12 @@
 //! The page on which assets are attached to a listing of the team, and detached.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{attached, candidates};
+use super::{
+    attached, candidates,
+    found::{ATTACHED_FROM, FROM, Found, ROWS_PER_PAGE, field_names, offset},
+};
 use crate::{
     console::{
         answer::{Answer, Content},
@@ -13,7 +14,10 @@ use crate::{
         forms::{Fields, problem},
         notices::Notice,
         page::{Action, FormPage, Page},
-        pages::inventory::state::{self, InventoryState},
+        pages::{
+            inventory::state::{self, InventoryState},
+            own_listings,
+        },
         parts::{
             badges::{self, Tone},
             fields, text,
@@ -25,50 +29,18 @@ use crate::{
         listing_lifecycle::Operation,
         listings::{Actor, AttachSkip, LifecycleStage},
         row_ids::AssetRowId,
-        stages::RequiredField,
     },
     error::{Error, Result},
     market::Reader,
     operations::{
         access::Vendor,
-        assets::{self, AssetFilter, AssetPage},
+        assets::{self, AssetFilter},
         listing_assets,
         listing_attachments::{self, AttachOutcome, Chosen, SkippedAssets},
         listings,
     },
-    store::{groups::Group, inventory, listings::ListingRow},
-    string_enum::StringEnum,
+    store::{inventory, listings::ListingRow},
 };
-
-/// Number of assets on a page of a table.
-const ROWS_PER_PAGE: usize = 50;
-
-/// Maximum number of assets of a listing before a page.
-const MAX_OFFSET: u64 = 10_000_000;
-
-/// Field of the query with the number of candidates before the page.
-pub(super) const FROM: &str = state::FROM;
-
-/// Field of the query with the number of attached assets before the page.
-pub(super) const ATTACHED_FROM: &str = "attached_from";
-
-/// What the page shows.
-pub(super) struct Found {
-    /// The listing.
-    pub(super) listing: ListingRow,
-    /// Why its assets cannot be changed; `None` if they can.
-    pub(super) refusal: Option<&'static str>,
-    /// A page of what is attached.
-    pub(super) attached: AssetPage,
-    /// The groups of the inventory.
-    pub(super) groups: Vec<Group>,
-    /// What is searched for.
-    pub(super) state: InventoryState,
-    /// A page of what was found; `None` if the search cannot be read.
-    pub(super) candidates: Option<AssetPage>,
-    /// Which of these are attached already.
-    pub(super) attached_candidates: BTreeSet<AssetRowId>,
-}
 
 /// The page.
 pub struct Assets;
@@ -100,7 +72,7 @@ impl FormPage for Assets {
         let outcome = changes::perform(visit, fields, change, move |writer, vendor| {
             listing_attachments::attach(writer, vendor, Actor::Team, id, chosen)
         });
-        let outcome = outcome.await?;
+        let outcome = outcome.await.map_err(own_listings::in_words)?;
         content(visit, Some(&outcome)).await
     }
 }
@@ -122,21 +94,16 @@ impl Action for Detach {
         let detach = changes::perform(visit, fields, change, move |writer, vendor| {
             listing_assets::detach(writer, vendor, Actor::Team, id, asset)
         });
-        detach.await?;
-        Ok(Answer::done(&super::assets(id), Notice::Detached))
+        detach.await.map_err(own_listings::in_words)?;
+        Ok(Answer::done(&paths::listing_assets(id), Notice::Detached))
     }
-}
-
-/// Returns the offset in a field of the query.
-fn offset(context: &Context, name: &str) -> u64 {
-    context.query.get(name).and_then(|number| number.parse().ok()).unwrap_or(0).min(MAX_OFFSET)
 }
 
 async fn content(visit: &Visit<Vendor>, outcome: Option<&AttachOutcome>) -> Result<Answer> {
     let (id, state) = (visit.id(0)?, InventoryState::of(&visit.query));
     let offsets = (offset(&visit.context, ATTACHED_FROM), offset(&visit.context, FROM));
     let found = visit.read(move |reader, vendor| find(reader, vendor, id, state, offsets)).await?;
-    let (context, title) = (&visit.context, &found.listing.title);
+    let (context, title) = (&visit.context, own_listings::title_of(&found.listing.title));
     let body = html! {
         (fields::refusal(context))
         @if let Some(outcome) = outcome { (shown_outcome(context, outcome)) }
@@ -194,7 +161,7 @@ fn why_locked(listing: &ListingRow) -> Option<&'static str> {
     }
     Some(match state.status.stage() {
         LifecycleStage::Review => "The listing is in review. Withdraw it from review first.",
-        LifecycleStage::Active => "The listing is in the catalog. Unpublish it first.",
+        LifecycleStage::Active => "The listing is in the catalog. Take it out of the catalog first.",
         LifecycleStage::Archived => "The listing is archived. Restore it first.",
         LifecycleStage::Draft | LifecycleStage::Ready => "Its state does not allow it.",
     })
@@ -240,41 +207,6 @@ fn skipped_line(context: &Context, skipped: &SkippedAssets) -> Markup {
                 @if !asset.missing.is_empty() { " (" (field_names(&asset.missing)) ")" }
             }
             @if more > 0 { "; and " (text::grouped(more)) " more" }
-        }
-    }
-}
-
-/// Returns the names of fields that an asset lacks, as people read them.
-pub(super) fn field_names(fields: &[RequiredField]) -> String {
-    let name = |field: &RequiredField| match field {
-        RequiredField::PriceUsd => "price".to_owned(),
-        RequiredField::DomainTags => "domains".to_owned(),
-        RequiredField::MergedPrs => "merged pull requests".to_owned(),
-        RequiredField::CiOnPrs => "checks of pull requests".to_owned(),
-        other => other.as_str().replace('_', " "),
-    };
-    fields.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-/// Shows the links between the pages of one of the tables; the other table stays where it is.
-pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64) -> Markup {
-    let from = offset(context, name);
-    let (shown, rows) = (shown as u64, ROWS_PER_PAGE as u64);
-    let at = |from: u64| {
-        let number = if from == 0 { String::new() } else { from.to_string() };
-        let part = if name == FROM { "attach" } else { "attached" };
-        format!("{}#{part}", context.here(&context.query.without(Notice::FIELD, None).with(name, &number)))
-    };
-    html! {
-        nav.row.apart aria-label={ @if name == FROM { "Pages of your inventory" } @else { "Pages of what is attached" } } {
-            span.note {
-                @if shown == 0 { "Nothing on this page of " (text::grouped(total)) }
-                @else { (text::grouped(from + 1)) " to " (text::grouped(from + shown)) " of " (text::grouped(total)) }
-            }
-            span.row {
-                @if from > 0 { a.button href=(at(from.saturating_sub(rows))) rel="prev" { "Back" } }
-                @if shown > 0 && from + shown < total { a.button href=(at(from + shown)) rel="next" { "Next" } }
-            }
         }
     }
 }

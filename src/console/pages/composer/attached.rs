@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{assets::Found, sample};
+use super::{
+    found::{self, Found},
+    sample,
+};
 use crate::{
     console::{
         parts::{
@@ -24,7 +27,7 @@ pub(super) fn section(context: &Context, found: &Found) -> Markup {
             p { "Nothing is attached yet. A listing needs at least one asset to be submitted." }
         } @else {
             (table(context, found))
-            (super::assets::pager(context, super::assets::ATTACHED_FROM, found.attached.items.len(), total))
+            (found::pager(context, found::ATTACHED_FROM, found.attached.items.len(), total))
         }
     };
     tables::section("attached", "Attached", &content)
@@ -72,10 +75,10 @@ const fn stage_word(stage: Stage) -> &'static str {
 }
 
 fn detach_button(context: &Context, found: &Found, asset: &Asset) -> Markup {
-    let path = format!("{}/detach", super::assets(found.listing.id));
+    let path = format!("{}/detach", paths::listing_assets(found.listing.id));
     let content = html! {
         input type="hidden" name="asset" value=(asset.id);
-        button.little.quiet { "Detach" span.out { " " (sample::title(asset)) } }
+        button.little.quiet { "Detach" span.out { " " bdi { (sample::title(asset)) } } }
     };
     fields::form_with_class(context, &path, "row", &content)
 }

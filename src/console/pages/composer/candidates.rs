@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
-    assets::{FROM, Found},
     attached,
+    found::{self, FROM, Found},
 };
 use crate::{
     console::{
@@ -99,7 +99,7 @@ fn choices(context: &Context, found: &Found) -> Markup {
     };
     html! {
         (fields::form(context, &path, &content))
-        (super::assets::pager(context, FROM, rows.len(), total))
+        (found::pager(context, FROM, rows.len(), total))
     }
 }
 
@@ -141,5 +141,5 @@ fn why_not(found: &Found, asset: &Asset) -> Option<String> {
         return Some("The market stops trading this kind".to_owned());
     }
     let missing = asset.missing_fields();
-    (!missing.is_empty()).then(|| format!("Lacks {}", super::assets::field_names(&missing)))
+    (!missing.is_empty()).then(|| format!("Lacks {}", found::field_names(&missing)))
 }

@@ -13,6 +13,7 @@ use crate::{
         forms::{Fields, Inputs},
         notices::Notice,
         page::{FormPage, Page},
+        pages::own_listings,
         parts::badges::{self, Tone},
         paths,
         visit::{Context, Visit},
@@ -33,7 +34,7 @@ use crate::{
 pub struct NewListing;
 
 impl Page for NewListing {
-    const PATH: &'static str = super::NEW;
+    const PATH: &'static str = paths::NEW_LISTING;
     const TITLE: &'static str = "Write a listing";
 
     type Access = Vendor;
@@ -94,7 +95,7 @@ impl FormPage for EditListing {
         let update = changes::perform(visit, fields, change, move |writer, vendor| {
             listing_edits::update(writer, vendor, Actor::Team, (id, &seen), |fields| *fields = written)
         });
-        update.await?;
+        update.await.map_err(own_listings::in_words)?;
         Ok(Answer::done(&paths::own_listing(id), Notice::Saved))
     }
 }
@@ -107,10 +108,10 @@ async fn edit_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> 
         })
         .await?;
     let body = edit_body(&visit.context, inputs, &edited, &taxonomy);
-    let (title, path) = (&edited.listing.title, paths::own_listing(id));
+    let (title, path) = (own_listings::title_of(&edited.listing.title), paths::own_listing(id));
     let actions = html! {
-        a.button href=(visit.links.to(&super::assets(id))) { "Assets" }
-        a.button href=(visit.links.to(&super::preview(id))) { "As buyers see it" }
+        a.button href=(visit.links.to(&paths::listing_assets(id))) { "Assets" }
+        a.button href=(visit.links.to(&paths::preview_listing(id))) { "As buyers see it" }
     };
     let content = Content::new(format!("Edit {title}"), body)
         .with_actions(actions)
@@ -126,6 +127,7 @@ fn edit_body(context: &Context, inputs: &Inputs, edited: &EditedListing, taxonom
         return html! {
             (badges::refusal(inputs).unwrap_or_default())
             (badges::message(Tone::Warning, &html! { b { "It cannot be edited now. " } (reason) }))
+            (form::kept_texts(inputs))
             p { a.button href=(own) { "Go to the listing" } }
         };
     }
@@ -153,8 +155,8 @@ fn locked(state: ListingState, operation: Operation) -> Option<&'static str> {
             "It is in review: the market decides about it as it is. Withdraw it from review first, and submit it again later."
         }
         LifecycleStage::Active => {
-            "It is in the catalog, and buyers read what the market has reviewed. Unpublish it first. After another text, the \
-             market reviews it again. Prices, terms, and delivery can be changed here now."
+            "It is in the catalog, and buyers read what the market has reviewed. Take it out of the catalog first. After another text, \
+             the market reviews it again. Prices, terms, and delivery can be changed here now."
         }
         LifecycleStage::Archived => "It is archived. Restore it first.",
         LifecycleStage::Draft | LifecycleStage::Ready => "Its state does not allow it.",

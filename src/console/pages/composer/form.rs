@@ -77,7 +77,7 @@ pub(super) fn form(context: &Context, inputs: &Inputs, subject: &Subject<'_>, ta
     let content = html! {
         @if let Some(current) = &current { input type="hidden" name=(REVISION) value=(current); }
         (tables::section("texts", "Text", &html! { @match subject.locked {
-            Some(reason) => (locked_texts(context, subject, reason)),
+            Some(reason) => { (locked_texts(context, subject, reason)) (kept_texts(inputs)) }
             None => (text_fields(inputs, subject.fields, taxonomy)),
         } }))
         (tables::section("prices", "Price", &price_fields(inputs, subject.fields)))
@@ -105,11 +105,26 @@ fn locked_texts(context: &Context, subject: &Subject<'_>, reason: &str) -> Marku
         (tables::facts(&[("Title", html! { bdi.long { (subject.fields.title) } })]))
         @if let Some(edited) = subject.edited {
             p.row {
-                a href=(context.links.to(&paths::own_listing(edited.listing.id))) { "Go to the listing to unpublish it" }
-                a href=(context.links.to(&super::preview(edited.listing.id))) { "Read the texts" }
+                a href=(context.links.to(&paths::own_listing(edited.listing.id))) { "Go to the listing to take it out of the catalog" }
+                a href=(context.links.to(&paths::preview_listing(edited.listing.id))) { "Read the texts" }
             }
         }
     }
+}
+
+/// Shows texts that were typed while they could be changed, which the form has no fields for any longer.
+pub(super) fn kept_texts(inputs: &Inputs) -> Markup {
+    let texts = [("Title", "title"), ("Description", "description"), ("Terms", "terms")];
+    let typed = inputs.typed().filter(|typed| typed.is_checked(HAS_TEXTS));
+    let kept: Vec<(&str, &str)> = typed
+        .into_iter()
+        .flat_map(|typed| texts.iter().filter_map(|(label, name)| Some((*label, typed.get(name)?))))
+        .collect();
+    html! { @if !kept.is_empty() {
+        h3 { "What you typed" }
+        p.note { "It is not saved. Copy it from here." }
+        @for (label, text) in kept { label { (label) textarea readonly { "\n" (text) } } }
+    } }
 }
 
 fn text_fields(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> Markup {
@@ -294,8 +309,13 @@ fn preview_of(inputs: &Inputs, subject: &Subject<'_>) -> Markup {
         None => (inputs.value("title", ""), inputs.value("description", "")),
     };
     let terms = inputs.value("terms", "");
+    let max = texts::DESCRIPTION.max;
     let prose = |words: &str| {
-        html! { div.prose.long { @if words.is_empty() { p.note { "You wrote nothing here." } } @else { (markdown::render(words)) } } }
+        html! { div.prose.long {
+            @if words.is_empty() { p.note { "You wrote nothing here." } }
+            @else if words.chars().nth(max).is_some() { p.note { "This text is too long: at most " (text::grouped(max as u64)) " characters." } }
+            @else { (markdown::render(words)) }
+        } }
     };
     tables::section(
         "preview",

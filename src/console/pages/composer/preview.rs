@@ -37,7 +37,7 @@ impl Page for Preview {
         let viewer = ListingViewer::authorize(viewer, visit.market(), Some(id)).await?;
         let shown = visit.read(move |reader, _| listing::Shown::read(reader, &viewer, None, id)).await?;
         let title = shown.listing.summary.title.clone();
-        let actions = html! { a.button href=(visit.links.to(&super::edit(id))) { "Edit" } };
+        let actions = html! { a.button href=(visit.links.to(&paths::edit_listing(id))) { "Edit" } };
         let content = Content::new(title.clone(), listing::body(&visit.context, &shown))
             .with_note(html! { "As buyers see it" })
             .with_actions(actions)

@@ -86,11 +86,9 @@ fn chosen(fields: &Fields, name: &str, before: &[String]) -> Vec<String> {
     let chosen: BTreeSet<&str> = fields.all(name).collect();
     let kept = before.iter().filter(|slug| chosen.contains(slug.as_str())).cloned();
     let mut values: Vec<String> = kept.collect();
-    for slug in fields.all(name) {
-        if !values.iter().any(|known| known == slug) {
-            values.push(slug.to_owned());
-        }
-    }
+    let mut known: BTreeSet<String> = values.iter().cloned().collect();
+    let new = fields.all(name).filter(|slug| known.insert((*slug).to_owned()));
+    values.extend(new.map(str::to_owned));
     values
 }
 

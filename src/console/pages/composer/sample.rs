@@ -94,7 +94,7 @@ fn asset_choice(
                 }
             }
             details open[is_open] {
-                summary.note { "Choose its parts" span.out { ": " (title(asset)) } }
+                summary.note { "Choose its parts" span.out { ": " bdi { (title(asset)) } } }
                 div.two {
                     @if has_files(asset.kind) || stored_paths.is_some() {
                         (Field::lines(&paths_name, "Files and folders")

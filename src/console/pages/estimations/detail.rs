@@ -9,6 +9,7 @@ use crate::{
         answer::{Answer, Content},
         page::Page,
         parts::{
+            about,
             assets::channel,
             badges::{self, Tone},
             tables, text,
@@ -17,12 +18,13 @@ use crate::{
         visit::{Context, Visit},
     },
     domain::{
-        assets::Channel,
+        assets::{Channel, Kind},
         estimations::{Bin, Estimation, EstimationStatus},
     },
     error::Result,
     market::Reader,
-    operations::{access::Vendor, estimations},
+    operations::{access::Vendor, estimations, notifications},
+    store::notifications::Notification,
 };
 
 /// The page.
@@ -38,14 +40,20 @@ impl Page for EstimationPage {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
             let found = estimations::find(reader, vendor, id)?;
-            Ok((found, estimations::summary(reader, vendor, &[])?.bins))
+            let bins = estimations::summary(reader, vendor, &[])?.bins;
+            Ok((found, bins, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
         };
-        let (estimation, bins) = visit.read(read).await?;
-        Ok(content(&visit.context, &estimation, &bins).into())
+        let (estimation, bins, notifications) = visit.read(read).await?;
+        Ok(content(&visit.context, &estimation, &bins, &notifications).into())
     }
 }
 
-fn content(context: &Context, estimation: &Estimation, bins: &[Bin]) -> Content {
+fn content(
+    context: &Context,
+    estimation: &Estimation,
+    bins: &[Bin],
+    notifications: &[Notification],
+) -> Content {
     let body = html! {
         div.decide {
             div.stack.wide {
@@ -59,6 +67,7 @@ fn content(context: &Context, estimation: &Estimation, bins: &[Bin]) -> Content 
                         (distribution(bins))
                     }))
                 }
+                (about::section(context, notifications))
             }
             aside.panel.first aria-label="What comes next" { h2 { "What comes next" } (next(context, estimation)) }
         }
@@ -115,6 +124,9 @@ fn next(context: &Context, estimation: &Estimation) -> Markup {
             None if estimation.status == EstimationStatus::Failed => {
                 p { "Correct what is wrong, and estimate it again." }
                 a.button.primary.full href=(again) { "Estimate it again" }
+            },
+            None if estimation.kind != Kind::Codebase => {
+                p { "Only a repository that was estimated as a codebase can be added to the inventory." }
             },
             None => {
                 p { "Add the repository to your inventory to sell it. The market copies and analyzes it." }

@@ -11,7 +11,6 @@ use crate::{
         parts::{
             assets::channel,
             tables::{self, Head},
-            text,
         },
         paths,
         visit::Context,
@@ -42,28 +41,16 @@ impl List for Estimations {
 
     fn columns() -> Vec<Column<TeamEstimation>> {
         vec![
-            Column { head: Head::text("Repository"), show: name, text: |row| row.0.repo_full_name.clone() },
-            Column {
-                head: Head::text("Host"),
-                show: |_, row| html! { (channel(row.0.channel)) },
-                text: |row| channel(row.0.channel).to_owned(),
-            },
-            Column {
-                head: Head::text("State"),
-                show: |_, row| status_badge(row.0.status),
-                text: |row| status_words(row.0.status).1.to_owned(),
-            },
-            Column {
-                head: Head::number("Quote, USD"),
-                show: |_, row| html! { (quote(&row.0)) },
-                text: |row| quote(&row.0),
-            },
-            Column { head: Head::text("In the inventory"), show: asset, text: asset_text },
-            Column {
-                head: Head::number("Requested"),
-                show: |_, row| text::day(row.0.created_at),
-                text: |row| row.0.created_at.to_string(),
-            },
+            Column::new(Head::text("Repository"), name, |row| row.0.repo_full_name.clone()),
+            Column::words("Host", |row| channel(row.0.channel).to_owned()),
+            Column::new(
+                Head::text("State"),
+                |_, row| status_badge(row.0.status),
+                |row| status_words(row.0.status).1.to_owned(),
+            ),
+            Column::new(Head::number("Quote, USD"), |_, row| html! { (quote(&row.0)) }, |row| quote(&row.0)),
+            Column::new(Head::text("In the inventory"), asset, asset_text),
+            Column::day("Requested", |row| row.0.created_at),
         ]
     }
 

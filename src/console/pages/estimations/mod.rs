@@ -11,7 +11,7 @@ use maud::Markup;
 use crate::{
     console::parts::{
         badges::{self, Tone},
-        charts::{Bar, Chart},
+        charts::{self, Bar, Chart},
         text,
     },
     domain::estimations::{Bin, Estimation, EstimationStatus},
@@ -47,7 +47,7 @@ fn distribution(bins: &[Bin]) -> Markup {
         let (low, high) = (text::short_money(bin.low), text::short_money(bin.high));
         Bar {
             label: format!("{low} to {high}"),
-            short: low,
+            short: charts::amount_tick(bin.low.0),
             value: i64::try_from(bin.count).unwrap_or(i64::MAX),
         }
     };

@@ -3,17 +3,23 @@
 use maud::{Markup, html};
 
 use crate::{
-    console::parts::{assets, tables::Head, text},
+    console::parts::{
+        assets::{self, Domains},
+        tables::Head,
+        text,
+    },
     domain::{asset_filters::SortColumn, inventory::Asset, sessions::InventoryColumn},
 };
 
-/// A row: an asset, and the name of its group.
+/// A row: an asset, and what it is named by.
 #[derive(Clone, Copy)]
 pub struct Row<'r> {
     /// The asset.
     pub asset: &'r Asset,
     /// The name of its group.
     pub group: &'r str,
+    /// The domain tags of the market.
+    pub domains: &'r Domains,
 }
 
 /// Returns the head of a column.
@@ -111,7 +117,7 @@ pub fn value(column: InventoryColumn, row: &Row) -> String {
         C::Missing => assets::missing(asset),
         C::Data => assets::data_state(asset).map(|(_, word)| word).unwrap_or_default().to_owned(),
         C::Source => asset.data.as_ref().map_or("", |data| assets::channel(data.channel)).to_owned(),
-        C::Tags => assets::tags(asset),
+        C::Tags => row.domains.labels(&asset.domain_tags),
         C::Price => asset.price.map(|price| price.to_string()).unwrap_or_default(),
         C::Lines | C::Commits | C::Contributors | C::MergedPrs => {
             count(column, asset).map(|count| count.to_string()).unwrap_or_default()

@@ -3,8 +3,12 @@
 
 use crate::{
     domain::asset_filters::{self, AssetCondition},
+    error::excerpt,
     string_enum::StringEnum,
 };
+
+/// Maximum number of conditions, and of problems with them, that are read: more of them than any list takes.
+const MAX_READ: usize = 50;
 
 /// Parses a text, or returns what is wrong with each part of it that cannot be read.
 pub fn parse(text: &str) -> (Vec<AssetCondition>, Vec<String>) {
@@ -14,11 +18,15 @@ pub fn parse(text: &str) -> (Vec<AssetCondition>, Vec<String>) {
         Err(problem) => return (conditions, vec![problem]),
     };
     for part in parts {
+        if conditions.len().max(problems.len()) >= MAX_READ {
+            break;
+        }
         match asset_filters::parse_filter(&part, None) {
             Ok(condition) if conditions.contains(&condition) => {}
             Ok(condition) => conditions.push(condition),
             Err(error) => problems.push(format!(
-                "“{part}” cannot be read: {} (at character {}).",
+                "“{}” cannot be read: {} (at character {}).",
+                excerpt(&part),
                 error.message.replace('`', ""),
                 error.position + 1
             )),

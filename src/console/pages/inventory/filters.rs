@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::{
+    found::Found,
     state::{DIRECTION, FILTER, GROUP, InventoryState, KIND, LISTING, SORT, STAGE, TEXT, hidden},
     words,
 };
@@ -11,7 +12,7 @@ use crate::{
         address::Query,
         forms::{Fields, Inputs},
         parts::{
-            assets,
+            assets::{self, Domains},
             fields::{self, Field},
             icons, text,
         },
@@ -59,9 +60,8 @@ pub fn groups(context: &Context, state: &InventoryState, counts: &GroupCounts) -
     let at = |group| address(context, &InventoryState { group, ..state.clone() });
     let chosen = counts.groups.iter().find(|(group, _)| Some(group.id) == state.group);
     html! {
-        nav.stack.tight aria-labelledby="groups" {
-            h2 #groups { "Groups" }
-            ul.stack.tight {
+        nav.row aria-label="Groups" {
+            ul.row {
                 li { a.chip href=(at(None)) aria-current=[state.group.is_none().then_some("true")] {
                     "All groups " span { (text::grouped(counts.total())) }
                 } }
@@ -72,7 +72,7 @@ pub fn groups(context: &Context, state: &InventoryState, counts: &GroupCounts) -
                     }
                 } }
             }
-            div.row {
+            span.row {
                 a.button.quiet.little href=(context.links.to(paths::NEW_GROUP)) { (icons::icon("plus")) "New group" }
                 @if let Some((group, _)) = chosen {
                     a.button.quiet.little href=(context.links.to(&paths::group(group.id))) { "Rename" }
@@ -100,6 +100,9 @@ pub fn form(context: &Context, state: &InventoryState, inputs: &Inputs) -> Marku
     let orders = SortColumn::ALL.iter().map(|column| (column.as_str(), words::sort(*column).to_owned()));
     let directions = [(SortDirection::Ascending, "Ascending"), (SortDirection::Descending, "Descending")];
     let directions = directions.map(|(direction, text)| (direction.as_str(), text.to_owned()));
+    // The order without a column has one direction.
+    let no_direction = state.sort.is_none().then(|| ("", text::MISSING.to_owned()));
+    let directions = no_direction.into_iter().chain(directions);
     let all = |values: Vec<(&'static str, String)>, first: &str| {
         [("", first.to_owned())].into_iter().chain(values).collect::<Vec<_>>()
     };
@@ -135,7 +138,7 @@ fn kept(state: &InventoryState, names: &[&str]) -> Markup {
 }
 
 /// Returns the builder: one form chooses the property, the other one its comparison and its value.
-pub fn builder(context: &Context, query: &Query, state: &InventoryState) -> Markup {
+pub fn builder(context: &Context, query: &Query, state: &InventoryState, domains: &Domains) -> Markup {
     let chosen = query.get(BUILD).and_then(FilterField::parse);
     let fields_of_assets = FilterField::for_kind(None);
     let field = chosen.filter(|field| fields_of_assets.contains(field)).unwrap_or(FilterField::Stage);
@@ -146,12 +149,13 @@ pub fn builder(context: &Context, query: &Query, state: &InventoryState) -> Mark
     let operators =
         operators.iter().map(|operator| (operator.as_str(), words::operator(*operator).to_owned()));
     let values = match &allowed {
+        _ if field == FilterField::Domain => domains.0.iter().map(|domain| domain.slug.as_str()).collect(),
         AllowedValues::OneOf(values) => values.clone(),
         AllowedValues::Boolean => vec!["true", "false"],
         AllowedValues::AnyText | AllowedValues::AnyName => Vec::new(),
     };
     let values: Vec<(&str, String)> =
-        values.into_iter().map(|value| (value, words::value(field, value))).collect();
+        values.into_iter().map(|value| (value, words::value(field, value, domains))).collect();
     let state_fields = html! {
         (hidden(&state.fields()))
         @if let Some((column, direction)) = state.sort {
@@ -186,8 +190,8 @@ pub fn builder(context: &Context, query: &Query, state: &InventoryState) -> Mark
 }
 
 /// Returns the chosen filters, each as a link that drops it.
-pub fn chips(context: &Context, state: &InventoryState, counts: &GroupCounts) -> Markup {
-    let chips = chosen(state, counts);
+pub fn chips(context: &Context, state: &InventoryState, found: &Found) -> Markup {
+    let chips = chosen(state, found);
     html! { @if !chips.is_empty() {
         ul.row aria-label="Chosen filters" {
             @for (name, value, without) in &chips { li {
@@ -204,10 +208,10 @@ pub fn chips(context: &Context, state: &InventoryState, counts: &GroupCounts) ->
 }
 
 /// Returns the chosen filters: names, values, and the states without them.
-fn chosen(state: &InventoryState, counts: &GroupCounts) -> Vec<(&'static str, String, InventoryState)> {
+fn chosen(state: &InventoryState, found: &Found) -> Vec<(&'static str, String, InventoryState)> {
     let mut chips = Vec::new();
     if let Some(id) = state.group {
-        let group = counts.groups.iter().find(|(group, _)| group.id == id);
+        let group = found.page.counts.groups.iter().find(|(group, _)| group.id == id);
         let name = group.map_or_else(|| "unknown".to_owned(), |(group, _)| group.name.clone());
         chips.push(("Group", name, InventoryState { group: None, ..state.clone() }));
     }
@@ -228,7 +232,7 @@ fn chosen(state: &InventoryState, counts: &GroupCounts) -> Vec<(&'static str, St
     }
     for condition in &state.conditions {
         let others = state.conditions.iter().filter(|other| *other != condition).cloned().collect();
-        let value = words::comparison(condition);
+        let value = words::comparison(condition, &found.names.domains);
         chips.push((words::field(condition.field), value, state.with_conditions(others)));
     }
     chips

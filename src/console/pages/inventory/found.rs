@@ -10,7 +10,7 @@ use crate::{
     console::{
         answer::Answer,
         csv::{self, Part},
-        parts::assets as words,
+        parts::assets::{self as words, Domains},
         visit::Visit,
     },
     domain::{
@@ -23,26 +23,49 @@ use crate::{
     operations::{
         access::Vendor,
         assets::{self, AssetFilter, AssetPage},
-        groups,
+        groups, taxonomy,
     },
 };
 
 /// Number of assets that are read at once for a file.
 const ASSETS_PER_PART: usize = 500;
 
+/// The names of what assets are in.
+pub struct Names {
+    /// The names of the groups.
+    groups: BTreeMap<GroupRowId, String>,
+    /// The domain tags of the market.
+    pub domains: Domains,
+}
+
+impl Names {
+    fn row<'r>(&'r self, asset: &'r Asset) -> Row<'r> {
+        let group = self.groups.get(&asset.group.0).map_or("", String::as_str);
+        Row { asset, group, domains: &self.domains }
+    }
+}
+
 /// A page of assets.
 pub struct Found {
     /// The assets, and the counts by group.
     pub page: AssetPage,
-    /// The names of the groups.
-    pub groups: BTreeMap<GroupRowId, String>,
+    /// The names of what they are in.
+    pub names: Names,
 }
 
 impl Found {
-    /// Puts a page and the names of its groups together.
-    pub fn new(page: AssetPage) -> Found {
-        let named = page.counts.groups.iter().map(|(group, _)| (group.row_id, group.name.clone()));
-        Found { groups: named.collect(), page }
+    /// Reads a page.
+    pub fn read(
+        reader: &Reader,
+        vendor: &Vendor,
+        filter: AssetFilter,
+        limit: usize,
+        from: u64,
+    ) -> Result<Found> {
+        let page = assets::page_beside_groups(reader, vendor, filter, limit, from)?;
+        let groups = page.counts.groups.iter().map(|(group, _)| (group.row_id, group.name.clone()));
+        let domains = Domains(taxonomy::domains_of_assets(reader, vendor)?);
+        Ok(Found { names: Names { groups: groups.collect(), domains }, page })
     }
 
     /// Returns the number of assets that match a state.
@@ -52,12 +75,8 @@ impl Found {
 
     /// Returns the rows of the table.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.page.items.iter().map(|asset| row(asset, &self.groups))
+        self.page.items.iter().map(|asset| self.names.row(asset))
     }
-}
-
-fn row<'r>(asset: &'r Asset, groups: &'r BTreeMap<GroupRowId, String>) -> Row<'r> {
-    Row { asset, group: groups.get(&asset.group.0).map_or("", String::as_str) }
 }
 
 /// What is left to read for a file.
@@ -65,7 +84,7 @@ enum Left {
     /// Everything: which assets the file has is not known yet.
     Everything(Box<AssetFilter>),
     /// These assets from a position on.
-    Assets { row_ids: Arc<[AssetRowId]>, from: usize, groups: Arc<BTreeMap<GroupRowId, String>> },
+    Assets { row_ids: Arc<[AssetRowId]>, from: usize, names: Arc<Names> },
 }
 
 /// Answers with a file of all assets that match a state. Which ones these are is found first, so that what is added or moved
@@ -82,18 +101,19 @@ pub async fn file(visit: &Visit<Vendor>, state: &InventoryState, chosen: Invento
 }
 
 fn part(reader: &Reader, vendor: &Vendor, left: Left, chosen: InventoryColumns) -> Result<Part<Left>> {
-    let (row_ids, from, groups) = match left {
-        Left::Assets { row_ids, from, groups } => (row_ids, from, groups),
+    let (row_ids, from, names) = match left {
+        Left::Assets { row_ids, from, names } => (row_ids, from, names),
         Left::Everything(filter) => {
             let row_ids = assets::matching_row_ids(reader, vendor, *filter)?;
             let groups = groups::list(reader, vendor)?.into_iter().map(|group| (group.row_id, group.name));
-            (row_ids.into(), 0, Arc::new(groups.collect()))
+            let domains = Domains(taxonomy::domains_of_assets(reader, vendor)?);
+            (row_ids.into(), 0, Arc::new(Names { groups: groups.collect(), domains }))
         }
     };
     let to = row_ids.len().min(from + ASSETS_PER_PART);
     let found = assets::list_by_row_ids(reader, vendor, &row_ids[from..to])?;
-    let rows = found.iter().map(|asset| cells(&row(asset, &groups), chosen)).collect();
-    let next = (to < row_ids.len()).then_some(Left::Assets { row_ids, from: to, groups });
+    let rows = found.iter().map(|asset| cells(&names.row(asset), chosen)).collect();
+    let next = (to < row_ids.len()).then_some(Left::Assets { row_ids, from: to, names });
     Ok(Part { rows, next })
 }
 

@@ -33,10 +33,7 @@ use crate::{
     },
     domain::sessions::{InventoryColumn, InventoryColumns, SessionPreferences},
     error::{Error, Result},
-    operations::{
-        access::{Vendor, sessions},
-        assets,
-    },
+    operations::access::{Vendor, sessions},
     string_enum::StringEnum,
 };
 
@@ -74,16 +71,15 @@ impl Page for Inventory {
         // What cannot be read selects nothing. The groups are shown with all of their assets.
         let shown = if is_readable { state.clone() } else { InventoryState::default() };
         let (filter, limit) = (shown.filter(&visit.access)?, if is_readable { ASSETS_PER_PAGE } else { 0 });
-        let page = visit.read(move |reader, vendor| {
-            assets::page_beside_groups(reader, vendor, filter, limit as usize, from)
-        });
-        let found = Found::new(page.await?);
+        let page =
+            visit.read(move |reader, vendor| Found::read(reader, vendor, filter, limit as usize, from));
+        let found = page.await?;
         let position = Position { from, takes_all: visit.query.get(ALL).is_some() };
         let body = if found.page.counts.total() == 0 && state.is_everything() {
             empty(&visit.context, &found)
         } else {
             html! {
-                div.split {
+                div.stack {
                     (filters::groups(&visit.context, &shown, &found.page.counts))
                     (results(&visit.context, &state, &found, position, chosen))
                 }
@@ -92,6 +88,7 @@ impl Page for Inventory {
         let content = Content::new(Self::TITLE, body)
             .with_note(note(&state, &found))
             .with_actions(html! {
+                a.button href=(visit.links.to(paths::BULK_CHANGES)) { "Changes of many assets" }
                 a.button.primary href=(visit.links.to(paths::ADD_ASSETS)) { (icons::icon("plus")) "Add assets" }
             })
             .with_request(state.api_query().with("limit", "50").at("/v2/assets"));
@@ -130,10 +127,10 @@ fn results(
         div.stack {
             (filters::form(context, state, &inputs))
             div.row {
-                (filters::builder(context, &context.query, state))
+                (filters::builder(context, &context.query, state, &found.names.domains))
                 (columns_form(context, state, chosen))
             }
-            (filters::chips(context, state, &found.page.counts))
+            (filters::chips(context, state, found))
             @if !state.problems.is_empty() {
                 (problems(state))
             } @else if found.page.items.is_empty() {

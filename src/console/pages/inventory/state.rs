@@ -6,10 +6,7 @@ use uuid::Uuid;
 
 use super::filter_text;
 use crate::{
-    console::{
-        address::Query,
-        forms::{Fields, problem},
-    },
+    console::{address::Query, forms::problem},
     domain::{
         asset_filters::{AssetCondition, FilterField, SortColumn},
         assets::Kind,

@@ -1,7 +1,10 @@
 //! What the fields, comparisons, values, and orders of the inventory are called.
 
 use crate::{
-    console::parts::{assets, text},
+    console::parts::{
+        assets::{self, Domains},
+        text,
+    },
     domain::{
         asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
         assets::{Channel, Kind},
@@ -41,10 +44,13 @@ pub const fn operator(operator: FilterOperator) -> &'static str {
 }
 
 /// Returns the words for a value of a field.
-pub fn value(field: FilterField, value: &str) -> String {
+pub fn value(field: FilterField, value: &str, domains: &Domains) -> String {
     let known = match field {
         FilterField::Stage => Stage::parse(value).map(|stage| assets::stage(stage).to_owned()),
         FilterField::Type => Kind::parse(value).map(assets::kind),
+        FilterField::Domain => {
+            domains.0.iter().find(|domain| domain.slug == value).map(|domain| domain.label.clone())
+        }
         FilterField::Channel if value == NOT_LINKED => Some("No data".to_owned()),
         FilterField::Channel => Channel::parse(value).map(|channel| assets::channel(channel).to_owned()),
         field => match field.allowed_values() {
@@ -57,8 +63,8 @@ pub fn value(field: FilterField, value: &str) -> String {
 }
 
 /// Returns the comparison and the value of a condition in words.
-pub fn comparison(condition: &AssetCondition) -> String {
-    let words = value(condition.field, &condition.value);
+pub fn comparison(condition: &AssetCondition, domains: &Domains) -> String {
+    let words = value(condition.field, &condition.value, domains);
     format!("{} {words}", operator(condition.operator))
 }
 

@@ -135,7 +135,7 @@ fn derived(column: DerivedColumn, runs: &[GradedRun]) -> String {
     tasks::derived_value(column, runs).map_or_else(|| text::MISSING.to_owned(), |value| plain(&value))
 }
 
-pub(in crate::console::pages) fn state(state: VersionState) -> Markup {
+pub fn state(state: VersionState) -> Markup {
     match state {
         VersionState::Draft => badges::badge(Tone::Neutral, "Draft"),
         VersionState::Submitted => badges::badge(Tone::Waiting, "Submitted"),
@@ -144,7 +144,7 @@ pub(in crate::console::pages) fn state(state: VersionState) -> Markup {
     }
 }
 
-pub(in crate::console::pages) const fn stage(stage: VersionStage) -> &'static str {
+pub const fn stage(stage: VersionStage) -> &'static str {
     match stage {
         VersionStage::Authoring => "Being written",
         VersionStage::InternalReview => "In review by the vendor",
@@ -232,7 +232,7 @@ fn reward(reward: f64) -> String {
 }
 
 /// Shows values that the vendor wrote, with their names, which may be long.
-pub(in crate::console::pages) fn values(name: &str, values: &[(String, &Value)]) -> Markup {
+pub fn values(name: &str, values: &[(String, &Value)]) -> Markup {
     html! {
         @if !values.is_empty() { details {
             summary { (name) }

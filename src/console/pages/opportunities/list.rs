@@ -41,34 +41,25 @@ impl List for Opportunities {
 
     fn columns() -> Vec<Column<TeamOpportunity>> {
         vec![
-            Column { head: Head::text("Opportunity"), show: title, text: |row| row.title.clone() },
-            Column {
-                head: Head::text("Kind"),
-                show: |_, row| html! { (kind_word(row.kind)) },
-                text: |row| kind_word(row.kind).to_owned(),
-            },
-            Column {
-                head: Head::text("State"),
-                show: |context, row| status_badge(row.status, row.deadline, context.now()),
-                // A file says what is stored, whenever it is read.
-                text: |row| status_word(row.status, None, Timestamp::default()).to_owned(),
-            },
-            Column { head: Head::number("Bids"), show: bids, text: |row| row.bid_count.to_string() },
-            Column {
-                head: Head::number("To decide"),
-                show: |_, row| html! { (text::grouped(row.submitted_bid_count)) },
-                text: |row| row.submitted_bid_count.to_string(),
-            },
-            Column {
-                head: Head::number("Deadline"),
-                show: |_, row| text::optional_day(row.deadline),
-                text: |row| optional_time(row.deadline),
-            },
-            Column {
-                head: Head::number("Written"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
+            Column::new(Head::text("Opportunity"), title, |row| row.title.clone()),
+            Column::words("Kind", |row| kind_word(row.kind).to_owned()),
+            Column::new(
+                Head::text("State"),
+                |context, row| status_badge(row.status, row.deadline, context.now()),
+                |row| status_word(row.status, None, Timestamp::default()).to_owned(),
+            ),
+            Column::new(Head::number("Bids"), bids, |row| row.bid_count.to_string()),
+            Column::new(
+                Head::number("To decide"),
+                |_, row| html! { (text::grouped(row.submitted_bid_count)) },
+                |row| row.submitted_bid_count.to_string(),
+            ),
+            Column::new(
+                Head::number("Deadline"),
+                |_, row| text::optional_day(row.deadline),
+                |row| optional_time(row.deadline),
+            ),
+            Column::day("Written", |row| row.created_at),
         ]
     }
 

@@ -35,8 +35,6 @@ pub mod list;
 pub mod steps;
 pub mod vendors;
 
-pub(super) use self::bids::{activity as made_activity, facts as facts_of_bid};
-
 use maud::{Markup, html};
 
 use crate::{

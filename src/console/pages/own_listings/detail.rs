@@ -8,6 +8,7 @@ use crate::{
         answer::{Answer, Content},
         page::Page,
         parts::{
+            about,
             badges::{self, Tone},
             cards, evidence, kinds,
             listing_view::{self, bids_text, sample_text},
@@ -69,6 +70,7 @@ fn body(context: &Context, page: &OwnListingPage) -> Markup {
                 (tables::section("assets", "Assets", &assets(context, page)))
                 (tables::section("evidence", "Quality evidence", &quality(context, page)))
                 (tables::section("review", "Review", &review(context, page)))
+                (about::section(context, &page.notifications))
                 (tables::section("history", "History", &history(&page.history)))
             }
             aside.stack.first aria-label="What you can do" {
@@ -223,8 +225,8 @@ fn facts(context: &Context, page: &OwnListingPage) -> Markup {
             "Available",
             html! { @match fields.available_from { Some(at) => { "from " (text::day(at)) }, None => "now" } },
         ),
-        ("Domains", words(&fields.domain_tags)),
-        ("Tags", words(&fields.tag_slugs)),
+        ("Domains", words(&page.domains)),
+        ("Tags", words(&page.tags)),
         (
             "Sales",
             html! {

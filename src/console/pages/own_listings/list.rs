@@ -16,10 +16,7 @@ use crate::{
         csv::{self, Part},
         navigation::{NavigationItem, Section},
         page::Page,
-        pages::{
-            catalog::{facets, found::Found, names, names::Names, state::SORT},
-            composer,
-        },
+        pages::catalog::{facets, found::Found, names, names::Names, state::SORT},
         parts::{
             badges, fields, icons,
             listing_cells::amount,
@@ -68,7 +65,7 @@ impl Page for OwnListings {
         }
         let asked = state.clone();
         let (found, names) = visit.read(move |reader, vendor| find(reader, vendor, &asked)).await?;
-        let new = visit.links.to(composer::NEW);
+        let new = visit.links.to(paths::NEW_LISTING);
         let is_new_vendor = found.total == 0 && state.query == Query::default();
         let body = html! {
             @if is_new_vendor {

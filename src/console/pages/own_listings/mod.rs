@@ -36,6 +36,7 @@ pub mod reviews;
 pub mod steps;
 
 use maud::Markup;
+use uuid::Uuid;
 
 use crate::{
     console::{
@@ -47,6 +48,7 @@ use crate::{
         listing_lifecycle::Operation,
         listings::{LifecycleStage, ListingStatus, ReviewStatus},
     },
+    error::{Error, StateCode},
     operations::listing_lifecycle::Obstacles,
     store::listings::ListingRow,
 };
@@ -97,9 +99,29 @@ const fn review_word(review: ReviewStatus) -> &'static str {
     }
 }
 
-/// Returns a reason as people read it.
+/// Returns a reason as people read it: without the names of the API, and without the IDs beside titles.
 fn plain(reason: &str) -> String {
-    deals::plain(&without_names(reason))
+    let mut parts = reason.split(" (");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((id, rest)) if Uuid::try_parse(id).is_ok() => text.push_str(rest),
+            _ => text.extend([" (", part]),
+        }
+    }
+    deals::plain(&without_names(&text))
+}
+
+/// Returns an error as people read it: pages say in words what the state of a listing allows.
+pub(super) fn in_words(error: Error) -> Error {
+    match error {
+        Error::InvalidTransition { .. } | Error::InvalidState(StateCode::ListingNotEditable, _) => {
+            let message =
+                "The state of the listing has changed since this page was shown, so nothing was saved.";
+            Error::Conflict(message.to_owned())
+        }
+        other => other,
+    }
 }
 
 /// Returns why an operation cannot be carried out now; `None` if it can.
@@ -145,6 +167,15 @@ const fn why_not_in(status: ListingStatus, operation: Operation) -> &'static str
 mod tests {
     use super::*;
     use crate::{domain::listings::CatalogStatus, string_enum::StringEnum};
+
+    #[test]
+    fn reasons_have_titles_without_ids() {
+        let id = Uuid::from_u128(7);
+        let reason =
+            format!("Detach these, or not: \"Code (1)\" ({id}), \"Maps\" ({id}). Set `sample_price`.");
+        assert_eq!(plain(&reason), "Detach these, or not: \"Code (1)\", \"Maps\". Set sample price.");
+        assert_eq!(plain("`title` is required."), "Title is required.");
+    }
 
     #[test]
     fn every_step_that_a_state_forbids_says_why() {

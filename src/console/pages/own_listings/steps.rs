@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{plain, title_of, why_not};
+use super::{in_words, plain, title_of, why_not};
 use crate::{
     console::{
         answer::{Answer, Content},
@@ -14,10 +14,10 @@ use crate::{
         page::{FormPage, Page},
         parts::{
             badges::{self, Tone},
-            fields, text,
+            fields, findings, text,
         },
         paths,
-        visit::Visit,
+        visit::{Context, Visit},
     },
     domain::{
         listing_lifecycle::Operation,
@@ -27,10 +27,9 @@ use crate::{
     market::Writer,
     operations::{
         access::Vendor,
-        listing_lifecycle::{self, Obstacles},
-        own_listings,
+        listing_lifecycle,
+        own_listings::{self, StepFacts},
     },
-    store::listings::ListingRow,
 };
 
 /// A step that a vendor confirms.
@@ -49,7 +48,7 @@ pub struct Step {
     /// Class of the button.
     look: &'static str,
     /// What happens.
-    question: fn(&ListingRow, &Obstacles) -> Markup,
+    question: fn(&Context, &StepFacts) -> Markup,
     notice: Notice,
     make: fn(&mut Writer, &Vendor, Actor, Uuid) -> Result<()>,
 }
@@ -135,57 +134,71 @@ const ARCHIVE: Step = Step {
     make: |writer, vendor, actor, id| listing_lifecycle::archive(writer, vendor, actor, id).map(drop),
 };
 
-fn ask_submit(_: &ListingRow, _: &Obstacles) -> Markup {
+fn ask_submit(context: &Context, facts: &StepFacts) -> Markup {
     html! {
         p { "The market reads the texts, looks at the assets, and runs its checks. Then it approves the listing, asks for changes, or \
              rejects it, and your team is notified." }
-        p { "Until it has decided, neither the listing nor its assets can be changed. You can withdraw it at any time." }
-        p { "The run of the checks costs credits. If your team has too few, the listing is reviewed without one." }
+        p { "Until it has decided, the listing stays as it is: its texts, its price, and which assets it has cannot be changed. The \
+             assets cannot be deleted or separated from their data. You can withdraw the listing at any time." }
+        (run_cost(context, facts))
     }
 }
 
-fn ask_withdraw(_: &ListingRow, _: &Obstacles) -> Markup {
+/// Says what the run of the checks costs, or that there is none.
+fn run_cost(context: &Context, facts: &StepFacts) -> Markup {
+    if facts.run_price > facts.credits {
+        return html! { p {
+            "A run of the checks costs " (text::money(facts.run_price)) ", and your team has " (text::money(facts.credits))
+            " of credits. So the market reviews the listing without a run. "
+            a href=(context.links.to(paths::WALLET)) { "Open the wallet" }
+        } };
+    }
+    findings::cost(facts.run_price, facts.credits)
+}
+
+fn ask_withdraw(_: &Context, _: &StepFacts) -> Markup {
     html! {
-        p { "The listing becomes a draft again, and can be changed. Its run of checks is canceled. When you submit it again, the \
-             review begins anew." }
+        p { "The listing becomes a draft again, and can be changed. Its run of checks is canceled; you get the cost back unless the run \
+             has begun. When you submit the listing again, the review begins anew." }
     }
 }
 
-fn ask_publish(listing: &ListingRow, _: &Obstacles) -> Markup {
+fn ask_publish(_: &Context, facts: &StepFacts) -> Markup {
     html! {
         p { "Buyers find the listing in the catalog from now on, "
-            @match listing.price {
+            @match facts.listing.price {
                 Some(price) => { "and can buy it for " (text::money(price)) },
                 None => { "but cannot buy it, since it has no price" },
             }
-            @if listing.accepts_bids { ", or make bids" } "."
+            @if facts.listing.accepts_bids { ", or make bids" } "."
         }
         p { "While it is in the catalog, its price and its terms can be changed, but not its texts and its assets." }
     }
 }
 
-fn ask_unpublish(_: &ListingRow, obstacles: &Obstacles) -> Markup {
+fn ask_unpublish(_: &Context, facts: &StepFacts) -> Markup {
+    let waiting_offers = facts.obstacles.waiting_offers;
     html! {
         p { "Buyers no longer find the listing. What was bought stays with its buyers. You can publish it again at any time, as long as \
              its texts and assets stay as they are; other texts or assets need another review." }
-        @if obstacles.waiting_offers > 0 {
-            p { (text::counted(obstacles.waiting_offers, "bid waits", "bids wait")) " for your decision. You cannot accept bids while the \
+        @if waiting_offers > 0 {
+            p { (text::counted(waiting_offers, "bid waits", "bids wait")) " for your decision. You cannot accept bids while the \
                  listing is not in the catalog." }
         }
     }
 }
 
-fn ask_restore(_: &ListingRow, _: &Obstacles) -> Markup {
+fn ask_restore(_: &Context, _: &StepFacts) -> Markup {
     html! {
         p { "The listing leaves the archive with the state of review that it had. It is not published: buyers find it when you publish \
              it again." }
     }
 }
 
-fn ask_archive(listing: &ListingRow, obstacles: &Obstacles) -> Markup {
-    let offers = obstacles.waiting_offers;
+fn ask_archive(_: &Context, facts: &StepFacts) -> Markup {
+    let offers = facts.obstacles.waiting_offers;
     html! {
-        p { @if listing.status.stage() == LifecycleStage::Active { "Buyers no longer find the listing. " }
+        p { @if facts.listing.status.stage() == LifecycleStage::Active { "Buyers no longer find the listing. " }
             "It is put away, and can be restored later. What was bought stays with its buyers." }
         @if offers > 0 {
             p { b { (text::counted(offers, "bid that waits is declined", "bids that wait are declined")) } ", and the bidders are \
@@ -194,22 +207,14 @@ fn ask_archive(listing: &ListingRow, obstacles: &Obstacles) -> Markup {
     }
 }
 
-async fn find(visit: &Visit<Vendor>) -> Result<(ListingRow, Obstacles)> {
-    let id = visit.id(0)?;
-    visit.read(move |reader, vendor| own_listings::get_with_obstacles(reader, vendor, id)).await
-}
-
 async fn show(visit: &Visit<Vendor>, step: &Step) -> Result<Answer> {
-    let (listing, obstacles) = find(visit).await?;
-    let (title, path) = (title_of(&listing.title), paths::own_listing(listing.id));
-    let body = match why_not(&listing, &obstacles, step.operation) {
-        Some(reason) => {
-            let back = html! { a href=(visit.links.to(&path)) { "Back to the listing" } };
-            let why = html! { "This cannot be done now. " (reason) " " (back) };
-            html! { (fields::refusal(&visit.context)) (badges::message(Tone::Warning, &why)) }
-        }
+    let id = visit.id(0)?;
+    let facts = visit.read(move |reader, vendor| own_listings::find_for_step(reader, vendor, id)).await?;
+    let (title, path) = (title_of(&facts.listing.title), paths::own_listing(id));
+    let body = match why_not(&facts.listing, &facts.obstacles, step.operation) {
+        Some(reason) => refused(&visit.context, &facts, step, &reason),
         None => {
-            let question = (step.question)(&listing, &obstacles);
+            let question = (step.question)(&visit.context, &facts);
             fields::question(&visit.context, &question, (step.look, step.button), &path)
         }
     };
@@ -220,11 +225,25 @@ async fn show(visit: &Visit<Vendor>, step: &Step) -> Result<Answer> {
     Ok(content.into())
 }
 
+/// Says why a step cannot be carried out. Of a form that was just refused, it says this instead of the error, which is the same.
+fn refused(context: &Context, facts: &StepFacts, step: &Step, reason: &str) -> Markup {
+    let is_incomplete =
+        step.operation == Operation::Submit && facts.listing.state().after(step.operation).is_ok();
+    let missing = if is_incomplete { facts.obstacles.fields.as_slice() } else { &[] };
+    let why = html! {
+        @if context.inputs.is_refused() { b { "Nothing was changed. " } } @else { b { "This cannot be done now. " } }
+        (reason)
+        @if !missing.is_empty() { ul { @for problem in missing { li.long { (plain(&problem.msg)) } } } }
+        p { a href=(context.links.to(&paths::own_listing(facts.listing.id))) { "Back to the listing" } }
+    };
+    badges::message(if context.inputs.is_refused() { Tone::Bad } else { Tone::Warning }, &why)
+}
+
 async fn submit(visit: &Visit<Vendor>, fields: &Fields, step: &'static Step) -> Result<Answer> {
     let id = visit.id(0)?;
     let change = Change::new(step.audited, "listing", id);
     let work = move |writer: &mut Writer, vendor: &Vendor| (step.make)(writer, vendor, Actor::Team, id);
-    changes::perform(visit, fields, change, work).await.map_err(without_fields)?;
+    changes::perform(visit, fields, change, work).await.map_err(without_fields).map_err(in_words)?;
     Ok(Answer::done(&paths::own_listing(id), step.notice))
 }
 

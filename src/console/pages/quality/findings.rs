@@ -103,7 +103,7 @@ fn check_row(context: &Context, check: &FoundByCheck) -> Vec<Markup> {
     let address = context.here(&Query::default().with(CHECK, &check.key));
     let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
     vec![
-        html! { a.long href=(address) { (check.label) } span.note { " " (evidence::maker(check.kind)) } },
+        html! { a.long href=(address) { bdi { (check.label) } } span.note { " " (evidence::maker(check.kind)) } },
         badges::badge(tone, word),
         html! { @if check.is_mandatory { "Required" } @else { "Not required" } },
         html! { (text::grouped(check.findings)) },
@@ -137,7 +137,7 @@ fn finding_row(context: &Context, run: Uuid, check: &CheckRow) -> Vec<Markup> {
         subject(context, check.asset.as_ref()),
         badges::badge(tone, word),
         html! { span.long { (check.message.as_deref().unwrap_or(text::MISSING)) } },
-        html! { a href=(context.links.to(&format!("{}/runs/{run}", paths::QUALITY))) { "Open" span.out { " the run of " (subject_name(check.asset.as_ref())) } } },
+        html! { a href=(context.links.to(&format!("{}/runs/{run}", paths::QUALITY))) { "Open" span.out { " the run of " bdi { (subject_name(check.asset.as_ref())) } } } },
     ]
 }
 

@@ -8,14 +8,17 @@ use crate::{
     console::{
         answer::{Answer, Content},
         page::Page,
-        parts::{findings, tables},
+        parts::{about, findings, tables},
         paths,
         visit::{Context, Visit},
     },
     error::Result,
     market::Reader,
-    operations::{access::Vendor, quality_reports, quality_runs::CheckedRun},
-    store::records::team_lists::quality_runs::{RunSubject, TeamRun},
+    operations::{access::Vendor, notifications, quality_reports, quality_runs::CheckedRun},
+    store::{
+        notifications::Notification,
+        records::team_lists::quality_runs::{RunSubject, TeamRun},
+    },
 };
 
 /// The page.
@@ -29,17 +32,25 @@ impl Page for RunPage {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let read = move |reader: &Reader, vendor: &Vendor| quality_reports::find_run(reader, vendor, id);
-        let (summary, run) = visit.read(read).await?;
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let (summary, run) = quality_reports::find_run(reader, vendor, id)?;
+            Ok((summary, run, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
+        };
+        let (summary, run, notifications) = visit.read(read).await?;
         let path = run_path(id, &summary.subject);
         if path != format!("{}/runs/{id}", paths::QUALITY) {
             return Ok(Answer::Redirect(path));
         }
-        Ok(content(&visit.context, &summary, &run).into())
+        Ok(content(&visit.context, &summary, &run, &notifications).into())
     }
 }
 
-fn content(context: &Context, summary: &TeamRun, run: &CheckedRun) -> Content {
+fn content(
+    context: &Context,
+    summary: &TeamRun,
+    run: &CheckedRun,
+    notifications: &[Notification],
+) -> Content {
     let here = context.links.to(&context.path);
     let body = html! {
         @if summary.completed_at.is_none() {
@@ -51,6 +62,7 @@ fn content(context: &Context, summary: &TeamRun, run: &CheckedRun) -> Content {
         @if !run.checks.is_empty() {
             (tables::section("findings", "What was checked", &findings::findings(context, &run.checks)))
         }
+        (about::section(context, notifications))
     };
     let content = Content::new(format!("{}, run {}", name(&summary.subject), summary.run_number), body)
         .below("Quality", paths::QUALITY)

@@ -39,42 +39,22 @@ impl List for Runs {
 
     fn columns() -> Vec<Column<TeamRun>> {
         vec![
-            Column { head: Head::text("Checked"), show: title, text: |row| name(&row.subject) },
-            Column {
-                head: Head::text("Kind"),
-                show: |_, row| html! { (kind(&row.subject)) },
-                text: |row| kind(&row.subject),
-            },
-            Column {
-                head: Head::text("Result"),
-                show: |_, row| findings::badge(outcome(row)),
-                text: |row| findings::look(outcome(row)).1.to_owned(),
-            },
-            Column {
-                head: Head::number("Checks passed"),
-                show: |_, row| html! { (passed(row)) },
-                text: passed,
-            },
-            Column {
-                head: Head::number("Started"),
-                show: |_, row| text::day(row.started_at),
-                text: |row| row.started_at.to_string(),
-            },
-            Column {
-                head: Head::number("Ended"),
-                show: |_, row| text::optional_day(row.completed_at),
-                text: |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
-            },
-            Column {
-                head: Head::text("Started by"),
-                show: |_, row| html! { (findings::starter(row.triggered_by)) },
-                text: |row| findings::starter(row.triggered_by).to_owned(),
-            },
-            Column {
-                head: Head::number("Cost, USD"),
-                show: |_, row| html! { (text::money(row.charge)) },
-                text: |row| row.charge.to_string(),
-            },
+            Column::new(Head::text("Checked"), title, |row| name(&row.subject)),
+            Column::words("Kind", |row| kind(&row.subject)),
+            Column::new(
+                Head::text("Result"),
+                |_, row| findings::badge(outcome(row)),
+                |row| findings::look(outcome(row)).1.to_owned(),
+            ),
+            Column::new(Head::number("Checks passed"), |_, row| html! { (passed(row)) }, passed),
+            Column::day("Started", |row| row.started_at),
+            Column::new(
+                Head::number("Ended"),
+                |_, row| text::optional_day(row.completed_at),
+                |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+            ),
+            Column::words("Started by", |row| findings::starter(row.triggered_by).to_owned()),
+            Column::money("Cost, USD", |row| row.charge),
         ]
     }
 
@@ -97,8 +77,8 @@ impl List for Runs {
     fn empty(context: &Context) -> Markup {
         tables::empty(
             "Nothing was checked yet",
-            "A run checks an asset, or a listing with all of its assets. Start one on the page of an asset or a listing, which says what \
-             it costs. Submitting a listing starts one, too.",
+            "A run checks an asset, or a listing with all of its assets. Start one on the page of an asset. Submitting a listing for \
+             review starts one of the listing. Both pages say before what it costs.",
             Some(("See your assets", &context.links.to(paths::INVENTORY))),
         )
     }

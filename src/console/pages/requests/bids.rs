@@ -8,7 +8,7 @@ use crate::{
         answer::{Answer, Content},
         lists::{Asked, Column, List, ListFilter},
         page::Page,
-        pages::opportunities::{facts_of_bid, made_activity},
+        pages::opportunities::bids as made_bids,
         parts::{
             about,
             tables::{self, Head},
@@ -41,28 +41,20 @@ impl List for ProjectBids {
 
     fn columns() -> Vec<Column<TeamProjectBid>> {
         vec![
-            Column { head: Head::text("Project"), show: title, text: |row| row.title.clone() },
-            Column {
-                head: Head::text("State"),
-                show: |_, row| status_badge(row.status),
-                text: |row| status_words(row.status).1.to_owned(),
-            },
-            Column {
-                head: Head::number("Tasks"),
-                show: |_, row| html! { (text::grouped(row.num_tasks.into())) },
-                text: |row| row.num_tasks.to_string(),
-            },
-            Column { head: Head::number("Expected days"), show: |_, row| html! { (days(row)) }, text: days },
-            Column {
-                head: Head::number("Made"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
-            Column {
-                head: Head::number("Changed"),
-                show: |_, row| text::day(row.updated_at),
-                text: |row| row.updated_at.to_string(),
-            },
+            Column::new(Head::text("Project"), title, |row| row.title.clone()),
+            Column::new(
+                Head::text("State"),
+                |_, row| status_badge(row.status),
+                |row| status_words(row.status).1.to_owned(),
+            ),
+            Column::new(
+                Head::number("Tasks"),
+                |_, row| html! { (text::grouped(row.num_tasks.into())) },
+                |row| row.num_tasks.to_string(),
+            ),
+            Column::new(Head::number("Expected days"), |_, row| html! { (days(row)) }, days),
+            Column::day("Made", |row| row.created_at),
+            Column::day("Changed", |row| row.updated_at),
         ]
     }
 
@@ -131,8 +123,8 @@ fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &
     let body = html! {
         div.decide {
             div.stack.wide {
-                (tables::section("bid", "What you offered", &facts_of_bid(bid)))
-                (tables::section("activity", "What happened", &made_activity(bid)))
+                (tables::section("bid", "What you offered", &made_bids::facts(bid)))
+                (tables::section("activity", "What happened", &made_bids::activity(bid)))
                 (about::section(context, notifications))
             }
             aside.panel.first aria-label="What comes next" { h2 { "What comes next" } (next(context, bid)) }

@@ -43,38 +43,26 @@ impl List for Requests {
 
     fn columns() -> Vec<Column<OpenRequest>> {
         vec![
-            Column { head: Head::text("Request"), show: title, text: |row| row.title.clone() },
-            Column {
-                head: Head::text("What is wanted"),
-                show: |_, row| html! { (kind_word(row.kind)) },
-                text: |row| kind_word(row.kind).to_owned(),
-            },
-            Column {
-                head: Head::text("Kinds of data"),
-                show: |_, row| html! { (accepted(&row.accepted_asset_types)) },
-                text: |row| accepted(&row.accepted_asset_types),
-            },
-            Column {
-                head: Head::text("Budget, USD"),
-                show: |_, row| html! { (budget(&row.metadata)) },
-                text: |row| budget(&row.metadata),
-            },
-            Column {
-                head: Head::text("Tags"),
-                show: |_, row| html! { bdi.long { (row.metadata.tags.join(", ")) } },
-                text: |row| row.metadata.tags.join(", "),
-            },
-            Column {
-                head: Head::number("Deadline"),
-                show: |_, row| text::optional_day(row.deadline),
-                text: |row| row.deadline.map(|at| at.to_string()).unwrap_or_default(),
-            },
-            Column { head: Head::text("Your bid"), show: own_bid, text: own_bid_text },
-            Column {
-                head: Head::number("Published"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
+            Column::new(Head::text("Request"), title, |row| row.title.clone()),
+            Column::words("What is wanted", |row| kind_word(row.kind).to_owned()),
+            Column::words("Kinds of data", |row| accepted(&row.accepted_asset_types)),
+            Column::new(
+                Head::number("Budget, USD"),
+                |_, row| html! { (budget(&row.metadata)) },
+                |row| budget(&row.metadata),
+            ),
+            Column::new(
+                Head::text("Tags"),
+                |_, row| html! { bdi.long { (row.metadata.tags.join(", ")) } },
+                |row| row.metadata.tags.join(", "),
+            ),
+            Column::new(
+                Head::number("Deadline"),
+                |_, row| text::optional_day(row.deadline),
+                |row| row.deadline.map(|at| at.to_string()).unwrap_or_default(),
+            ),
+            Column::new(Head::text("Your bid"), own_bid, own_bid_text),
+            Column::day("Published", |row| row.created_at),
         ]
     }
 

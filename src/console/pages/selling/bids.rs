@@ -16,6 +16,7 @@ use crate::{
         page::{FormPage, Page},
         pages::bids::{badge, word},
         parts::{
+            about,
             badges::{self, Tone},
             fields,
             tables::{self, Head},
@@ -31,7 +32,7 @@ use crate::{
     },
     error::Result,
     market::Reader,
-    operations::{access::Vendor, offers, proposed_sales, team_records},
+    operations::{access::Vendor, notifications, offers, proposed_sales, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::ReceivedOffer},
     string_enum::StringEnum,
     web::limits::Budget,
@@ -45,7 +46,7 @@ impl List for ReceivedBids {
     const TITLE: &'static str = "Bids on your listings";
     const FILE_NAME: &'static str = "received-bids";
     const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Bids received" });
+        Some(NavigationItem { section: Section::Selling, label: "Bids" });
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;
@@ -53,38 +54,26 @@ impl List for ReceivedBids {
 
     fn columns() -> Vec<Column<ReceivedOffer>> {
         vec![
-            Column {
-                head: Head::text("Listing"),
-                show: |context, row| {
+            Column::new(
+                Head::text("Listing"),
+                |context, row| {
                     html! { a.long href=(context.links.to(&path(row.id))) { bdi { (row.listing_title) } } }
                 },
-                text: |row| row.listing_title.clone(),
-            },
-            Column {
-                head: Head::text("Status"),
-                show: |_, row| badge(row.status),
-                text: |row| word(row.status).to_owned(),
-            },
-            Column {
-                head: Head::number("Bid, USD"),
-                show: |_, row| html! { (text::money(row.amount)) },
-                text: |row| row.amount.to_string(),
-            },
-            Column {
-                head: Head::number("Listed price, USD"),
-                show: |_, row| html! { (text::optional_money(row.listing_price)) },
-                text: |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
-            },
-            Column {
-                head: Head::number("Made"),
-                show: |_, row| text::day(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
-            Column {
-                head: Head::number("Answer by"),
-                show: |_, row| text::optional_day(row.expires_at),
-                text: |row| file_time(row.expires_at),
-            },
+                |row| row.listing_title.clone(),
+            ),
+            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::money("Bid, USD", |row| row.amount),
+            Column::new(
+                Head::number("Listed price, USD"),
+                |_, row| html! { (text::optional_money(row.listing_price)) },
+                |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
+            ),
+            Column::day("Made", |row| row.created_at),
+            Column::new(
+                Head::number("Answer by"),
+                |_, row| text::optional_day(row.expires_at),
+                |row| file_time(row.expires_at),
+            ),
         ]
     }
 
@@ -159,7 +148,11 @@ impl Page for ReceivedBid {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let decision = visit.read(move |reader, vendor| Decision::read(reader, vendor, id)).await?;
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let decision = Decision::read(reader, vendor, id)?;
+            Ok((decision, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
+        };
+        let (decision, notifications) = visit.read(read).await?;
         let bid = &decision.bid;
         let is_open = bid.status == OfferStatus::Submitted;
         let body = html! {
@@ -170,10 +163,11 @@ impl Page for ReceivedBid {
                     section.stack aria-labelledby="yields" { h2 #yields { "What it yields" } (decision.yields()) }
                 }
             }
+            (about::section(&visit.context, &notifications))
         };
         let content = Content::new(format!("Bid of {}", text::money(bid.amount)), body)
             .with_note(html! { bdi.long { (bid.listing_title) } })
-            .below("Bids received", paths::OFFERS)
+            .below("Bids", paths::OFFERS)
             .narrow();
         if !is_open {
             return Ok(content.into());
@@ -326,7 +320,7 @@ impl FormPage for DeclineBid {
 
 fn question(title: String, body: Markup, bid: &ReceivedOffer) -> Content {
     let amount = text::money(bid.amount);
-    Content::new(title, body).below("Bids received", paths::OFFERS).below(amount, path(bid.id)).narrow()
+    Content::new(title, body).below("Bids", paths::OFFERS).below(amount, path(bid.id)).narrow()
 }
 
 /// Says that a bid can no longer be answered.

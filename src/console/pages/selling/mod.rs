@@ -1,5 +1,6 @@
 //! What a vendor does with what it sells: its start, bids, sales, earnings, and withdrawals. No page here names a buyer.
 
+mod asked;
 pub mod bids;
 pub mod convert;
 pub mod earnings;

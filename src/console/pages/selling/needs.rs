@@ -13,7 +13,7 @@ use crate::{
     domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
     operations::vendor_attention::{Attention, First},
     store::vendor_attention::{
-        DueDelivery, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
+        DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
     },
     string_enum::StringEnum,
 };
@@ -39,26 +39,24 @@ pub fn of(context: &Context, attention: &Attention) -> (Vec<Need>, Option<Timest
     add(&mut needs, &attention.deliveries, |row| delivery(row, now), paths::PROJECT_BIDS, "More deliveries");
     add(&mut needs, &attention.offers, offer, paths::OFFERS, "More bids");
     add(&mut needs, &attention.listings, listing, paths::OWN_LISTINGS, "More listings after their review");
+    add(
+        &mut needs,
+        &attention.failed_copies,
+        failed_copy,
+        paths::INVENTORY,
+        "More assets without their data",
+    );
     add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, "More runs that did not pass");
     add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, "More uploads");
     needs.extend(attention.kinds.iter().map(kind));
     if attention.incomplete > 0 {
         needs.push(incomplete(attention.incomplete));
     }
-    // What is urgent stands above; the order of the kinds stays otherwise.
-    needs.sort_by_key(|need| rank(need.tone));
+    // What is late or broken stands above. The rest is in order of what it costs to wait: buyers first, then listings that one
+    // step brings into the catalog, then what is to be corrected.
+    needs.sort_by_key(|need| need.tone != Tone::Bad);
     let oldest = needs.iter().filter_map(|need| need.at).min();
     (needs, oldest)
-}
-
-const fn rank(tone: Tone) -> u8 {
-    match tone {
-        Tone::Bad => 0,
-        Tone::Warning => 1,
-        Tone::Waiting => 2,
-        Tone::Neutral => 3,
-        Tone::Good => 4,
-    }
 }
 
 fn add<T>(
@@ -115,6 +113,21 @@ fn listing(row: &ReviewedListing) -> Need {
         (Tone::Warning, html! { bdi { (row.title) } ": changes requested" }, note)
     };
     Need { tone, subject, path: paths::own_listing(row.id), note, at: Some(row.at) }
+}
+
+fn failed_copy(row: &FailedCopy) -> Need {
+    let (step, reason) = match (&row.archive_error, &row.analysis_error) {
+        (Some(reason), _) => ("Copying failed", Some(reason)),
+        (None, reason) => ("Reading the data failed", reason.as_ref()),
+    };
+    let title = if row.title.trim().is_empty() { "Untitled asset" } else { &row.title };
+    Need {
+        tone: Tone::Bad,
+        subject: html! { bdi { (title) } ": no data" },
+        path: paths::asset(row.asset),
+        note: reason.map_or_else(|| step.to_owned(), |reason| format!("{step}: {}", shortened(reason))),
+        at: Some(row.attached_at),
+    }
 }
 
 fn failed_run(row: &FailedRun) -> Need {

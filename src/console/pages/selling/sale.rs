@@ -9,6 +9,7 @@ use crate::{
         page::Page,
         pages::deals,
         parts::{
+            about,
             badges::{self, Tone},
             icons, tables, text,
         },
@@ -17,7 +18,8 @@ use crate::{
     },
     domain::purchases::{PaidStatus, PurchaseKind},
     error::Result,
-    operations::{access::Vendor, team_records},
+    market::Reader,
+    operations::{access::Vendor, notifications, team_records},
     store::records::team_lists::sales::TeamSale,
     web::limits::Budget,
 };
@@ -34,7 +36,11 @@ impl Page for SaleStatement {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let sale: TeamSale = visit.read(move |reader, vendor| team_records::find(reader, vendor, id)).await?;
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let sale: TeamSale = team_records::find(reader, vendor, id)?;
+            Ok((sale, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
+        };
+        let (sale, notifications) = visit.read(read).await?;
         let context = &visit.context;
         let body = html! {
             (state(&sale))
@@ -50,6 +56,7 @@ impl Page for SaleStatement {
                 div.two { (parties(context, &sale)) (sums(&sale)) }
                 p.note.no-print { a href=(context.links.to(paths::EARNINGS)) { "See it in your earnings" } }
             }
+            div.no-print { (about::section(context, &notifications)) }
         };
         let content = Content::new(Self::TITLE, body)
             .below("Sales", paths::SALES)

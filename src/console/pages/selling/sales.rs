@@ -46,48 +46,24 @@ impl List for Sales {
 
     fn columns() -> Vec<Column<TeamSale>> {
         vec![
-            Column {
-                head: Head::text("Listing"),
-                show: |context, row| {
+            Column::new(
+                Head::text("Listing"),
+                |context, row| {
                     html! { a.long href=(context.links.to(&path(row.id))) { bdi { (row.listing_title) } } }
                 },
-                text: |row| row.listing_title.clone(),
-            },
-            Column {
-                head: Head::text("Kind"),
-                show: |_, row| html! { (deals::kind(row.kind, row.scope)) },
-                text: |row| deals::kind(row.kind, row.scope).to_owned(),
-            },
-            Column {
-                head: Head::text("Status"),
-                show: |_, row| badge(row.status),
-                text: |row| word(row.status).to_owned(),
-            },
-            Column {
-                head: Head::number("Price, USD"),
-                show: |_, row| html! { (text::money(row.price)) },
-                text: |row| row.price.to_string(),
-            },
-            Column {
-                head: Head::number("Fee, USD"),
-                show: |_, row| html! { (text::money(row.platform_fee)) },
-                text: |row| row.platform_fee.to_string(),
-            },
-            Column {
-                head: Head::number("Earnings, USD"),
-                show: |_, row| html! { (text::money(row.earnings())) },
-                text: |row| row.earnings().to_string(),
-            },
-            Column {
-                head: Head::number("Sold"),
-                show: |_, row| text::day(row.paid_at),
-                text: |row| row.paid_at.to_string(),
-            },
-            Column {
-                head: Head::number("Available from"),
-                show: |_, row| text::optional_day(row.available_at),
-                text: |row| file_time(row.available_at),
-            },
+                |row| row.listing_title.clone(),
+            ),
+            Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
+            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::money("Price, USD", |row| row.price),
+            Column::money("Fee, USD", |row| row.platform_fee),
+            Column::money("Earnings, USD", |row| row.earnings()),
+            Column::day("Sold", |row| row.paid_at),
+            Column::new(
+                Head::number("Available from"),
+                |_, row| text::optional_day(row.available_at),
+                |row| file_time(row.available_at),
+            ),
         ]
     }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{earnings, earnings_chart, needs, release_text, withdraw};
+use super::{asked, earnings, earnings_chart, needs, release_text, withdraw};
 use crate::{
     console::{
         answer::{Answer, Content},
@@ -15,6 +15,7 @@ use crate::{
     error::Result,
     operations::{
         access::{BrowseGate, Vendor},
+        opportunities,
         vendor_attention::{self, Business},
     },
     store::vendor_attention::SalesSum,
@@ -33,9 +34,13 @@ impl Page for VendorStart {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let read = visit.read(|reader, vendor| {
-            Ok((vendor_attention::attention(reader, vendor)?, vendor_attention::business(reader, vendor)?))
+            Ok((
+                vendor_attention::attention(reader, vendor)?,
+                vendor_attention::business(reader, vendor)?,
+                opportunities::list_asked_for(reader, vendor, asked::LIMIT)?,
+            ))
         });
-        let (attention, business) = read.await?;
+        let (attention, business, requests) = read.await?;
         let context = &visit.context;
         let (needs, oldest) = needs::of(context, &attention);
         let body = html! {
@@ -49,13 +54,14 @@ impl Page for VendorStart {
                     @if !business.gate.is_open { (gate(context, business.gate)) }
                     (earnings_chart(&business.by_month))
                     p { a href=(context.links.to(earnings::PATH)) { "All about your earnings" } }
+                    (asked::section(context, &requests))
                 }
             }
         };
         let link = |path: &str| context.links.to(path);
         let actions = html! {
             a.button href=(link(paths::ADD_ASSETS)) { "Add assets" }
-            a.button.primary href=(link(paths::OWN_LISTINGS)) { "Listings" }
+            a.button.primary href=(link(paths::NEW_LISTING)) { "New listing" }
         };
         let note = match needs.len() as u64 {
             0 => html! { "Nothing needs you now." },
@@ -73,18 +79,18 @@ fn figures(context: &Context, business: &Business) -> Markup {
     let link = |path: &str, label: &str| html! { a href=(context.links.to(path)) { (label) } };
     let pending = match &business.next_release {
         Some(release) => html! { (release_text(release)) },
-        None => html! { "on hold until refunds are no longer possible" },
+        None => html! { "on hold for some days after each sale" },
     };
     tables::figures(&[
         ("Available", html! { (text::money(business.balances.available)) }, link(withdraw::PATH, "Withdraw")),
         ("Pending", html! { (text::money(business.balances.pending)) }, pending),
         (
-            "Sales, 30 days",
+            "Earned, 30 days",
             html! { (text::money(business.last_30_days.earnings)) },
             html! { (sales_text(&business.last_30_days)) },
         ),
         (
-            "Sales, 365 days",
+            "Earned, 365 days",
             html! { (text::money(business.last_365_days.earnings)) },
             html! { (sales_text(&business.last_365_days)) },
         ),

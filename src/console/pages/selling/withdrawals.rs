@@ -36,34 +36,30 @@ impl List for Withdrawals {
 
     fn columns() -> Vec<Column<TeamWithdrawal>> {
         vec![
-            Column {
-                head: Head::text("Requested"),
-                show: |_, row| text::moment(row.requested_at),
-                text: |row| row.requested_at.to_string(),
-            },
-            Column {
-                head: Head::number("Amount, USD"),
-                show: |_, row| html! { (text::money(row.amount)) },
-                text: |row| row.amount.to_string(),
-            },
-            Column {
-                head: Head::text("State"),
-                show: |_, row| {
+            Column::new(
+                Head::text("Requested"),
+                |_, row| text::moment(row.requested_at),
+                |row| row.requested_at.to_string(),
+            ),
+            Column::money("Amount, USD", |row| row.amount),
+            Column::new(
+                Head::text("State"),
+                |_, row| {
                     let (tone, word) = state(row.status);
                     badges::badge(tone, word)
                 },
-                text: |row| state(row.status).1.to_owned(),
-            },
-            Column {
-                head: Head::number("Paid or failed"),
-                show: |_, row| text::optional_day(row.decided_at),
-                text: |row| file_time(row.decided_at),
-            },
-            Column {
-                head: Head::text("ID"),
-                show: |_, row| html! { span.mono.long { (row.id) } },
-                text: |row| row.id.to_string(),
-            },
+                |row| state(row.status).1.to_owned(),
+            ),
+            Column::new(
+                Head::number("Paid or failed"),
+                |_, row| text::optional_day(row.decided_at),
+                |row| file_time(row.decided_at),
+            ),
+            Column::new(
+                Head::text("ID"),
+                |_, row| html! { span.mono.long { (row.id) } },
+                |row| row.id.to_string(),
+            ),
         ]
     }
 

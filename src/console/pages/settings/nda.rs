@@ -84,7 +84,7 @@ impl FormPage for Nda {
             .await?;
         let team = visit.access.team();
         let is_first = team.nda_accepted_at.is_none() && (team.is_buyer || team.is_vendor);
-        Ok(Answer::done(if is_first { paths::CATALOG } else { Self::PATH }, Notice::NdaAccepted))
+        Ok(Answer::done(if is_first { visit.home() } else { Self::PATH }, Notice::NdaAccepted))
     }
 }
 
@@ -122,7 +122,7 @@ fn state(context: &Context, team: &Team, found: &Acceptance) -> Markup {
         (tables::facts(&facts))
         @if found.last.is_none() { p.note { "The market recorded the acceptance without a text." } }
         @if !found.is_due && (team.is_buyer || team.is_vendor) {
-            div.row { a.button href=(context.links.to(paths::CATALOG)) { "Open the catalog" } }
+            div.row { a.button href=(context.links.to(context.home())) { "Go on" } }
         }
     }
 }

@@ -262,7 +262,8 @@ impl Page for DeliveryPage {
     }
 }
 
-fn attempts(attempts: &[Attempt]) -> Markup {
+/// Returns the attempts of a delivery.
+pub fn attempts(attempts: &[Attempt]) -> Markup {
     if attempts.is_empty() {
         return html! { p { "None yet." } };
     }

@@ -15,7 +15,7 @@ use crate::{
             secrets, tables, text,
         },
         paths,
-        visit::Visit,
+        visit::{Context, Visit},
     },
     domain::events::EventType,
     error::{Error, Result},
@@ -64,22 +64,25 @@ pub fn event_text(kind: EventType) -> String {
 }
 
 /// The fields of a webhook.
-struct Input {
-    url: CheckedUrl,
-    description: String,
-    event_types: Vec<EventType>,
+pub struct Input {
+    /// Where messages are sent.
+    pub url: CheckedUrl,
+    /// What it is for.
+    pub description: String,
+    /// The types of the events that are sent; empty for all.
+    pub event_types: Vec<EventType>,
 }
 
 impl Input {
     /// Reads the fields, and looks up the host of the address.
-    async fn read(visit: &Visit<Member>, fields: &Fields) -> Result<Input> {
+    pub async fn read(context: &Context, fields: &Fields) -> Result<Input> {
         let mut problems = Vec::new();
         let kinds: Option<Vec<EventType>> = fields.all("event_types").map(EventType::parse).collect();
         if kinds.is_none() {
             problems.push(problem("event_types", "Choose types of events from the list."));
         }
         let checked = match fields.get("url").map(str::to_owned) {
-            Some(url) => visit.market().spawn_blocking(move |market| CheckedUrl::check(market, &url)).await,
+            Some(url) => context.market().spawn_blocking(move |market| CheckedUrl::check(market, &url)).await,
             None => Err(Error::invalid(problem(
                 "url",
                 "Enter an address, for example https://example.com/market.",
@@ -104,23 +107,42 @@ impl Input {
 }
 
 fn input_fields(inputs: &Inputs, webhook: Option<&Webhook>) -> Markup {
-    let hint =
-        html! { "The market sends to https addresses on the public internet, and looks the host up now." };
+    const NOTE: &str =
+        "Choose none to get all events of your team, those of later versions of the market, too.";
     let (url, description, chosen) = webhook.map_or(("", "", &[][..]), |webhook| {
         (webhook.url.as_str(), webhook.description.as_str(), webhook.event_types.as_slice())
     });
+    let is_offered = |kind: EventType| !OF_THE_MARKET.contains(&kind.resource());
+    fields_of(inputs, (url, description, chosen), NOTE, is_offered)
+}
+
+/// Returns the fields of a webhook: its address, its description, and the types of events that `is_offered` allows. `note` says what
+/// it means to choose none.
+pub fn fields_of(
+    inputs: &Inputs,
+    (url, description, chosen): (&str, &str, &[EventType]),
+    note: &str,
+    is_offered: fn(EventType) -> bool,
+) -> Markup {
+    let hint =
+        html! { "The market sends to https addresses on the public internet, and looks the host up now." };
     html! {
         (Field::text("url", "Address").hint(hint).value(url).required().at_most(2_048).show(inputs))
         (Field::text("description", "Description").value(description).at_most(500).show(inputs))
-        (event_types(inputs, chosen))
+        (event_types(inputs, chosen, note, is_offered))
     }
 }
 
-/// Returns checkboxes for all types of events, by what they are about.
-fn event_types(inputs: &Inputs, chosen: &[EventType]) -> Markup {
+/// Returns checkboxes for types of events, by what they are about.
+fn event_types(
+    inputs: &Inputs,
+    chosen: &[EventType],
+    note: &str,
+    is_offered: fn(EventType) -> bool,
+) -> Markup {
     let is_checked = |kind: &EventType| inputs.is_chosen("event_types", kind.as_str(), chosen.contains(kind));
     let mut groups: Vec<(&str, Vec<EventType>)> = Vec::new();
-    for kind in EventType::ALL.iter().filter(|kind| !OF_THE_MARKET.contains(&kind.resource())) {
+    for kind in EventType::ALL.iter().filter(|kind| is_offered(**kind)) {
         match groups.iter_mut().find(|(resource, _)| *resource == kind.resource()) {
             Some((_, kinds)) => kinds.push(*kind),
             None => groups.push((kind.resource(), vec![*kind])),
@@ -129,7 +151,7 @@ fn event_types(inputs: &Inputs, chosen: &[EventType]) -> Markup {
     html! {
         fieldset.stack.tight id="event_types" {
             legend { b { "Events" } }
-            p.note { "Choose none to get all events of your team, those of later versions of the market, too." }
+            p.note { (note) }
             div { @for (resource, kinds) in &groups {
                 @let count = kinds.iter().filter(|kind| is_checked(kind)).count();
                 details.facet open[count > 0] {

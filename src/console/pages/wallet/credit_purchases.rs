@@ -45,35 +45,31 @@ impl List for CreditPurchases {
 
     fn columns() -> Vec<Column<TeamCreditPurchase>> {
         vec![
-            Column {
-                head: Head::text("Requested"),
-                show: |_, row| text::moment(row.created_at),
-                text: |row| row.created_at.to_string(),
-            },
-            Column {
-                head: Head::number("Amount, USD"),
-                show: |_, row| html! { (text::money(row.amount)) },
-                text: |row| row.amount.to_string(),
-            },
-            Column {
-                head: Head::text("State"),
-                show: |_, row| {
+            Column::new(
+                Head::text("Requested"),
+                |_, row| text::moment(row.created_at),
+                |row| row.created_at.to_string(),
+            ),
+            Column::money("Amount, USD", |row| row.amount),
+            Column::new(
+                Head::text("State"),
+                |_, row| {
                     let (tone, word) = state(row.status);
                     badges::badge(tone, word)
                 },
-                text: |row| state(row.status).1.to_owned(),
-            },
-            Column {
-                head: Head::number("Decided"),
-                show: |_, row| text::optional_day(row.decided_at),
-                text: |row| row.decided_at.map(|at| at.to_string()).unwrap_or_default(),
-            },
-            Column {
-                head: Head::text("Reference"),
-                show: |_, row| html! { span.mono.long { (row.id) } },
-                text: |row| row.id.to_string(),
-            },
-            Column { head: Head::text("Request"), show: cancel_link, text: |_| String::new() },
+                |row| state(row.status).1.to_owned(),
+            ),
+            Column::new(
+                Head::number("Decided"),
+                |_, row| text::optional_day(row.decided_at),
+                |row| row.decided_at.map(|at| at.to_string()).unwrap_or_default(),
+            ),
+            Column::new(
+                Head::text("Reference"),
+                |_, row| html! { span.mono.long { (row.id) } },
+                |row| row.id.to_string(),
+            ),
+            Column::new(Head::text("Request"), cancel_link, |_| String::new()),
         ]
     }
 

@@ -80,11 +80,11 @@ impl List for EarningsEntries {
 
     fn columns() -> Vec<Column<WalletLine>> {
         let mut columns = columns(|context, line| about(context, line, true));
-        columns.push(Column {
-            head: Head::number("Available from"),
-            show: |_, line| text::day(line.entry.available_at),
-            text: |line| line.entry.available_at.to_string(),
-        });
+        columns.push(Column::new(
+            Head::number("Available from"),
+            |_, line| text::day(line.entry.available_at),
+            |line| line.entry.available_at.to_string(),
+        ));
         columns
     }
 
@@ -159,27 +159,27 @@ type Show = fn(&Context, &WalletLine) -> Markup;
 
 fn columns(about: Show) -> Vec<Column<WalletLine>> {
     vec![
-        Column {
-            head: Head::text("Time"),
-            show: |_, line| text::moment(line.entry.created_at),
-            text: |line| line.entry.created_at.to_string(),
-        },
-        Column {
-            head: Head::text("Reason"),
-            show: |_, line| html! { (reason(&line.entry)) },
-            text: |line| reason(&line.entry).to_owned(),
-        },
-        Column { head: Head::text("About"), show: about, text: |line| line.entry.description.clone() },
-        Column {
-            head: Head::number("Amount, USD"),
-            show: |_, line| html! { (signed(line.entry.amount)) },
-            text: |line| line.entry.amount.to_string(),
-        },
-        Column {
-            head: Head::number("Balance, USD"),
-            show: |_, line| html! { (text::money(line.balance)) },
-            text: |line| line.balance.to_string(),
-        },
+        Column::new(
+            Head::text("Time"),
+            |_, line| text::moment(line.entry.created_at),
+            |line| line.entry.created_at.to_string(),
+        ),
+        Column::new(
+            Head::text("Reason"),
+            |_, line| html! { (reason(&line.entry)) },
+            |line| reason(&line.entry).to_owned(),
+        ),
+        Column::new(Head::text("About"), about, |line| line.entry.description.clone()),
+        Column::new(
+            Head::number("Amount, USD"),
+            |_, line| html! { (signed(line.entry.amount)) },
+            |line| line.entry.amount.to_string(),
+        ),
+        Column::new(
+            Head::number("Balance, USD"),
+            |_, line| html! { (text::money(line.balance)) },
+            |line| line.balance.to_string(),
+        ),
     ]
 }
 
@@ -208,7 +208,7 @@ fn about(context: &Context, line: &WalletLine, is_earnings: bool) -> Markup {
 /// Returns the table of some entries, without filters and pages.
 pub fn table(context: &Context, label: &str, lines: &[WalletLine], is_earnings: bool) -> Markup {
     let columns = if is_earnings { EarningsEntries::columns() } else { CreditEntries::columns() };
-    let heads: Vec<Head> = columns.iter().map(|column| column.head).collect();
-    let row = |line: &WalletLine| columns.iter().map(|column| (column.show)(context, line)).collect();
+    let heads: Vec<Head> = columns.iter().map(Column::head).collect();
+    let row = |line: &WalletLine| columns.iter().map(|column| column.cell(context, line)).collect();
     tables::table(label, &heads, &lines.iter().map(row).collect::<Vec<_>>())
 }

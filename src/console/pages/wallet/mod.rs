@@ -133,7 +133,7 @@ fn figures(found: &Wallet, is_vendor: bool) -> Markup {
     }
     if is_vendor {
         add("Earnings, available", available, "can be converted into credits or withdrawn");
-        add("Earnings, pending", pending, "on hold until refunds are no longer possible");
+        add("Earnings, pending", pending, "on hold for some days after each sale");
         add("Earnings so far", earned, "after fees and refunds");
     }
     tables::figures(&figures)

@@ -6,6 +6,7 @@ mod sizes;
 mod stored;
 mod strangers;
 mod teams;
+mod vendors;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -73,6 +73,9 @@ async fn other_methods_do_nothing() {
         for method in
             [Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS, Method::TRACE, Method::CONNECT]
         {
+            if method == Method::PUT && !row.is_shown && !row.has_form {
+                continue;
+            }
             let page = browser.send(method.clone(), &path_of(&row), &[], String::new()).await;
             assert_eq!(page.status(), 405, "{method} {}", row.path);
             let allowed = page.response.header("allow");

@@ -15,20 +15,20 @@ use crate::harness::{
 
 /// What short texts begin with: a formula of spreadsheets, an end of attributes and elements, an element, and a letter of a script
 /// that is read from the right. Characters that reverse what follows are refused in all texts.
-const SHORT: &str = "=1+ZQ\"'><b onx=ZQ>\u{5D0}";
+pub const SHORT: &str = "=1+ZQ\"'><b onx=ZQ>\u{5D0}";
 
 /// What shows that a text was written by an attacker.
 const MARK: &str = "onx=ZQ";
 
 /// What long texts contain in addition.
-const LONG: &str = "&#x202E;&#8294;\n\n[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) <javascript:alert(1)> [c](data:text/html,x) \
+pub const LONG: &str = "&#x202E;&#8294;\n\n[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) <javascript:alert(1)> [c](data:text/html,x) \
      [d](//evil.example) ![e](https://evil.example/x.png) <a href=javascript:alert(1) onclick=x>f</a> \
      [g](https://evil.example/?\"onx=1) <script>alert(1)</script> <!-- x --> <![CDATA[x]]> <?x?>\n\n\
      ```html\tout flash\n</code><script>\n```\n\n| h | i |\n|:-:|--:|\n| <b> | j |\n\n\
      # k\n\n<div\nonclick=x>\n\n> > > > > l\n\n[m]: javascript:x \"n\"\n\n[m]\n\n<style>*{}</style>\n\n&lt;script&gt; &#60;b&#62;\n\n";
 
 /// The characters that change the direction of what follows.
-const CONTROLS: [char; 9] = [
+pub const CONTROLS: [char; 9] = [
     '\u{202A}', '\u{202B}', '\u{202C}', '\u{202D}', '\u{202E}', '\u{2066}', '\u{2067}', '\u{2068}',
     '\u{2069}',
 ];
@@ -125,7 +125,7 @@ fn corrupted_demo() -> TestMarket {
 }
 
 /// Returns what an attacker's text can change on a page.
-fn faults(document: &Document) -> Vec<String> {
+pub fn faults(document: &Document) -> Vec<String> {
     let mut faults = Vec::new();
     for line in &document.lines {
         // Each line of preformatted text is on its own.

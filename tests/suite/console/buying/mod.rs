@@ -36,7 +36,7 @@ const TERMS: &str = "For training only.\nNo <b>copies</b>.";
 /// Returns a market in which the seller offers `plain` (four codebases for $50, the sample for $2), `free` (its sample costs
 /// nothing), `dear` (for $5,000), and `single` (exclusively, for $80). The buyers have $1,000 of credits each, and keys for the
 /// console.
-fn shop() -> TestMarket {
+pub(super) fn shop() -> TestMarket {
     let code = |key: &str, price: Value| codebase(key, &price);
     let key = |team: &str| {
         json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",

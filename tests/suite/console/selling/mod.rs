@@ -1,11 +1,22 @@
 //! What a vendor does with what it sells: its start, bids, sales, earnings, and how it is paid.
 
+mod deals;
+mod start;
+
+use marketplace::console;
+use serde_json::json;
+
 use crate::{
-    harness::{TestMarket, browser::Browser},
+    harness::{
+        TestMarket,
+        browser::Browser,
+        records::{demo_records, id},
+    },
     sales::DAY,
 };
 
 const VENDOR: &str = "mkt_demo_vendor";
+const OPERATOR: &str = "mkt_demo_operator";
 
 /// Names of the teams that buy in the demo.
 const BUYERS: [&str; 2] = ["Aurora Frontier", "Copperline"];
@@ -34,9 +45,11 @@ async fn start_and_lists_of_a_vendor_name_no_buyer() {
     ] {
         let page = browser.get(path).await;
         page.expect(200, expected);
+        // The start shows requests of buyers, who published them under their names.
+        let (before, rest) = page.text.split_once("id=\"asked\"").unwrap_or((&page.text, ""));
+        let after = rest.split_once("</section>").map_or("", |(_, after)| after);
         for buyer in BUYERS {
-            // The start can show a request of a buyer who published it under its name, but no bid and no sale.
-            assert!(!page.text.contains(buyer), "{path}: {buyer}");
+            assert!(!before.contains(buyer) && !after.contains(buyer), "{path}: {buyer}");
         }
     }
     let sales = browser.get("/console/selling/sales").await;
@@ -90,11 +103,65 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     assert!(!notifications.text.contains("DE00"));
     browser.get(withdraw).await.expect(200, "For safety");
     browser.post(withdraw, &[("amount", "10")]).await.expect(409, "can be requested again");
-    market.clock().advance(3 * DAY);
+    let refused = browser.post(withdraw, &[("amount", "10")]).await;
+    refused.expect(409, "For safety, withdrawals can be requested again from 2026-03-04 09:00:00 UTC on.");
+    // Operators are not held up, and only they read the text.
+    let team = id("teams", demo_records().find("teams", "lumen-codeworks"));
+    let body = json!({"team_id": team, "amount": "5.00"});
+    market.call(OPERATOR, "POST", "/operator/v1/withdrawals", &body).await.expect_status(201);
+    let known = market.get(OPERATOR, &format!("/operator/v1/teams/{team}")).await.ok();
+    assert_eq!(known["payout_setup"], "IBAN DE00 0000");
+    no_page_shows(&market, &browser, "DE00").await;
+    market.clock().advance(3 * DAY - 1);
+    browser.post(withdraw, &[("amount", "10")]).await.expect(409, "can be requested again");
+    market.clock().advance(1);
     let page = browser.get(withdraw).await;
     let answer = browser.submit(&page, withdraw, &[("amount", "10")]).await;
     assert_eq!(answer.location(), "/console/selling/withdrawals?notice=withdrawal_requested");
     browser.get("/console/selling/withdrawals").await.expect(200, "$10.00");
+}
+
+/// Asserts that no page of the team, and nothing that its keys read, has a text.
+async fn no_page_shows(market: &TestMarket, browser: &Browser<'_>, text: &str) {
+    let pages = console::pages().into_iter().filter(|row| row.is_shown && !row.path.contains('{'));
+    for row in pages {
+        let page = browser.open(&format!("/console{}", row.path)).await;
+        assert!(!page.text.contains(text), "{}: {}", row.path, page.visible());
+        market.clock().advance(1_000_000);
+    }
+    for path in ["/v2/vendor/notifications", "/v2/wallet", "/v2/wallet/earnings"] {
+        let answer = market.get(VENDOR, path).await.ok().to_string();
+        assert!(!answer.contains(text), "{path}: {answer}");
+    }
+}
+
+/// A change by an operator notifies the team, and holds it up as well; the same text again is none.
+#[tokio::test]
+async fn operator_changes_how_a_team_is_paid() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let team = id("teams", demo_records().find("teams", "lumen-codeworks"));
+    let path = format!("/operator/v1/teams/{team}");
+    let told = async || {
+        let page = browser.get("/console/notifications?type=payout_setup_changed").await;
+        page.text.matches("How the market pays your team was changed.").count()
+    };
+    for expected in [1, 1] {
+        market.call(OPERATOR, "PATCH", &path, &json!({"payout_setup": "IBAN XX11"})).await.ok();
+        assert_eq!(told().await, expected);
+        market.clock().advance(DAY);
+    }
+    browser.get("/console/selling/earnings/withdraw").await.expect(200, "For safety");
+    let list = browser.get("/console/notifications?type=payout_setup_changed").await;
+    list.expect(200, "href=\"/console/settings/payout\"");
+    market.clock().advance(2 * DAY);
+    browser.get("/console/selling/earnings/withdraw").await.expect(200, "Request the withdrawal");
+    // Another text holds up again, and the delay begins anew with each change.
+    let setup = browser.get("/console/settings/payout").await;
+    let answer = browser.submit(&setup, "/console/settings/payout", &[("payout_setup", "IBAN XX11")]).await;
+    assert_eq!(answer.status(), 303);
+    assert_eq!(told().await, 2, "the team does not learn whether it guessed the text");
+    browser.get("/console/selling/earnings/withdraw").await.expect(200, "For safety");
 }
 
 #[tokio::test]

@@ -1,0 +1,88 @@
+//! What the page has on which assets are attached, and what both of its tables need.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+
+use crate::{
+    console::{
+        notices::Notice,
+        pages::inventory::state::{self, InventoryState},
+        parts::text,
+        visit::Context,
+    },
+    domain::{row_ids::AssetRowId, stages::RequiredField},
+    operations::assets::AssetPage,
+    store::{groups::Group, listings::ListingRow},
+    string_enum::StringEnum,
+};
+
+/// Number of assets on a page of a table.
+pub(super) const ROWS_PER_PAGE: usize = 50;
+
+/// Maximum number of assets of a listing before a page.
+const MAX_OFFSET: u64 = 10_000_000;
+
+/// Field of the query with the number of candidates before the page.
+pub(super) const FROM: &str = state::FROM;
+
+/// Field of the query with the number of attached assets before the page.
+pub(super) const ATTACHED_FROM: &str = "attached_from";
+
+/// What the page shows.
+pub(super) struct Found {
+    /// The listing.
+    pub(super) listing: ListingRow,
+    /// Why its assets cannot be changed; `None` if they can.
+    pub(super) refusal: Option<&'static str>,
+    /// A page of what is attached.
+    pub(super) attached: AssetPage,
+    /// The groups of the inventory.
+    pub(super) groups: Vec<Group>,
+    /// What is searched for.
+    pub(super) state: InventoryState,
+    /// A page of what was found; `None` if the search cannot be read.
+    pub(super) candidates: Option<AssetPage>,
+    /// Which of these are attached already.
+    pub(super) attached_candidates: BTreeSet<AssetRowId>,
+}
+
+/// Returns the offset in a field of the query.
+pub(super) fn offset(context: &Context, name: &str) -> u64 {
+    context.query.get(name).and_then(|number| number.parse().ok()).unwrap_or(0).min(MAX_OFFSET)
+}
+
+/// Returns the names of fields that an asset lacks, as people read them.
+pub(super) fn field_names(fields: &[RequiredField]) -> String {
+    let name = |field: &RequiredField| match field {
+        RequiredField::PriceUsd => "price".to_owned(),
+        RequiredField::DomainTags => "domains".to_owned(),
+        RequiredField::MergedPrs => "merged pull requests".to_owned(),
+        RequiredField::CiOnPrs => "checks of pull requests".to_owned(),
+        other => other.as_str().replace('_', " "),
+    };
+    fields.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Shows the links between the pages of one of the tables; the other table stays where it is.
+pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64) -> Markup {
+    let from = offset(context, name);
+    let (shown, rows) = (shown as u64, ROWS_PER_PAGE as u64);
+    let at = |from: u64| {
+        let number = if from == 0 { String::new() } else { from.to_string() };
+        let part = if name == FROM { "attach" } else { "attached" };
+        format!("{}#{part}", context.here(&context.query.without(Notice::FIELD, None).with(name, &number)))
+    };
+    html! {
+        nav.row.apart aria-label={ @if name == FROM { "Pages of your inventory" } @else { "Pages of what is attached" } } {
+            span.note {
+                @if shown == 0 { "Nothing on this page of " (text::grouped(total)) }
+                @else { (text::grouped(from + 1)) " to " (text::grouped(from + shown)) " of " (text::grouped(total)) }
+            }
+            span.row {
+                @if from > 0 { a.button href=(at(from.saturating_sub(rows))) rel="prev" { "Back" } }
+                @if shown > 0 && from + shown < total { a.button href=(at(from + shown)) rel="next" { "Next" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Kinds of assets, and their retirement.
+
+use maud::{Markup, html};
+
+use super::{ASSET_TYPES, TAXONOMY_TABS};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        parts::{
+            badges::{self, Tone},
+            text,
+        },
+        resources::{
+            self, Input, Resource, Shown,
+            Shows::{Flag, Many, Moment, Plain, State, Text},
+            Step,
+        },
+    },
+    domain::{
+        assets::Kind,
+        state_machine::StateMachine,
+        taxonomy::{AssetTypeOperation, AssetTypeStage, AssetTypeState, Deprecation, Retirement},
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Platform,
+        asset_types::{self, DeprecationInput},
+        operator_views,
+    },
+    store::records::{
+        Records,
+        any_record::{AnyRecord, RecordKey, Value},
+        asset_types::ASSET_TYPES as ASSET_TYPE_RECORDS,
+    },
+    string_enum::StringEnum,
+};
+
+/// The resource.
+pub struct AssetTypes;
+
+impl Resource for AssetTypes {
+    const LIST: &'static str = ASSET_TYPES;
+    const NEW_PATH: &'static str = "/operator/asset-types/new";
+    const RECORD: &'static str = "/operator/asset-types/{slug}";
+    const STEP: &'static str = "/operator/asset-types/{slug}/{step}";
+    const TITLE: &'static str = "Kinds of assets";
+    const FILE_NAME: &'static str = "asset-types";
+    const RECORDS: &'static Records = &ASSET_TYPE_RECORDS;
+    const SUBJECT: &'static str = "asset_type";
+    const API: &'static str = "/operator/v1/asset-types";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Taxonomy" });
+    const EMPTY: &'static str = "The kinds of assets that the market knows stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("label", "Name", Plain),
+        Shown::listed("stage", "State", State),
+        Shown::listed("is_enabled", "New assets", Flag),
+        Shown::listed("deprecated_at", "Retirement announced", Moment),
+        Shown::listed("retires_at", "Retires", Moment),
+        Shown::detail("accepts_new_listings", "Can be added to listings until then", Flag),
+        Shown::detail("message", "What vendors were told", Text),
+        Shown::detail("retired_at", "Retired", Moment),
+        Shown::detail("listing_kinds", "Former names of listings", Many),
+        Shown::detail("slug", "Name in filters", Plain),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "enabled", label: "New assets", values: resources::yes_or_no },
+            ListFilter { name: "deprecated", label: "Retirement announced", values: resources::yes_or_no },
+        ]
+    }
+
+    fn identify(text: &str) -> Result<RecordKey> {
+        Ok(RecordKey::Name(text.to_owned()))
+    }
+
+    fn key_of(record: &AnyRecord) -> String {
+        record.text("slug").to_owned()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("label").to_owned()
+    }
+
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        let stage = state_of(record, now).stage.as_str();
+        record.set("stage", Value::Text(stage.to_owned()));
+    }
+
+    const STEPS: &'static [Step] = STEPS;
+}
+
+/// Returns the state of a kind at this time.
+fn state_of(record: &AnyRecord, now: Timestamp) -> AssetTypeState {
+    let announced = record.time("deprecated_at").map(|deprecated_at| Deprecation {
+        deprecated_at,
+        retires_at: record.time("retires_at").unwrap_or_default(),
+        accepts_new_listings: record.is_true("accepts_new_listings"),
+        message: String::new(),
+    });
+    let retired_at = record.time("retired_at");
+    let retirement = announced.map(|announced| Retirement { announced, retired_at });
+    AssetTypeState::new(record.is_true("is_enabled"), retirement.as_ref(), now)
+}
+
+fn refused(record: &AnyRecord, operation: AssetTypeOperation, reason: &'static str) -> Option<&'static str> {
+    let stage = AssetTypeStage::parse(record.text("stage"));
+    let state = stage.map(|stage| AssetTypeState { is_enabled: record.is_true("is_enabled"), stage });
+    (!state.is_some_and(|state| state.allows(operation))).then_some(reason)
+}
+
+fn kind_of(record: &AnyRecord) -> Result<Kind> {
+    Kind::parse(record.text("slug")).ok_or_else(|| Error::not_found("asset type"))
+}
+
+/// Shows what the retirement of a kind concerns.
+fn effects(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Markup> {
+    let found = operator_views::retirement_effects(reader, platform, kind_of(record)?)?;
+    let listings = text::counted(found.listings, "listing has", "listings have");
+    let vendors = text::counted(found.vendors, "vendor has", "vendors have");
+    Ok(badges::message(
+        Tone::Warning,
+        &html! {
+            (listings) " such assets, " (text::grouped(found.published)) " of them in the catalog. " (vendors)
+            " such assets or listings. When the kind retires, nobody can make such assets or add them to listings any more, and the \
+             listings that have them say so. They stay in the catalog until their vendors take them out."
+        },
+    ))
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "enable",
+        label: "Allow new assets",
+        question: "Vendors can make assets of this kind.",
+        obstacle: |record| {
+            let is_enabled =
+                record.is_true("is_enabled").then_some("Vendors can make assets of this kind already.");
+            is_enabled.or_else(|| refused(record, AssetTypeOperation::Enable, "The kind is retired."))
+        },
+        operation: "update_asset_type",
+        perform: |writer, operator, record, _| {
+            asset_types::set_enabled(writer, operator.platform(), kind_of(record)?, true).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "disable",
+        label: "Stop new assets",
+        question: "Vendors can no longer make assets of this kind. Those that exist stay.",
+        obstacle: |record| {
+            (!record.is_true("is_enabled")).then_some("Vendors cannot make assets of this kind already.")
+        },
+        operation: "update_asset_type",
+        perform: |writer, operator, record, _| {
+            asset_types::set_enabled(writer, operator.platform(), kind_of(record)?, false).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "deprecate",
+        label: "Announce the retirement",
+        question: "Vendors who have such assets or listings are notified. What was announced can be changed until the kind retires.",
+        inputs: &[
+            Input::Day("retires_at", "Retires on", "The kind retires when this day begins (UTC)."),
+            Input::Tick("accepts_new_listings", "Such assets can still be added to listings until then."),
+            Input::Lines("message", "Note for vendors", "For example what to sell instead."),
+        ],
+        obstacle: |record| refused(record, AssetTypeOperation::Deprecate, "The kind is retired."),
+        preview: Some(effects),
+        operation: "deprecate_asset_type",
+        perform: |writer, operator, record, fields| {
+            fields.require("retires_at", "Enter a day, for example 2027-01-31.")?;
+            let input = DeprecationInput {
+                retires_at: resources::day(fields, "retires_at")?.unwrap_or_default(),
+                accepts_new_listings: resources::tick(fields, "accepts_new_listings"),
+                message: resources::typed(fields, "message"),
+            };
+            asset_types::deprecate(writer, operator.platform(), kind_of(record)?, &input).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "retire",
+        label: "Retire now",
+        question: "The kind retires now, earlier than announced. It cannot be brought back here.",
+        obstacle: |record| {
+            refused(
+                record,
+                AssetTypeOperation::Retire,
+                "Only a kind whose retirement was announced can retire.",
+            )
+        },
+        preview: Some(effects),
+        is_final: true,
+        operation: "retire_asset_type",
+        perform: |writer, operator, record, _| {
+            asset_types::retire(writer, operator.platform(), kind_of(record)?).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+];

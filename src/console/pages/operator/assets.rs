@@ -1,0 +1,133 @@
+//! Assets of all teams. Operators read them; they can check one.
+
+use maud::html;
+use uuid::Uuid;
+
+use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TASKSETS, TEAMS, quality_runs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        parts::{assets, tables, text},
+        resources::{
+            self, Below, Resource, Shown,
+            Shows::{
+                Flag, Id, Many, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
+                Word,
+            },
+            Step,
+        },
+        visit::Context,
+    },
+    domain::{assets::Kind, stages::Stage},
+    error::{Error, Result},
+    market::Reader,
+    operations::{access::Platform, records},
+    store::records::{
+        Records,
+        any_record::AnyRecord,
+        assets::{ASSETS as ASSET_RECORDS, AssetRecord},
+    },
+};
+
+/// The resource.
+pub struct Assets;
+
+impl Resource for Assets {
+    const LIST: &'static str = ASSETS;
+    const NEW_PATH: &'static str = "/operator/assets/new";
+    const RECORD: &'static str = "/operator/assets/{id}";
+    const STEP: &'static str = "/operator/assets/{id}/{step}";
+    const TITLE: &'static str = "Assets";
+    const FILE_NAME: &'static str = "assets";
+    const RECORDS: &'static Records = &ASSET_RECORDS;
+    const API: &'static str = "/operator/v1/assets";
+    const EMPTY: &'static str = "What vendors have in their inventories stands here.";
+    const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("title", "Name", Plain),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("kind", "Kind", Word),
+        Shown::listed("price_cents", "Price, USD", Money),
+        Shown::listed("archive_status", "Copy of the data", State),
+        Shown::listed("analysis_status", "Analysis", State),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::detail("description", "Description, in the words of the vendor", Text),
+        Shown::detail("domain_tags", "Domains", Many),
+        Shown::detail("other_domain", "Other domain", Plain),
+        Shown::detail("exclusivity", "Exclusivity", Word),
+        Shown::detail("lines_of_code", "Lines of code", Number),
+        Shown::detail("commits", "Commits", Number),
+        Shown::detail("contributors", "Contributors", Number),
+        Shown::detail("merged_prs", "Merged pull requests", Number),
+        Shown::detail("history_start", "First commit", Plain),
+        Shown::detail("history_end", "Last commit", Plain),
+        Shown::detail("channel", "Source of the data", Word),
+        Shown::detail("repo_full_name", "Repository", Plain),
+        Shown::detail("is_private", "Needs credentials", Flag),
+        Shown::detail("archive_bytes", "Size of the copy", Size),
+        Shown::detail("archive_error", "Why copying failed", Plain),
+        Shown::detail("analysis_error", "Why the analysis failed", Plain),
+        Shown::detail("commit_sha", "Analyzed commit", Id),
+        Shown::detail("attached_at", "Data linked", Moment),
+        Shown::detail("analyzed_at", "Analyzed", Moment),
+        Shown::detail("task_type", "Subject of the task", Word),
+        Shown::detail("listing_ids", "Listings with it", Linked(LISTINGS)),
+        Shown::detail("taskset_ids", "Tasksets", Linked(TASKSETS)),
+        Shown::detail("uuid", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "kind", label: "Kind", values: text::word_choices::<Kind> },
+            ListFilter { name: "stage", label: "Stage", values: text::word_choices::<Stage> },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "listing_id", label: "ID of a listing", values: Vec::new },
+        ]
+    }
+
+    fn key_of(record: &AnyRecord) -> String {
+        record.id("uuid").map(|id| id.to_string()).unwrap_or_default()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        match record.text("title").trim() {
+            "" => "Without a name".to_owned(),
+            title => title.to_owned(),
+        }
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        vec![("Quality runs", format!("{RUNS}?asset_id={}", Self::key_of(record)))]
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "check",
+        label: "Start a quality run",
+        question: "The asset is checked by itself. Its team pays for it. The run waits until the data is analyzed.",
+        obstacle: |record| {
+            record.text("channel").is_empty().then_some("It has no linked data that can be checked.")
+        },
+        operation: "create_quality_run",
+        perform: |writer, operator, record, _| {
+            let run = quality_runs::start_of_asset(writer, operator.platform(), asset_id(record)?)?;
+            Ok(Some(resources::path_of::<quality_runs::QualityRuns>(&run.to_string())))
+        },
+        ..Step::PLAIN
+    }];
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let found: AssetRecord = records::find(reader.rows, platform, &asset_id(record)?)?;
+        let stage = assets::stage(found.asset.stage());
+        let missing = assets::missing(&found.asset);
+        Ok(Some(Box::new(move |_: &Context| {
+            let missing = if missing.is_empty() { "Nothing".to_owned() } else { missing };
+            let facts = [("Stage", html! { (stage) }), ("Missing", html! { (missing) })];
+            tables::section("stage", "On the way to a listing", &tables::facts(&facts))
+        })))
+    }
+}
+
+fn asset_id(record: &AnyRecord) -> Result<Uuid> {
+    record.id("uuid").ok_or_else(|| Error::internal("an asset without an ID"))
+}

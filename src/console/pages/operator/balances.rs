@@ -1,0 +1,134 @@
+//! The balances of the whole market, with the proof that they add up.
+
+use maud::{Markup, html};
+
+use super::ledger::{account_words, reason_words};
+use crate::{
+    console::{
+        address::Query,
+        answer::{Answer, Content},
+        navigation::{NavigationItem, Section},
+        page::Page,
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+        },
+        text,
+        visit::{Context, Visit},
+    },
+    domain::{ledger::AccountKind, money::Cents},
+    error::Result,
+    operations::{
+        access::Operator,
+        balances::{self, MarketBalances, Origin, Proof},
+    },
+    string_enum::StringEnum,
+};
+
+/// Path of the page.
+const PATH: &str = "/operator/balances";
+
+/// Name of the field of the query that asks for the proof.
+const PROOF: &str = "proof";
+
+/// The page.
+pub struct Balances;
+
+impl Page for Balances {
+    const PATH: &'static str = PATH;
+    const TITLE: &'static str = "Balances";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Balances" });
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let is_asked = visit.query.get(PROOF).is_some();
+        let read = visit.read(move |reader, operator| {
+            let platform = operator.platform();
+            let proof = is_asked.then(|| balances::prove(reader, platform)).transpose()?;
+            Ok((balances::of_market(reader, platform)?, proof))
+        });
+        let (found, proof) = read.await?;
+        let body = html! {
+            p { "All accounts of the market together. Money only moves between them, so they add up to zero: what came in by payments \
+                 is what teams have, what the market has, and what was paid out." }
+            (stored(&found))
+            @match &proof {
+                Some(proof) => (proven(proof)),
+                None => (ask(&visit.context)),
+            }
+        };
+        Ok(Content::new(Self::TITLE, body).with_request("/operator/v1/wallets").into())
+    }
+}
+
+fn stored(found: &MarketBalances) -> Markup {
+    let heads = [Head::text("Account"), Head::number("Balance, USD")];
+    let teams = [
+        ("Credits of all teams", found.teams.credits),
+        ("Earnings of all teams, available", found.teams.available),
+        ("Earnings of all teams, on hold", found.teams.pending),
+    ];
+    let platform = found.platform.iter().map(|(account, amount)| (account_words(*account), *amount));
+    let row = |(name, amount): (&str, Cents)| vec![html! { (name) }, html! { (text::money(amount)) }];
+    let mut rows: Vec<_> = teams.into_iter().chain(platform).map(row).collect();
+    rows.push(vec![html! { b { "Sum" } }, html! { b { (text::money(found.sum())) } }]);
+    html! {
+        (tables::table("Balances", &heads, &rows))
+        @if found.sum() == Cents(0) { p { (badges::badge(Tone::Good, "The stored balances add up to zero.")) } }
+        @else { (badges::message(Tone::Bad, &html! { "The stored balances do not add up to zero." })) }
+    }
+}
+
+fn ask(context: &Context) -> Markup {
+    let address = context.here(&Query::default().with(PROOF, "all"));
+    let content = html! {
+        p { "Compare each stored balance, each hold, and each withdrawal with all postings. It reads the whole ledger, which can take \
+             some seconds in a large market." }
+        div.row { a.button href=(address) { "Check all postings" } }
+    };
+    tables::section("proof", "Proof", &content)
+}
+
+/// Returns the sums of all postings, and what contradicts them.
+fn proven(proof: &Proof) -> Markup {
+    let heads =
+        [Head::text("Account"), Head::text("Reason"), Head::number("Entries"), Head::number("Sum, USD")];
+    let row = |origin: &Origin| {
+        vec![
+            html! { (account_words(origin.account)) },
+            html! { (reason_words(origin.entry_type)) },
+            html! { (text::grouped(origin.entries)) },
+            html! { (text::money(origin.amount)) },
+        ]
+    };
+    let rows: Vec<_> = proof.origins.iter().map(row).collect();
+    let content = html! {
+        @if proof.problems.is_empty() {
+            p { (badges::badge(Tone::Good, "All balances, holds, and withdrawals are what the postings say.")) }
+        } @else {
+            (badges::message(Tone::Bad, &html! {
+                b { "The ledger contradicts itself. Restore a backup, or report the problem:" }
+                ul { @for problem in &proof.problems { li.long { (problem) } } }
+            }))
+        }
+        (tables::sum(&sums(proof)))
+        (tables::table("Sums of all postings", &heads, &rows))
+    };
+    tables::section("proof", "Proof", &content)
+}
+
+/// Returns the sum of the postings to each kind of account, and of all.
+fn sums(proof: &Proof) -> Vec<(&'static str, String)> {
+    let kinds = AccountKind::ALL;
+    let of = |kind: AccountKind| {
+        let amounts = proof.origins.iter().filter(move |origin| origin.account == kind);
+        amounts.map(|origin| origin.amount.0).sum::<i64>()
+    };
+    let mut sums: Vec<_> =
+        kinds.iter().map(|kind| (account_words(*kind), text::money(Cents(of(*kind))))).collect();
+    let total = kinds.iter().map(|kind| of(*kind)).sum();
+    sums.push(("Sum of all postings", text::money(Cents(total))));
+    sums
+}

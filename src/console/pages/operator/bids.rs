@@ -1,0 +1,176 @@
+//! Bids of all buyers on listings.
+
+use uuid::Uuid;
+
+use super::{LISTINGS, TEAMS, id_of, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            self, Input, Resource, Shown,
+            Shows::{Id, Moment, Money, Record, State, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{listings::Actor, offers::OfferStatus, purchases::PayWith, teams::Team},
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::{ActingOperator, Buyer, Vendor},
+        offers::{self, OfferInput},
+        teams,
+    },
+    store::records::{Records, any_record::AnyRecord, offers::OFFERS},
+};
+
+/// The resource.
+pub struct Bids;
+
+/// How a buyer pays.
+const PAY_WITH: Input =
+    Input::Options("pay_with", "Payment, if the bid is accepted", text::word_choices::<PayWith>);
+
+const AMOUNT: Input = Input::Amount("amount", "Amount, USD", "Before fees.");
+
+/// Why a bid that was decided cannot be changed any more.
+fn decided(record: &AnyRecord) -> Option<&'static str> {
+    (record.text("status") != "submitted").then_some("This bid has been decided.")
+}
+
+impl Resource for Bids {
+    const LIST: &'static str = "/operator/bids";
+    const NEW_PATH: &'static str = "/operator/bids/new";
+    const RECORD: &'static str = "/operator/bids/{id}";
+    const STEP: &'static str = "/operator/bids/{id}/{step}";
+    const TITLE: &'static str = "Bids";
+    const FILE_NAME: &'static str = "bids";
+    const RECORDS: &'static Records = &OFFERS;
+    const API: &'static str = "/operator/v1/offers";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Market, label: "Bids" });
+    const EMPTY: &'static str = "What buyers bid on listings stands here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("listing_id", "Listing", Record(LISTINGS)),
+        Shown::listed("team_id", "Buyer", Record(TEAMS)),
+        Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("amount", "Amount, USD", Money),
+        Shown::listed("pay_with", "Payment", Word),
+        Shown::listed("status", "Status", State),
+        Shown::listed("created_at", "Made", Moment),
+        Shown::detail("id", "ID", Id),
+        Shown::detail("purchase_id", "Purchase", Record("/operator/purchases")),
+        Shown::detail("updated_at", "Changed", Moment),
+        Shown::detail("expires_at", "Expires", Moment),
+        Shown::detail("decided_at", "Decided", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<OfferStatus> },
+            ListFilter { name: "team_id", label: "ID of the buyer", values: Vec::new },
+            ListFilter { name: "vendor_team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "listing_id", label: "ID of the listing", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Bid {}", text::short_id(record))
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Make a bid",
+        question: "You bid in the name of a buyer, who can have one bid on a listing. The vendor is notified. No money is taken.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Line("listing_id", "ID of the listing", "It must be in the catalog, and accept bids."),
+            AMOUNT,
+            PAY_WITH,
+        ],
+        operation: "create_offer",
+        perform: |writer, operator, _, fields| {
+            let buyer = operator.platform().buyer(inputs::team(writer, fields)?).map_err(inputs::of_team)?;
+            let listing = resources::id(fields, "listing_id")?;
+            let (amount, pay_with) =
+                (fields.required_amount("amount")?, resources::choice(fields, "pay_with")?);
+            let input = OfferInput { listing, amount, pay_with };
+            let id = offers::submit(writer, &buyer, Actor::Team, &input)?;
+            Ok(Some(resources::path_of::<Bids>(&id.to_string())))
+        },
+        ..Step::PLAIN
+    });
+
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "accept",
+            label: "Accept",
+            question: "You accept it in the name of the vendor. It becomes a purchase: completed at once if the buyer pays with \
+                       credits and has enough, otherwise pending until the invoice is paid.",
+            obstacle: decided,
+            is_final: true,
+            operation: "accept_offer",
+            perform: |writer, operator, record, _| {
+                let vendor = vendor(writer, operator, record)?;
+                offers::accept(writer, &vendor, Actor::Team, id_of(record)?).map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "decline",
+            label: "Decline",
+            question: "You decline it in the name of the vendor. The buyer is notified.",
+            obstacle: decided,
+            is_final: true,
+            operation: "decline_offer",
+            perform: |writer, operator, record, _| {
+                let vendor = vendor(writer, operator, record)?;
+                offers::decline(writer, &vendor, Actor::Team, id_of(record)?).map(|()| None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "change",
+            label: "Change",
+            question: "You change it in the name of the buyer. It keeps its ID, and expires at the same time.",
+            inputs: &[AMOUNT, PAY_WITH],
+            obstacle: decided,
+            operation: "update_offer",
+            perform: |writer, operator, record, fields| {
+                let buyer =
+                    operator.platform().buyer(buyer_team(writer, record)?).map_err(inputs::of_team)?;
+                let (amount, pay_with) =
+                    (fields.required_amount("amount")?, resources::choice(fields, "pay_with")?);
+                offers::change(writer, &buyer, Actor::Team, id_of(record)?, Some(amount), Some(pay_with))?;
+                Ok(None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "withdraw",
+            label: "Withdraw",
+            question: "You withdraw it in the name of the buyer.",
+            obstacle: decided,
+            is_final: true,
+            operation: "withdraw_offer",
+            perform: |writer, operator, record, _| {
+                let buyer: Buyer = operator.platform().former_buyer(buyer_team(writer, record)?)?;
+                offers::withdraw(writer, &buyer, Actor::Team, id_of(record)?).map(|()| None)
+            },
+            ..Step::PLAIN
+        },
+    ];
+}
+
+fn buyer_team(writer: &Writer, record: &AnyRecord) -> Result<Team> {
+    teams::resolve(writer.rows, &related(record, "team_id")?.to_string())
+}
+
+fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
+    operator.platform().vendor_of_listing(writer.rows, related(record, "listing_id")?)
+}
+
+fn related(record: &AnyRecord, name: &str) -> Result<Uuid> {
+    record.id(name).ok_or_else(|| Error::internal("a bid without its team or its listing"))
+}

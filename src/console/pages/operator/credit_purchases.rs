@@ -1,0 +1,113 @@
+//! Credits that teams buy, and pay for outside the marketplace.
+
+use super::{KEYS, TEAMS, id_of, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            self, Input, Resource, Shown,
+            Shows::{Id, Moment, Money, Record, State},
+            Step,
+        },
+        text,
+    },
+    domain::{credit_purchases::CreditPurchaseStatus, listings::Actor},
+    operations::credit_purchases,
+    store::records::{Records, any_record::AnyRecord, credit_purchases::CREDIT_PURCHASES},
+};
+
+/// The resource.
+pub struct CreditPurchases;
+
+fn decided(record: &AnyRecord) -> Option<&'static str> {
+    (record.text("status") != "pending").then_some("Only a pending request can be decided.")
+}
+
+impl Resource for CreditPurchases {
+    const LIST: &'static str = "/operator/credit-purchases";
+    const NEW_PATH: &'static str = "/operator/credit-purchases/new";
+    const RECORD: &'static str = "/operator/credit-purchases/{id}";
+    const STEP: &'static str = "/operator/credit-purchases/{id}/{step}";
+    const TITLE: &'static str = "Credit purchases";
+    const FILE_NAME: &'static str = "credit-purchases";
+    const RECORDS: &'static Records = &CREDIT_PURCHASES;
+    const API: &'static str = "/operator/v1/credit-purchases";
+    const SUBJECT: &'static str = "credit_purchase";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Credit purchases" });
+    const EMPTY: &'static str = "Credits that teams buy or request stand here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "ID", Id),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("amount", "Amount, USD", Money),
+        Shown::listed("status", "Status", State),
+        Shown::listed("created_at", "Requested", Moment),
+        Shown::listed("decided_at", "Decided", Moment),
+        Shown::detail("key_id", "Requested with the key", Record(KEYS)),
+        Shown::detail("ledger_entry_id", "Ledger entry", Record("/operator/ledger")),
+        Shown::detail("completed_at", "Credits added", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter {
+                name: "status",
+                label: "Status",
+                values: text::word_choices::<CreditPurchaseStatus>,
+            },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Credit purchase {}", text::short_id(record))
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Add bought credits",
+        question: "A team has bought credits, and has paid for them outside the marketplace. They can be spent at once.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Amount("amount", "Amount, USD", "What was paid, and the credits that are added."),
+        ],
+        operation: "create_credit_purchase",
+        perform: |writer, operator, _, fields| {
+            let member =
+                operator.platform().member(inputs::team(writer, fields)?).map_err(inputs::of_team)?;
+            let amount = fields.required_amount("amount")?;
+            let made = credit_purchases::create(writer, &member, Actor::Team, amount)?;
+            Ok(Some(resources::path_of::<CreditPurchases>(&made.id.to_string())))
+        },
+        ..Step::PLAIN
+    });
+
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "complete",
+            label: "Complete",
+            question: "The payment has arrived. The credits are added, and the team can spend them at once.",
+            obstacle: decided,
+            operation: "complete_credit_purchase",
+            perform: |writer, operator, record, _| {
+                credit_purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)
+                    .map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "reject",
+            label: "Reject",
+            question: "No credits are added. The team can request them again.",
+            obstacle: decided,
+            is_final: true,
+            operation: "reject_credit_purchase",
+            perform: |writer, operator, record, _| {
+                credit_purchases::reject(writer, operator.platform(), Actor::Platform, id_of(record)?)
+                    .map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+    ];
+}

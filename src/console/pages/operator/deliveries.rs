@@ -1,0 +1,97 @@
+//! Deliveries of events to webhooks, with the attempts that were made.
+
+use maud::html;
+
+use super::{TEAMS, id_of};
+use crate::{
+    console::{
+        lists::ListFilter,
+        pages::settings::{webhook::attempts, webhook_forms::event_text},
+        parts::tables,
+        resources::{
+            Below, Resource, Shown,
+            Shows::{Id, Moment, Number, Plain, Record, State},
+            Step,
+        },
+        text,
+    },
+    domain::{events::EventType, webhooks::DeliveryStatus},
+    error::Result,
+    market::Reader,
+    operations::{access::Platform, webhook_deliveries},
+    store::records::{Records, any_record::AnyRecord, webhook_deliveries::WEBHOOK_DELIVERIES},
+    string_enum::StringEnum,
+};
+
+/// Path of the list.
+pub const LIST: &str = "/operator/webhook-deliveries";
+
+/// The resource.
+pub struct Deliveries;
+
+/// Returns all types of events with their words, for a filter.
+pub fn event_choices() -> Vec<(&'static str, String)> {
+    EventType::ALL.iter().map(|kind| (kind.as_str(), event_text(*kind))).collect()
+}
+
+impl Resource for Deliveries {
+    const LIST: &'static str = LIST;
+    const NEW_PATH: &'static str = "/operator/webhook-deliveries/new";
+    const RECORD: &'static str = "/operator/webhook-deliveries/{id}";
+    const STEP: &'static str = "/operator/webhook-deliveries/{id}/{step}";
+    const TITLE: &'static str = "Deliveries to webhooks";
+    const FILE_NAME: &'static str = "webhook-deliveries";
+    const RECORDS: &'static Records = &WEBHOOK_DELIVERIES;
+    const API: &'static str = "/operator/v1/webhook-deliveries";
+    const SUBJECT: &'static str = "webhook_delivery";
+    const TABS: &'static [(&'static str, &'static str)] =
+        &[("Webhooks", super::webhooks::LIST), ("Deliveries", LIST)];
+    const EMPTY: &'static str = "What was sent to webhooks stands here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("event_type", "Event", Plain),
+        Shown::listed("webhook_id", "Webhook", Record(super::webhooks::LIST)),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("attempt_count", "Attempts", Number),
+        Shown::listed("created_at", "Happened", Moment),
+        Shown::listed("next_attempt_at", "Next attempt", Moment),
+        Shown::detail("ended_at", "Ended", Moment),
+        Shown::detail("id", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<DeliveryStatus> },
+            ListFilter { name: "event_type", label: "Event", values: event_choices },
+            ListFilter { name: "webhook_id", label: "ID of the webhook", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        let kind = record.text("event_type");
+        EventType::parse(kind).map_or_else(|| kind.to_owned(), event_text)
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "redeliver",
+        label: "Send again",
+        question: "The message is sent again with the same ID, whatever came of it so far. The webhook must be enabled.",
+        operation: "redeliver_webhook_delivery",
+        perform: |writer, operator, record, _| {
+            webhook_deliveries::redeliver(writer, operator.platform(), id_of(record)?).map(|()| None)
+        },
+        ..Step::PLAIN
+    }];
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let found = webhook_deliveries::list_attempts(reader, platform, id_of(record)?)?;
+        let message = record.text("body").to_owned();
+        Ok(Some(Box::new(move |_| {
+            html! {
+                (tables::section("attempts", "Attempts", &attempts(&found)))
+                (tables::section("message", "Message", &html! { pre tabindex="0" { code.long { (message) } } }))
+            }
+        })))
+    }
+}

@@ -1,0 +1,61 @@
+//! An event, with its data.
+
+use maud::html;
+
+use super::{EVENTS, NamedEvents, team};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        pages::settings::webhook_forms::event_text,
+        parts::tables,
+        text,
+        visit::Visit,
+    },
+    domain::events::EventId,
+    error::{Error, Result},
+    operations::{access::Operator, events},
+    string_enum::StringEnum,
+};
+
+/// The page.
+pub struct EventPage;
+
+impl Page for EventPage {
+    const PATH: &'static str = "/operator/events/{id}";
+    const TITLE: &'static str = "Event";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let id = EventId::parse(visit.parameter(0)).ok_or_else(|| Error::not_found("page"))?;
+        let read = visit.read(move |reader, operator| {
+            let platform = operator.platform();
+            let event = events::find(reader, platform, id)?;
+            NamedEvents::find(reader, platform, vec![event])
+        });
+        let NamedEvents { events, names } = read.await?;
+        let event = events.first().ok_or_else(|| Error::not_found("event"))?;
+        let context = &visit.context;
+        let audit = format!("/operator/audit?subject_id={}", event.subject.0);
+        let facts = [
+            ("Type", html! { span.mono.long { (event.event_type.as_str()) } }),
+            ("ID", html! { span.mono.long { (id) } }),
+            ("Seen by", team(context, event, &names)),
+            (
+                "Record",
+                html! { span.mono.long { (event.subject.0) } " " a href=(context.links.to(&audit)) { "Who changed it" } },
+            ),
+            (
+                "ID of the request",
+                html! { span.mono.long { (event.request_id.as_deref().unwrap_or(text::MISSING)) } },
+            ),
+            ("Time", text::moment(event.occurred_at)),
+        ];
+        let body = html! {
+            (tables::facts(&facts))
+            (tables::section("data", "Data", &html! { pre tabindex="0" { code.long { (event.data) } } }))
+        };
+        Ok(Content::new(event_text(event.event_type), body).below("Events", EVENTS).into())
+    }
+}

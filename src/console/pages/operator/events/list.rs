@@ -1,0 +1,114 @@
+//! What has happened, newest first.
+
+use maud::html;
+
+use super::{AskedFilters, EVENTS, HEADS, NamedEvents, filters, row, tabs};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        csv::{self, Part},
+        navigation::{NavigationItem, Section},
+        page::Page,
+        parts::tables,
+        text,
+        visit::Visit,
+    },
+    domain::events::EventId,
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Operator,
+        events::{self, EarlierEvents, Event},
+    },
+    string_enum::StringEnum,
+};
+
+/// Name of the field of the query with the event before which a page begins.
+const BEFORE: &str = "before";
+
+/// Number of events on a page.
+const EVENTS_PER_PAGE: usize = 50;
+
+/// Number of events that are read at once for a file.
+const EVENTS_PER_PART: usize = 500;
+
+/// The page.
+pub struct Events;
+
+impl Page for Events {
+    const PATH: &'static str = EVENTS;
+    const TITLE: &'static str = "Events";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Events" });
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let asked = AskedFilters::of(&visit.query);
+        if csv::is_asked(&visit.query) {
+            return file(visit, asked).await;
+        }
+        let parse = |id: &str| EventId::parse(id).ok_or(Error::InvalidCursor);
+        let before = visit.query.get(BEFORE).map(parse).transpose()?;
+        let wanted = asked.clone();
+        let read = visit.read(move |reader, operator| {
+            let found = load(reader, operator, &wanted, before, EVENTS_PER_PAGE)?;
+            let events = NamedEvents::find(reader, operator.platform(), found.events)?;
+            Ok((events, found.next))
+        });
+        let (found, next) = read.await?;
+        let context = &visit.context;
+        let rows: Vec<_> = found.events.iter().map(|event| row(context, event, &found.names)).collect();
+        let next = next.map(|id| context.here(&asked.query().with(BEFORE, &id.to_string())));
+        let first = before.is_some().then(|| context.here(&asked.query()));
+        let note = html! {
+            (text::counted(rows.len() as u64, "event", "events")) " on this page, newest first · "
+            (csv::link(&context.here(&csv::query(&asked.query()))))
+        };
+        let body = html! {
+            (tabs(context, &asked))
+            (filters(context, &asked))
+            @if rows.is_empty() && next.is_some() { p { "Nothing among the last 10,000 events. Earlier ones can match." } }
+            @else if rows.is_empty() { (tables::empty("Nothing here", "No event that is kept matches.", None)) }
+            @else { (tables::table(Self::TITLE, &HEADS, &rows)) }
+            (tables::pager(&note, first.as_deref(), next.as_deref()))
+        };
+        Ok(Content::new(Self::TITLE, body).with_request(asked.query().at("/operator/v1/events")).into())
+    }
+}
+
+/// Returns the last events that match, before an event.
+pub(super) fn load(
+    reader: &Reader,
+    operator: &Operator,
+    asked: &AskedFilters,
+    before: Option<EventId>,
+    limit: usize,
+) -> Result<EarlierEvents> {
+    match asked.resolve(reader)? {
+        Some(filters) => events::list_latest(reader, operator.platform(), &filters, before, limit),
+        None => Ok(EarlierEvents { events: Vec::new(), next: None }),
+    }
+}
+
+/// Answers with a file of all events that match.
+async fn file(visit: &Visit<Operator>, asked: AskedFilters) -> Result<Answer> {
+    let heads = ["ID", "Event", "ID of the team", "ID of the record", "ID of the request", "Time", "Data"];
+    let heads = heads.map(str::to_owned).to_vec();
+    csv::in_parts(visit, "events", heads, None, move |reader, operator, before: Option<EventId>| {
+        let found = load(reader, operator, &asked, before, EVENTS_PER_PART)?;
+        let row = |event: &Event| {
+            vec![
+                EventId(event.row_id).to_string(),
+                event.event_type.as_str().to_owned(),
+                event.team.map(|id| id.to_string()).unwrap_or_default(),
+                event.subject.0.clone(),
+                event.request_id.clone().unwrap_or_default(),
+                event.occurred_at.to_string(),
+                event.data.clone(),
+            ]
+        };
+        Ok(Part { rows: found.events.iter().map(row).collect(), next: found.next.map(Some) })
+    })
+    .await
+}

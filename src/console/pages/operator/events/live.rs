@@ -1,0 +1,58 @@
+//! What happens now: the newest events, for which the page asks again every three seconds.
+
+use maud::html;
+
+use super::{AskedFilters, HEADS, LIVE, NamedEvents, filters, list, row, tabs};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::tables,
+        text,
+        visit::Visit,
+    },
+    error::Result,
+    operations::access::Operator,
+};
+
+/// Number of events that the page shows.
+const SHOWN: usize = 30;
+
+/// The page.
+pub struct LiveEvents;
+
+impl Page for LiveEvents {
+    const PATH: &'static str = LIVE;
+    const TITLE: &'static str = "What happens now";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let asked = AskedFilters::of(&visit.query);
+        let wanted = asked.clone();
+        let read = visit.read(move |reader, operator| {
+            let found = list::load(reader, operator, &wanted, None, SHOWN)?;
+            NamedEvents::find(reader, operator.platform(), found.events)
+        });
+        let found = read.await?;
+        let context = &visit.context;
+        let here = context.here(&asked.query());
+        let rows: Vec<_> = found.events.iter().map(|event| row(context, event, &found.names)).collect();
+        let body = html! {
+            (tabs(context, &asked))
+            (filters(context, &asked))
+            // With scripts, the list follows by itself.
+            div hx-get=(here) hx-trigger="every 3s" hx-target="#live" hx-select="#live" hx-swap="outerHTML" {}
+            div #live {
+                p.note {
+                    "The newest events, looked up every three seconds. Market clock: " (text::moment(context.now())) ". "
+                    a href=(here) { "Look again" }
+                }
+                @if rows.is_empty() { p { "Nothing that matches has happened lately." } }
+                @else { (tables::table(Self::TITLE, &HEADS, &rows)) }
+            }
+        };
+        let content = Content::new(Self::TITLE, body).below("Events", super::EVENTS);
+        Ok(content.with_request(asked.query().with("cursor", "now").at("/operator/v1/events")).into())
+    }
+}

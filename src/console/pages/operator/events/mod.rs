@@ -1,0 +1,152 @@
+//! Events: what has happened in the market, and what happens now.
+
+pub mod detail;
+pub mod list;
+pub mod live;
+
+use maud::{Markup, html};
+
+use super::TEAMS;
+use crate::{
+    console::{
+        address::Query,
+        forms::Inputs,
+        pages::settings::webhook_forms::event_text,
+        parts::{
+            fields::{self, Field},
+            tables::Head,
+            tabs::{self, Tab},
+        },
+        text,
+        visit::Context,
+    },
+    domain::events::{EventId, EventType},
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Platform,
+        events::{Event, Filters},
+        records, teams,
+    },
+    store::records::any_record::Names,
+    string_enum::StringEnum,
+};
+
+/// Path of the list.
+pub const EVENTS: &str = "/operator/events";
+
+/// Path of what happens now.
+pub const LIVE: &str = "/operator/events/live";
+
+/// What the lists of events are filtered by: the names of fields of the query.
+const TYPE: &str = "types";
+const TEAM: &str = "team";
+
+/// The filters in a query. A team is named by its ID or its name.
+#[derive(Clone, Debug)]
+pub struct AskedFilters {
+    event_type: Option<EventType>,
+    team: Option<String>,
+}
+
+impl AskedFilters {
+    /// Reads the filters of a query.
+    pub fn of(query: &Query) -> AskedFilters {
+        let event_type = query.get(TYPE).and_then(EventType::parse);
+        AskedFilters { event_type, team: query.get(TEAM).map(str::to_owned) }
+    }
+
+    /// Returns the query that states them.
+    pub fn query(&self) -> Query {
+        let event_type = self.event_type.map_or("", StringEnum::as_str);
+        Query::default().with(TYPE, event_type).with(TEAM, self.team.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the filters; `None` if there is no such team, so that nothing matches.
+    pub fn resolve(&self, reader: &Reader) -> Result<Option<Filters>> {
+        let types = self.event_type.into_iter().collect();
+        let team = match &self.team {
+            None => None,
+            Some(name) => match teams::resolve(reader.rows, name) {
+                Ok(team) => Some(team.id),
+                Err(Error::NotFound(_) | Error::Conflict(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(Some(Filters { types, team }))
+    }
+}
+
+/// An event in a list, with the names of teams.
+#[derive(Debug, Default)]
+pub struct NamedEvents {
+    /// The events.
+    pub events: Vec<Event>,
+    /// Names of teams.
+    pub names: Names,
+}
+
+impl NamedEvents {
+    /// Finds the names of the teams of events.
+    pub fn find(reader: &Reader, platform: Platform, events: Vec<Event>) -> Result<NamedEvents> {
+        let ids: Vec<_> = events.iter().filter_map(|event| event.team).collect();
+        let names = records::names(reader.rows, platform, &ids)?;
+        Ok(NamedEvents { events, names })
+    }
+}
+
+/// The columns of lists of events.
+pub const HEADS: [Head; 5] = [
+    Head::text("Event"),
+    Head::text("Seen by"),
+    Head::text("Record"),
+    Head::text("Request"),
+    Head::text("Time"),
+];
+
+/// Returns the row of an event.
+pub fn row(context: &Context, event: &Event, names: &Names) -> Vec<Markup> {
+    let page = format!("{EVENTS}/{}", EventId(event.row_id));
+    vec![
+        html! { a.long href=(context.links.to(&page)) { (event_text(event.event_type)) } },
+        team(context, event, names),
+        html! { span.mono.long { (event.subject.0) } },
+        html! { span.mono.long { (event.request_id.as_deref().unwrap_or(text::MISSING)) } },
+        text::moment(event.occurred_at),
+    ]
+}
+
+/// Returns the team whose view an event is.
+pub fn team(context: &Context, event: &Event, names: &Names) -> Markup {
+    html! { @match event.team {
+        Some(id) => {
+            a.long href=(context.links.to(&format!("{TEAMS}/{id}"))) {
+                bdi { (names.get(&id).cloned().unwrap_or_else(|| id.to_string())) }
+            }
+        }
+        None => "Operators",
+    } }
+}
+
+/// Returns the form with the filters.
+pub fn filters(context: &Context, asked: &AskedFilters) -> Markup {
+    let inputs = Inputs::default();
+    let all = [("", "All".to_owned())].into_iter().chain(super::deliveries::event_choices());
+    html! {
+        form.row action=(context.links.to(&context.path)) aria-label="Filters" {
+            (fields::select(&inputs, TYPE, "Event", all, asked.event_type.map_or("", StringEnum::as_str)))
+            (Field::text(TEAM, "Team").value(asked.team.as_deref().unwrap_or_default()).at_most(200).show(&inputs))
+            button { "Filter" }
+        }
+    }
+}
+
+/// Returns the links between what has happened and what happens now.
+pub fn tabs(context: &Context, asked: &AskedFilters) -> Markup {
+    let tab = |label, path: &str| Tab {
+        label,
+        address: asked.query().at(&context.links.to(path)),
+        is_current: context.path == path,
+    };
+    tabs::tabs("Events", &[tab("What has happened", EVENTS), tab("What happens now", LIVE)])
+}

@@ -1,0 +1,160 @@
+//! Upload grants of teams. A new token is shown once.
+
+use uuid::Uuid;
+
+use super::{GRANTS, TEAM_TABS, TEAMS, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        resources::{
+            self, Input, Resource, Revealed, Shown,
+            Shows::{Id, Moment, Plain, Record, Size, State, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{
+        assets::Exclusivity,
+        grants::{Grant, GrantOperation, GrantState},
+        row_ids::GrantRowId,
+        state_machine::StateMachine,
+        teams::TeamRowId,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    operations::{
+        grants as operations, records,
+        team_grants::{self, TeamGrantInput},
+    },
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        grants::{GRANTS as GRANT_RECORDS, GrantRecord},
+    },
+    string_enum::StringEnum,
+};
+
+/// The resource.
+pub struct Grants;
+
+impl Resource for Grants {
+    const LIST: &'static str = GRANTS;
+    const NEW_PATH: &'static str = "/operator/grants/new";
+    const RECORD: &'static str = "/operator/grants/{id}";
+    const STEP: &'static str = "/operator/grants/{id}/{step}";
+    const TITLE: &'static str = "Upload grants";
+    const FILE_NAME: &'static str = "upload-grants";
+    const RECORDS: &'static Records = &GRANT_RECORDS;
+    const SUBJECT: &'static str = "upload_grant";
+    const API: &'static str = "/operator/v1/grants";
+    const EMPTY: &'static str =
+        "With a grant, a program uploads one codebase of a team as a zip file, and can do nothing else.";
+    const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("title", "Codebase", Plain),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("exclusivity", "Exclusivity", Word),
+        Shown::listed("max_bytes", "Largest upload", Size),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::listed("expires_at", "Ends", Moment),
+        Shown::detail("file_name", "Uploaded file", Plain),
+        Shown::detail("size_bytes", "Its size", Size),
+        Shown::detail("consumed_at", "Used", Moment),
+        Shown::detail("revoked_at", "Revoked", Moment),
+        Shown::detail("group_uuid", "Group of the inventory", Id),
+        Shown::detail("uuid", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<GrantState> },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+        ]
+    }
+
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        let grant = Grant {
+            row_id: GrantRowId(0),
+            id: Uuid::nil(),
+            team: TeamRowId(0),
+            title: String::new(),
+            exclusivity: Exclusivity::Available,
+            group_row_id: None,
+            max_bytes: 0,
+            created_at: record.time("created_at").unwrap_or_default(),
+            expires_at: record.time("expires_at").unwrap_or_default(),
+            revoked_at: record.time("revoked_at"),
+            consumed_at: record.time("consumed_at"),
+            expired_at: record.time("expired_at"),
+        };
+        record.set("status", Value::Text(grant.state(now).as_str().to_owned()));
+    }
+
+    fn key_of(record: &AnyRecord) -> String {
+        record.id("uuid").map(|id| id.to_string()).unwrap_or_default()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("title").to_owned()
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "revoke",
+        label: "Revoke",
+        question: "Nothing can be uploaded with it from now on, and what was uploaded so far is discarded.",
+        obstacle: |record| {
+            let state = GrantState::parse(record.text("status"));
+            let is_allowed = state.is_some_and(|state| state.allows(GrantOperation::Revoke));
+            (!is_allowed).then_some("The grant has ended already.")
+        },
+        is_final: true,
+        operation: "revoke_grant",
+        perform: |writer, operator, record, _| {
+            let id = record.id("uuid").ok_or_else(|| Error::internal("a grant without an ID"))?;
+            let found: GrantRecord = records::find(writer.rows, operator.platform(), &id)?;
+            operations::revoke(writer, found.grant.row_id).map(|()| None)
+        },
+        ..Step::PLAIN
+    }];
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Create an upload grant",
+        question: "Whoever has its token, and a key of the team, can upload one zip file within 24 hours, which becomes a codebase.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Line("title", "Name of the codebase", ""),
+            Input::Options("exclusivity", "Exclusivity", text::word_choices::<Exclusivity>),
+            Input::Line("group_id", "ID of the group", "Leave it empty for the group of everything."),
+            Input::Number(
+                "max_bytes",
+                "Largest upload, bytes",
+                "Leave it empty for the largest that the market allows.",
+            ),
+        ],
+        operation: "create_grant",
+        reveals: Some(|writer, operator, _, fields| {
+            let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
+            let input = TeamGrantInput {
+                title: resources::typed(fields, "title"),
+                exclusivity: resources::choice(fields, "exclusivity")?,
+                group: resources::optional_id(fields, "group_id")?,
+                max_bytes: resources::number(fields, "max_bytes")?,
+            };
+            let (grant, token) = team_grants::create(writer, &vendor, &input)?;
+            Ok(revealed(grant.id, token))
+        }),
+        ..Step::PLAIN
+    });
+}
+
+fn revealed(id: Uuid, token: String) -> Revealed {
+    Revealed {
+        title: "The upload grant was created",
+        label: "Its token",
+        secret: token,
+        note: "The team sends it with one of its keys when it uploads.".to_owned(),
+        path: resources::path_of::<Grants>(&id.to_string()),
+    }
+}

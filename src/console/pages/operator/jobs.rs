@@ -1,0 +1,114 @@
+//! Background jobs: those that wait or run, and those that were given up or canceled.
+
+use super::TEAMS;
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            self, Resource, Shown,
+            Shows::{Id, Moment, Number, Plain, Record, State, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{
+        jobs::{JobKind, JobState},
+        row_ids::JobRowId,
+    },
+    error::{Error, Result},
+    operations::job_changes,
+    store::records::{
+        Records,
+        any_record::{AnyRecord, RecordKey},
+        jobs::JOBS,
+    },
+};
+
+/// The resource.
+pub struct Jobs;
+
+fn row_id(record: &AnyRecord) -> Result<JobRowId> {
+    record.text("id").parse().map(JobRowId).map_err(|_| Error::internal("a job without its number"))
+}
+
+impl Resource for Jobs {
+    const LIST: &'static str = "/operator/jobs";
+    const NEW_PATH: &'static str = "/operator/jobs/new";
+    const RECORD: &'static str = "/operator/jobs/{id}";
+    const STEP: &'static str = "/operator/jobs/{id}/{step}";
+    const TITLE: &'static str = "Jobs";
+    const FILE_NAME: &'static str = "jobs";
+    const RECORDS: &'static Records = &JOBS;
+    const API: &'static str = "/operator/v1/jobs";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Jobs" });
+    const EMPTY: &'static str =
+        "Work in the background that waits, runs, or has failed stands here. What is done is not kept.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Job", Plain),
+        Shown::listed("kind", "Kind", Word),
+        Shown::listed("state", "State", State),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("attempts", "Attempts", Number),
+        Shown::listed("enqueued_at", "Queued", Moment),
+        Shown::listed("due_at", "Starts from", Moment),
+        Shown::listed("ended_at", "Ended", Moment),
+        Shown::detail("subject_id", "ID of what it works on", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "kind", label: "Kind", values: text::word_choices::<JobKind> },
+            ListFilter { name: "state", label: "State", values: text::word_choices::<JobState> },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+        ]
+    }
+
+    fn identify(text: &str) -> Result<RecordKey> {
+        text.parse().map(RecordKey::Number).map_err(|_| Error::not_found("page"))
+    }
+
+    fn key_of(record: &AnyRecord) -> String {
+        record.text("id").to_owned()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Job {}: {}", record.text("id"), text::words(record.text("kind")).to_lowercase())
+    }
+
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "retry",
+            label: "Try again",
+            question: "It starts as soon as possible, with all its attempts. One that has ended is queued again as a new job.",
+            obstacle: |record| (record.text("state") == "running").then_some("It is running."),
+            operation: "retry_job",
+            perform: |writer, operator, record, _| {
+                let JobRowId(id) = job_changes::retry(writer, operator.platform(), row_id(record)?)?;
+                Ok(Some(resources::path_of::<Jobs>(&id.to_string())))
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "cancel",
+            label: "Cancel",
+            question: "It stops, and what it was for ends as failed: the analysis of data, a quality run (whose charge is returned \
+                       unless it had begun), an import, a refresh, or an estimation.",
+            obstacle: |record| {
+                if record.text("kind") == "sweep" {
+                    return Some("The cleanup cannot be canceled.");
+                }
+                let is_open = ["waiting", "running"].contains(&record.text("state"));
+                (!is_open).then_some("It has ended.")
+            },
+            is_final: true,
+            operation: "cancel_job",
+            perform: |writer, operator, record, _| {
+                job_changes::cancel(writer, operator.platform(), row_id(record)?).map(|()| None)
+            },
+            ..Step::PLAIN
+        },
+    ];
+}

@@ -1,0 +1,281 @@
+//! Keys of teams, and those of operators. A new secret is shown once.
+
+use uuid::Uuid;
+
+use super::{KEYS, OPERATOR_KEYS, TEAM_TABS, TEAMS, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        resources::{
+            self, Input, Resource, Revealed, Shown,
+            Shows::{Id, Moment, Plain, Record, State, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{
+        keys::{KeyOperation, KeyStatus, KeyTimes, TeamKeyScope},
+        principals::KeyScope,
+        row_ids::KeyRowId,
+        state_machine::StateMachine,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    operations::keys,
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        keys::{OPERATOR_KEYS as OPERATOR_KEY_RECORDS, TEAM_KEYS},
+    },
+    string_enum::StringEnum,
+};
+
+/// Keys of teams.
+pub struct Keys;
+
+/// Keys of operators.
+pub struct OperatorKeys;
+
+const EXPIRES: Input = Input::Day(
+    "expires_at",
+    "Expires on",
+    "It ends when this day begins (UTC). Leave it empty for a key that does not expire.",
+);
+
+const NAME: Input = Input::Line("name", "Name", "Who or what uses it.");
+
+impl Resource for Keys {
+    const LIST: &'static str = KEYS;
+    const NEW_PATH: &'static str = "/operator/keys/new";
+    const RECORD: &'static str = "/operator/keys/{id}";
+    const STEP: &'static str = "/operator/keys/{id}/{step}";
+    const TITLE: &'static str = "Keys of teams";
+    const FILE_NAME: &'static str = "keys";
+    const RECORDS: &'static Records = &TEAM_KEYS;
+    const API: &'static str = "/operator/v1/keys";
+    const EMPTY: &'static str = "Keys with which teams sign in here, or use the API, stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("name", "Name", Plain),
+        Shown::listed("team_uuid", "Team", Record(TEAMS)),
+        Shown::listed("team_scope", "For", Word),
+        Shown::listed("status", "State", State),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::listed("last_used_at", "Last used", Moment),
+        Shown::listed("expires_at", "Expires", Moment),
+        Shown::detail("rotated_at", "Replaced", Moment),
+        Shown::detail("revoked_at", "Revoked", Moment),
+        Shown::detail("uuid", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "name", label: "Name", values: Vec::new },
+        ]
+    }
+
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        set_status(record, now);
+    }
+
+    fn key_of(record: &AnyRecord) -> String {
+        key_id(record).map(|id| id.to_string()).unwrap_or_default()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("name").to_owned()
+    }
+
+    fn team_of(record: &AnyRecord) -> Option<Uuid> {
+        record.id("team_uuid")
+    }
+
+    const STEPS: &'static [Step] = &[
+        Step { operation: "update_key", ..CHANGE_EXPIRY },
+        Step {
+            operation: "rotate_key",
+            reveals: Some(|writer, operator, record, _| {
+                let (id, secret) = keys::rotate(writer, operator.platform(), key_id(record)?, None)?;
+                Ok(revealed::<Keys>("The key was replaced", id, secret))
+            }),
+            ..ROTATE
+        },
+        Step { operation: "revoke_key", ..REVOKE },
+    ];
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Create a key",
+        question: "People need a key for the console to sign in. Give programs a key for the API only, which cannot spend money.",
+        inputs: &[
+            inputs::TEAM,
+            NAME,
+            Input::Options("scope", "For", text::word_choices::<TeamKeyScope>),
+            EXPIRES,
+        ],
+        operation: "create_key",
+        reveals: Some(|writer, _, _, fields| {
+            let team = inputs::team(writer, fields)?.id.to_string();
+            let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
+            let expires_at = resources::day(fields, "expires_at")?;
+            let (id, secret) = keys::create_with_scope(writer, &team, name, scope, expires_at)?;
+            Ok(revealed::<Keys>("The key was created", id, secret))
+        }),
+        ..Step::PLAIN
+    });
+}
+
+impl Resource for OperatorKeys {
+    const LIST: &'static str = OPERATOR_KEYS;
+    const NEW_PATH: &'static str = "/operator/operator-keys/new";
+    const RECORD: &'static str = "/operator/operator-keys/{id}";
+    const STEP: &'static str = "/operator/operator-keys/{id}/{step}";
+    const TITLE: &'static str = "Keys of operators";
+    const FILE_NAME: &'static str = "operator-keys";
+    const RECORDS: &'static Records = &OPERATOR_KEY_RECORDS;
+    const SUBJECT: &'static str = "operator_key";
+    const API: &'static str = "/operator/v1/operator-keys";
+    const EMPTY: &'static str = "Keys of those who run the market stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("name", "Name", Plain),
+        Shown::listed("scope", "Permits", Word),
+        Shown::listed("status", "State", State),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::listed("last_used_at", "Last used", Moment),
+        Shown::listed("expires_at", "Expires", Moment),
+        Shown::detail("rotated_at", "Replaced", Moment),
+        Shown::detail("revoked_at", "Revoked", Moment),
+        Shown::detail("uuid", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "name", label: "Name", values: Vec::new },
+            ListFilter { name: "scope", label: "Permits", values: text::word_choices::<KeyScope> },
+        ]
+    }
+
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        set_status(record, now);
+    }
+
+    fn key_of(record: &AnyRecord) -> String {
+        key_id(record).map(|id| id.to_string()).unwrap_or_default()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("name").to_owned()
+    }
+
+    fn team_of(_: &AnyRecord) -> Option<Uuid> {
+        None
+    }
+
+    const STEPS: &'static [Step] = &[
+        Step { operation: "update_operator_key", ..CHANGE_EXPIRY },
+        Step {
+            operation: "rotate_operator_key",
+            reveals: Some(|writer, operator, record, _| {
+                let (id, secret) = keys::rotate(writer, operator.platform(), key_id(record)?, None)?;
+                Ok(revealed::<OperatorKeys>("The key was replaced", id, secret))
+            }),
+            ..ROTATE
+        },
+        Step { operation: "revoke_operator_key", ..REVOKE },
+    ];
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Create a key of an operator",
+        question: "It opens everything here. With the scope “read”, it changes nothing.",
+        inputs: &[NAME, Input::Options("scope", "Permits", text::word_choices::<KeyScope>), EXPIRES],
+        operation: "create_operator_key",
+        reveals: Some(|writer, operator, _, fields| {
+            let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
+            let expires_at = resources::day(fields, "expires_at")?;
+            let (id, secret) =
+                keys::create_for_operator(writer, operator.platform(), name, scope, expires_at)?;
+            Ok(revealed::<OperatorKeys>("The key was created", id, secret))
+        }),
+        ..Step::PLAIN
+    });
+}
+
+const CHANGE_EXPIRY: Step = Step {
+    name: "expiry",
+    label: "Change the expiry",
+    question: "The key ends at another time, or never.",
+    inputs: &[EXPIRES],
+    obstacle: |record| {
+        refused(
+            record,
+            KeyOperation::ChangeExpiry,
+            "Only a valid key that was not replaced can end at another time.",
+        )
+    },
+    perform: |writer, operator, record, fields| {
+        let expires_at = resources::day(fields, "expires_at")?;
+        keys::change_expiry(writer, operator.platform(), key_id(record)?, expires_at).map(|()| None)
+    },
+    ..Step::PLAIN
+};
+
+const ROTATE: Step = Step {
+    name: "rotate",
+    label: "Replace",
+    question: "A new key with the same name is made, which lives as long as this one was made for. This one stays valid for a \
+               while, so that it can be exchanged where it is used. Who has signed in with it stays signed in.",
+    obstacle: |record| {
+        refused(record, KeyOperation::Rotate, "Only a valid key that was not replaced can be replaced.")
+    },
+    ..Step::PLAIN
+};
+
+const REVOKE: Step = Step {
+    name: "revoke",
+    label: "Revoke",
+    question: "Every request with this key is refused from now on, and sessions that were opened with it end. It cannot be made \
+               valid again. If you have signed in with it, you are signed out.",
+    obstacle: |record| refused(record, KeyOperation::Revoke, "The key has ended already."),
+    is_final: true,
+    perform: |writer, _, record, _| keys::revoke(writer, key_id(record)?).map(|()| None),
+    ..Step::PLAIN
+};
+
+fn refused(record: &AnyRecord, operation: KeyOperation, reason: &'static str) -> Option<&'static str> {
+    let status = KeyStatus::parse(record.text("status"));
+    (!status.is_some_and(|status| status.allows(operation))).then_some(reason)
+}
+
+fn key_id(record: &AnyRecord) -> Result<Uuid> {
+    record.id("uuid").ok_or_else(|| Error::internal("a key without an ID"))
+}
+
+fn set_status(record: &mut AnyRecord, now: Timestamp) {
+    let times = KeyTimes {
+        row_id: KeyRowId(0),
+        id: Uuid::nil(),
+        team: None,
+        scope: KeyScope::Read,
+        team_scope: TeamKeyScope::Api,
+        name: String::new(),
+        created_at: record.time("created_at").unwrap_or_default(),
+        expires_at: record.time("expires_at"),
+        rotated_at: record.time("rotated_at"),
+        revoked_at: record.time("revoked_at"),
+        expired_at: record.time("expired_at"),
+    };
+    record.set("status", Value::Text(times.status(now).as_str().to_owned()));
+}
+
+fn revealed<R: Resource>(title: &'static str, id: Uuid, secret: String) -> Revealed {
+    Revealed {
+        title,
+        label: "The key",
+        secret,
+        note: "Send it to who uses it on a way that nobody else reads.".to_owned(),
+        path: resources::path_of::<R>(&id.to_string()),
+    }
+}

@@ -1,0 +1,97 @@
+//! Pages of operators, who run the market.
+
+mod asset_types;
+mod assets;
+mod audit;
+mod balances;
+mod bids;
+mod credit_purchases;
+mod deliveries;
+mod events;
+mod grants;
+mod inputs;
+mod jobs;
+mod keys;
+mod ledger;
+mod listing_steps;
+mod listings;
+mod market;
+mod notifications;
+mod opportunities;
+mod project_bids;
+mod purchases;
+mod quality_runs;
+mod settings;
+mod tasks;
+mod tasksets;
+mod taxonomy;
+mod team_below;
+mod teams;
+mod wallet_changes;
+mod wallets;
+mod webhook_forms;
+mod webhooks;
+mod withdrawals;
+mod worlds;
+
+use uuid::Uuid;
+
+use crate::{
+    console::{page::PageRow, resources},
+    error::{Error, Result},
+    store::records::any_record::AnyRecord,
+};
+
+use self::market::{
+    ASSET_TYPES, ASSETS, BUILDS, CONTENT_TAGS, DOMAINS, GRANTS, INVENTORY_TAGS, KEYS, LISTING_TABS, LISTINGS,
+    OPERATOR_KEYS, OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, RUNS, TASK_TABS, TASKS, TASKSETS,
+    TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, VERSIONS,
+};
+
+/// Returns the rows of the table of pages.
+pub fn rows() -> Vec<PageRow> {
+    [market::rows(), resources::rows::<bids::Bids>(), money(), system(), market::taxonomy()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Returns the rows of what is about money.
+fn money() -> Vec<PageRow> {
+    let mut rows: Vec<PageRow> = [
+        resources::rows::<purchases::Purchases>(),
+        resources::rows::<credit_purchases::CreditPurchases>(),
+        resources::rows::<withdrawals::Withdrawals>(),
+        resources::rows::<wallets::Wallets>(),
+        resources::rows::<wallet_changes::Adjustments>(),
+        resources::rows::<wallet_changes::Conversions>(),
+        resources::rows::<ledger::LedgerEntries>(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    rows.push(PageRow::page::<balances::Balances>());
+    rows
+}
+
+/// Returns the rows of what runs the market.
+fn system() -> Vec<PageRow> {
+    let mut rows = resources::rows::<jobs::Jobs>();
+    rows.extend(webhook_forms::rows());
+    rows.extend(resources::rows::<deliveries::Deliveries>());
+    rows.extend([
+        PageRow::page::<events::list::Events>(),
+        PageRow::page::<events::live::LiveEvents>(),
+        PageRow::page::<events::detail::EventPage>(),
+    ]);
+    rows.extend(resources::rows::<audit::Audit>());
+    rows.extend(resources::rows::<notifications::Notifications>());
+    rows.push(PageRow::page::<settings::Settings>());
+    rows.extend(worlds::rows());
+    rows
+}
+
+/// Returns the ID of a record.
+fn id_of(record: &AnyRecord) -> Result<Uuid> {
+    record.id("id").ok_or_else(|| Error::internal("a record without an ID"))
+}

@@ -1,0 +1,74 @@
+//! Notifications of all teams.
+
+use super::{OPPORTUNITIES, PROJECT_BIDS, PROJECTS, TEAMS, id_of};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            self, Resource, Shown,
+            Shows::{Flag, Id, Moment, Plain, Record, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{listings::Actor, notifications::NotificationType},
+    operations::notifications,
+    store::records::{Records, any_record::AnyRecord, notifications::NOTIFICATIONS},
+};
+
+/// The resource.
+pub struct Notifications;
+
+impl Resource for Notifications {
+    const LIST: &'static str = "/operator/notifications";
+    const NEW_PATH: &'static str = "/operator/notifications/new";
+    const RECORD: &'static str = "/operator/notifications/{id}";
+    const STEP: &'static str = "/operator/notifications/{id}/{step}";
+    const TITLE: &'static str = "Notifications";
+    const FILE_NAME: &'static str = "notifications";
+    const RECORDS: &'static Records = &NOTIFICATIONS;
+    const API: &'static str = "/operator/v1/notifications";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Notifications" });
+    const EMPTY: &'static str = "What the market has told teams stands here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("title", "Title", Plain),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("type", "Kind", Word),
+        Shown::listed("read", "Read", Flag),
+        Shown::listed("created_at", "Sent", Moment),
+        Shown::detail("message", "Message", Plain),
+        Shown::detail("link", "Page that it is about", Plain),
+        Shown::detail("opportunity_id", "Opportunity", Record(OPPORTUNITIES)),
+        Shown::detail("project_opportunity_id", "Project", Record(PROJECTS)),
+        Shown::detail("project_bid_id", "Bid on the project", Record(PROJECT_BIDS)),
+        Shown::detail("task_id", "Task", Id),
+        Shown::detail("id", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "type", label: "Kind", values: text::word_choices::<NotificationType> },
+            ListFilter { name: "unread", label: "Unread", values: resources::yes_or_no },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("title").to_owned()
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "read",
+        label: "Mark as read",
+        question: "You mark it as read in the name of the team. It does not become unread again.",
+        obstacle: |record| record.is_true("read").then_some("It was read."),
+        operation: "mark_notification_read",
+        perform: |writer, operator, record, _| {
+            notifications::mark_read(writer, operator.platform(), Actor::Team, id_of(record)?).map(|()| None)
+        },
+        ..Step::PLAIN
+    }];
+}

@@ -1,0 +1,266 @@
+//! Opportunities that buyers post, for listings and for projects.
+
+use uuid::Uuid;
+
+use super::{OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, id_of, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            self, Input, Resource, Shown,
+            Shows::{Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{
+        listings::Actor,
+        opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
+        opportunity_lifecycle::OpportunityOperation,
+        state_machine::StateMachine,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::Writer,
+    operations::{
+        access::{ActingOperator, Buyer},
+        opportunities, teams,
+    },
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        opportunities::{OPPORTUNITIES as OPPORTUNITY_RECORDS, PROJECT_OPPORTUNITIES},
+    },
+    string_enum::StringEnum,
+};
+
+/// Opportunities for listings.
+pub struct Opportunities;
+
+/// Project opportunities.
+pub struct Projects;
+
+const SHOWN: &[Shown] = &[
+    Shown::listed("title", "Title", Plain),
+    Shown::listed("team_id", "Buyer", Record(TEAMS)),
+    Shown::listed("status", "State", State),
+    Shown::listed("open", "Takes bids", Flag),
+    Shown::listed("budget_max", "Budget up to, USD", Plain),
+    Shown::listed("deadline", "Deadline", Moment),
+    Shown::listed("created_at", "Created", Moment),
+    Shown::detail("overview", "In one sentence", Plain),
+    Shown::detail("description", "Description, in the words of the buyer", Text),
+    Shown::detail("accepted_asset_types", "Kinds of assets", Many),
+    Shown::detail("tags", "Tags", Many),
+    Shown::detail("budget_min", "Budget from, USD", Plain),
+    Shown::detail("budget_unit", "Budget for", Word),
+    Shown::detail("visibility_mode", "Vendors who see it", Word),
+    Shown::detail("excluded_team_ids", "Excluded vendors", Linked(TEAMS)),
+    Shown::detail("evaluation_date", "Bids are evaluated", Moment),
+    Shown::detail("updated_at", "Changed", Moment),
+    Shown::detail("closed_at", "Closed", Moment),
+    Shown::detail("id", "ID", Id),
+];
+
+fn filters() -> Vec<ListFilter> {
+    vec![
+        ListFilter { name: "status", label: "State", values: text::word_choices::<OpportunityStatus> },
+        ListFilter { name: "team_id", label: "ID of the buyer", values: Vec::new },
+    ]
+}
+
+/// Adds whether vendors can respond now.
+fn complete(record: &mut AnyRecord, now: Timestamp) {
+    let status = OpportunityStatus::parse(record.text("status"));
+    let is_open = status.is_some_and(|status| status.is_open(record.time("deadline"), now));
+    record.set("open", Value::Integer(is_open.into()));
+}
+
+impl Resource for Opportunities {
+    const LIST: &'static str = OPPORTUNITIES;
+    const NEW_PATH: &'static str = "/operator/opportunities/new";
+    const RECORD: &'static str = "/operator/opportunities/{id}";
+    const STEP: &'static str = "/operator/opportunities/{id}/{step}";
+    const TITLE: &'static str = "Opportunities";
+    const FILE_NAME: &'static str = "opportunities";
+    const RECORDS: &'static Records = &OPPORTUNITY_RECORDS;
+    const API: &'static str = "/operator/v1/opportunities";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Market, label: "Opportunities" });
+    const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, stands here.";
+    const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
+    const SHOWN: &'static [Shown] = SHOWN;
+    const STEPS: &'static [Step] = &steps::<false>();
+
+    fn filters() -> Vec<ListFilter> {
+        filters()
+    }
+
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        complete(record, now);
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("title").to_owned()
+    }
+}
+
+impl Resource for Projects {
+    const LIST: &'static str = PROJECTS;
+    const NEW_PATH: &'static str = "/operator/project-opportunities/new";
+    const RECORD: &'static str = "/operator/project-opportunities/{id}";
+    const STEP: &'static str = "/operator/project-opportunities/{id}/{step}";
+    const TITLE: &'static str = "Projects";
+    const FILE_NAME: &'static str = "project-opportunities";
+    const RECORDS: &'static Records = &PROJECT_OPPORTUNITIES;
+    const SUBJECT: &'static str = "project_opportunity";
+    const API: &'static str = "/operator/v1/project-opportunities";
+    const EMPTY: &'static str = "What buyers want to have made for them stands here.";
+    const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
+    const SHOWN: &'static [Shown] = SHOWN;
+    const STEPS: &'static [Step] = &steps::<true>();
+
+    fn filters() -> Vec<ListFilter> {
+        filters()
+    }
+
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        complete(record, now);
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("title").to_owned()
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
+        vec![("Bids", format!("{PROJECT_BIDS}?opportunity_id={id}"))]
+    }
+}
+
+const fn kind<const PROJECT: bool>() -> OpportunityKind {
+    if PROJECT { OpportunityKind::Project } else { OpportunityKind::Listing }
+}
+
+fn refused(
+    record: &AnyRecord,
+    operation: OpportunityOperation,
+    reason: &'static str,
+) -> Option<&'static str> {
+    let status = OpportunityStatus::parse(record.text("status"));
+    (!status.is_some_and(|status| status.allows(operation))).then_some(reason)
+}
+
+/// Does something in the name of the buyer, who may have lost the role.
+fn as_owner<const PROJECT: bool>(
+    writer: &mut Writer,
+    operator: &ActingOperator,
+    record: &AnyRecord,
+    operation: impl FnOnce(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>,
+) -> Result<Option<String>> {
+    let owner = record.id("team_id").ok_or_else(|| Error::internal("an opportunity without a team"))?;
+    let owner = operator.platform().former_buyer(teams::resolve(writer.rows, &owner.to_string())?)?;
+    operation(writer, &owner, Actor::Team, (id_of(record)?, kind::<PROJECT>())).map(|_| None)
+}
+
+/// Returns what can be done to an opportunity of a kind.
+const fn steps<const PROJECT: bool>() -> [Step; 5] {
+    [publish::<PROJECT>(), extend::<PROJECT>(), exclude::<PROJECT>(), close::<PROJECT>(), cancel::<PROJECT>()]
+}
+
+const fn publish<const PROJECT: bool>() -> Step {
+    Step {
+        name: "publish",
+        label: "Publish",
+        question: "In the name of the buyer. All vendors who may see it are notified.",
+        obstacle: |record| refused(record, OpportunityOperation::Publish, "Only a draft can be published."),
+        operation: if PROJECT { "publish_project_opportunity" } else { "publish_opportunity" },
+        perform: |writer, operator, record, _| {
+            as_owner::<PROJECT>(writer, operator, record, opportunities::publish)
+        },
+        ..Step::PLAIN
+    }
+}
+
+const fn extend<const PROJECT: bool>() -> Step {
+    Step {
+        name: "extend",
+        label: "Move the deadline",
+        question: "In the name of the buyer. A later deadline opens it again.",
+        inputs: &[Input::Day("deadline", "New deadline", "It ends when this day begins (UTC).")],
+        obstacle: |record| {
+            let reason = "Only the deadline of a published opportunity can be moved.";
+            refused(record, OpportunityOperation::ExtendDeadline, reason)
+        },
+        operation: if PROJECT { "update_project_opportunity" } else { "update_opportunity" },
+        perform: |writer, operator, record, fields| {
+            fields.require("deadline", "Enter a day, for example 2027-01-31.")?;
+            let deadline = resources::day(fields, "deadline")?.unwrap_or_default();
+            as_owner::<PROJECT>(writer, operator, record, |writer, owner, actor, of| {
+                opportunities::extend(writer, owner, actor, of, deadline)
+            })
+        },
+        ..Step::PLAIN
+    }
+}
+
+const fn exclude<const PROJECT: bool>() -> Step {
+    Step {
+        name: "exclude",
+        label: "Exclude vendors",
+        question: "In the name of the buyer. The vendors no longer find it, and are not told. One that was notified, or has bid, can \
+                   still read it. Once it is published, this cannot be taken back.",
+        inputs: &[Input::Lines("team_ids", "Vendors", "IDs or names of teams, one in each line.")],
+        obstacle: |record| {
+            let reason = "Vendors can be excluded only from a draft or a published opportunity.";
+            refused(record, OpportunityOperation::Exclude, reason)
+        },
+        operation: if PROJECT { "exclude_from_project_opportunity" } else { "exclude_from_opportunity" },
+        perform: |writer, operator, record, fields| {
+            let vendors = inputs::teams(writer, fields, "team_ids")?;
+            as_owner::<PROJECT>(writer, operator, record, |writer, owner, actor, of| {
+                opportunities::exclude(writer, owner, actor, of, &vendors)
+            })
+        },
+        ..Step::PLAIN
+    }
+}
+
+const fn close<const PROJECT: bool>() -> Step {
+    Step {
+        name: "close",
+        label: "Close",
+        question: "In the name of the buyer. Vendors can no longer respond. The buyer can still decide about bids.",
+        obstacle: |record| {
+            refused(
+                record,
+                OpportunityOperation::Close,
+                "Only a draft or a published opportunity can be closed.",
+            )
+        },
+        is_final: true,
+        operation: if PROJECT { "close_project_opportunity" } else { "close_opportunity" },
+        perform: |writer, operator, record, _| {
+            as_owner::<PROJECT>(writer, operator, record, opportunities::close)
+        },
+        ..Step::PLAIN
+    }
+}
+
+const fn cancel<const PROJECT: bool>() -> Step {
+    Step {
+        name: "cancel",
+        label: "Cancel",
+        question: "In the name of the buyer. Vendors are told. Bids stay as they are, but cannot be accepted any more.",
+        obstacle: |record| {
+            refused(record, OpportunityOperation::Cancel, "Only a published opportunity can be canceled.")
+        },
+        is_final: true,
+        operation: if PROJECT { "cancel_project_opportunity" } else { "cancel_opportunity" },
+        perform: |writer, operator, record, _| {
+            as_owner::<PROJECT>(writer, operator, record, opportunities::cancel)
+        },
+        ..Step::PLAIN
+    }
+}

@@ -1,0 +1,238 @@
+//! Bids of vendors on projects.
+
+use maud::{Markup, html};
+
+use super::{OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TASKSETS, TEAMS, id_of};
+use crate::{
+    console::{
+        lists::ListFilter,
+        parts::{
+            tables, text,
+            timeline::{self, Entry},
+        },
+        resources::{
+            self, Below, Input, Resource, Shown,
+            Shows::{Id, Moment, Number, Record, Records as Linked, State},
+            Step,
+        },
+        visit::Context,
+    },
+    domain::{
+        listings::Actor,
+        opportunities::{Attachment, BidEvent, BidStatus},
+        project_bids::BidOperation,
+        state_machine::StateMachine,
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::{Reader, Writer},
+    operations::{
+        access::{ActingOperator, Buyer, Platform, Vendor},
+        project_bids, teams,
+    },
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        project_bids::PROJECT_BIDS as BID_RECORDS,
+    },
+    string_enum::StringEnum,
+};
+
+/// The resource.
+pub struct ProjectBids;
+
+impl Resource for ProjectBids {
+    const LIST: &'static str = PROJECT_BIDS;
+    const NEW_PATH: &'static str = "/operator/project-bids/new";
+    const RECORD: &'static str = "/operator/project-bids/{id}";
+    const STEP: &'static str = "/operator/project-bids/{id}/{step}";
+    const TITLE: &'static str = "Project bids";
+    const FILE_NAME: &'static str = "project-bids";
+    const RECORDS: &'static Records = &BID_RECORDS;
+    const SUBJECT: &'static str = "project_bid";
+    const API: &'static str = "/operator/v1/project-bids";
+    const EMPTY: &'static str = "What vendors bid on projects stands here.";
+    const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Bid", Id),
+        Shown::listed("opportunity_id", "Project", Record(PROJECTS)),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("buyer_id", "Buyer", Record(TEAMS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("num_tasks", "Tasks", Number),
+        Shown::listed("expected_timeline_days", "Days", Number),
+        Shown::listed("created_at", "Made", Moment),
+        Shown::detail("delivered", "Delivered tasksets", Linked(TASKSETS)),
+        Shown::detail("updated_at", "Changed", Moment),
+        Shown::detail("completed_at", "Delivery accepted", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<BidStatus> },
+            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "buyer_id", label: "ID of the buyer", values: Vec::new },
+            ListFilter { name: "opportunity_id", label: "ID of the project", values: Vec::new },
+        ]
+    }
+
+    fn complete(record: &mut AnyRecord, _: Timestamp) {
+        // Each delivered taskset has an ID and a name.
+        let delivered: Vec<Delivered> =
+            serde_json::from_str(record.text("delivered_tasksets")).unwrap_or_default();
+        let ids: Vec<String> = delivered.into_iter().map(|taskset| taskset.id).collect();
+        record.set("delivered", Value::Text(serde_json::to_string(&ids).unwrap_or_default()));
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Bid {}", text::short_id(record))
+    }
+
+    const STEPS: &'static [Step] = STEPS;
+
+    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let events =
+            |name: &str| serde_json::from_str::<Vec<BidEvent>>(record.text(name)).map_err(Error::internal);
+        let (of_platform, of_vendor) = (events("platform_events")?, events("vendor_events")?);
+        let files: Vec<Attachment> =
+            serde_json::from_str(record.text("attachments")).map_err(Error::internal)?;
+        Ok(Some(Box::new(move |_: &Context| activity(of_platform, of_vendor, &files))))
+    }
+}
+
+/// A taskset that was delivered, as the record has it.
+#[derive(serde::Deserialize)]
+struct Delivered {
+    id: String,
+}
+
+/// Returns what happened to a bid, newest first, and the files that the vendor attached.
+fn activity(of_platform: Vec<BidEvent>, of_vendor: Vec<BidEvent>, files: &[Attachment]) -> Markup {
+    let mut events: Vec<(BidEvent, &str)> =
+        of_platform.into_iter().map(|event| (event, "The buyer or the market")).collect();
+    events.extend(of_vendor.into_iter().map(|event| (event, "The vendor")));
+    events.sort_by_key(|(event, _)| std::cmp::Reverse(event.at));
+    let entries: Vec<Entry> = events
+        .into_iter()
+        .map(|(event, by)| Entry {
+            what: html! { b { (event.event) } },
+            at: event.at,
+            note: Some(html! { (by) }),
+        })
+        .collect();
+    html! {
+        (tables::section("activity", "What happened", &timeline::timeline(&entries)))
+        @if !files.is_empty() { (tables::section("files", "Attached files", &html! {
+            p.note { "Only their names and sizes are stored." }
+            ul { @for file in files { li.long { bdi { (file.file_name) } ", " (text::size(file.size_bytes)) } } }
+        })) }
+    }
+}
+
+fn refused(record: &AnyRecord, operation: BidOperation, reason: &'static str) -> Option<&'static str> {
+    let status = BidStatus::parse(record.text("status"));
+    (!status.is_some_and(|status| status.allows(operation))).then_some(reason)
+}
+
+/// Returns the proof to act in the name of the vendor.
+fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
+    operator.platform().vendor(teams::resolve(writer.rows, &team(record, "team_id")?)?)
+}
+
+/// Returns the proof to act in the name of the buyer, who may have lost the role.
+fn buyer(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Buyer> {
+    operator.platform().former_buyer(teams::resolve(writer.rows, &team(record, "buyer_id")?)?)
+}
+
+fn team(record: &AnyRecord, name: &str) -> Result<String> {
+    record.id(name).map(|id| id.to_string()).ok_or_else(|| Error::internal("a bid without a team"))
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "accept",
+        label: "Accept",
+        question: "In the name of the buyer. The vendor is notified, and delivers. Other bids stay as they are. No money moves.",
+        obstacle: |record| {
+            refused(record, BidOperation::Accept, "Only a bid that waits for a decision can be accepted.")
+        },
+        is_final: true,
+        operation: "accept_project_bid",
+        perform: |writer, operator, record, _| {
+            let buyer = buyer(writer, operator, record)?;
+            project_bids::accept(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "decline",
+        label: "Decline",
+        question: "In the name of the buyer. The vendor is notified, and can bid again.",
+        obstacle: |record| {
+            refused(record, BidOperation::Decline, "Only a bid that waits for a decision can be declined.")
+        },
+        is_final: true,
+        operation: "decline_project_bid",
+        perform: |writer, operator, record, _| {
+            let buyer = buyer(writer, operator, record)?;
+            project_bids::decline(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "withdraw",
+        label: "Withdraw",
+        question: "In the name of the vendor, who can bid again.",
+        obstacle: |record| {
+            refused(record, BidOperation::Withdraw, "Only a bid that waits for a decision can be withdrawn.")
+        },
+        is_final: true,
+        operation: "withdraw_project_bid",
+        perform: |writer, operator, record, _| {
+            let vendor = vendor(writer, operator, record)?;
+            project_bids::withdraw(writer, &vendor, Actor::Team, id_of(record)?).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "deliver",
+        label: "Deliver",
+        question: "In the name of the vendor. A delivery cannot be changed or taken back.",
+        inputs: &[Input::Lines(
+            "delivery_taskset_ids",
+            "IDs of the tasksets",
+            "One in each line. They belong to the vendor.",
+        )],
+        obstacle: |record| {
+            refused(record, BidOperation::Deliver, "Only for an accepted bid, something can be delivered.")
+        },
+        is_final: true,
+        operation: "deliver_project_bid",
+        perform: |writer, operator, record, fields| {
+            let (vendor, ids) =
+                (vendor(writer, operator, record)?, resources::ids(fields, "delivery_taskset_ids")?);
+            project_bids::deliver(writer, &vendor, Actor::Team, id_of(record)?, &ids).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+    Step {
+        name: "complete",
+        label: "Accept the delivery",
+        question: "In the name of the buyer. The bid is complete then. No money moves.",
+        obstacle: |record| {
+            refused(
+                record,
+                BidOperation::Complete,
+                "Only a delivery that waits for a decision can be accepted.",
+            )
+        },
+        is_final: true,
+        operation: "complete_project_bid",
+        perform: |writer, operator, record, _| {
+            let buyer = buyer(writer, operator, record)?;
+            project_bids::complete(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
+        },
+        ..Step::PLAIN
+    },
+];

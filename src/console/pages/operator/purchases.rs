@@ -1,0 +1,171 @@
+//! Purchases of all buyers.
+
+use maud::{Markup, html};
+
+use super::{LISTINGS, TEAMS, id_of, ledger::account_words};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+        },
+        resources::{
+            Resource, Shown,
+            Shows::{Flag, Id, Moment, Money, Plain, Record, State, Word},
+            Step,
+        },
+        text,
+    },
+    domain::{
+        ledger::Posting,
+        listings::Actor,
+        purchases::{PurchaseKind, PurchaseStatus},
+    },
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Platform,
+        ledger::{self, RefundPart},
+        purchases,
+    },
+    store::records::{Records, any_record::AnyRecord, purchases::PURCHASES},
+};
+
+/// The resource.
+pub struct Purchases;
+
+impl Resource for Purchases {
+    const LIST: &'static str = "/operator/purchases";
+    const NEW_PATH: &'static str = "/operator/purchases/new";
+    const RECORD: &'static str = "/operator/purchases/{id}";
+    const STEP: &'static str = "/operator/purchases/{id}/{step}";
+    const TITLE: &'static str = "Purchases";
+    const FILE_NAME: &'static str = "purchases";
+    const RECORDS: &'static Records = &PURCHASES;
+    const API: &'static str = "/operator/v1/purchases";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Purchases" });
+    const EMPTY: &'static str = "What buyers buy or order stands here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("listing_id", "Listing", Record(LISTINGS)),
+        Shown::listed("team_id", "Buyer", Record(TEAMS)),
+        Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("kind", "Kind", Word),
+        Shown::listed("status", "Status", State),
+        Shown::listed("pay_with", "Payment", Word),
+        Shown::listed("total", "Total, USD", Money),
+        Shown::listed("created_at", "Ordered", Moment),
+        Shown::detail("id", "ID", Id),
+        Shown::detail("exclusive", "Exclusive sale", Flag),
+        Shown::detail("price", "Price, USD", Money),
+        Shown::detail("buyer_fee", "Buyer fee, USD", Money),
+        Shown::detail("platform_fee", "Platform fee, USD", Money),
+        Shown::detail("net", "Vendor's share, USD", Money),
+        Shown::detail("scope", "Covers", Word),
+        Shown::detail("asset_count", "Assets", Plain),
+        Shown::detail("offer_id", "Accepted bid", Record("/operator/bids")),
+        Shown::detail("agreement_document_id", "Agreement", Id),
+        Shown::detail("agreement_signed_at", "Agreement signed", Moment),
+        Shown::detail("expires_at", "Canceled unless paid by", Moment),
+        Shown::detail("paid_at", "Paid", Moment),
+        Shown::detail("cancelled_at", "Canceled", Moment),
+        Shown::detail("refunded_at", "Refunded", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<PurchaseStatus> },
+            ListFilter { name: "kind", label: "Kind", values: text::word_choices::<PurchaseKind> },
+            ListFilter { name: "team_id", label: "ID of the buyer", values: Vec::new },
+            ListFilter { name: "vendor_team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "listing_id", label: "ID of the listing", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Purchase {}", text::short_id(record))
+    }
+
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "complete",
+            label: "Complete",
+            question: "The invoice was paid. The money is posted, the agreement is signed, and the vendor is notified.",
+            obstacle: |record| {
+                (record.text("status") != "pending").then_some("Only a pending purchase can be completed.")
+            },
+            operation: "complete_purchase",
+            perform: |writer, operator, record, _| {
+                purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)
+                    .map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "cancel",
+            label: "Cancel",
+            question: "The order ends without a payment. A bid that it may come from stays accepted.",
+            obstacle: |record| {
+                (record.text("status") != "pending").then_some("Only a pending purchase can be canceled.")
+            },
+            is_final: true,
+            operation: "cancel_purchase",
+            perform: |writer, operator, record, _| {
+                purchases::cancel(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|()| None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "refund",
+            label: "Refund",
+            question: "All postings are undone: the buyer gets the total back, and the vendor's share is taken back.",
+            obstacle: |record| {
+                (record.text("status") != "completed").then_some("Only a completed purchase can be refunded.")
+            },
+            preview: Some(refund_preview),
+            is_final: true,
+            operation: "refund_purchase",
+            perform: |writer, operator, record, _| {
+                purchases::refund(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+    ];
+}
+
+/// Returns what a refund will post, or why it cannot.
+fn refund_preview(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Markup> {
+    let parts = match ledger::preview_refund(reader, platform, id_of(record)?) {
+        Ok(parts) => parts,
+        Err(Error::InvalidState(_, reason)) => {
+            return Ok(badges::message(Tone::Warning, &html! { (reason) }));
+        }
+        Err(error) => return Err(error),
+    };
+    let content = html! {
+        @if parts.is_empty() { p { "Nothing: no money moved for this purchase." } }
+        @for (number, part) in (1..).zip(&parts) { (refund_part(number, parts.len(), part)) }
+    };
+    Ok(tables::section("postings", "What will be posted", &content))
+}
+
+fn refund_part(number: usize, count: usize, part: &RefundPart) -> Markup {
+    let heads = [Head::text("Account"), Head::number("Change, USD")];
+    let row = |posting: &Posting| {
+        vec![html! { (account_words(posting.account.kind())) }, html! { (text::money(posting.cents)) }]
+    };
+    let rows: Vec<_> = part.transfer.postings.iter().map(row).collect();
+    let label = format!("Entry {number}");
+    html! {
+        @if count > 1 { h3 { (label) } }
+        (tables::table(&label, &heads, &rows))
+        @if part.source.cents.0 > 0 { p.note {
+            (text::money(part.source.cents)) " of the vendor's share come from "
+            @if part.source.hold.is_some() { "earnings on hold until " (text::moment(part.source.available_at)) "." }
+            @else { "its available earnings." }
+        } }
+    }
+}

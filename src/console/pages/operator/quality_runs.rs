@@ -1,0 +1,205 @@
+//! Quality runs of all teams, with what their checks found.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of};
+use crate::{
+    console::{
+        forms::problem,
+        lists::ListFilter,
+        parts::{
+            badges::{self, Tone},
+            kinds,
+            tables::{self, Head},
+            text,
+        },
+        resources::{
+            self, Below, Input, Resource, Shown,
+            Shows::{Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word},
+            Step,
+        },
+        visit::Context,
+    },
+    domain::{
+        quality_checks::CheckStatus,
+        quality_runs::{RunOperation, RunStatus, RunTrigger},
+        state_machine::StateMachine,
+    },
+    error::{Error, Result},
+    market::{Reader, Writer},
+    operations::{
+        access::Platform, assets, listing_lifecycle, operator_views, quality_runs as operations, records,
+        teams,
+    },
+    store::{
+        quality_checks::CheckRow,
+        records::{Records, any_record::AnyRecord, assets::AssetRecord, quality_runs::QUALITY_RUNS},
+    },
+    string_enum::StringEnum,
+};
+
+/// Number of checks that are shown, those that did not pass first.
+const CHECKS: usize = 500;
+
+/// The resource.
+pub struct QualityRuns;
+
+impl Resource for QualityRuns {
+    const LIST: &'static str = RUNS;
+    const NEW_PATH: &'static str = "/operator/quality-runs/new";
+    const RECORD: &'static str = "/operator/quality-runs/{id}";
+    const STEP: &'static str = "/operator/quality-runs/{id}/{step}";
+    const TITLE: &'static str = "Quality runs";
+    const FILE_NAME: &'static str = "quality-runs";
+    const RECORDS: &'static Records = &QUALITY_RUNS;
+    const SUBJECT: &'static str = "quality_run";
+    const API: &'static str = "/operator/v1/quality-runs";
+    const EMPTY: &'static str = "Checks of listings and assets stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Run", Id),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("listing_id", "Listing", Record(LISTINGS)),
+        Shown::listed("asset_id", "Asset", Record(ASSETS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("passed", "Passed", Flag),
+        Shown::listed("triggered_by", "Started by", Word),
+        Shown::listed("started_at", "Started", Moment),
+        Shown::detail("run_number", "Number of the run", Number),
+        Shown::detail("charge", "Cost, USD", Money),
+        Shown::detail("error", "Why there is no result", Plain),
+        Shown::detail("review_feedback", "Note of the review", Text),
+        Shown::detail("completed_at", "Ended", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<RunStatus> },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "listing_id", label: "ID of the listing", values: Vec::new },
+            ListFilter { name: "asset_id", label: "ID of the asset", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Run {}", text::short_id(record))
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "cancel",
+        label: "Cancel",
+        question: "What it has computed is lost. The team gets the cost back, unless the checks have begun.",
+        obstacle: |record| {
+            let status = RunStatus::parse(record.text("status"));
+            (!status.is_some_and(|status| status.allows(RunOperation::Cancel)))
+                .then_some("The run has ended already.")
+        },
+        is_final: true,
+        operation: "cancel_quality_run",
+        perform: |writer, operator, record, _| {
+            operations::cancel_run(writer, operator.platform(), id_of(record)?).map(|()| None)
+        },
+        ..Step::PLAIN
+    }];
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Start a quality run",
+        question: "The team of the listing or the asset pays for it. Enter one of the two IDs.",
+        inputs: &[
+            Input::Line("listing_id", "ID of a listing", "It is checked with all its assets."),
+            Input::Line("asset_id", "ID of an asset", "It is checked by itself."),
+        ],
+        operation: "create_quality_run",
+        perform: |writer, operator, _, fields| {
+            let listing = resources::optional_id(fields, "listing_id")?;
+            let asset = resources::optional_id(fields, "asset_id")?;
+            let platform = operator.platform();
+            let run = match (listing, asset) {
+                (Some(listing), None) => start_of_listing(writer, platform, listing)?,
+                (None, Some(asset)) => start_of_asset(writer, platform, asset)?,
+                _ => {
+                    return Err(Error::invalid(problem(
+                        "listing_id",
+                        "Enter the ID of a listing, or that of an asset.",
+                    )));
+                }
+            };
+            Ok(Some(resources::path_of::<QualityRuns>(&run.to_string())))
+        },
+        ..Step::PLAIN
+    });
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let checks = operator_views::checks_of_run(reader, platform, id_of(record)?)?;
+        Ok(Some(Box::new(move |context: &Context| checks_of(context, checks))))
+    }
+}
+
+fn start_of_listing(writer: &mut Writer, platform: Platform, listing: Uuid) -> Result<Uuid> {
+    // Fails if the team was closed.
+    platform.vendor_of_listing(writer.rows, listing).map_err(|error| of_field("listing_id", error))?;
+    Ok(listing_lifecycle::start_run(writer, platform, listing)?.run_id)
+}
+
+/// Starts a run of an asset for the market. Returns its ID.
+pub fn start_of_asset(writer: &mut Writer, platform: Platform, asset: Uuid) -> Result<Uuid> {
+    let found: Result<AssetRecord> = records::find(writer.rows, platform, &asset);
+    let found = found.map_err(|error| of_field("asset_id", error))?;
+    let vendor = platform.vendor(teams::resolve(writer.rows, &found.team.to_string())?)?;
+    let asset = assets::find(writer.rows, &vendor, asset, None)?;
+    Ok(operations::start_asset_run(writer, &asset, RunTrigger::Platform)?.run_id)
+}
+
+/// Converts the error that there is no such record into a problem with the field that names it.
+fn of_field(name: &'static str, error: Error) -> Error {
+    match error {
+        Error::NotFound(_) => Error::invalid(problem(name, "Nothing has this ID.")),
+        other => other,
+    }
+}
+
+/// Returns what the checks of a run found, what did not pass first.
+fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup {
+    checks.sort_by_key(|check| check.status == CheckStatus::Passed);
+    let all = checks.len();
+    checks.truncate(CHECKS);
+    let heads = [
+        Head::text("Check"),
+        Head::text("Asset"),
+        Head::text("Result"),
+        Head::text("Required"),
+        Head::text("Finding"),
+    ];
+    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| row(context, check)).collect();
+    let content = html! {
+        @if rows.is_empty() { p.note { "There are none until the run is complete." } }
+        @else { (tables::table("Checks", &heads, &rows)) }
+        @if all > rows.len() { p.note { "The first " (rows.len()) " of " (text::grouped(all as u64)) " checks are shown." } }
+    };
+    tables::section("checks", "Checks", &content)
+}
+
+fn row(context: &Context, check: &CheckRow) -> Vec<Markup> {
+    let asset = check.asset.as_ref();
+    let tone = match check.status {
+        CheckStatus::Passed => Tone::Good,
+        _ if check.is_mandatory => Tone::Bad,
+        _ => Tone::Warning,
+    };
+    vec![
+        html! { (check.label) br; span.note.mono.long { (check.key) } },
+        html! { @match asset {
+            Some(asset) => {
+                @if let Some(id) = asset.readable_id() { a.long href=(context.links.to(&format!("{ASSETS}/{id}"))) { bdi { (asset.title) } } }
+                @else { span.long { bdi { (asset.title) } } }
+                br; span.note { (text::words(kinds::words(asset.kind).0)) }
+            }
+            None => "The whole listing",
+        } },
+        badges::badge(tone, &text::words(check.status.as_str())),
+        html! { (if check.is_mandatory { "Yes" } else if check.is_informational { "No, for information" } else { "No" }) },
+        html! { span.long { bdi { (check.message.as_deref().unwrap_or_default()) } } },
+    ]
+}

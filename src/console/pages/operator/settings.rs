@@ -1,0 +1,99 @@
+//! The settings in force, with where each value comes from.
+
+use maud::{Markup, html};
+
+use crate::{
+    config::ListedSetting,
+    console::{
+        address::Query,
+        answer::{Answer, Content},
+        forms::Inputs,
+        navigation::{NavigationItem, Section},
+        page::Page,
+        parts::{
+            fields::{self, Field},
+            tables::{self, Head},
+        },
+        visit::{Context, Visit},
+    },
+    error::Result,
+    operations::access::Operator,
+};
+
+/// The page.
+pub struct Settings;
+
+impl Page for Settings {
+    const PATH: &'static str = "/operator/settings";
+    const TITLE: &'static str = "Settings";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Settings" });
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let text = visit.query.get("text").unwrap_or_default().to_lowercase();
+        let which = visit.query.get("which").unwrap_or_default();
+        let is_shown = |setting: &ListedSetting| {
+            let is_of_kind = match which {
+                "set" => setting.origin.is_some(),
+                "changed" => setting.value != setting.default,
+                _ => true,
+            };
+            is_of_kind && setting.key.contains(&text)
+        };
+        let settings: Vec<_> = visit.market().settings().list().into_iter().filter(is_shown).collect();
+        let body = html! {
+            p { "What the market runs with. Settings are changed in the settings file, by environment variables, or by flags, and take \
+                 effect when the server is started again. Secrets are masked." }
+            (filters(&visit.context, &text, which))
+            (table(&visit.context, &settings))
+        };
+        Ok(Content::new(Self::TITLE, body).with_request("/operator/v1/settings").into())
+    }
+}
+
+fn filters(context: &Context, text: &str, which: &str) -> Markup {
+    let inputs = Inputs::default();
+    let choices = [("", "All"), ("set", "Set somewhere"), ("changed", "Different from the default")];
+    let choices = choices.map(|(value, words)| (value, words.to_owned()));
+    html! {
+        form.row action=(context.links.to(&context.path)) aria-label="Filters" {
+            (fields::select(&inputs, "which", "Which", choices, which))
+            (Field::text("text", "Name contains").value(text).at_most(100).show(&inputs))
+            button { "Filter" }
+        }
+    }
+}
+
+fn table(context: &Context, settings: &[ListedSetting]) -> Markup {
+    if settings.is_empty() {
+        let all = context.here(&Query::default());
+        return tables::empty(
+            "Nothing matches",
+            "No setting has all of these values.",
+            Some(("Show all", &all)),
+        );
+    }
+    let heads = [Head::text("Setting"), Head::text("Value"), Head::text("Default"), Head::text("Comes from")];
+    let row = |setting: &ListedSetting| {
+        let is_changed = setting.value != setting.default;
+        vec![
+            html! { span.mono.long { (setting.key) } },
+            html! { span.mono.long { @if is_changed { b { (setting.value) } } @else { (setting.value) } } },
+            html! { span.mono.long { (setting.default) } },
+            html! { span.long { (origin(setting)) } },
+        ]
+    };
+    tables::table("Settings", &heads, &settings.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Returns where a value comes from. The settings that a world has for itself are stated by their keys.
+fn origin(setting: &ListedSetting) -> &str {
+    match setting.origin.as_deref() {
+        None => "the program",
+        Some(origin) if origin == setting.key => "this world",
+        Some("worlds") => "all worlds",
+        Some(origin) => origin,
+    }
+}

@@ -1,0 +1,278 @@
+//! Tasks of tasksets, their versions, and the builds of those.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{BUILDS, TASK_TABS, TASKS, TASKSETS, TEAMS, VERSIONS, id_of};
+use crate::{
+    console::{
+        forms::problem,
+        lists::ListFilter,
+        parts::{tables, text},
+        resources::{
+            self, Below, Input, Resource, Shown,
+            Shows::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
+            Step,
+        },
+        visit::Context,
+    },
+    domain::tasks::BuildStatus,
+    error::{Error, Result},
+    market::{Reader, Writer},
+    operations::{
+        access::{ActingOperator, Platform, Vendor},
+        records,
+        task_changes::{self, TaskInput},
+        teams,
+    },
+    store::records::{
+        Records,
+        any_record::AnyRecord,
+        tasks::{TASK_BUILDS, TASK_VERSIONS, TASKS as TASK_RECORDS},
+        tasksets::TASKSETS as TASKSET_RECORDS,
+    },
+    string_enum::StringEnum,
+};
+
+/// Tasks.
+pub struct Tasks;
+
+/// Versions of tasks.
+pub struct Versions;
+
+/// Builds of the environments of versions.
+pub struct Builds;
+
+/// Returns the proof to act in the name of the vendor of a taskset, a task, or a part of it.
+fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
+    let team = record.id("team_id").ok_or_else(|| Error::internal("a taskset without a team"))?;
+    operator.platform().vendor(teams::resolve(writer.rows, &team.to_string())?)
+}
+
+fn id_text(record: &AnyRecord) -> String {
+    record.id("id").map(|id| id.to_string()).unwrap_or_default()
+}
+
+impl Resource for Tasks {
+    const LIST: &'static str = TASKS;
+    const NEW_PATH: &'static str = "/operator/tasks/new";
+    const RECORD: &'static str = "/operator/tasks/{id}";
+    const STEP: &'static str = "/operator/tasks/{id}/{step}";
+    const TITLE: &'static str = "Tasks";
+    const FILE_NAME: &'static str = "tasks";
+    const RECORDS: &'static Records = &TASK_RECORDS;
+    const API: &'static str = "/operator/v1/tasks";
+    const LIST_API: Option<&'static str> = None;
+    const EMPTY: &'static str = "The tasks of tasksets stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("name", "Name", Plain),
+        Shown::listed("taskset_id", "Taskset", Record(TASKSETS)),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("external_id", "ID of the vendor", Plain),
+        Shown::listed("latest_version", "Latest version", Number),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::listed("deleted_at", "Deleted", Moment),
+        Shown::detail("description", "Description, in the words of the vendor", Text),
+        Shown::detail("tags", "Tags", Many),
+        Shown::detail("binarized", "Rewards are 0 or 1", Flag),
+        Shown::detail("column_values", "Values of its columns, as JSON", Plain),
+        Shown::detail("id", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "taskset_id", label: "ID of the taskset", values: Vec::new },
+            ListFilter { name: "external_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "deleted", label: "Deleted", values: resources::yes_or_no },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("name").to_owned()
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        vec![("Versions", format!("{VERSIONS}?task_id={}", id_text(record)))]
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "delete",
+        label: "Delete",
+        question: "In the name of the vendor. Its versions and traces stay, and so do the assets for it.",
+        obstacle: |record| record.time("deleted_at").map(|_| "The task was deleted already."),
+        is_final: true,
+        operation: "delete_task",
+        perform: |writer, operator, record, _| {
+            let vendor = vendor(writer, operator, record)?;
+            task_changes::delete_task(writer, &vendor, id_of(record)?).map(|()| None)
+        },
+        ..Step::PLAIN
+    }];
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Add a task",
+        question: "In the name of the vendor. The task has no version yet, and no values of columns. The API states those.",
+        inputs: &[
+            Input::Line("taskset_id", "ID of the taskset", ""),
+            Input::Line("name", "Name", ""),
+            Input::Lines("description", "Description", "What the task asks for."),
+            Input::Line(
+                "external_id",
+                "ID of the vendor",
+                "Its identifier in the system of the vendor, if it has one.",
+            ),
+            Input::Tick("binarized", "Rewards are either 0 or 1."),
+        ],
+        operation: "create_task",
+        perform: add_task,
+        ..Step::PLAIN
+    });
+}
+
+fn add_task(
+    writer: &mut Writer,
+    operator: &ActingOperator,
+    _: &AnyRecord,
+    fields: &crate::console::forms::Fields,
+) -> Result<Option<String>> {
+    let id = resources::id(fields, "taskset_id")?;
+    let taskset = records::find_any(writer.rows, operator.platform(), &TASKSET_RECORDS, &id);
+    let taskset = taskset.map_err(|error| match error {
+        Error::NotFound(_) => Error::invalid(problem("taskset_id", "No taskset has this ID.")),
+        other => other,
+    })?;
+    let task = TaskInput {
+        name: resources::typed(fields, "name").to_owned(),
+        description: fields.get("description").map(str::to_owned),
+        external_id: fields.get("external_id").map(str::to_owned),
+        tags: Vec::new(),
+        binarized: resources::tick(fields, "binarized"),
+        column_values: std::collections::BTreeMap::new(),
+    };
+    let vendor = vendor(writer, operator, &taskset)?;
+    let task = task_changes::add_task(writer, &vendor, id, &task)?;
+    Ok(Some(resources::path_of::<Tasks>(&task.to_string())))
+}
+
+impl Resource for Versions {
+    const LIST: &'static str = VERSIONS;
+    const NEW_PATH: &'static str = "/operator/task-versions/new";
+    const RECORD: &'static str = "/operator/task-versions/{id}";
+    const STEP: &'static str = "/operator/task-versions/{id}/{step}";
+    const TITLE: &'static str = "Versions of tasks";
+    const FILE_NAME: &'static str = "task-versions";
+    const RECORDS: &'static Records = &TASK_VERSIONS;
+    const SUBJECT: &'static str = "task_version";
+    const API: &'static str = "/operator/v1/task-versions";
+    const LIST_API: Option<&'static str> = None;
+    const EMPTY: &'static str = "The versions of tasks stand here. The API adds them.";
+    const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Version", Id),
+        Shown::listed("version", "Number", Number),
+        Shown::listed("task_id", "Task", Record(TASKS)),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("current_state", "State", State),
+        Shown::listed("lifecycle_stage", "Stage of the review", Word),
+        Shown::listed("latest_build", "Latest build", Number),
+        Shown::listed("trace_count", "Traces", Number),
+        Shown::listed("created_at", "Created", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![ListFilter { name: "task_id", label: "ID of the task", values: Vec::new }]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Version {} ({})", record.integer("version").unwrap_or_default(), text::short_id(record))
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        vec![("Builds", format!("{BUILDS}?task_version_id={}", id_text(record)))]
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "build",
+        label: "Record a build",
+        question: "In the name of the vendor. It becomes the latest build of the environment of this version.",
+        inputs: &[Input::Options("status", "State of the build", text::word_choices::<BuildStatus>)],
+        operation: "create_task_build",
+        perform: |writer, operator, record, fields| {
+            let (vendor, status) = (vendor(writer, operator, record)?, resources::choice(fields, "status")?);
+            let (id, _): (Uuid, u32) = task_changes::record_build(writer, &vendor, id_of(record)?, status)?;
+            Ok(Some(resources::path_of::<Builds>(&id.to_string())))
+        },
+        ..Step::PLAIN
+    }];
+
+    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let parts =
+            [("brief", "Content"), ("agent_config", "Settings of the agent"), ("environment", "Environment")];
+        let parts = parts.map(|(name, heading)| (name, heading, pretty(record.text(name))));
+        Ok(Some(Box::new(move |_: &Context| {
+            html! { @for (id, heading, json) in &parts { (json_section(id, heading, json)) } }
+        })))
+    }
+}
+
+/// Returns JSON with line breaks.
+fn pretty(json: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+    serde_json::to_string_pretty(&value).unwrap_or_default()
+}
+
+fn json_section(id: &str, heading: &str, json: &str) -> Markup {
+    tables::section(id, heading, &html! { pre tabindex="0" { code { (json) } } })
+}
+
+impl Resource for Builds {
+    const LIST: &'static str = BUILDS;
+    const NEW_PATH: &'static str = "/operator/task-builds/new";
+    const RECORD: &'static str = "/operator/task-builds/{id}";
+    const STEP: &'static str = "/operator/task-builds/{id}/{step}";
+    const TITLE: &'static str = "Builds of tasks";
+    const FILE_NAME: &'static str = "task-builds";
+    const RECORDS: &'static Records = &TASK_BUILDS;
+    const SUBJECT: &'static str = "task_build";
+    const API: &'static str = "/operator/v1/task-builds";
+    const LIST_API: Option<&'static str> = None;
+    const EMPTY: &'static str = "Builds of the environments of tasks stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Build", Id),
+        Shown::listed("build", "Number", Number),
+        Shown::listed("task_version_id", "Version", Record(VERSIONS)),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("created_at", "Recorded", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![ListFilter { name: "task_version_id", label: "ID of the version", values: Vec::new }]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Build {} ({})", record.integer("build").unwrap_or_default(), text::short_id(record))
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "status",
+        label: "Change the state",
+        question: "In the name of the vendor. A build that has ended stays as it is.",
+        inputs: &[Input::Options("status", "State of the build", text::word_choices::<BuildStatus>)],
+        obstacle: |record| {
+            let status = BuildStatus::parse(record.text("status"));
+            status.is_none_or(|status| status.next().is_empty()).then_some("The build has ended.")
+        },
+        operation: "update_task_build",
+        perform: |writer, operator, record, fields| {
+            let (vendor, status) = (vendor(writer, operator, record)?, resources::choice(fields, "status")?);
+            task_changes::update_build(writer, &vendor, id_of(record)?, status).map(|()| None)
+        },
+        ..Step::PLAIN
+    }];
+}

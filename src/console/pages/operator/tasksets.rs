@@ -1,0 +1,173 @@
+//! Tasksets of all vendors, and the imports of their traces.
+
+use maud::{Markup, html};
+
+use super::{LISTING_TABS, TASKS, TASKSETS, TEAMS, TRACE_IMPORTS, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        parts::{
+            tables::{self, Head},
+            text,
+        },
+        resources::{
+            self, Below, Input, Resource, Shown,
+            Shows::{Id, Moment, Number, Plain, Record, Size, State},
+            Step,
+        },
+        visit::Context,
+    },
+    domain::{
+        tasks::Column,
+        trace_imports::{RejectedLine, TraceImportStatus},
+    },
+    error::{Error, Result},
+    market::Reader,
+    operations::{access::Platform, task_changes},
+    store::records::{
+        Records,
+        any_record::AnyRecord,
+        tasksets::{TASKSETS as TASKSET_RECORDS, TRACE_IMPORTS as IMPORT_RECORDS},
+    },
+    string_enum::StringEnum,
+};
+
+/// Tasksets.
+pub struct Tasksets;
+
+/// Imports of traces.
+pub struct TraceImports;
+
+impl Resource for Tasksets {
+    const LIST: &'static str = TASKSETS;
+    const NEW_PATH: &'static str = "/operator/tasksets/new";
+    const RECORD: &'static str = "/operator/tasksets/{id}";
+    const STEP: &'static str = "/operator/tasksets/{id}/{step}";
+    const TITLE: &'static str = "Tasksets";
+    const FILE_NAME: &'static str = "tasksets";
+    const RECORDS: &'static Records = &TASKSET_RECORDS;
+    const API: &'static str = "/operator/v1/tasksets";
+    const EMPTY: &'static str = "Collections of tasks of vendors stand here.";
+    const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("name", "Name", Plain),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("task_count", "Tasks", Number),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::detail("id", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "name", label: "Name, as it is", values: Vec::new },
+            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("name").to_owned()
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
+        vec![
+            ("Tasks", format!("{TASKS}?taskset_id={id}")),
+            ("Imports of traces", format!("{TRACE_IMPORTS}?taskset_id={id}")),
+        ]
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Create a taskset",
+        question: "It gets no tasks yet, and a table without columns of its own. The API creates one with columns.",
+        inputs: &[inputs::TEAM, Input::Line("name", "Name", "")],
+        operation: "create_taskset",
+        perform: |writer, operator, _, fields| {
+            let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
+            let id = task_changes::create_taskset(writer, &vendor, resources::typed(fields, "name"), &[])?;
+            Ok(Some(resources::path_of::<Tasksets>(&id.to_string())))
+        },
+        ..Step::PLAIN
+    });
+
+    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let columns: Vec<Column> = serde_json::from_str(record.text("columns")).map_err(Error::internal)?;
+        Ok(Some(Box::new(move |_: &Context| columns_of(&columns))))
+    }
+}
+
+fn columns_of(columns: &[Column]) -> Markup {
+    let heads = [Head::text("Name"), Head::text("Label"), Head::text("Kind"), Head::text("Shows")];
+    let row = |column: &Column| {
+        let derives = column.derives.map(|derives| text::words(derives.as_str()));
+        vec![
+            html! { span.mono.long { (column.name) } },
+            html! { span.long { bdi { (column.label) } } },
+            html! { (text::words(column.kind.as_str())) },
+            html! { (derives.unwrap_or_else(|| "What the vendor stated".to_owned())) },
+        ]
+    };
+    let content = html! {
+        @if columns.is_empty() { p.note { "Its table has no columns of its own." } }
+        @else { (tables::table("Columns", &heads, &columns.iter().map(row).collect::<Vec<_>>())) }
+    };
+    tables::section("columns", "Columns of its table", &content)
+}
+
+impl Resource for TraceImports {
+    const LIST: &'static str = TRACE_IMPORTS;
+    const NEW_PATH: &'static str = "/operator/trace-imports/new";
+    const RECORD: &'static str = "/operator/trace-imports/{id}";
+    const STEP: &'static str = "/operator/trace-imports/{id}/{step}";
+    const TITLE: &'static str = "Imports of traces";
+    const FILE_NAME: &'static str = "trace-imports";
+    const RECORDS: &'static Records = &IMPORT_RECORDS;
+    const SUBJECT: &'static str = "trace_import";
+    const API: &'static str = "/operator/v1/trace-imports";
+    const LIST_API: Option<&'static str> = None;
+    const EMPTY: &'static str = "The API imports files with traces. How far it is stands here.";
+    const TABS: &'static [(&'static str, &'static str)] = super::TASK_TABS;
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Import", Id),
+        Shown::listed("taskset_id", "Taskset", Record(TASKSETS)),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("lines", "Lines", Number),
+        Shown::listed("inserted", "Added", Number),
+        Shown::listed("rejected", "Rejected", Number),
+        Shown::listed("requested_at", "Requested", Moment),
+        Shown::detail("existing", "Added before", Number),
+        Shown::detail("size_bytes", "Size of the file", Size),
+        Shown::detail("error", "Why it failed", Plain),
+        Shown::detail("started_at", "Started", Moment),
+        Shown::detail("finished_at", "Ended", Moment),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<TraceImportStatus> },
+            ListFilter { name: "taskset_id", label: "ID of the taskset", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Import {}", text::short_id(record))
+    }
+
+    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let problems: Vec<RejectedLine> =
+            serde_json::from_str(record.text("problems")).map_err(Error::internal)?;
+        Ok(Some(Box::new(move |_: &Context| {
+            let heads = [Head::text("Line"), Head::text("What was wrong")];
+            let row = |problem: &RejectedLine| {
+                vec![html! { (problem.line) }, html! { span.long { bdi { (problem.message) } } }]
+            };
+            html! { @if !problems.is_empty() {
+                (tables::section("problems", "The first rejected lines", &html! {
+                    (tables::table("Rejected lines", &heads, &problems.iter().map(row).collect::<Vec<_>>()))
+                }))
+            } }
+        })))
+    }
+}

@@ -1,0 +1,173 @@
+//! What the page of a team has below its fields: its wallet, its keys and grants, numbers, and lists of its records.
+
+use maud::{Markup, html};
+
+use super::{
+    ASSETS, GRANTS, KEYS, LISTINGS, OPPORTUNITIES, PROJECT_BIDS, PROJECTS, RUNS, TASKSETS, grants, id_of,
+    keys,
+};
+use crate::{
+    console::{
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+            text,
+        },
+        resources::{Below, Resource, path_of},
+        visit::Context,
+    },
+    domain::money::Cents,
+    error::Result,
+    market::Reader,
+    operations::{access::Platform, operator_views, records},
+    store::{
+        records::{
+            Filters,
+            any_record::AnyRecord,
+            grants::GRANTS as GRANT_RECORDS,
+            keys::TEAM_KEYS,
+            pages::{Start, TeamPageRequest},
+            wallets::WALLETS,
+        },
+        team_overviews::TeamOverview,
+    },
+};
+
+/// Number of keys and grants that are shown.
+const SHOWN: u32 = 10;
+
+/// Returns the lists of the records of a team.
+pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    let Some(id) = record.id("id") else { return Vec::new() };
+    let of = |label: &'static str, path: &str, filter: &str| (label, format!("{path}?{filter}={id}"));
+    vec![
+        of("Listings", LISTINGS, "team_id"),
+        of("Assets", ASSETS, "team_id"),
+        of("Quality runs", RUNS, "team_id"),
+        of("Tasksets", TASKSETS, "team_id"),
+        of("Purchases", "/operator/purchases", "team_id"),
+        of("Sales", "/operator/purchases", "vendor_team_id"),
+        of("Bids", "/operator/bids", "team_id"),
+        of("Opportunities", OPPORTUNITIES, "team_id"),
+        of("Projects", PROJECTS, "team_id"),
+        of("Project bids", PROJECT_BIDS, "team_id"),
+        of("Ledger", "/operator/ledger", "team_id"),
+        of("Credit purchases", "/operator/credit-purchases", "team_id"),
+        of("Withdrawals", "/operator/withdrawals", "team_id"),
+        of("Notifications", "/operator/notifications", "team_id"),
+        of("Keys", KEYS, "team_id"),
+        of("Upload grants", GRANTS, "team_id"),
+    ]
+}
+
+/// Reads the wallet, the newest keys and grants, and the numbers of a team.
+pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Below> {
+    let id = id_of(team)?;
+    let wallet = records::find_any(reader.rows, platform, &WALLETS, &id)?;
+    let overview = operator_views::team_overview(reader, platform, id)?;
+    let newest = |of| {
+        let request = TeamPageRequest { start: Start::Newest, limit: SHOWN, counts: false };
+        let filters = Filters::default().with("team_id", id.to_string());
+        records::page_of_any(reader, platform, of, &filters, request).map(|page| page.rows)
+    };
+    let (mut keys, mut grants) = (newest(&TEAM_KEYS)?, newest(&GRANT_RECORDS)?);
+    keys.iter_mut().for_each(|key| keys::Keys::complete(key, reader.now));
+    grants.iter_mut().for_each(|grant| grants::Grants::complete(grant, reader.now));
+    let is_closed = team.time("closed_at").is_some();
+    Ok(Box::new(move |context: &Context| {
+        let new = |label: &str, path: &str| {
+            html! { @if !is_closed && crate::console::resources::may_act(context) {
+                div.row { a.button href=(context.links.to(&format!("{path}/new?team_id={id}"))) { (label) } }
+            } }
+        };
+        html! {
+            (tables::section("numbers", "In numbers", &numbers(&overview)))
+            (tables::section("wallet", "Wallet", &wallet_of(&wallet)))
+            (tables::section("keys", "Newest keys", &html! {
+                (list::<keys::Keys>(context, &keys, "The team has no key, so nobody can sign in for it."))
+                (new("Create a key", KEYS))
+            }))
+            (tables::section("grants", "Newest upload grants", &html! {
+                (list::<grants::Grants>(context, &grants, "The team has no upload grants."))
+                (new("Create an upload grant", GRANTS))
+            }))
+        }
+    }))
+}
+
+/// Returns a short list of records of a resource: the names, the state, and when they end.
+fn list<R: Resource>(context: &Context, records: &[AnyRecord], empty: &str) -> Markup {
+    let heads = [Head::text("Name"), Head::text("State"), Head::number("Created"), Head::number("Ends")];
+    let row = |record: &AnyRecord| {
+        let path = path_of::<R>(&R::key_of(record));
+        vec![
+            html! { a.long href=(context.links.to(&path)) { bdi { (R::title_of(record)) } } },
+            badges::badge(Tone::Neutral, &text::words(record.text("status"))),
+            record.time("created_at").map(text::moment).unwrap_or_default(),
+            record.time("expires_at").map_or_else(|| html! { "Never" }, text::moment),
+        ]
+    };
+    html! {
+        @if records.is_empty() { p.note { (empty) } }
+        @else { (tables::table(R::TITLE, &heads, &records.iter().map(row).collect::<Vec<_>>())) }
+    }
+}
+
+fn wallet_of(wallet: &AnyRecord) -> Markup {
+    let amount = |name: &str| html! { (text::money(Cents(wallet.integer(name).unwrap_or_default()))) };
+    tables::facts(&[
+        ("Credits", amount("credits")),
+        ("Earnings, available", amount("earnings_available")),
+        ("Earnings, on hold", amount("earnings_pending")),
+        ("Earned in all", amount("earnings_total")),
+    ])
+}
+
+fn numbers(overview: &TeamOverview) -> Markup {
+    let of = |number: u64| html! { (text::grouped(number)) };
+    let part = |number: u64, all: u64| html! { (text::grouped(number)) " of " (text::grouped(all)) };
+    tables::facts(&[
+        ("Listings in the catalog", part(overview.published_listings, overview.listings)),
+        ("Assets", of(overview.assets)),
+        ("Purchases", of(overview.purchases)),
+        ("Pending purchases and sales", of(overview.pending_purchases)),
+        ("Credit purchases that wait", of(overview.pending_credit_purchases)),
+        ("Withdrawals that wait", of(overview.requested_withdrawals)),
+        ("Bids it waits for", of(overview.made_offers + overview.made_bids)),
+        ("Bids it has to decide", of(overview.received_offers + overview.received_bids)),
+        ("Opportunities that are drafts or open", of(overview.opportunities)),
+        ("Valid keys", of(overview.keys)),
+        ("Webhooks that are on", of(overview.webhooks)),
+    ])
+}
+
+/// Says what ends with a team that is closed, or why it cannot be closed.
+pub fn closing(obstacle: Option<&str>, overview: &TeamOverview) -> Markup {
+    let ends = [
+        (overview.pending_purchases, "pending purchase is canceled", "pending purchases are canceled"),
+        (
+            overview.pending_credit_purchases,
+            "request for credits is canceled",
+            "requests for credits are canceled",
+        ),
+        (overview.made_offers, "bid on a listing is withdrawn", "bids on listings are withdrawn"),
+        (overview.made_bids, "bid on a project is withdrawn", "bids on projects are withdrawn"),
+        (overview.received_offers, "bid on its listings is declined", "bids on its listings are declined"),
+        (overview.received_bids, "bid on its projects is declined", "bids on its projects are declined"),
+        (overview.opportunities, "opportunity ends", "opportunities end"),
+        (overview.listings, "listing is archived", "listings are archived"),
+        (overview.keys, "key is revoked", "keys are revoked"),
+        (overview.grants, "upload grant is revoked", "upload grants are revoked"),
+        (overview.webhooks, "webhook is disabled", "webhooks are disabled"),
+    ];
+    let ends: Vec<String> = ends
+        .iter()
+        .filter(|(number, _, _)| *number > 0)
+        .map(|(number, one, many)| text::counted(*number, one, many))
+        .collect();
+    html! {
+        @if let Some(obstacle) = obstacle { (badges::message(Tone::Warning, &html! { "It cannot be closed now. " (obstacle) })) }
+        @if ends.is_empty() { p { "Nothing of it is under way." } }
+        @else { p { "With it:" } ul { @for end in &ends { li { (end) } } } }
+    }
+}

@@ -1,0 +1,149 @@
+//! What changes wallets alone: corrections of credits, and conversions of earnings into credits.
+
+use super::{TEAMS, inputs};
+use crate::{
+    console::{
+        forms::{Fields, problem},
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            self, Input, Resource, Shown,
+            Shows::{Id, Moment, Money, Plain, Record},
+            Step,
+        },
+        text,
+    },
+    domain::{listings::Actor, money::Cents, typed_numbers::parse_amount},
+    error::{Error, Result},
+    operations::wallet,
+    store::records::{
+        Records,
+        any_record::AnyRecord,
+        ledger::{ADJUSTMENTS, CONVERSIONS},
+    },
+};
+
+/// Corrections of credits by the platform.
+pub struct Adjustments;
+
+/// Conversions of available earnings into credits.
+pub struct Conversions;
+
+const SHOWN: &[Shown] = &[
+    Shown::listed("id", "ID", Id),
+    Shown::listed("team_id", "Team", Record(TEAMS)),
+    Shown::listed("amount", "Credits, USD", Money),
+    Shown::listed("description", "Description", Plain),
+    Shown::listed("created_at", "Time", Moment),
+];
+
+fn filters() -> Vec<ListFilter> {
+    vec![ListFilter { name: "team_id", label: "ID of the team", values: Vec::new }]
+}
+
+fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
+    vec![("Ledger entry with its postings", format!("/operator/ledger/{id}"))]
+}
+
+/// Returns the amount of a correction, which is negative if credits are deducted.
+fn signed_amount(fields: &Fields) -> Result<Cents> {
+    const MESSAGE: &str = "Enter an amount in US dollars, for example 12.50, or -12.50 to deduct credits.";
+    let parse = |text: &str| match text.strip_prefix(['-', '−']) {
+        Some(deducted) => parse_amount(deducted.trim()).map(|amount| Cents(-amount.0)),
+        None => parse_amount(text),
+    };
+    let amount = fields.parsed("amount", MESSAGE, parse)?;
+    amount.ok_or_else(|| Error::invalid(problem("amount", MESSAGE)))
+}
+
+impl Resource for Adjustments {
+    const LIST: &'static str = "/operator/adjustments";
+    const NEW_PATH: &'static str = "/operator/adjustments/new";
+    const RECORD: &'static str = "/operator/adjustments/{id}";
+    const STEP: &'static str = "/operator/adjustments/{id}/{step}";
+    const TITLE: &'static str = "Adjustments";
+    const FILE_NAME: &'static str = "adjustments";
+    const RECORDS: &'static Records = &ADJUSTMENTS;
+    const API: &'static str = "/operator/v1/adjustments";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Adjustments" });
+    const EMPTY: &'static str = "Corrections of credits by the market stand here.";
+    const SHOWN: &'static [Shown] = SHOWN;
+
+    fn filters() -> Vec<ListFilter> {
+        filters()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Adjustment {}", text::short_id(record))
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        links(record)
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Adjust credits",
+        question: "You give credits to a team at the expense of the market, or deduct them. To undo it, make the opposite one.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Line(
+                "amount",
+                "Amount, USD",
+                "With a minus sign in front to deduct credits, for example -12.50.",
+            ),
+            Input::Line("description", "What it is for", "The team sees it."),
+        ],
+        operation: "create_adjustment",
+        perform: |writer, operator, _, fields| {
+            let team = inputs::team(writer, fields)?;
+            let (amount, description) = (signed_amount(fields)?, resources::typed(fields, "description"));
+            let platform = operator.platform();
+            let made = wallet::adjust(writer, platform, Actor::Platform, &team, amount, description)?;
+            Ok(Some(resources::path_of::<Adjustments>(&made.entry.to_string())))
+        },
+        ..Step::PLAIN
+    });
+}
+
+impl Resource for Conversions {
+    const LIST: &'static str = "/operator/conversions";
+    const NEW_PATH: &'static str = "/operator/conversions/new";
+    const RECORD: &'static str = "/operator/conversions/{id}";
+    const STEP: &'static str = "/operator/conversions/{id}/{step}";
+    const TITLE: &'static str = "Conversions";
+    const FILE_NAME: &'static str = "conversions";
+    const RECORDS: &'static Records = &CONVERSIONS;
+    const API: &'static str = "/operator/v1/conversions";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Conversions" });
+    const EMPTY: &'static str = "Earnings that vendors turn into credits stand here.";
+    const SHOWN: &'static [Shown] = SHOWN;
+
+    fn filters() -> Vec<ListFilter> {
+        filters()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Conversion {}", text::short_id(record))
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        links(record)
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Convert earnings",
+        question: "You convert available earnings of a vendor into credits, in its name. There is no fee, and no way back.",
+        inputs: &[inputs::TEAM, Input::Amount("amount", "Amount, USD", "At most the available earnings.")],
+        is_final: true,
+        operation: "create_conversion",
+        perform: |writer, operator, _, fields| {
+            let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
+            let made = wallet::convert(writer, &vendor, Actor::Team, fields.required_amount("amount")?)?;
+            Ok(Some(resources::path_of::<Conversions>(&made.entry.to_string())))
+        },
+        ..Step::PLAIN
+    });
+}

@@ -1,0 +1,152 @@
+//! Wallets of teams that explain themselves: what their balances consist of, and whether the ledger agrees.
+
+use maud::{Markup, html};
+
+use super::{
+    TEAMS,
+    ledger::{LEDGER, reason_words},
+};
+use crate::{
+    console::{
+        navigation::{NavigationItem, Section},
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+        },
+        resources::{
+            Below, Resource, Shown,
+            Shows::{Money, Plain, Record},
+        },
+        text,
+        visit::Context,
+    },
+    domain::{ledger::AccountKind, money::Cents},
+    error::{Error, Result},
+    market::Reader,
+    operations::{
+        access::Platform,
+        balances::{self, ExplainedWallet, Origin},
+    },
+    store::records::{Records, any_record::AnyRecord, wallets::WALLETS},
+    string_enum::StringEnum,
+};
+
+/// The resource.
+pub struct Wallets;
+
+impl Resource for Wallets {
+    const LIST: &'static str = "/operator/wallets";
+    const NEW_PATH: &'static str = "/operator/wallets/new";
+    const RECORD: &'static str = "/operator/wallets/{id}";
+    const STEP: &'static str = "/operator/wallets/{id}/{step}";
+    const TITLE: &'static str = "Wallets";
+    const FILE_NAME: &'static str = "wallets";
+    const RECORDS: &'static Records = &WALLETS;
+    const API: &'static str = "/operator/v1/wallets";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Wallets" });
+    const EMPTY: &'static str = "Each team has a wallet.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("team_name", "Team", Plain),
+        Shown::listed("credits", "Credits, USD", Money),
+        Shown::listed("earnings_available", "Earnings available, USD", Money),
+        Shown::listed("earnings_pending", "Earnings on hold, USD", Money),
+        Shown::listed("earnings_total", "Earned in all, USD", Money),
+        Shown::detail("team_id", "Page of the team", Record(TEAMS)),
+    ];
+
+    fn key_of(record: &AnyRecord) -> String {
+        record.id("team_id").map(|id| id.to_string()).unwrap_or_default()
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Wallet of {}", record.text("team_name"))
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        let team = Self::key_of(record);
+        vec![
+            ("Entries of the ledger", format!("{LEDGER}?team_id={team}")),
+            ("Adjustments", format!("/operator/adjustments?team_id={team}")),
+            ("Conversions", format!("/operator/conversions?team_id={team}")),
+            ("Withdrawals", format!("/operator/withdrawals?team_id={team}")),
+            ("Credit purchases", format!("/operator/credit-purchases?team_id={team}")),
+        ]
+    }
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let team = record.id("team_id").ok_or_else(|| Error::internal("a wallet without its team"))?;
+        let wallet = balances::explain(reader, platform, team)?;
+        Ok(Some(Box::new(move |context| explanation(context, &wallet, &team.to_string()))))
+    }
+}
+
+fn explanation(context: &Context, wallet: &ExplainedWallet, team: &str) -> Markup {
+    html! {
+        (tables::section("proof", "Does it add up?", &proof(wallet)))
+        (tables::section("credits", "Where the credits come from", &origins(context, wallet, AccountKind::Credits, team)))
+        (tables::section("earnings", "Where the earnings come from, and went", &origins(context, wallet, AccountKind::Earnings, team)))
+        @if !wallet.releases.is_empty() { (tables::section("holds", "When earnings on hold become available", &releases(wallet))) }
+    }
+}
+
+/// Returns the stored balances beside what the postings and the holds say.
+fn proof(wallet: &ExplainedWallet) -> Markup {
+    let heads = [
+        Head::text("Balance"),
+        Head::number("Stored, USD"),
+        Head::number("By the ledger, USD"),
+        Head::text("Agrees"),
+    ];
+    let earnings = wallet.sum_of(AccountKind::Earnings);
+    let compared = [
+        ("Credits", wallet.stored.credits, wallet.sum_of(AccountKind::Credits)),
+        ("Earnings on hold", wallet.stored.pending, wallet.held),
+        ("Earnings available", wallet.stored.available, Cents(earnings.0 - wallet.held.0)),
+        ("Earned in all", wallet.stored.earned, wallet.earned()),
+    ];
+    let rows = compared.map(|(name, stored, posted)| {
+        let agrees =
+            if stored == posted { badges::badge(Tone::Good, "Yes") } else { badges::badge(Tone::Bad, "No") };
+        vec![html! { (name) }, html! { (text::money(stored)) }, html! { (text::money(posted)) }, agrees]
+    });
+    html! {
+        @if wallet.adds_up() {
+            p { (badges::badge(Tone::Good, "All postings to this wallet add up to its balances.")) }
+        } @else {
+            (badges::message(Tone::Bad, &html! { "The balances differ from the postings. No operation should cause this: restore a backup, or \
+                report the problem." }))
+        }
+        (tables::table("Proof", &heads, &rows))
+    }
+}
+
+fn origins(context: &Context, wallet: &ExplainedWallet, account: AccountKind, team: &str) -> Markup {
+    let found: Vec<&Origin> = wallet.of(account).collect();
+    let heads = [Head::text("Reason"), Head::number("Entries"), Head::number("Sum, USD")];
+    let row = |origin: &&Origin| {
+        let entries = format!("{LEDGER}?team_id={team}&entry_type={}", origin.entry_type.as_str());
+        vec![
+            html! { a href=(context.links.to(&entries)) { (reason_words(origin.entry_type)) } },
+            html! { (text::grouped(origin.entries)) },
+            html! { (text::money(origin.amount)) },
+        ]
+    };
+    let mut rows: Vec<_> = found.iter().map(row).collect();
+    if rows.is_empty() {
+        return html! { p { "Nothing yet." } };
+    }
+    rows.push(vec![html! { b { "Sum" } }, html! {}, html! { b { (text::money(wallet.sum_of(account))) } }]);
+    tables::table("Origins", &heads, &rows)
+}
+
+fn releases(wallet: &ExplainedWallet) -> Markup {
+    let heads = [Head::text("Available from"), Head::number("Amount, USD")];
+    let rows: Vec<_> = wallet
+        .releases
+        .iter()
+        .map(|release| vec![text::moment(release.at), html! { (text::money(release.amount)) }])
+        .collect();
+    tables::table("Holds", &heads, &rows)
+}

@@ -1,0 +1,156 @@
+//! Forms about webhooks whose address is looked up before the change: adding one, and changing one.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::webhooks::{LIST, Webhooks};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, Inputs, problem},
+        notices::Notice,
+        page::{FormPage, Page, PageRow},
+        pages::settings::webhook_forms::{Input, fields_of},
+        parts::{
+            fields::{self, Field},
+            secrets,
+        },
+        resources::{RecordList, RecordPage, RecordStep, Resource},
+        visit::Visit,
+    },
+    domain::events::EventType,
+    error::{Error, Result},
+    operations::{
+        access::ActingOperator,
+        records,
+        webhooks::{self, WebhookChange, WebhookInput},
+    },
+    store::records::{
+        any_record::{AnyRecord, RecordKey},
+        webhooks::WEBHOOKS,
+    },
+    string_enum::StringEnum,
+};
+
+/// The page that adds a webhook.
+pub struct NewWebhook;
+
+/// The page that changes a webhook.
+pub struct ChangeWebhook;
+
+/// Returns the rows of the table of pages.
+pub fn rows() -> Vec<PageRow> {
+    vec![
+        PageRow::page::<RecordList<Webhooks>>(),
+        PageRow::form::<NewWebhook>(),
+        PageRow::page::<RecordPage<Webhooks>>(),
+        PageRow::form::<ChangeWebhook>(),
+        PageRow::form::<RecordStep<Webhooks>>(),
+    ]
+}
+
+fn inputs_of(inputs: &Inputs, url: &str, description: &str, chosen: &[EventType]) -> Markup {
+    const NOTE: &str = "Choose none to send all events, those of later versions of the market, too.";
+    fields_of(inputs, (url, description, chosen), NOTE, |_| true)
+}
+
+impl Page for NewWebhook {
+    const PATH: &'static str = Webhooks::NEW_PATH;
+    const TITLE: &'static str = "Add a webhook";
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let hint = html! { "Its ID or its name. The events of this team are sent, as the team sees them. Leave it empty to send the \
+        events of all teams, as operators see them." };
+        let form = html! {
+            (Field::text("team_id", "Team").hint(hint).value(visit.query.get("team_id").unwrap_or_default()).at_most(200).show(&visit.inputs))
+            (inputs_of(&visit.inputs, "", "", &[]))
+            (fields::buttons(&visit.context, "Add the webhook", ("Leave", LIST)))
+        };
+        let body =
+            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, Self::PATH, &form)) };
+        Ok(Content::new(Self::TITLE, body).narrow().below(Webhooks::TITLE, LIST).into())
+    }
+}
+
+impl FormPage for NewWebhook {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let Input { url, description, event_types } = Input::read(visit, fields).await?;
+        let team = fields.get("team_id").map(str::to_owned);
+        let change = Change::new("create_webhook", "webhook", "new");
+        let made = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
+            let input = WebhookInput {
+                team: team.as_deref(),
+                url: &url,
+                description: &description,
+                event_types: &event_types,
+            };
+            let (webhook, secret) =
+                webhooks::create(writer, operator.platform(), &input).map_err(|error| match error {
+                    Error::NotFound(_) => Error::invalid(problem("team_id", &error.message())),
+                    other => other,
+                })?;
+            change.subject_id = webhook.id.to_string();
+            change.team = webhook.team_id;
+            Ok((webhook.id, secret.reveal()))
+        });
+        let (id, secret) = made.await?;
+        let body = html! {
+            (secrets::secret("secret", "Signing secret", &secret))
+            p { "Give it to whoever runs the receiver, which verifies messages with it." }
+            div.row { a.button.primary href=(visit.links.to(&path(id))) { "I have copied it" } }
+        };
+        Ok(Content::new("The webhook was added", body).narrow().below(Webhooks::TITLE, LIST).into())
+    }
+}
+
+fn path(webhook: Uuid) -> String {
+    format!("{LIST}/{webhook}")
+}
+
+impl Page for ChangeWebhook {
+    const PATH: &'static str = "/operator/webhooks/{id}/change";
+    const TITLE: &'static str = "Change a webhook";
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let read = visit.read(move |reader, operator| {
+            records::find_any(reader.rows, operator.platform(), &WEBHOOKS, &RecordKey::Id(id))
+        });
+        let record: AnyRecord = read.await?;
+        let chosen: Vec<EventType> =
+            record.texts("event_types").iter().filter_map(|kind| EventType::parse(kind)).collect();
+        let form = html! {
+            (inputs_of(&visit.inputs, record.text("url"), record.text("description"), &chosen))
+            (fields::buttons(&visit.context, "Save", ("Leave", &path(id))))
+        };
+        let body =
+            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) };
+        let content = Content::new("Change the webhook", body).narrow().below(Webhooks::TITLE, LIST);
+        Ok(content.below(Webhooks::title_of(&record), path(id)).into())
+    }
+}
+
+impl FormPage for ChangeWebhook {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let Input { url, description, event_types } = Input::read(visit, fields).await?;
+        let change = Change::new("update_webhook", "webhook", id);
+        let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
+            let wanted = WebhookChange {
+                url: Some(&url),
+                description: Some(&description),
+                event_types: Some(&event_types),
+                status: None,
+            };
+            change.team = webhooks::update(writer, operator.platform(), id, &wanted)?.team_id;
+            Ok(())
+        });
+        perform.await?;
+        Ok(Answer::done(&path(id), Notice::WebhookChanged))
+    }
+}

@@ -1,0 +1,167 @@
+//! Webhooks of teams and of operators.
+
+use super::{TEAMS, id_of};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        resources::{
+            Resource, Revealed, Shown,
+            Shows::{Id, Many, Moment, Plain, Record, State, Word},
+            Step,
+        },
+        text,
+    },
+    domain::webhooks::WebhookStatus,
+    error::Result,
+    market::Writer,
+    operations::{
+        access::ActingOperator,
+        webhooks::{self, WebhookChange},
+    },
+    store::records::{Records, any_record::AnyRecord, webhooks::WEBHOOKS},
+};
+
+/// Path of the list.
+pub const LIST: &str = "/operator/webhooks";
+
+/// The resource.
+pub struct Webhooks;
+
+fn is_disabled(record: &AnyRecord) -> Option<&'static str> {
+    (record.text("status") == "disabled").then_some("It is disabled.")
+}
+
+fn is_enabled(record: &AnyRecord) -> Option<&'static str> {
+    (record.text("status") == "enabled").then_some("It is enabled.")
+}
+
+fn set_status(
+    writer: &mut Writer,
+    operator: &ActingOperator,
+    record: &AnyRecord,
+    status: WebhookStatus,
+) -> Result<Option<String>> {
+    let change = WebhookChange { status: Some(status), ..WebhookChange::default() };
+    webhooks::update(writer, operator.platform(), id_of(record)?, &change).map(|_| None)
+}
+
+impl Resource for Webhooks {
+    const LIST: &'static str = LIST;
+    const NEW_PATH: &'static str = "/operator/webhooks/new";
+    const RECORD: &'static str = "/operator/webhooks/{id}";
+    const STEP: &'static str = "/operator/webhooks/{id}/{step}";
+    const TITLE: &'static str = "Webhooks";
+    const FILE_NAME: &'static str = "webhooks";
+    const RECORDS: &'static Records = &WEBHOOKS;
+    const API: &'static str = "/operator/v1/webhooks";
+    const TABS: &'static [(&'static str, &'static str)] =
+        &[("Webhooks", LIST), ("Deliveries", super::deliveries::LIST)];
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Webhooks" });
+    const EMPTY: &'static str = "Addresses to which events are sent stand here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("url", "Address", Plain),
+        Shown::listed("team_id", "Team", Record(TEAMS)),
+        Shown::listed("status", "State", State),
+        Shown::listed("disabled_reason", "Why it is disabled", Word),
+        Shown::listed("last_success_at", "Last success", Moment),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::detail("description", "Description", Plain),
+        Shown::detail("event_types", "Events; all if none are listed", Many),
+        Shown::detail("disabled_at", "Disabled since", Moment),
+        Shown::detail("previous_secret_ends_at", "Replaced secret signs until", Moment),
+        Shown::detail("updated_at", "Changed", Moment),
+        Shown::detail("id", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<WebhookStatus> },
+            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        record.text("url").to_owned()
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        let id = Self::key_of(record);
+        vec![
+            ("All deliveries", format!("{}?webhook_id={id}", super::deliveries::LIST)),
+            ("Failed deliveries", format!("{}?webhook_id={id}&status=failed", super::deliveries::LIST)),
+        ]
+    }
+
+    // The form has a page of its own, since the host of the address is looked up before the change.
+    const NEW: Option<&'static Step> =
+        Some(&Step { label: "Add a webhook", operation: "create_webhook", ..Step::PLAIN });
+
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "test",
+            label: "Send a test message",
+            question: "The event that the webhook was tested is sent to it. Its deliveries show what came of it.",
+            obstacle: is_disabled,
+            operation: "test_webhook",
+            perform: |writer, operator, record, _| {
+                webhooks::test(writer, operator.platform(), id_of(record)?).map(|()| None)
+            },
+            ..Step::PLAIN
+        },
+        // It has a page of its own, like the form for a new one.
+        Step { name: "change", label: "Change", operation: "update_webhook", ..Step::PLAIN },
+        Step {
+            name: "enable",
+            label: "Enable",
+            question: "Events are sent from now on, and so is what was pending when it was disabled.",
+            obstacle: is_enabled,
+            operation: "update_webhook",
+            perform: |writer, operator, record, _| {
+                set_status(writer, operator, record, WebhookStatus::Enabled)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "disable",
+            label: "Disable",
+            question: "Nothing is sent any more. What happens while it is disabled is not sent later.",
+            obstacle: is_disabled,
+            operation: "update_webhook",
+            perform: |writer, operator, record, _| {
+                set_status(writer, operator, record, WebhookStatus::Disabled)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "rotate",
+            label: "Replace the secret",
+            question: "A new secret signs from now on. For a time, messages are signed with the replaced one, too.",
+            operation: "rotate_webhook",
+            reveals: Some(|writer, operator, record, _| {
+                let (webhook, secret) = webhooks::rotate(writer, operator.platform(), id_of(record)?)?;
+                Ok(Revealed {
+                    title: "The secret was replaced",
+                    label: "Signing secret",
+                    secret: secret.reveal(),
+                    note: "Give it to whoever runs the receiver, which verifies messages with it.".to_owned(),
+                    path: format!("{LIST}/{}", webhook.id),
+                })
+            }),
+            ..Step::PLAIN
+        },
+        Step {
+            name: "delete",
+            label: "Delete",
+            question: "Nothing is sent to it any more. What is pending is not sent, and the list of its deliveries is lost.",
+            is_final: true,
+            operation: "delete_webhook",
+            perform: |writer, operator, record, _| {
+                webhooks::delete(writer, operator.platform(), id_of(record)?).map(|_| Some(LIST.to_owned()))
+            },
+            ..Step::PLAIN
+        },
+    ];
+}

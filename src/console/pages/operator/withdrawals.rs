@@ -1,0 +1,121 @@
+//! Withdrawals of earnings, which the market pays outside the marketplace.
+
+use maud::html;
+
+use super::{TEAMS, id_of, inputs};
+use crate::{
+    console::{
+        lists::ListFilter,
+        navigation::{NavigationItem, Section},
+        parts::tables,
+        resources::{
+            self, Below, Input, Resource, Shown,
+            Shows::{Id, Moment, Money, Record, State},
+            Step,
+        },
+        text,
+    },
+    domain::{listings::Actor, withdrawals::WithdrawalStatus},
+    error::Result,
+    market::Reader,
+    operations::{access::Platform, teams, withdrawals},
+    store::records::{Records, any_record::AnyRecord, withdrawals::WITHDRAWALS},
+};
+
+/// The resource.
+pub struct Withdrawals;
+
+fn decided(record: &AnyRecord) -> Option<&'static str> {
+    (record.text("status") != "requested").then_some("It has been paid, or has failed.")
+}
+
+impl Resource for Withdrawals {
+    const LIST: &'static str = "/operator/withdrawals";
+    const NEW_PATH: &'static str = "/operator/withdrawals/new";
+    const RECORD: &'static str = "/operator/withdrawals/{id}";
+    const STEP: &'static str = "/operator/withdrawals/{id}/{step}";
+    const TITLE: &'static str = "Withdrawals";
+    const FILE_NAME: &'static str = "withdrawals";
+    const RECORDS: &'static Records = &WITHDRAWALS;
+    const API: &'static str = "/operator/v1/withdrawals";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Money, label: "Withdrawals" });
+    const EMPTY: &'static str = "Earnings that vendors withdraw stand here.";
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "ID", Id),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("amount", "Amount, USD", Money),
+        Shown::listed("status", "Status", State),
+        Shown::listed("requested_at", "Requested", Moment),
+        Shown::listed("decided_at", "Decided", Moment),
+        Shown::detail("ledger_entry_id", "Ledger entry", Record("/operator/ledger")),
+        Shown::detail("reversal_entry_id", "Ledger entry that posts it back", Record("/operator/ledger")),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<WithdrawalStatus> },
+            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+        ]
+    }
+
+    fn title_of(record: &AnyRecord) -> String {
+        format!("Withdrawal {}", text::short_id(record))
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Request a withdrawal",
+        question: "You request it in the name of a vendor. The amount leaves its available earnings at once. Pay it outside the \
+                   marketplace, then mark it as paid.",
+        inputs: &[inputs::TEAM, Input::Amount("amount", "Amount, USD", "At most the available earnings.")],
+        operation: "create_withdrawal",
+        perform: |writer, operator, _, fields| {
+            let vendor = operator.platform().vendor_even_if_closed(inputs::team(writer, fields)?);
+            let made = withdrawals::create(writer, &vendor, Actor::Team, fields.required_amount("amount")?)?;
+            Ok(Some(resources::path_of::<Withdrawals>(&made.id.to_string())))
+        },
+        ..Step::PLAIN
+    });
+
+    const STEPS: &'static [Step] = &[
+        Step {
+            name: "paid",
+            label: "Mark as paid",
+            question: "The money was sent to the vendor, outside the marketplace. The vendor is notified.",
+            obstacle: decided,
+            is_final: true,
+            operation: "mark_withdrawal_paid",
+            perform: |writer, operator, record, _| {
+                withdrawals::mark_paid(writer, operator.platform(), Actor::Platform, id_of(record)?)
+                    .map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+        Step {
+            name: "failed",
+            label: "Mark as failed",
+            question: "It could not be paid. The amount is posted back to the available earnings of the vendor, who is notified.",
+            obstacle: decided,
+            is_final: true,
+            operation: "mark_withdrawal_failed",
+            perform: |writer, operator, record, _| {
+                withdrawals::mark_failed(writer, operator.platform(), Actor::Platform, id_of(record)?)
+                    .map(|_| None)
+            },
+            ..Step::PLAIN
+        },
+    ];
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let Some(team) = record.id("team_id") else { return Ok(None) };
+        let setup = teams::payout_setup(reader, platform, &team.to_string())?;
+        Ok(Some(Box::new(move |_| {
+            let content = html! { @match &setup {
+                Some(setup) => { p.long { bdi { (setup) } } }
+                None => { p { "The vendor has not stated how it is paid. Ask it, before you pay." } }
+            } };
+            tables::section("payout", "Where to pay", &content)
+        })))
+    }
+}

@@ -1,0 +1,178 @@
+//! A world: its addresses, its keys, and what can be done to it.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+
+use super::{WORLDS, below_world, find, list::clock_badge, path};
+use crate::{
+    clock::ClockState,
+    console::{
+        address::PREFIX,
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::Fields,
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            fields,
+            tables::{self, Head},
+        },
+        resources::may_act,
+        text,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    operations::access::{ActingOperator, Operator},
+    web::world_host::SandboxHost,
+    worlds::{World, WorldKey},
+};
+
+/// The page of a world.
+pub struct WorldPage;
+
+/// The page that asks before a world is reset.
+pub struct ResetWorld;
+
+/// The page that asks before a world is deleted.
+pub struct DeleteWorld;
+
+impl Page for WorldPage {
+    const PATH: &'static str = "/operator/worlds/{world}";
+    const TITLE: &'static str = "World";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let read = Arc::clone(&world);
+        let work = move |_: &crate::market::Market| Ok((read.clock(), read.keys()));
+        let (clock, keys) = visit.market().spawn_blocking(work).await?;
+        let context = &visit.context;
+        let body = html! {
+            (tables::facts(&facts(context, &world, &clock)))
+            (tables::section("keys", "Keys", &self::keys(&keys)))
+            (tables::section("more", "Look closer", &html! {
+                ul.row {
+                    li { a.chip href=(context.links.to(&path(world.name(), "/faults"))) { span { "Faults" } } }
+                    li { a.chip href=(context.links.to(&path(world.name(), "/inbox"))) { span { "Messages to webhooks" } } }
+                }
+            }))
+            @if may_act(context) { (tables::section("end", "Start again, or end it", &html! {
+                div.row {
+                    a.button.danger href=(context.links.to(&path(world.name(), "/reset"))) { "Reset the world…" }
+                    a.button.danger href=(context.links.to(&path(world.name(), "/delete"))) { "Delete the world…" }
+                }
+            })) }
+        };
+        let request = format!("/sandbox/v1/worlds/{}", world.name());
+        let content = Content::new(world.name(), body).below("Worlds", WORLDS).with_request(request);
+        if !may_act(context) {
+            return Ok(content.into());
+        }
+        let clock = context.links.to(&path(world.name(), "/clock"));
+        Ok(content.with_actions(html! { a.button.primary href=(clock) { "Move its clock" } }).into())
+    }
+}
+
+fn facts(context: &Context, world: &World, clock: &ClockState) -> Vec<(&'static str, Markup)> {
+    let address = SandboxHost::world_url(&context.base_url, world);
+    let console = format!("{address}{PREFIX}");
+    let settings = world.given_settings();
+    let mut facts = vec![
+        ("Address", html! { span.mono.long { (address) } }),
+        ("Its pages", html! { a.long href=(console) { (console) } }),
+        ("Copied from", html! { (world.details().origin.source) }),
+        ("Clock", clock_badge(clock.is_running)),
+        ("Its time", text::moment(clock.now)),
+        ("Seed", html! { (clock.seed) }),
+        (
+            "Ends",
+            html! { @match world.details().expires_at { Some(at) => (text::moment(at)), None => "Not by itself" } },
+        ),
+        ("ID", html! { span.mono.long { (world.details().id) } }),
+    ];
+    if let Some(port) = SandboxHost::port_url(&context.base_url, world) {
+        facts.insert(1, ("Address of its own port", html! { span.mono.long { (port) } }));
+    }
+    if !settings.is_empty() {
+        let list =
+            html! { ul { @for (key, value) in settings.iter() { li.mono.long { (key) " = " (value) } } } };
+        facts.push(("Settings of its own", list));
+    }
+    facts
+}
+
+fn keys(keys: &[WorldKey]) -> Markup {
+    if keys.is_empty() {
+        return html! { p { "None were valid when it began." } };
+    }
+    let heads = [Head::text("Acts for"), Head::text("Key")];
+    let row = |key: &WorldKey| {
+        vec![html! { span.long { bdi { (key.description) } } }, html! { span.mono.long { (key.key) } }]
+    };
+    html! {
+        p.note { "They were valid when the world began, and work in it only." }
+        (tables::table("Keys", &heads, &keys.iter().map(row).collect::<Vec<_>>()))
+    }
+}
+
+impl Page for ResetWorld {
+    const PATH: &'static str = "/operator/worlds/{world}/reset";
+    const TITLE: &'static str = "Reset a world";
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let lost = html! { p { "The world returns to where it was copied: data, clock, and settings. It has no faults then." } };
+        let button = ("danger primary", "Reset the world");
+        let body = fields::question(&visit.context, &lost, button, &path(world.name(), ""));
+        Ok(below_world(Content::new("Reset this world?", body), &world).narrow().into())
+    }
+}
+
+impl FormPage for ResetWorld {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let page = path(world.name(), "");
+        let change = Change::new("reset_world", "world", world.name());
+        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        let turn = world.admit().await?;
+        let reset = move |_: &crate::market::Market| {
+            let _turn = turn;
+            Ok(world.reset()?)
+        };
+        visit.market().spawn_blocking(reset).await?;
+        Ok(Answer::done(&page, Notice::Done))
+    }
+}
+
+impl Page for DeleteWorld {
+    const PATH: &'static str = "/operator/worlds/{world}/delete";
+    const TITLE: &'static str = "Delete a world";
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let lost = html! { p { "Nothing of the world stays, apart from its snapshots. Its address leads nowhere then." } };
+        let button = ("danger primary", "Delete the world");
+        let body = fields::question(&visit.context, &lost, button, &path(world.name(), ""));
+        Ok(below_world(Content::new("Delete this world?", body), &world).narrow().into())
+    }
+}
+
+impl FormPage for DeleteWorld {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let change = Change::new("delete_world", "world", world.name());
+        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        let sandbox = visit.served.require_sandbox()?;
+        let name = world.name().to_owned();
+        drop(world);
+        let delete = move |_: &crate::market::Market| Ok(sandbox.worlds().delete(&name));
+        visit.market().spawn_blocking(delete).await?;
+        Ok(Answer::done(WORLDS, Notice::Done))
+    }
+}

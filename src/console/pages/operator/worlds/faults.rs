@@ -1,0 +1,129 @@
+//! The faults of a world: what fails on demand, and how often it did.
+
+use maud::{Markup, html};
+
+use super::{below_world, fault_words, find, path};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::Fields,
+        notices::Notice,
+        page::{Action, Page},
+        parts::{
+            fields,
+            tables::{self, Head},
+        },
+        resources::may_act,
+        text,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    operations::access::{ActingOperator, Operator},
+    worlds::Fault,
+};
+
+/// The page.
+pub struct FaultList;
+
+/// The button that deletes a fault.
+pub struct DeleteFault;
+
+/// The button that deletes all faults.
+pub struct DeleteFaults;
+
+impl Page for FaultList {
+    const PATH: &'static str = "/operator/worlds/{world}/faults";
+    const TITLE: &'static str = "Faults";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let (faults, context) = (world.faults().list(), &visit.context);
+        let body = html! {
+            p { "Faults let requests, jobs, hosts, and webhooks of the world fail on demand. Of several that fit, the first one takes \
+                 effect." }
+            (table(context, world.name(), &faults))
+        };
+        let request = format!("/sandbox/v1/worlds/{}/faults", world.name());
+        let content = below_world(Content::new(Self::TITLE, body), &world).with_request(request);
+        if !may_act(context) {
+            return Ok(content.into());
+        }
+        let new = context.links.to(&path(world.name(), "/faults/new"));
+        let actions = html! {
+            @if !faults.is_empty() { (fields::button(context, &path(world.name(), "/faults/delete-all"), "Delete all", "")) }
+            a.button.primary href=(new) { "Add a fault" }
+        };
+        Ok(content.with_actions(actions).into())
+    }
+}
+
+fn table(context: &Context, world: &str, faults: &[Fault]) -> Markup {
+    if faults.is_empty() {
+        return tables::empty("No faults", "Everything in this world works.", None);
+    }
+    let is_acting = may_act(context);
+    let mut heads = vec![
+        Head::text("Fault"),
+        Head::text("For"),
+        Head::text("What happens"),
+        Head::text("When"),
+        Head::number("Cases seen"),
+        Head::number("Fitted"),
+        Head::number("Took effect"),
+    ];
+    if is_acting {
+        heads.push(Head::text("Delete"));
+    }
+    let row = |fault: &Fault| {
+        let delete = path(world, &format!("/faults/{}/delete", fault.id()));
+        let mut cells = vec![
+            html! { (fault.id()) },
+            html! { span.long { (fault_words::cases(fault)) } },
+            html! { span.long { (fault_words::effect(fault)) } },
+            html! { (fault_words::timing(&fault.new.timing)) },
+            html! { (text::grouped(fault.seen)) },
+            html! { (text::grouped(fault.matched)) },
+            html! { (text::grouped(fault.used)) },
+        ];
+        if is_acting {
+            cells.push(fields::button(context, &delete, "Delete", "little"));
+        }
+        cells
+    };
+    tables::table("Faults", &heads, &faults.iter().map(row).collect::<Vec<_>>())
+}
+
+impl Action for DeleteFault {
+    const PATH: &'static str = "/operator/worlds/{world}/faults/{fault}/delete";
+    const TITLE: &'static str = "Delete a fault";
+
+    type Access = ActingOperator;
+
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let fault = visit.parameter(1).to_owned();
+        let change = Change::new("delete_fault", "world", world.name());
+        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        // One that is gone already needs no more.
+        world.faults().delete(&fault);
+        Ok(Answer::done(&path(world.name(), "/faults"), Notice::Done))
+    }
+}
+
+impl Action for DeleteFaults {
+    const PATH: &'static str = "/operator/worlds/{world}/faults/delete-all";
+    const TITLE: &'static str = "Delete all faults";
+
+    type Access = ActingOperator;
+
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let change = Change::new("delete_faults", "world", world.name());
+        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        world.faults().delete_all();
+        Ok(Answer::done(&path(world.name(), "/faults"), Notice::Done))
+    }
+}

@@ -1,0 +1,83 @@
+//! What the webhooks of a world got.
+
+use std::sync::Arc;
+
+use maud::{Markup, html};
+
+use super::{below_world, find, path};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        pages::settings::webhook_forms::event_text,
+        parts::tables::{self, Head},
+        text,
+        visit::Visit,
+    },
+    error::Result,
+    operations::access::Operator,
+    worlds::InboxMessage,
+};
+
+/// Number of messages that are shown.
+const SHOWN: usize = 100;
+
+/// The page.
+pub struct InboxPage;
+
+impl Page for InboxPage {
+    const PATH: &'static str = "/operator/worlds/{world}/inbox";
+    const TITLE: &'static str = "Messages to webhooks";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let world = find(&visit.context)?;
+        let (_, last) = world.inbox().list(u64::MAX, 0, |_| true);
+        let (mut messages, _) = world.inbox().list(last.saturating_sub(SHOWN as u64), SHOWN, |_| true);
+        messages.reverse();
+        let here = visit.links.to(&path(world.name(), "/inbox"));
+        let body = html! {
+            // With scripts, the list follows by itself.
+            div hx-get=(here) hx-trigger="every 3s" hx-target="#inbox" hx-select="#inbox" hx-swap="outerHTML" {}
+            div #inbox {
+                p.note { (text::counted(last, "message", "messages")) " so far; the newest 100 are here. " a href=(here) { "Look again" } }
+                (table(&messages))
+            }
+        };
+        let request = format!("/sandbox/v1/worlds/{}/webhooks", world.name());
+        Ok(below_world(Content::new(Self::TITLE, body), &world).with_request(request).into())
+    }
+}
+
+fn table(messages: &[Arc<InboxMessage>]) -> Markup {
+    if messages.is_empty() {
+        let advice = "Messages to the webhooks of the world are kept here, and are not sent unless the world was created so.";
+        return tables::empty("Nothing yet", advice, None);
+    }
+    let heads = [
+        Head::text("Number"),
+        Head::text("Event"),
+        Head::text("Address"),
+        Head::number("Attempt"),
+        Head::text("Sent"),
+        Head::text("Message"),
+    ];
+    let row = |message: &Arc<InboxMessage>| {
+        vec![
+            html! { (message.number) },
+            html! { (event_text(message.event_type)) },
+            html! { span.mono.long { (message.url) } },
+            html! { (message.attempt) },
+            text::moment(message.sent_at),
+            html! { details {
+                summary { "Headers and body" }
+                pre tabindex="0" { code.long {
+                    @for (name, value) in &message.headers { (name) ": " (value) "\n" }
+                    "\n" (message.body)
+                } }
+            } },
+        ]
+    };
+    tables::table("Messages", &heads, &messages.iter().map(row).collect::<Vec<_>>())
+}

@@ -1,0 +1,113 @@
+//! The worlds of the server.
+
+use maud::{Markup, html};
+
+use super::{WORLDS, path};
+use crate::{
+    clock::ClockState,
+    console::{
+        answer::{Answer, Content},
+        navigation::{NavigationItem, Section},
+        page::Page,
+        parts::{
+            badges::{self, Tone},
+            tables::{self, Head},
+        },
+        resources::may_act,
+        text,
+        visit::{Context, Visit},
+    },
+    domain::time::Timestamp,
+    error::Result,
+    operations::access::Operator,
+};
+
+/// The page.
+pub struct WorldList;
+
+/// What the list shows of a world.
+struct Listed {
+    name: String,
+    source: String,
+    clock: ClockState,
+    expires_at: Option<Timestamp>,
+}
+
+impl Page for WorldList {
+    const PATH: &'static str = WORLDS;
+    const TITLE: &'static str = "Worlds";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Worlds" });
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let Some(sandbox) = visit.served.sandbox().cloned() else {
+            return Ok(Content::new(Self::TITLE, without_sandbox(&visit.context)).into());
+        };
+        let list = move |_: &crate::market::Market| {
+            let worlds = sandbox.worlds().list().into_iter();
+            let listed = worlds.map(|world| Listed {
+                name: world.name().to_owned(),
+                source: world.details().origin.source.clone(),
+                clock: world.clock(),
+                expires_at: world.details().expires_at,
+            });
+            Ok(listed.collect::<Vec<_>>())
+        };
+        let worlds = visit.market().spawn_blocking(list).await?;
+        let context = &visit.context;
+        let body = html! {
+            p { "A world is a private copy of a market, with a clock of its own, for tests and for trying things out. Nothing of it \
+                 leaves it. It ends when it is deleted, and with the server." }
+            (table(context, &worlds))
+        };
+        let content = Content::new(Self::TITLE, body).with_request("/sandbox/v1/worlds");
+        if !may_act(context) {
+            return Ok(content.into());
+        }
+        let new = context.links.to(&format!("{WORLDS}/new"));
+        Ok(content.with_actions(html! { a.button.primary href=(new) { "Create a world" } }).into())
+    }
+}
+
+fn without_sandbox(context: &Context) -> Markup {
+    let advice = if context.market().is_world() {
+        "This is a world itself. Operators of the server create worlds there."
+    } else {
+        "This server has none. The setting sandbox.enabled turns them on."
+    };
+    tables::empty("There are no worlds here", advice, None)
+}
+
+fn table(context: &Context, worlds: &[Listed]) -> Markup {
+    if worlds.is_empty() {
+        return tables::empty(
+            "No worlds yet",
+            "Create one to try something out, or to let a test use it.",
+            None,
+        );
+    }
+    let heads = [
+        Head::text("World"),
+        Head::text("Copied from"),
+        Head::text("Clock"),
+        Head::text("Its time"),
+        Head::text("Ends"),
+    ];
+    let row = |world: &Listed| {
+        vec![
+            html! { a.long href=(context.links.to(&path(&world.name, ""))) { (world.name) } },
+            html! { (world.source) },
+            clock_badge(world.clock.is_running),
+            text::moment(world.clock.now),
+            html! { @match world.expires_at { Some(at) => (text::moment(at)), None => "Not by itself" } },
+        ]
+    };
+    tables::table("Worlds", &heads, &worlds.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Returns whether a clock runs, as a badge.
+pub fn clock_badge(is_running: bool) -> Markup {
+    if is_running { badges::badge(Tone::Good, "Running") } else { badges::badge(Tone::Waiting, "Stopped") }
+}

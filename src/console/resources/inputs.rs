@@ -1,0 +1,181 @@
+//! What the forms of steps take: fields that show what a record has, and how what was typed is read.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        forms::{Fields, problem},
+        parts::fields::{self, Field},
+        visit::Context,
+    },
+    domain::{
+        money::Cents,
+        time::{Day, Timestamp},
+    },
+    error::{Error, Problem, Result},
+    store::records::any_record::{AnyRecord, Value},
+    string_enum::StringEnum,
+};
+
+/// Returns the values of a choice with their words.
+type Values = fn() -> Vec<(&'static str, String)>;
+
+/// A field of a step's form.
+#[derive(Clone, Copy, Debug)]
+pub enum Input {
+    /// A line of text: name, label, hint.
+    Line(&'static str, &'static str, &'static str),
+    /// Several lines of text: name, label, hint.
+    Lines(&'static str, &'static str, &'static str),
+    /// An amount in US dollars: name, label, hint.
+    Amount(&'static str, &'static str, &'static str),
+    /// A whole number: name, label, hint.
+    Number(&'static str, &'static str, &'static str),
+    /// A calendar day: name, label, hint.
+    Day(&'static str, &'static str, &'static str),
+    /// A choice: name, label, values with their words.
+    Choice(&'static str, &'static str, &'static [(&'static str, &'static str)]),
+    /// A choice among the values of a type: name, label, values.
+    Options(&'static str, &'static str, Values),
+    /// Any number of the values of a type: name, legend, values.
+    Several(&'static str, &'static str, Values),
+    /// Something that is so or not: name, text.
+    Tick(&'static str, &'static str),
+}
+
+impl Input {
+    /// Returns the name of the field.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Input::Line(name, _, _)
+            | Input::Lines(name, _, _)
+            | Input::Amount(name, _, _)
+            | Input::Number(name, _, _)
+            | Input::Day(name, _, _)
+            | Input::Choice(name, _, _)
+            | Input::Options(name, _, _)
+            | Input::Several(name, _, _)
+            | Input::Tick(name, _) => name,
+        }
+    }
+
+    /// Shows the field, with the value that the record has in a column of its name.
+    pub fn show(&self, context: &Context, record: &AnyRecord) -> Markup {
+        let inputs = &context.inputs;
+        let field = |field: Field<'static>, value: String, hint: &'static str| {
+            let field = field.value(value);
+            if hint.is_empty() { field.show(inputs) } else { field.hint(html! { (hint) }).show(inputs) }
+        };
+        let plain = |name| plain(record.get(name));
+        match *self {
+            Input::Line(name, label, hint) => field(Field::text(name, label), plain(name), hint),
+            Input::Lines(name, label, hint) => field(Field::lines(name, label), plain(name), hint),
+            Input::Number(name, label, hint) => field(Field::integer(name, label), plain(name), hint),
+            Input::Amount(name, label, hint) => {
+                let amount = record.integer(name).map(|cents| Cents(cents).to_string());
+                field(Field::decimal(name, label), amount.unwrap_or_else(|| plain(name)), hint)
+            }
+            Input::Day(name, label, hint) => {
+                let day = record.time(name).map(|time| time.day().to_string());
+                field(Field::day(name, label), day.unwrap_or_else(|| plain(name)), hint)
+            }
+            Input::Choice(name, label, values) => {
+                let values = values.iter().map(|(value, words)| (*value, (*words).to_owned()));
+                fields::select(inputs, name, label, values, &plain(name))
+            }
+            Input::Options(name, label, values) => {
+                fields::select(inputs, name, label, values(), &plain(name))
+            }
+            Input::Several(name, legend, values) => {
+                let has = record.texts(name);
+                let is_checked = |value: &str| has.iter().any(|own| own == value);
+                fields::checkboxes(inputs, name, legend, values(), is_checked)
+            }
+            Input::Tick(name, words) => tick_box(context, name, words, record.is_true(name)),
+        }
+    }
+}
+
+/// Returns a checkbox that may be left unchecked.
+fn tick_box(context: &Context, name: &str, words: &str, is_checked: bool) -> Markup {
+    let is_checked = context.inputs.is_chosen(name, "yes", is_checked);
+    html! {
+        div.field {
+            label.tick {
+                input type="checkbox" id=(name) name=(name) value="yes" checked[is_checked];
+                span { (words) }
+            }
+            (fields::problem(&context.inputs, name))
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Missing => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Id(id) => id.to_string(),
+    }
+}
+
+/// Returns what was typed into a field; an empty text if nothing was, for operations that say what is wrong with it.
+pub fn typed<'f>(fields: &'f Fields, name: &str) -> &'f str {
+    fields.get(name).unwrap_or_default()
+}
+
+/// Whether a box was checked.
+pub fn tick(fields: &Fields, name: &str) -> bool {
+    fields.is_checked(name)
+}
+
+/// Returns the chosen value of a field. Fails with a problem at the field if it is none of the values.
+pub fn choice<E: StringEnum>(fields: &Fields, name: &'static str) -> Result<E> {
+    fields.get(name).and_then(E::parse).ok_or_else(|| Error::invalid(problem(name, "Choose one of these.")))
+}
+
+/// Returns the ID in a field. Fails with a problem at the field if there is none.
+pub fn id(fields: &Fields, name: &'static str) -> Result<Uuid> {
+    optional_id(fields, name)?.ok_or_else(|| Error::invalid(problem(name, ID_PROBLEM)))
+}
+
+/// Returns the ID in a field; `None` if nothing was typed. Fails with a problem at the field if it is no ID.
+pub fn optional_id(fields: &Fields, name: &'static str) -> Result<Option<Uuid>> {
+    fields.parsed(name, ID_PROBLEM, |text| Uuid::try_parse(text).ok())
+}
+
+const ID_PROBLEM: &str = "Enter an ID, as the page of the record shows it.";
+
+/// Returns the IDs in the lines of a field. Fails with a problem at the field if there is none, or if a line is no ID.
+pub fn ids(fields: &Fields, name: &'static str) -> Result<Vec<Uuid>> {
+    let parse = |text: &str| Uuid::try_parse(text).map_err(|_| Error::invalid(lines_problem(name, text)));
+    let lines = typed(fields, name).split(|letter: char| letter.is_whitespace() || letter == ',');
+    let ids = lines.filter(|line| !line.is_empty()).map(parse).collect::<Result<Vec<Uuid>>>()?;
+    if ids.is_empty() { Err(Error::invalid(problem(name, "Enter at least one ID."))) } else { Ok(ids) }
+}
+
+fn lines_problem(name: &'static str, text: &str) -> Problem {
+    let excerpt: String = text.chars().take(60).collect();
+    problem(name, &format!("“{excerpt}” is no ID. Enter one ID in each line."))
+}
+
+/// Returns the time at which the day in a field begins; `None` if nothing was typed. Fails with a problem at the field.
+pub fn day(fields: &Fields, name: &'static str) -> Result<Option<Timestamp>> {
+    let parse = |text: &str| Timestamp::parse(&format!("{}T00:00:00Z", Day::parse(text)?));
+    fields.parsed(name, "Enter a day, for example 2027-01-31.", parse)
+}
+
+/// Returns the whole number in a field; `None` if nothing was typed. Fails with a problem at the field.
+pub fn number(fields: &Fields, name: &'static str) -> Result<Option<u64>> {
+    fields.parsed(name, NUMBER_PROBLEM, |text| text.replace(',', "").parse().ok())
+}
+
+const NUMBER_PROBLEM: &str = "Enter a whole number.";
+
+/// Returns the whole number in a field. Fails with a problem at the field if there is none, or if it is too large.
+pub fn required_number(fields: &Fields, name: &'static str) -> Result<u32> {
+    let number = number(fields, name)?.and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| Error::invalid(problem(name, NUMBER_PROBLEM)))
+}

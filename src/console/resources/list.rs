@@ -1,0 +1,128 @@
+//! The list of a resource.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use maud::{Markup, html};
+
+use super::{Resource, path_of};
+use crate::{
+    console::{
+        address::Query,
+        answer::Content,
+        lists::{Asked, Column, List, ListFilter},
+        navigation::NavigationItem,
+        parts::{
+            tables,
+            tabs::{self, Tab},
+        },
+        visit::Context,
+    },
+    error::Result,
+    market::Reader,
+    operations::{access::Operator, records},
+    store::records::{
+        Filters,
+        any_record::{AnyRecord, Names},
+        pages::TeamPage,
+    },
+};
+
+/// The list of a resource.
+pub struct RecordList<R>(PhantomData<R>);
+
+/// A record of a list, with the names of what it refers to.
+pub struct NamedRecord {
+    record: AnyRecord,
+    names: Arc<Names>,
+}
+
+impl<R: Resource> List for RecordList<R> {
+    const PATH: &'static str = R::LIST;
+    const TITLE: &'static str = R::TITLE;
+    const FILE_NAME: &'static str = R::FILE_NAME;
+    const NAVIGATION: Option<NavigationItem> = R::NAVIGATION;
+
+    type Access = Operator;
+    type Row = NamedRecord;
+
+    fn columns() -> Vec<Column<NamedRecord>> {
+        let listed = R::SHOWN.iter().filter(|shown| shown.is_listed);
+        let column = |(index, shown): (usize, &'static super::Shown)| {
+            let show = move |context: &Context, row: &NamedRecord| {
+                let value = shown.show(context, &row.record, &row.names);
+                if index > 0 {
+                    return value;
+                }
+                let path = path_of::<R>(&R::key_of(&row.record));
+                html! { a.long href=(context.links.to(&path)) { bdi { (R::title_of(&row.record)) } } }
+            };
+            Column::of(shown.head(), show, move |row| shown.plain(&row.record, &row.names))
+        };
+        listed.enumerate().map(column).collect()
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        R::filters()
+    }
+
+    fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<NamedRecord>> {
+        let mut filters = Filters::default();
+        for (name, value) in asked.filters.pairs() {
+            filters = match value {
+                "true" => filters.with(name, true),
+                "false" => filters.with(name, false),
+                _ => filters.with(name, value),
+            };
+        }
+        let found = records::page_of_any(reader, operator.platform(), R::RECORDS, &filters, asked.page)?;
+        let listed = || R::SHOWN.iter().filter(|shown| shown.is_listed);
+        let ids: Vec<_> =
+            found.rows.iter().flat_map(|record| listed().flat_map(|shown| shown.named_ids(record))).collect();
+        let names = Arc::new(records::names(reader.rows, operator.platform(), &ids)?);
+        let rows = found.rows.into_iter().map(|mut record| {
+            R::complete(&mut record, reader.now);
+            NamedRecord { record, names: Arc::clone(&names) }
+        });
+        Ok(TeamPage { rows: rows.collect(), next: found.next, previous: found.previous, total: found.total })
+    }
+
+    fn empty(_: &Context) -> Markup {
+        tables::empty("Nothing here yet", R::EMPTY, None)
+    }
+
+    fn finish(context: &Context, mut content: Content) -> Content {
+        if !R::TABS.is_empty() {
+            content.body =
+                html! { (tabs::tabs("Lists that belong together", &tabs_of::<R>(context))) (content.body) };
+        }
+        if let Some(api) = R::LIST_API {
+            let named = R::filters()
+                .into_iter()
+                .filter_map(|filter| Some((filter.name, context.query.get(filter.name)?)));
+            let query = named.fold(Query::default(), |query, (name, value)| query.with(name, value));
+            content = content.with_request(query.at(api));
+        }
+        match R::NEW {
+            Some(step) if super::steps::may_act(context) => {
+                // What the list is filtered by, such as a team, is stated in the form.
+                let stated = step
+                    .inputs
+                    .iter()
+                    .filter_map(|input| Some((input.name(), context.query.get(input.name())?)));
+                let query = stated.fold(Query::default(), |query, (name, value)| query.with(name, value));
+                let address = query.at(&context.links.to(R::NEW_PATH));
+                content.with_actions(html! { a.button.primary href=(address) { (step.label) } })
+            }
+            _ => content,
+        }
+    }
+}
+
+fn tabs_of<R: Resource>(context: &Context) -> Vec<Tab> {
+    let tab = |(label, path): &(&'static str, &'static str)| Tab {
+        label,
+        address: context.links.to(path),
+        is_current: *path == R::LIST,
+    };
+    R::TABS.iter().map(tab).collect()
+}

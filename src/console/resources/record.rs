@@ -1,0 +1,87 @@
+//! The page of a record: its fields, and what its state allows.
+
+use std::marker::PhantomData;
+
+use maud::{Markup, html};
+
+use super::{Resource, Step, path_of, steps};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        page::Page,
+        parts::tables,
+        visit::{Context, Visit},
+    },
+    error::Result,
+    operations::{access::Operator, records},
+    store::records::any_record::{AnyRecord, Names},
+};
+
+/// The page of a record.
+pub struct RecordPage<R>(PhantomData<R>);
+
+impl<R: Resource> Page for RecordPage<R> {
+    const PATH: &'static str = R::RECORD;
+    const TITLE: &'static str = R::RECORDS.name;
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let key = R::identify(visit.parameter(0))?;
+        let read = visit.read(move |reader, operator| {
+            let platform = operator.platform();
+            let mut record = records::find_any(reader.rows, platform, R::RECORDS, &key)?;
+            R::complete(&mut record, reader.now);
+            let ids: Vec<_> = R::SHOWN.iter().flat_map(|shown| shown.named_ids(&record)).collect();
+            let names = records::names(reader.rows, platform, &ids)?;
+            let below = R::below(reader, platform, &record)?;
+            Ok((record, names, below))
+        });
+        let (record, names, below) = read.await?;
+        let context = &visit.context;
+        let body = html! {
+            (tables::facts(&facts::<R>(context, &record, &names)))
+            @if steps::may_act(context) && !R::STEPS.is_empty() { (menu::<R>(context, &record)) }
+            (links::<R>(context, &record))
+            @if let Some(below) = below { (below(context)) }
+        };
+        let content = Content::new(R::title_of(&record), body).below(R::TITLE, R::LIST);
+        if !R::HAS_API {
+            return Ok(content.into());
+        }
+        Ok(content.with_request(format!("{}/{}", R::API, R::key_of(&record))).into())
+    }
+}
+
+fn facts<R: Resource>(context: &Context, record: &AnyRecord, names: &Names) -> Vec<(&'static str, Markup)> {
+    R::SHOWN.iter().map(|shown| (shown.label, shown.show(context, record, names))).collect()
+}
+
+/// Returns the lists about a record.
+fn links<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
+    let links = R::links(record);
+    html! { @if !links.is_empty() {
+        (tables::section("lists", "Lists about it", &html! {
+            ul.row { @for (label, path) in &links { li { a.chip href=(context.links.to(path)) { span { (label) } } } } }
+        }))
+    } }
+}
+
+/// Returns what can be done, and why the rest cannot.
+fn menu<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
+    let key = R::key_of(record);
+    let (allowed, refused): (Vec<&Step>, Vec<&Step>) =
+        R::STEPS.iter().partition(|step| (step.obstacle)(record).is_none());
+    let content = html! {
+        div.row { @for step in &allowed {
+            a.button.danger[step.is_final] href=(context.links.to(&format!("{}/{}", path_of::<R>(&key), step.name))) { (step.label) }
+        } }
+        @if allowed.is_empty() { p.note { "Nothing, in this state." } }
+        @if !refused.is_empty() {
+            details { summary.note { "Not possible now" }
+                dl.facts { @for step in &refused { dt { (step.label) } dd { ((step.obstacle)(record).unwrap_or_default()) } } }
+            }
+        }
+    };
+    tables::section("steps", "What you can do", &content)
+}

@@ -1,0 +1,170 @@
+//! What is shown of a record: its fields, each with a label and a kind.
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use crate::{
+    console::{
+        parts::{
+            badges::{self, Tone},
+            markdown,
+            tables::Head,
+            text,
+        },
+        visit::Context,
+    },
+    domain::{money::Cents, time::Timestamp},
+    store::records::any_record::{AnyRecord, Names, Value},
+};
+
+/// How a column is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Shows {
+    /// As a text, or as a number without a unit.
+    Plain,
+    /// As a number with its thousands separated.
+    Number,
+    /// As a size in bytes.
+    Size,
+    /// As a text of a team in Markdown.
+    Text,
+    /// As an amount of cents.
+    Money,
+    /// As a moment.
+    Moment,
+    /// As a state: a badge with its words.
+    State,
+    /// As a word that is stored with underscores.
+    Word,
+    /// As yes or no.
+    Flag,
+    /// As the ID of a record, which has its page below this path. Teams and listings are shown by their names.
+    Record(&'static str),
+    /// As IDs of records, which have their pages below this path.
+    Records(&'static str),
+    /// As an ID without a page.
+    Id,
+    /// As a list of texts, from JSON.
+    Many,
+    /// As the identity of the record itself: a link to its page on the list.
+    Own,
+}
+
+/// A field of a record that is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// Name of the column.
+    pub name: &'static str,
+    /// Label, with the unit.
+    pub label: &'static str,
+    /// How it is shown.
+    pub shows: Shows,
+    /// Whether the list has it; otherwise only the page of the record.
+    pub is_listed: bool,
+}
+
+impl Shown {
+    /// A field that the list has.
+    pub const fn listed(name: &'static str, label: &'static str, shows: Shows) -> Shown {
+        Shown { name, label, shows, is_listed: true }
+    }
+
+    /// A field that only the page of the record has.
+    pub const fn detail(name: &'static str, label: &'static str, shows: Shows) -> Shown {
+        Shown { name, label, shows, is_listed: false }
+    }
+
+    /// Returns the head of its column.
+    pub const fn head(&self) -> Head {
+        match self.shows {
+            Shows::Money | Shows::Moment | Shows::Number | Shows::Size => Head::number(self.label),
+            _ => Head::text(self.label),
+        }
+    }
+
+    /// Returns the IDs that are shown by a name.
+    pub fn named_ids(&self, record: &AnyRecord) -> Vec<Uuid> {
+        match self.shows {
+            Shows::Record(_) => record.id(self.name).into_iter().collect(),
+            Shows::Records(_) => record.ids(self.name),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Shows the value of a record.
+    pub fn show(&self, context: &Context, record: &AnyRecord, names: &Names) -> Markup {
+        let value = record.get(self.name);
+        if *value == Value::Missing {
+            return html! { "–" };
+        }
+        match self.shows {
+            Shows::Money => html! { (text::money(Cents(record.integer(self.name).unwrap_or_default()))) },
+            Shows::Moment => text::moment(Timestamp(record.integer(self.name).unwrap_or_default())),
+            Shows::State => {
+                let state = record.text(self.name);
+                badges::badge(tone(state), &text::words(state))
+            }
+            Shows::Flag => html! { (if record.is_true(self.name) { "Yes" } else { "No" }) },
+            Shows::Record(path) => match record.id(self.name) {
+                Some(id) => link(context, path, id, names),
+                None => html! { (self.plain(record, names)) },
+            },
+            Shows::Records(path) => {
+                let ids = record.ids(self.name);
+                html! {
+                    @if ids.is_empty() { (text::MISSING) }
+                    @else { ul { @for id in ids { li { (link(context, path, id, names)) } } } }
+                }
+            }
+            Shows::Number => html! { (text::grouped(unsigned(record.integer(self.name)))) },
+            Shows::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
+            Shows::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
+            Shows::Id => html! { span.mono.long { (self.plain(record, names)) } },
+            Shows::Plain | Shows::Word | Shows::Many | Shows::Own => {
+                html! { span.long { bdi { (self.plain(record, names)) } } }
+            }
+        }
+    }
+
+    /// Returns the value as a text, for files.
+    pub fn plain(&self, record: &AnyRecord, _: &Names) -> String {
+        match (self.shows, record.get(self.name)) {
+            (_, Value::Missing) => String::new(),
+            (Shows::Money, Value::Integer(cents)) => Cents(*cents).to_string(),
+            (Shows::Moment, Value::Integer(time)) => Timestamp(*time).to_string(),
+            (Shows::Flag, Value::Integer(flag)) => if *flag == 0 { "no" } else { "yes" }.to_owned(),
+            (Shows::State | Shows::Word, Value::Text(word)) => text::words(word),
+            (Shows::Records(_), _) => {
+                record.ids(self.name).iter().map(Uuid::to_string).collect::<Vec<_>>().join(", ")
+            }
+            (Shows::Many, _) => record.texts(self.name).join(", "),
+            (_, Value::Integer(number)) => number.to_string(),
+            (_, Value::Real(number)) => number.to_string(),
+            (_, Value::Text(text)) => text.clone(),
+            (_, Value::Id(id)) => id.to_string(),
+        }
+    }
+}
+
+/// Returns a link to the page of a record, by its name or its ID.
+fn link(context: &Context, path: &str, id: Uuid, names: &Names) -> Markup {
+    let name = names.get(&id).cloned().unwrap_or_else(|| id.to_string());
+    html! { a.long href=(context.links.to(&format!("{path}/{id}"))) { bdi { (name) } } }
+}
+
+fn unsigned(number: Option<i64>) -> u64 {
+    number.and_then(|number| u64::try_from(number).ok()).unwrap_or_default()
+}
+
+/// Returns how a state is shown, by its word on the wire.
+fn tone(state: &str) -> Tone {
+    match state {
+        "completed" | "live" | "succeeded" | "paid" | "published" | "accepted" | "delivered" | "active"
+        | "enabled" | "approved" | "passed" => Tone::Good,
+        "pending" | "requested" | "queued" | "running" | "submitted" | "in_review" | "review" | "ready"
+        | "open" | "waiting" => Tone::Waiting,
+        "failed" | "error" | "rejected" | "dead" | "disabled" | "revoked" => Tone::Bad,
+        "changes_requested" | "deprecated" | "refunded" | "rotated" => Tone::Warning,
+        _ => Tone::Neutral,
+    }
+}

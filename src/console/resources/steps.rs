@@ -1,0 +1,234 @@
+//! What operators do to records: a page for each change, which asks and takes what it needs.
+
+use std::marker::PhantomData;
+
+use maud::{Markup, html};
+
+use super::{Resource, Step, path_of};
+use crate::{
+    console::{
+        answer::{Answer, Content},
+        changes::{self, Change},
+        forms::{Fields, KEY_REUSED},
+        notices::Notice,
+        page::{FormPage, Page},
+        parts::{
+            badges::{self, Tone},
+            fields, secrets,
+        },
+        visit::{Context, Visit},
+    },
+    error::{Error, LocSegment, Problem, Result},
+    operations::{access::ActingOperator, records},
+    store::records::any_record::{AnyRecord, RecordKey, Value},
+};
+
+/// A change of a record.
+pub struct RecordStep<R>(PhantomData<R>);
+
+/// A record that is made.
+pub struct NewRecord<R>(PhantomData<R>);
+
+/// A secret that a step has made, which is shown once.
+#[derive(Clone, Debug)]
+pub struct Revealed {
+    /// What was done, as a title.
+    pub title: &'static str,
+    /// What the secret is.
+    pub label: &'static str,
+    /// The secret.
+    pub secret: String,
+    /// What to do with it.
+    pub note: String,
+    /// Path of the record that was made.
+    pub path: String,
+}
+
+/// Whether the visitor may change something, and not only look at it.
+pub fn may_act(context: &Context) -> bool {
+    let signed_in = context.signed_in.as_ref();
+    signed_in.is_some_and(|signed_in| ActingOperator::authorize(signed_in.authenticated.clone()).is_ok())
+}
+
+fn step_of<R: Resource>(context: &Context) -> Result<&'static Step> {
+    let name = context.parameter(1);
+    R::STEPS.iter().find(|step| step.name == name).ok_or_else(|| Error::not_found("page"))
+}
+
+impl<R: Resource> Page for RecordStep<R> {
+    const PATH: &'static str = R::STEP;
+    const TITLE: &'static str = R::RECORDS.name;
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let (key, step) = (R::identify(visit.parameter(0))?, step_of::<R>(&visit.context)?);
+        let read = visit.read(move |reader, operator| {
+            let mut record = records::find_any(reader.rows, operator.platform(), R::RECORDS, &key)?;
+            R::complete(&mut record, reader.now);
+            let preview =
+                step.preview.map(|preview| preview(reader, operator.platform(), &record)).transpose()?;
+            Ok((record, preview))
+        });
+        let (record, preview) = read.await?;
+        let context = &visit.context;
+        let page = path_of::<R>(&R::key_of(&record));
+        let body = html! {
+            (fields::refusal(context))
+            @if let Some(obstacle) = (step.obstacle)(&record) {
+                (badges::message(Tone::Warning, &html! { (obstacle) }))
+                div.row { a.button href=(context.links.to(&page)) { "Back" } }
+            } @else {
+                p { (step.question) }
+                @if let Some(preview) = &preview { (preview) }
+                (form(context, step, &record, &page))
+            }
+        };
+        let content = Content::new(step.label, body).narrow();
+        Ok(content.below(R::TITLE, R::LIST).below(R::title_of(&record), page).into())
+    }
+}
+
+fn form(context: &Context, step: &Step, record: &AnyRecord, leave: &str) -> Markup {
+    let inputs = html! {
+        @for input in step.inputs { (input.show(context, record)) }
+        div.row {
+            button.primary.danger[step.is_final] { (step.label) }
+            a.button.quiet href=(context.links.to(leave)) { "Leave it as it is" }
+        }
+    };
+    fields::form(context, &context.path, &inputs)
+}
+
+impl<R: Resource> FormPage for RecordStep<R> {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let (key, step) = (R::identify(visit.parameter(0))?, step_of::<R>(&visit.context)?);
+        let change = Change::new(step.operation, R::SUBJECT, visit.parameter(0));
+        let own = path_of::<R>(visit.parameter(0));
+        submit::<R>(visit, fields, (step, Some(key)), change, &own).await
+    }
+}
+
+impl<R: Resource> Page for NewRecord<R> {
+    const PATH: &'static str = R::NEW_PATH;
+    const TITLE: &'static str = R::RECORDS.name;
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let step = R::NEW.ok_or_else(|| Error::not_found("page"))?;
+        let context = &visit.context;
+        let body = html! {
+            (fields::refusal(context))
+            p { (step.question) }
+            (form(context, step, &preset(context, step), R::LIST))
+        };
+        Ok(Content::new(step.label, body).narrow().below(R::TITLE, R::LIST).into())
+    }
+}
+
+/// Returns what the query of the address states of a new record, such as its team.
+fn preset(context: &Context, step: &Step) -> AnyRecord {
+    let mut record = AnyRecord::default();
+    for input in step.inputs {
+        if let Some(value) = context.query.get(input.name()) {
+            record.set(input.name(), Value::Text(value.to_owned()));
+        }
+    }
+    record
+}
+
+impl<R: Resource> FormPage for NewRecord<R> {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let step = R::NEW.ok_or_else(|| Error::not_found("page"))?;
+        let change = Change::new(step.operation, R::SUBJECT, "new");
+        submit::<R>(visit, fields, (step, None), change, R::LIST).await
+    }
+}
+
+/// Carries out a step for the record with a key, or for a new one. Leads to the record, or to a path if the step names none.
+async fn submit<R: Resource>(
+    visit: &Visit<ActingOperator>,
+    fields: &Fields,
+    (step, key): (&'static Step, Option<RecordKey>),
+    change: Change,
+    otherwise: &str,
+) -> Result<Answer> {
+    let typed = fields.clone();
+    if let Some(reveal) = step.reveals {
+        let reveal = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
+            let record = subject::<R>(writer, operator, key.as_ref(), change)?;
+            let revealed = reveal(writer, operator, &record, &typed)?;
+            name_made(change, Some(&revealed.path));
+            Ok(revealed)
+        });
+        let made = reveal.await.map_err(|error| of_form(step, error))?;
+        return Ok(revealed::<R>(&visit.context, &made).into());
+    }
+    let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
+        let record = subject::<R>(writer, operator, key.as_ref(), change)?;
+        let path = (step.perform)(writer, operator, &record, &typed)?;
+        if key.is_none() {
+            name_made(change, path.as_deref());
+        }
+        Ok(path)
+    });
+    let done = perform.await.map_err(|error| of_form(step, error))?;
+    let page = done.unwrap_or_else(|| otherwise.to_owned());
+    Ok(Answer::done(&page, Notice::Done))
+}
+
+/// Converts an error that says nothing about the fields of a step's form, such as what a listing lacks, or that a team lacks a
+/// role, into one about the form as a whole.
+fn of_form(step: &Step, error: Error) -> Error {
+    let has_field = |problem: &Problem| {
+        let is_of = |name: &str| step.inputs.iter().any(|input| input.name() == name);
+        problem.loc.iter().any(|segment| matches!(segment, LocSegment::Name(name) if is_of(name)))
+    };
+    let team =
+        |lacks: &str| Error::Conflict(format!("The team {lacks}, which this needs. Change the team first."));
+    match error {
+        // Somebody sent the form before with other values.
+        Error::Invalid(problems) if problems.iter().any(|problem| problem.kind == KEY_REUSED) => {
+            Error::Invalid(problems)
+        }
+        Error::Invalid(problems) if !problems.iter().any(has_field) => {
+            let messages: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
+            Error::Conflict(messages.join(" "))
+        }
+        Error::RoleRequired(role) => team(&format!("does not have the role {role}")),
+        Error::NdaRequired => team("has not accepted the NDA"),
+        other => other,
+    }
+}
+
+/// Returns the record that a step is about, an empty one for a new record, and names its team in the audit.
+fn subject<R: Resource>(
+    writer: &crate::market::Writer,
+    operator: &ActingOperator,
+    key: Option<&RecordKey>,
+    change: &mut Change,
+) -> Result<AnyRecord> {
+    let Some(key) = key else { return Ok(AnyRecord::default()) };
+    let mut record = records::find_any(writer.rows, operator.platform(), R::RECORDS, key)?;
+    R::complete(&mut record, writer.now);
+    change.team = R::team_of(&record);
+    Ok(record)
+}
+
+/// Names the record that was made in the audit: its path ends with its ID.
+fn name_made(change: &mut Change, path: Option<&str>) {
+    if let Some((_, id)) = path.and_then(|path| path.rsplit_once('/')) {
+        id.clone_into(&mut change.subject_id);
+    }
+}
+
+/// Returns the page that shows a secret once.
+fn revealed<R: Resource>(context: &Context, revealed: &Revealed) -> Content {
+    let body = html! {
+        (secrets::secret("secret", revealed.label, &revealed.secret))
+        p { (revealed.note) }
+        div.row { a.button.primary href=(context.links.to(&revealed.path)) { "I have copied it" } }
+    };
+    Content::new(revealed.title, body).narrow().below(R::TITLE, R::LIST)
+}

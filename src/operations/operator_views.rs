@@ -1,0 +1,46 @@
+//! What operators read besides records: numbers about a team, what closing it ends, what the retirement of an asset kind
+//! concerns, and what the checks of a run found.
+
+use uuid::Uuid;
+
+use super::{access::Platform, team_closures, teams};
+use crate::{
+    domain::assets::Kind,
+    error::Result,
+    market::Reader,
+    store::{self, quality_checks::CheckRow, team_overviews::TeamOverview},
+};
+
+/// Returns numbers of what a team has and waits for.
+pub fn team_overview(reader: &Reader, _: Platform, team: Uuid) -> Result<TeamOverview> {
+    store::team_overviews::find(reader.rows, team, reader.now)
+}
+
+/// Returns why a team cannot be closed; `None` if it can.
+pub fn closing_obstacle(reader: &Reader, _: Platform, team: Uuid) -> Result<Option<String>> {
+    let team = teams::resolve(reader.rows, &team.to_string())?;
+    team_closures::find_obstacle(reader.rows, &team)
+}
+
+/// What the retirement of an asset kind concerns.
+#[derive(Clone, Copy, Debug)]
+pub struct RetirementEffects {
+    /// Listings with such assets.
+    pub listings: u64,
+    /// Those of them that are in the catalog.
+    pub published: u64,
+    /// Vendors who have such assets or listings, without closed teams.
+    pub vendors: u64,
+}
+
+/// Returns what the retirement of an asset kind concerns.
+pub fn retirement_effects(reader: &Reader, _: Platform, kind: Kind) -> Result<RetirementEffects> {
+    let (listings, published) = store::taxonomy::count_listings(reader.rows, kind)?;
+    let (vendors, _) = store::taxonomy::find_vendors(reader.rows, kind, 0)?;
+    Ok(RetirementEffects { listings, published, vendors })
+}
+
+/// Returns the checks of the quality run with this ID, in order. There are none until it is completed.
+pub fn checks_of_run(reader: &Reader, _: Platform, run: Uuid) -> Result<Vec<CheckRow>> {
+    store::quality_checks::list_of_run(reader.rows, run)
+}

@@ -1,0 +1,108 @@
+//! Where stored balances come from, for operators: sums of postings.
+
+use uuid::Uuid;
+
+use super::{Reader, row};
+use crate::{
+    domain::{
+        ledger::{AccountKind, EntryType},
+        money::Cents,
+        teams::TeamRowId,
+    },
+    error::Result,
+};
+
+/// A posting of an entry, with the team that owns the account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedPosting {
+    /// The kind of the account.
+    pub account: AccountKind,
+    /// ID and name of the team that owns the account; `None` for those of the platform.
+    pub team: Option<(Uuid, String)>,
+    /// Change of its balance.
+    pub amount: Cents,
+}
+
+/// What the entries of one type have changed of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The kind of the account.
+    pub account: AccountKind,
+    /// Why the money moved.
+    pub entry_type: EntryType,
+    /// Number of entries.
+    pub entries: u64,
+    /// Sum of the changes.
+    pub amount: Cents,
+}
+
+/// The stored balances of all teams together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TeamTotals {
+    /// Credits.
+    pub credits: Cents,
+    /// Earnings on hold.
+    pub pending: Cents,
+    /// Earnings that can be used.
+    pub available: Cents,
+}
+
+/// Returns the postings of an entry; none if there is no such entry.
+pub fn postings(reader: &Reader, entry: Uuid) -> Result<Vec<NamedPosting>> {
+    const SQL: &str = "SELECT p.account, t.uuid, t.name, p.cents
+         FROM ledger_entries e JOIN ledger_postings p ON p.entry = e.id LEFT JOIN teams t ON t.id = p.team
+         WHERE e.uuid = ?1 ORDER BY p.account";
+    reader.query_all(SQL, [entry], |row| {
+        let team: Option<Uuid> = row.get(1)?;
+        let name: Option<String> = row.get(2)?;
+        Ok(NamedPosting {
+            account: row::string_enum(row, 0)?,
+            team: team.zip(name),
+            amount: Cents(row.get(3)?),
+        })
+    })
+}
+
+/// Returns what has changed the accounts of a team, by account and by type of entry.
+pub fn origins_of_team(reader: &Reader, team: TeamRowId) -> Result<Vec<Origin>> {
+    const SQL: &str = "SELECT p.account, e.entry_type, count(*), sum(p.cents)
+         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+         WHERE p.team = ?1 GROUP BY p.account, e.entry_type ORDER BY p.account, e.entry_type";
+    reader.query_all(SQL, [team], read_origin)
+}
+
+/// Returns what has changed the accounts of all teams and of the platform, by account and by type of entry. Reads all postings.
+pub fn origins(reader: &Reader) -> Result<Vec<Origin>> {
+    const SQL: &str = "SELECT p.account, e.entry_type, count(*), sum(p.cents)
+         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+         GROUP BY p.account, e.entry_type ORDER BY p.account, e.entry_type";
+    reader.query_all(SQL, [], read_origin)
+}
+
+fn read_origin(row: &rusqlite::Row) -> rusqlite::Result<Origin> {
+    Ok(Origin {
+        account: row::string_enum(row, 0)?,
+        entry_type: row::string_enum(row, 1)?,
+        entries: row.get::<_, i64>(2)?.unsigned_abs(),
+        amount: Cents(row.get(3)?),
+    })
+}
+
+/// Returns the earnings of a team that holds keep.
+pub fn held(reader: &Reader, team: TeamRowId) -> Result<Cents> {
+    const SQL: &str = "SELECT coalesce(sum(remaining_cents), 0) FROM earnings_holds WHERE team = ?1";
+    reader.query_one(SQL, [team], |row| row.get(0).map(Cents))
+}
+
+/// Returns the stored balances of all teams together.
+pub fn team_totals(reader: &Reader) -> Result<TeamTotals> {
+    const SQL: &str = "SELECT coalesce(sum(credits_cents), 0), coalesce(sum(pending_cents), 0),
+         coalesce(sum(available_cents), 0) FROM wallets";
+    reader.query_one(SQL, [], |row| {
+        Ok(TeamTotals {
+            credits: Cents(row.get(0)?),
+            pending: Cents(row.get(1)?),
+            available: Cents(row.get(2)?),
+        })
+    })
+}

@@ -1,0 +1,207 @@
+//! The web app as a vendor reads it: every page of the table with the IDs that its own pages link, their files, what is refused,
+//! and what forms answer.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use marketplace::{
+    console::{self, PREFIX, PageRow},
+    domain::notifications::NotificationType,
+    string_enum::StringEnum,
+    web::Audience,
+};
+use regex::Regex;
+use uuid::Uuid;
+
+use super::{Hidden, text_of};
+use crate::harness::{
+    TestMarket,
+    browser::{Browser, Page},
+    database,
+};
+
+/// Maximum number of pages that are read of each row with parameters.
+const PAGES_OF_ROW: usize = 3;
+
+/// What identifies the teams that a vendor must not learn of, by the pages that show other teams.
+#[derive(Clone, Debug)]
+pub struct HiddenFrom {
+    /// All teams that have traded, but the vendor itself.
+    pub all: Hidden,
+    /// Without those that own opportunities, which buyers publish under their own name.
+    pub without_owners: Hidden,
+    /// Without those that have listings, whose vendors the catalog names.
+    pub without_sellers: Hidden,
+}
+
+impl HiddenFrom {
+    /// Collects what is hidden. The function returns what identifies the teams that a condition allows.
+    pub fn new(market: &TestMarket, hide: impl Fn(&dyn Fn(Uuid) -> bool) -> Hidden) -> HiddenFrom {
+        let rows = database::connect_to_copy(market.market());
+        let select = |sql: &str| -> BTreeSet<Uuid> {
+            rows.prepare(sql).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let owners = select("SELECT DISTINCT t.uuid FROM opportunities o JOIN teams t ON t.id = o.owner");
+        let sellers = select("SELECT DISTINCT t.uuid FROM listings l JOIN teams t ON t.id = l.team");
+        HiddenFrom {
+            all: hide(&|_| true),
+            without_owners: hide(&|team| !owners.contains(&team)),
+            without_sellers: hide(&|team| !sellers.contains(&team)),
+        }
+    }
+}
+
+/// Returns IDs of offers and purchases of all teams, some of each.
+fn deals(market: &TestMarket) -> Vec<Uuid> {
+    let rows = database::connect_to_copy(market.market());
+    let sql = "SELECT * FROM (SELECT uuid FROM offers ORDER BY id LIMIT 5)
+         UNION ALL SELECT * FROM (SELECT uuid FROM purchases ORDER BY id LIMIT 5)
+         UNION ALL SELECT * FROM (SELECT uuid FROM teams WHERE is_buyer ORDER BY id LIMIT 3)";
+    rows.prepare(sql).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// A vendor who reads.
+struct Vendor<'m> {
+    market: &'m TestMarket,
+    browser: Browser<'m>,
+    name: &'m str,
+    hidden: &'m HiddenFrom,
+    rows: Vec<PageRow>,
+    /// Paths that were found, without queries, by the row that they belong to.
+    found: BTreeMap<&'static str, BTreeSet<String>>,
+    checked: usize,
+}
+
+/// Whether a path, without its query, is one of a row.
+fn is_of(row: &PageRow, path: &str) -> bool {
+    let (mut expected, mut found) = (row.path.split('/'), path.split('/'));
+    loop {
+        match (expected.next(), found.next()) {
+            (None, None) => return true,
+            (Some(name), Some(value)) if name.starts_with('{') && !value.is_empty() => {}
+            (Some(name), Some(value)) if name == value => {}
+            _ => return false,
+        }
+    }
+}
+
+impl Vendor<'_> {
+    /// Returns the row of a path below the prefix. Rows without parameters win over those with some.
+    fn row_of(&self, path: &str) -> Option<PageRow> {
+        let path = path.split('?').next().unwrap();
+        let of_path = self.rows.iter().filter(|row| is_of(row, path));
+        of_path.min_by_key(|row| row.path.matches('{').count()).copied()
+    }
+
+    /// Checks an answer for a path below the prefix.
+    fn check(&mut self, what: &str, path: &str, page: &Page) {
+        let mut text = text_of(&page.response);
+        let row = self.row_of(path);
+        let is_of_vendors =
+            row.is_some_and(|row| row.access.is_some_and(|access| access.audience() == Audience::Vendors));
+        let hidden = if path.starts_with("/requests") || path.contains("opportunities") {
+            &self.hidden.without_owners
+        } else if path == "/notifications" || path.starts_with("/notifications?format") {
+            // Those of other types than opportunities are read one by one.
+            &self.hidden.without_owners
+        } else if is_of_vendors || path.starts_with("/wallet") || path.starts_with("/notifications") {
+            &self.hidden.all
+        } else {
+            &self.hidden.without_sellers
+        };
+        if path == "/selling" {
+            // What buyers ask for names them.
+            let asked = Regex::new(r#"(?s)<section[^>]*aria-labelledby="asked">.*?</section>"#).unwrap();
+            text = asked.replace(&text, "").into_owned();
+        }
+        hidden.assert_absent(&format!("{what} {path} for {}", self.name), &text);
+        assert!(page.status() < 500, "{path}: {}", page.visible());
+        self.checked += 1;
+        // The budget of a minute is for people.
+        self.market.clock().advance(5_000_000);
+    }
+
+    /// Reads a page, and returns the addresses below the prefix that it links.
+    async fn read(&mut self, path: &str) -> Vec<String> {
+        let page = self.browser.get(&format!("{PREFIX}{path}")).await;
+        self.check("GET", path, &page);
+        let links = Regex::new(r##"(?:href|action)="/console([^"#]*)""##).unwrap();
+        let mut found: Vec<String> =
+            links.captures_iter(&page.text).map(|link| link[1].replace("&amp;", "&")).collect();
+        found.extend(page.location().strip_prefix(PREFIX).map(str::to_owned));
+        found
+    }
+
+    /// Reads all pages without parameters, and some of each of the others that they lead to.
+    async fn read_all(&mut self) {
+        let plain = self.rows.iter().filter(|row| row.is_shown && !row.path.contains('{'));
+        let mut queue: VecDeque<String> = plain.map(|row| row.path.to_owned()).collect();
+        let types = NotificationType::ALL.iter().filter(|kind| {
+            !kind.as_str().starts_with("opportunity_") && !kind.as_str().starts_with("project_bid_")
+        });
+        queue.extend(types.map(|kind| format!("/notifications?type={}", kind.as_str())));
+        let mut files = BTreeSet::new();
+        while let Some(path) = queue.pop_front() {
+            for link in self.read(&path).await {
+                let Some(row) = self.row_of(&link) else { continue };
+                if link.contains("format=csv") && files.insert(link.clone()) {
+                    self.read(&link).await;
+                }
+                let path = link.split('?').next().unwrap().to_owned();
+                let known = self.found.entry(row.path).or_default();
+                let is_new = known.len() < PAGES_OF_ROW && known.insert(path.clone());
+                if is_new && row.is_shown && row.path.contains('{') {
+                    queue.push_back(path);
+                }
+            }
+        }
+    }
+
+    /// Opens pages with the IDs of deals and of teams, which are refused unless they are the vendor's own.
+    async fn read_refusals(&mut self) {
+        let ids = deals(self.market);
+        let rows: Vec<PageRow> =
+            self.rows.iter().filter(|row| row.is_shown && row.path.contains('{')).copied().collect();
+        for (number, row) in rows.iter().enumerate() {
+            let id = ids[number % ids.len()].to_string();
+            let parameters = Regex::new(r"\{[^}]*\}").unwrap();
+            self.read(&parameters.replace_all(row.path, id.as_str())).await;
+        }
+    }
+
+    /// Sends forms of vendors without fields: they are refused, or change something.
+    async fn send_forms(&mut self) {
+        let is_sent = |row: &&PageRow| {
+            row.has_form && row.access.is_some_and(|access| access.audience() == Audience::Vendors)
+        };
+        for row in self.rows.iter().filter(is_sent).copied().collect::<Vec<_>>() {
+            let path = match self.found.get(row.path).and_then(|paths| paths.first()) {
+                Some(path) => path.clone(),
+                None if row.path.contains('{') => continue,
+                None => row.path.to_owned(),
+            };
+            let page = self.browser.post(&format!("{PREFIX}{path}"), &[]).await;
+            self.check("POST", &path, &page);
+        }
+    }
+}
+
+/// Checks everything that the web app shows to the vendor of a key. Returns the number of answers, and the rows of pages for
+/// vendors of which none was found.
+pub async fn check_vendor(
+    market: &TestMarket,
+    key: &str,
+    name: &str,
+    hidden: &HiddenFrom,
+) -> (usize, BTreeSet<&'static str>) {
+    let browser = Browser::signed_in(market, key).await;
+    let rows = console::pages();
+    let mut vendor = Vendor { market, browser, name, hidden, rows, found: BTreeMap::new(), checked: 0 };
+    vendor.read_all().await;
+    vendor.read_refusals().await;
+    vendor.send_forms().await;
+    let missing = vendor.rows.iter().filter(|row| {
+        let is_of_vendors = row.access.is_some_and(|access| access.audience() == Audience::Vendors);
+        row.is_shown && is_of_vendors && row.path.contains('{') && !vendor.found.contains_key(row.path)
+    });
+    (vendor.checked, missing.map(|row| row.path).collect())
+}

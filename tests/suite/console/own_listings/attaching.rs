@@ -1,0 +1,114 @@
+//! Attaching assets of the inventory by search, and detaching them.
+
+use marketplace::store;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{SELLER, asset_id, draft, market, market_with, row};
+use crate::{
+    harness::{TestMarket, browser::Browser},
+    sales::listing_id,
+};
+
+fn attached(market: &TestMarket) -> Vec<Uuid> {
+    let listing = row(market, listing_id("draft")).row_id;
+    let assets = market
+        .market()
+        .read_blocking(|reader| store::listing_assets::list_first(reader.rows, listing, 100))
+        .unwrap();
+    assets.iter().map(|asset| asset.id).collect()
+}
+
+#[tokio::test]
+async fn search_attaches_what_can_be_attached_and_says_why_not_the_rest() {
+    let market = market();
+    let (seller, path) = (Browser::signed_in(&market, SELLER).await, format!("{}/assets", draft()));
+    let found = seller.get(&format!("{path}?query=code")).await;
+    found.expect(200, "5 assets match").expect(200, "Attach all 5 that match");
+    found.expect(200, "Attached already").expect(200, "Lacks commits");
+    let choices = found.text.matches("name=\"asset\" value=").count() - attached(&market).len();
+    assert_eq!(choices, 2, "c3 and c4 can be chosen: {}", found.visible());
+    let form = format!("{path}?query=code");
+    let chosen = asset_id("c3").to_string();
+    let answer = seller.submit(&found, &form, &[("scope", "chosen"), ("asset", &chosen)]).await;
+    answer.expect(200, "1 asset was attached");
+    assert_eq!(attached(&market), [asset_id("c1"), asset_id("c2"), asset_id("c3")]);
+    // The same form once more, as after a reload, says the same, and does nothing.
+    let again = seller.submit(&found, &form, &[("scope", "chosen"), ("asset", &chosen)]).await;
+    again.expect(200, "1 asset was attached");
+
+    let answer = seller.post(&form, &[("scope", "all"), ("form_key", "all")]).await;
+    answer.expect(200, "1 asset was attached, 4 skipped").expect(200, "3 assets are attached already");
+    answer.expect(200, "1 asset lacks something").expect(200, "Code lacking").expect(200, "(commits)");
+    assert_eq!(attached(&market).len(), 4);
+    let answer = seller.post(&form, &[("scope", "all"), ("form_key", "more")]).await;
+    answer.expect(200, "Nothing was attached, 5 skipped");
+
+    // Of another kind, by the filter as text.
+    let filter = format!("{path}?kind=raw_data&filter=name%3Acontains%3Anotes");
+    seller.get(&filter).await.expect(200, "1 asset matches");
+    seller
+        .post(&filter, &[("scope", "all"), ("form_key", "notes")])
+        .await
+        .expect(200, "1 asset was attached");
+    assert_eq!(attached(&market).len(), 5);
+}
+
+#[tokio::test]
+async fn mistakes_attach_nothing() {
+    let market = market();
+    let (seller, path) = (Browser::signed_in(&market, SELLER).await, format!("{}/assets", draft()));
+    let before = attached(&market);
+    seller.post(&path, &[]).await.expect(422, "Choose at least one asset");
+    seller.post(&path, &[("asset", "x"), ("scope", "chosen")]).await.expect(422, "Choose at least one asset");
+    // A filter that cannot be read never stands for everything.
+    let broken = format!("{path}?filter=price%3Ais");
+    seller.get(&broken).await.expect(200, "href=\"#filter\"");
+    let answer = seller.post(&broken, &[("scope", "all")]).await;
+    assert_eq!(answer.status(), 422, "{}", answer.visible());
+    // Assets of others, and those that do not exist, look the same.
+    let unknown = [("asset", &*Uuid::from_u128(7).to_string()), ("scope", "chosen")];
+    seller.post(&path, &unknown).await.expect(200, "1 asset is not in your inventory");
+    seller.get(&format!("{path}?query=nothing+like+it")).await.expect(200, "Nothing matches");
+    assert_eq!(attached(&market), before);
+}
+
+#[tokio::test]
+async fn asset_is_detached_once() {
+    let market = market();
+    let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
+    let detach = format!("{path}/assets/detach");
+    let asset = asset_id("c1").to_string();
+    seller.get(&format!("{path}/assets")).await.expect(200, &format!("value=\"{asset}\""));
+    let fields = [("asset", asset.as_str()), ("form_key", "1")];
+    for _ in 0..2 {
+        let answer = seller.post(&detach, &fields).await;
+        assert_eq!(answer.location(), format!("{path}/assets?notice=detached"), "{}", answer.visible());
+    }
+    assert_eq!(attached(&market), [asset_id("c2")]);
+    assert_eq!(seller.post(&detach, &[("asset", &asset)]).await.status(), 404);
+    assert_eq!(seller.post(&detach, &[("asset", "x")]).await.status(), 404);
+    seller.get(&format!("{path}?notice=detached")).await.expect(200, "It stays in your inventory.");
+}
+
+/// Refusals of exclusive listings are in the words of the pages.
+#[tokio::test]
+async fn exclusive_listing_takes_only_codebases_that_can_be_sold_once() {
+    let market = market_with(&json!({"assets": ["c1", "plain-files"]}));
+    let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
+    let refused = super::edit(&seller, &path, &[("exclusive", "yes")]).await;
+    refused.expect(409, "Only codebases can be sold exclusively");
+    refused.expect(409, "do not sell the listing exclusively").expect(409, "value=\"yes\" checked");
+    assert!(
+        !refused.visible().contains('`') && !refused.visible().contains("to false"),
+        "{}",
+        refused.visible()
+    );
+    let files = asset_id("plain-files").to_string();
+    seller.post(&format!("{path}/assets/detach"), &[("asset", &files)]).await;
+    super::edited(&seller, &path, &[("exclusive", "yes")]).await;
+    let all = format!("{path}/assets?kind=raw_data");
+    let answer = seller.post(&all, &[("scope", "all"), ("form_key", "notes")]).await;
+    answer.expect(409, "Only codebases can be sold exclusively");
+    assert_eq!(attached(&market), [asset_id("c1")]);
+}
