@@ -135,4 +135,13 @@ mod tests {
         assert_eq!(assets.default, json!(Settings::default().quotas.assets));
         assert_eq!(mask_url("https://a.test/b@c"), None, "an `@` in the path is no secret");
     }
+
+    #[test]
+    fn origin_of_a_value_is_listed() {
+        let mut sources = SettingsSources::new();
+        sources.set("quotas.assets", toml::Value::Integer(7), "--quota".to_owned()).unwrap();
+        let listed = sources.resolve().unwrap().list();
+        let origin = |key: &str| listed.iter().find(|setting| setting.key == key).unwrap().origin.as_deref();
+        assert_eq!((origin("quotas.assets"), origin("fees.buyer_percent")), (Some("--quota"), None));
+    }
 }

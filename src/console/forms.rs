@@ -23,7 +23,7 @@ const AMOUNT_PROBLEM: &str = "Enter an amount in US dollars, for example 27000 o
 pub const MAX_FORM_BYTES: u64 = 512 << 10;
 
 /// Type of the problem with a key that another form had.
-pub const KEY_REUSED: &str = "idempotency_key_reused";
+const KEY_REUSED: &str = "idempotency_key_reused";
 
 /// Says what happened to a form that was sent before with other values.
 const SENT_BEFORE: &str = "You have sent this form before, with other values, and it was carried out. If it should be carried out \

@@ -221,7 +221,8 @@ pub fn count_listings(reader: &Reader, kind: Kind) -> Result<(u64, u64)> {
     const SQL: &str =
         "SELECT count(*), count(*) FILTER (WHERE l.catalog_status = 'published') FROM listings l
          WHERE l.id IN (
-             SELECT la.listing FROM assets a JOIN listing_assets la ON la.asset = a.id WHERE a.kind = ?1)";
+             SELECT la.listing FROM assets a JOIN listing_assets la ON la.asset = a.id
+             WHERE a.kind = ?1 AND a.deleted_at IS NULL)";
     reader.query_one(SQL, [kind.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

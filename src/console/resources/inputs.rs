@@ -179,3 +179,30 @@ pub fn required_number(fields: &Fields, name: &'static str) -> Result<u32> {
     let number = number(fields, name)?.and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| Error::invalid(problem(name, NUMBER_PROBLEM)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(name: &str, value: &str) -> Fields {
+        Fields::of_pairs(vec![(name.to_owned(), value.to_owned())]).unwrap()
+    }
+
+    #[test]
+    fn ids_are_read_from_lines() {
+        let one = "00000000-0000-0000-0000-000000000001";
+        let typed = format!("{one}\n {one},");
+        assert_eq!(ids(&fields("ids", &typed), "ids").unwrap().len(), 2);
+        for typed in ["", "abc", "00000000-0000-0000-0000-000000000001 abc"] {
+            assert!(ids(&fields("ids", typed), "ids").is_err(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn days_begin_in_utc() {
+        let at = day(&fields("day", "2027-01-31"), "day").unwrap().map(|time| time.to_string());
+        assert_eq!(at.as_deref(), Some("2027-01-31T00:00:00.000Z"));
+        assert_eq!(day(&fields("day", ""), "day").unwrap(), None);
+        assert!(day(&fields("day", "31.1.2027"), "day").is_err());
+    }
+}

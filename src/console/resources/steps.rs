@@ -4,12 +4,12 @@ use std::marker::PhantomData;
 
 use maud::{Markup, html};
 
-use super::{Resource, Step, path_of};
+use super::resource::{Resource, Revealed, Step, path_of};
 use crate::{
     console::{
         answer::{Answer, Content},
         changes::{self, Change},
-        forms::{Fields, KEY_REUSED},
+        forms::Fields,
         notices::Notice,
         page::{FormPage, Page},
         parts::{
@@ -19,6 +19,7 @@ use crate::{
         visit::{Context, Visit},
     },
     error::{Error, LocSegment, Problem, Result},
+    market::Writer,
     operations::{access::ActingOperator, records},
     store::records::any_record::{AnyRecord, RecordKey, Value},
 };
@@ -28,21 +29,6 @@ pub struct RecordStep<R>(PhantomData<R>);
 
 /// A record that is made.
 pub struct NewRecord<R>(PhantomData<R>);
-
-/// A secret that a step has made, which is shown once.
-#[derive(Clone, Debug)]
-pub struct Revealed {
-    /// What was done, as a title.
-    pub title: &'static str,
-    /// What the secret is.
-    pub label: &'static str,
-    /// The secret.
-    pub secret: String,
-    /// What to do with it.
-    pub note: String,
-    /// Path of the record that was made.
-    pub path: String,
-}
 
 /// Whether the visitor may change something, and not only look at it.
 pub fn may_act(context: &Context) -> bool {
@@ -158,23 +144,21 @@ async fn submit<R: Resource>(
     if let Some(reveal) = step.reveals {
         let reveal = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
             let record = subject::<R>(writer, operator, key.as_ref(), change)?;
-            let revealed = reveal(writer, operator, &record, &typed)?;
-            name_made(change, Some(&revealed.path));
+            let revealed = reveal(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
+            name_made::<R>(writer, operator, change, &revealed.path)?;
             Ok(revealed)
         });
-        let made = reveal.await.map_err(|error| of_form(step, error))?;
-        return Ok(revealed::<R>(&visit.context, &made).into());
+        return Ok(revealed::<R>(&visit.context, &reveal.await?).into());
     }
     let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
         let record = subject::<R>(writer, operator, key.as_ref(), change)?;
-        let path = (step.perform)(writer, operator, &record, &typed)?;
-        if key.is_none() {
-            name_made(change, path.as_deref());
+        let path = (step.perform)(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
+        if let (None, Some(path)) = (&key, &path) {
+            name_made::<R>(writer, operator, change, path)?;
         }
         Ok(path)
     });
-    let done = perform.await.map_err(|error| of_form(step, error))?;
-    let page = done.unwrap_or_else(|| otherwise.to_owned());
+    let page = perform.await?.unwrap_or_else(|| otherwise.to_owned());
     Ok(Answer::done(&page, Notice::Done))
 }
 
@@ -188,23 +172,21 @@ fn of_form(step: &Step, error: Error) -> Error {
     let team =
         |lacks: &str| Error::Conflict(format!("The team {lacks}, which this needs. Change the team first."));
     match error {
-        // Somebody sent the form before with other values.
-        Error::Invalid(problems) if problems.iter().any(|problem| problem.kind == KEY_REUSED) => {
-            Error::Invalid(problems)
-        }
         Error::Invalid(problems) if !problems.iter().any(has_field) => {
             let messages: Vec<&str> = problems.iter().map(|problem| problem.msg.as_str()).collect();
             Error::Conflict(messages.join(" "))
         }
         Error::RoleRequired(role) => team(&format!("does not have the role {role}")),
         Error::NdaRequired => team("has not accepted the NDA"),
+        // The record exists, so it is something that was typed.
+        Error::NotFound(what) => Error::Conflict(format!("There is no {what} with this ID.")),
         other => other,
     }
 }
 
 /// Returns the record that a step is about, an empty one for a new record, and names its team in the audit.
 fn subject<R: Resource>(
-    writer: &crate::market::Writer,
+    writer: &Writer,
     operator: &ActingOperator,
     key: Option<&RecordKey>,
     change: &mut Change,
@@ -216,11 +198,18 @@ fn subject<R: Resource>(
     Ok(record)
 }
 
-/// Names the record that was made in the audit: its path ends with its ID.
-fn name_made(change: &mut Change, path: Option<&str>) {
-    if let Some((_, id)) = path.and_then(|path| path.rsplit_once('/')) {
-        id.clone_into(&mut change.subject_id);
-    }
+/// Names the record that was made, and its team, in the audit: its path ends with its identity.
+fn name_made<R: Resource>(
+    writer: &Writer,
+    operator: &ActingOperator,
+    change: &mut Change,
+    path: &str,
+) -> Result<()> {
+    let Some(key) = path.strip_prefix(R::LIST).and_then(|rest| rest.strip_prefix('/')) else { return Ok(()) };
+    let made = records::find_any(writer.rows, operator.platform(), R::RECORDS, &R::identify(key)?)?;
+    change.team = R::team_of(&made);
+    key.clone_into(&mut change.subject_id);
+    Ok(())
 }
 
 /// Returns the page that shows a secret once.

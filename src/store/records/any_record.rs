@@ -128,16 +128,21 @@ impl ToSql for RecordKey {
     }
 }
 
-/// Names of teams and of keys, titles of listings, and addresses of webhooks, by their IDs.
+/// Names of teams, keys, tasksets, and tasks, titles of listings, assets, and opportunities, and addresses of webhooks, by their
+/// IDs.
 pub type Names = BTreeMap<Uuid, String>;
 
-/// Returns the names of the teams and of the keys, the titles of the listings, and the addresses of the webhooks, with these IDs. IDs of other records have none.
+/// Returns the names of the records with these IDs. IDs of records of other kinds have none.
 pub fn names(reader: &Reader, ids: &[Uuid]) -> Result<Names> {
     const SQL: &str = "WITH wanted (uuid) AS (SELECT unhex(replace(value, '-', '')) FROM json_each(?1))
          SELECT t.uuid, t.name FROM wanted w JOIN teams t ON t.uuid = w.uuid
          UNION ALL SELECT l.uuid, l.title FROM wanted w JOIN listings l ON l.uuid = w.uuid
          UNION ALL SELECT k.uuid, k.name FROM wanted w JOIN keys k ON k.uuid = w.uuid
-         UNION ALL SELECT h.uuid, h.url FROM wanted w JOIN webhooks h ON h.uuid = w.uuid";
+         UNION ALL SELECT h.uuid, h.url FROM wanted w JOIN webhooks h ON h.uuid = w.uuid
+         UNION ALL SELECT o.uuid, o.title FROM wanted w JOIN opportunities o ON o.uuid = w.uuid
+         UNION ALL SELECT s.uuid, s.name FROM wanted w JOIN tasksets s ON s.uuid = w.uuid
+         UNION ALL SELECT k.uuid, k.name FROM wanted w JOIN tasks k ON k.uuid = w.uuid
+         UNION ALL SELECT a.uuid, a.title FROM wanted w JOIN assets a ON a.uuid = w.uuid WHERE a.title <> ''";
     if ids.is_empty() {
         return Ok(Names::new());
     }

@@ -30,6 +30,10 @@ fn receives_bytes(row: &PageRow) -> bool {
     !row.is_shown && !row.has_form
 }
 
+fn is_for_operators(row: &PageRow) -> bool {
+    row.access.is_some_and(|access| access.audience() == Audience::Operators)
+}
+
 fn has_parameters(row: &PageRow) -> bool {
     row.path.contains('{')
 }
@@ -91,8 +95,8 @@ async fn pages_say_what_access_lacks_and_what_to_do() {
     for row in rows().filter(|row| row.is_shown) {
         let Some(access) = row.access else { continue };
         let path = path_of(&row);
-        let needs_nda =
-            !matches!(access, RequiredAccess::AnyKey | RequiredAccess::ValidKey | RequiredAccess::Operator);
+        let needs_nda = !matches!(access, RequiredAccess::AnyKey | RequiredAccess::ValidKey)
+            && access.audience() != Audience::Operators;
         match access.audience() {
             Audience::Buyers => {
                 vendor.get(&path).await.expect(403, "which your team does not have");
@@ -103,7 +107,10 @@ async fn pages_say_what_access_lacks_and_what_to_do() {
             Audience::TeamsWithRole => {
                 no_role.get(&path).await.expect(403, "which your team does not have");
             }
-            Audience::AllTeams | Audience::Everyone | Audience::Operators => {}
+            Audience::Operators => {
+                buyer.get(&path).await.expect(403, "This page is for operators");
+            }
+            Audience::AllTeams | Audience::Everyone => {}
         }
         if needs_nda && access.audience() != Audience::Vendors {
             let page = no_nda.get(&path).await;
@@ -140,7 +147,12 @@ async fn forms_of_teams_without_access_are_refused() {
             Audience::Buyers => &vendor,
             Audience::Vendors => &buyer,
             Audience::TeamsWithRole => &no_role,
-            Audience::AllTeams | Audience::Everyone | Audience::Operators => continue,
+            Audience::Operators => {
+                send(&vendor).await.expect(403, "This page is for operators");
+                refused += 1;
+                continue;
+            }
+            Audience::AllTeams | Audience::Everyone => continue,
         };
         send(other).await.expect(403, "which your team does not have");
         send(&operator).await.expect(403, "signed in as an operator");
@@ -156,7 +168,9 @@ async fn forms_of_teams_without_access_are_refused() {
 async fn records_of_others_are_nowhere() {
     let market = harness::demo();
     let browser = Browser::signed_in(market, BOTH).await;
+    let operator = Browser::signed_in(market, OPERATOR).await;
     for row in rows().filter(|row| row.is_shown && row.access.is_some() && has_parameters(row)) {
+        let browser = if is_for_operators(&row) { &operator } else { &browser };
         let page = browser.get(&path_of(&row)).await;
         assert_eq!(page.status(), 404, "{}: {}", row.path, page.visible());
         let malformed = path_of(&row).replace(&Uuid::from_u128(7).to_string(), "x%00y");
@@ -193,9 +207,11 @@ async fn count_statements(market: &TestMarket, browser: &Browser<'_>, path: &str
 async fn pages_execute_few_statements() {
     const MAX: u64 = 20;
     let market = TestMarket::demo();
-    let browser = Browser::signed_in(&market, BOTH).await;
+    let team = Browser::signed_in(&market, BOTH).await;
+    let operator = Browser::signed_in(&market, OPERATOR).await;
     for row in rows().filter(|row| row.is_shown && !has_parameters(row) && row.path != "/world-clock") {
-        let count = count_statements(&market, &browser, &path_of(&row)).await;
+        let browser = if is_for_operators(&row) { &operator } else { &team };
+        let count = count_statements(&market, browser, &path_of(&row)).await;
         assert!(count <= MAX, "{} executes {count} statements", row.path);
     }
 }
@@ -244,11 +260,13 @@ async fn statements_do_not_depend_on_the_number_of_rows() {
 #[tokio::test]
 async fn each_page_has_a_frame_and_strict_headers() {
     let market = harness::demo();
-    let browser = Browser::signed_in(market, BOTH).await;
+    let team = Browser::signed_in(market, BOTH).await;
+    let operator = Browser::signed_in(market, OPERATOR).await;
     // A template to download is a file.
     let is_file = |row: &PageRow| row.path.ends_with("/template");
     let pages = rows().filter(|row| row.is_shown && !has_parameters(row) && !is_file(row));
     for row in pages.filter(|row| row.path != "/world-clock") {
+        let browser = if is_for_operators(&row) { &operator } else { &team };
         let page = browser.open(&path_of(&row)).await;
         page.expect(200, "<!DOCTYPE html>");
         assert_eq!(page.text.matches("<h1").count(), 1, "{}", row.path);

@@ -2,7 +2,10 @@
 
 use maud::html;
 
-use super::{TEAMS, id_of};
+use super::{
+    TEAMS, id_of,
+    paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS},
+};
 use crate::{
     console::{
         lists::ListFilter,
@@ -23,9 +26,6 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Path of the list.
-pub const LIST: &str = "/operator/webhook-deliveries";
-
 /// The resource.
 pub struct Deliveries;
 
@@ -35,7 +35,7 @@ pub fn event_choices() -> Vec<(&'static str, String)> {
 }
 
 impl Resource for Deliveries {
-    const LIST: &'static str = LIST;
+    const LIST: &'static str = DELIVERIES;
     const NEW_PATH: &'static str = "/operator/webhook-deliveries/new";
     const RECORD: &'static str = "/operator/webhook-deliveries/{id}";
     const STEP: &'static str = "/operator/webhook-deliveries/{id}/{step}";
@@ -44,13 +44,12 @@ impl Resource for Deliveries {
     const RECORDS: &'static Records = &WEBHOOK_DELIVERIES;
     const API: &'static str = "/operator/v1/webhook-deliveries";
     const SUBJECT: &'static str = "webhook_delivery";
-    const TABS: &'static [(&'static str, &'static str)] =
-        &[("Webhooks", super::webhooks::LIST), ("Deliveries", LIST)];
+    const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
     const EMPTY: &'static str = "What was sent to webhooks stands here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("event_type", "Event", Plain),
-        Shown::listed("webhook_id", "Webhook", Record(super::webhooks::LIST)),
+        Shown::listed("webhook_id", "Webhook", Record(WEBHOOKS)),
         Shown::listed("team_id", "Team", Record(TEAMS)),
         Shown::listed("status", "State", State),
         Shown::listed("attempt_count", "Attempts", Number),

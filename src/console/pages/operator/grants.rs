@@ -21,7 +21,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Error, Result},
+    error::Error,
     operations::{
         grants as operations, records,
         team_grants::{self, TeamGrantInput},

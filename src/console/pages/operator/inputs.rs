@@ -1,4 +1,4 @@
-//! What several forms of operators take: the team that they are about.
+//! What several forms of operators take: the team that they are about, and the ID of a record.
 
 use uuid::Uuid;
 
@@ -11,6 +11,7 @@ use crate::{
     error::{Error, Result},
     market::Writer,
     operations::teams,
+    store::records::any_record::AnyRecord,
 };
 
 /// The field of a form that names a team.
@@ -55,4 +56,9 @@ pub fn of_team(error: Error) -> Error {
         other => return other,
     };
     Error::Conflict(message)
+}
+
+/// Returns the ID of a record.
+pub fn id_of(record: &AnyRecord) -> Result<Uuid> {
+    record.id("id").ok_or_else(|| Error::internal("a record without an ID"))
 }

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{id_of, listings::Listings};
+use super::id_of;
 use crate::{
     console::{
         parts::tables::{self, Head},
-        resources::{self, Input, Resource, Step},
+        resources::{self, Input, Step},
     },
     domain::{
         listing_lifecycle::{ListingState, Operation},
@@ -66,7 +66,7 @@ fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Markup
         .iter()
         .map(|listing| {
             let place = listing.integer("featured").unwrap_or_default();
-            vec![html! { (place) }, html! { span.long { bdi { (Listings::title_of(listing)) } } }]
+            vec![html! { (place) }, html! { span.long { bdi { (listing.text("title")) } } }]
         })
         .collect();
     Ok(html! {

@@ -18,6 +18,7 @@ mod listings;
 mod market;
 mod notifications;
 mod opportunities;
+mod paths;
 mod project_bids;
 mod purchases;
 mod quality_runs;
@@ -34,19 +35,15 @@ mod webhooks;
 mod withdrawals;
 mod worlds;
 
-use uuid::Uuid;
-
-use crate::{
-    console::{page::PageRow, resources},
-    error::{Error, Result},
-    store::records::any_record::AnyRecord,
+use self::{
+    inputs::id_of,
+    paths::{
+        ASSET_TYPES, ASSETS, BUILDS, CONTENT_TAGS, DOMAINS, GRANTS, INVENTORY_TAGS, KEYS, LISTING_TABS, LISTINGS,
+        OPERATOR_KEYS, OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, RUNS, TASK_TABS, TASKS, TASKSETS,
+        TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, VERSIONS,
+    },
 };
-
-use self::market::{
-    ASSET_TYPES, ASSETS, BUILDS, CONTENT_TAGS, DOMAINS, GRANTS, INVENTORY_TAGS, KEYS, LISTING_TABS, LISTINGS,
-    OPERATOR_KEYS, OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, RUNS, TASK_TABS, TASKS, TASKSETS,
-    TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, VERSIONS,
-};
+use crate::console::{page::PageRow, resources};
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
@@ -89,9 +86,4 @@ fn system() -> Vec<PageRow> {
     rows.push(PageRow::page::<settings::Settings>());
     rows.extend(worlds::rows());
     rows
-}
-
-/// Returns the ID of a record.
-fn id_of(record: &AnyRecord) -> Result<Uuid> {
-    record.id("id").ok_or_else(|| Error::internal("a record without an ID"))
 }

@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{LISTINGS, TEAMS, id_of, ledger::account_words};
+use super::{
+    LISTINGS, TEAMS, id_of,
+    ledger::{LEDGER, account_words},
+};
 use crate::{
     console::{
         lists::ListFilter,
@@ -50,6 +53,7 @@ impl Resource for Purchases {
     const EMPTY: &'static str = "What buyers buy or order stands here.";
 
     const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Purchase", Id),
         Shown::listed("listing_id", "Listing", Record(LISTINGS)),
         Shown::listed("team_id", "Buyer", Record(TEAMS)),
         Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
@@ -58,7 +62,6 @@ impl Resource for Purchases {
         Shown::listed("pay_with", "Payment", Word),
         Shown::listed("total", "Total, USD", Money),
         Shown::listed("created_at", "Ordered", Moment),
-        Shown::detail("id", "ID", Id),
         Shown::detail("exclusive", "Exclusive sale", Flag),
         Shown::detail("price", "Price, USD", Money),
         Shown::detail("buyer_fee", "Buyer fee, USD", Money),
@@ -87,6 +90,10 @@ impl Resource for Purchases {
 
     fn title_of(record: &AnyRecord) -> String {
         format!("Purchase {}", text::short_id(record))
+    }
+
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        vec![("Entries of the ledger", format!("{LEDGER}?purchase_id={}", Self::key_of(record)))]
     }
 
     const STEPS: &'static [Step] = &[

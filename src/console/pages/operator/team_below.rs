@@ -13,7 +13,7 @@ use crate::{
             tables::{self, Head},
             text,
         },
-        resources::{Below, Resource, path_of},
+        resources::{Below, Resource, may_act, path_of},
         visit::Context,
     },
     domain::money::Cents,
@@ -76,18 +76,18 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
     let is_closed = team.time("closed_at").is_some();
     Ok(Box::new(move |context: &Context| {
         let new = |label: &str, path: &str| {
-            html! { @if !is_closed && crate::console::resources::may_act(context) {
+            html! { @if !is_closed && may_act(context) {
                 div.row { a.button href=(context.links.to(&format!("{path}/new?team_id={id}"))) { (label) } }
             } }
         };
         html! {
             (tables::section("numbers", "In numbers", &numbers(&overview)))
-            (tables::section("wallet", "Wallet", &wallet_of(&wallet)))
-            (tables::section("keys", "Newest keys", &html! {
+            (tables::section("team-wallet", "Wallet", &wallet_of(&wallet)))
+            (tables::section("team-keys", "Newest keys", &html! {
                 (list::<keys::Keys>(context, &keys, "The team has no key, so nobody can sign in for it."))
                 (new("Create a key", KEYS))
             }))
-            (tables::section("grants", "Newest upload grants", &html! {
+            (tables::section("team-grants", "Newest upload grants", &html! {
                 (list::<grants::Grants>(context, &grants, "The team has no upload grants."))
                 (new("Create an upload grant", GRANTS))
             }))

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::webhooks::{LIST, Webhooks};
+use super::{paths::WEBHOOKS, webhooks::Webhooks};
 use crate::{
     console::{
         answer::{Answer, Content},
@@ -28,7 +28,7 @@ use crate::{
     },
     store::records::{
         any_record::{AnyRecord, RecordKey},
-        webhooks::WEBHOOKS,
+        webhooks::WEBHOOKS as WEBHOOK_RECORDS,
     },
     string_enum::StringEnum,
 };
@@ -67,11 +67,11 @@ impl Page for NewWebhook {
         let form = html! {
             (Field::text("team_id", "Team").hint(hint).value(visit.query.get("team_id").unwrap_or_default()).at_most(200).show(&visit.inputs))
             (inputs_of(&visit.inputs, "", "", &[]))
-            (fields::buttons(&visit.context, "Add the webhook", ("Leave", LIST)))
+            (fields::buttons(&visit.context, "Add the webhook", ("Leave", WEBHOOKS)))
         };
         let body =
             html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, Self::PATH, &form)) };
-        Ok(Content::new(Self::TITLE, body).narrow().below(Webhooks::TITLE, LIST).into())
+        Ok(Content::new(Self::TITLE, body).narrow().below(Webhooks::TITLE, WEBHOOKS).into())
     }
 }
 
@@ -102,12 +102,12 @@ impl FormPage for NewWebhook {
             p { "Give it to whoever runs the receiver, which verifies messages with it." }
             div.row { a.button.primary href=(visit.links.to(&path(id))) { "I have copied it" } }
         };
-        Ok(Content::new("The webhook was added", body).narrow().below(Webhooks::TITLE, LIST).into())
+        Ok(Content::new("The webhook was added", body).narrow().below(Webhooks::TITLE, WEBHOOKS).into())
     }
 }
 
 fn path(webhook: Uuid) -> String {
-    format!("{LIST}/{webhook}")
+    format!("{WEBHOOKS}/{webhook}")
 }
 
 impl Page for ChangeWebhook {
@@ -119,7 +119,7 @@ impl Page for ChangeWebhook {
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = visit.read(move |reader, operator| {
-            records::find_any(reader.rows, operator.platform(), &WEBHOOKS, &RecordKey::Id(id))
+            records::find_any(reader.rows, operator.platform(), &WEBHOOK_RECORDS, &RecordKey::Id(id))
         });
         let record: AnyRecord = read.await?;
         let chosen: Vec<EventType> =
@@ -130,7 +130,7 @@ impl Page for ChangeWebhook {
         };
         let body =
             html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) };
-        let content = Content::new("Change the webhook", body).narrow().below(Webhooks::TITLE, LIST);
+        let content = Content::new("Change the webhook", body).narrow().below(Webhooks::TITLE, WEBHOOKS);
         Ok(content.below(Webhooks::title_of(&record), path(id)).into())
     }
 }

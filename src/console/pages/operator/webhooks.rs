@@ -1,6 +1,9 @@
 //! Webhooks of teams and of operators.
 
-use super::{TEAMS, id_of};
+use super::{
+    TEAMS, id_of, inputs,
+    paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS},
+};
 use crate::{
     console::{
         lists::ListFilter,
@@ -19,11 +22,8 @@ use crate::{
         access::ActingOperator,
         webhooks::{self, WebhookChange},
     },
-    store::records::{Records, any_record::AnyRecord, webhooks::WEBHOOKS},
+    store::records::{Records, any_record::AnyRecord, webhooks::WEBHOOKS as WEBHOOK_RECORDS},
 };
-
-/// Path of the list.
-pub const LIST: &str = "/operator/webhooks";
 
 /// The resource.
 pub struct Webhooks;
@@ -47,16 +47,15 @@ fn set_status(
 }
 
 impl Resource for Webhooks {
-    const LIST: &'static str = LIST;
+    const LIST: &'static str = WEBHOOKS;
     const NEW_PATH: &'static str = "/operator/webhooks/new";
     const RECORD: &'static str = "/operator/webhooks/{id}";
     const STEP: &'static str = "/operator/webhooks/{id}/{step}";
     const TITLE: &'static str = "Webhooks";
     const FILE_NAME: &'static str = "webhooks";
-    const RECORDS: &'static Records = &WEBHOOKS;
+    const RECORDS: &'static Records = &WEBHOOK_RECORDS;
     const API: &'static str = "/operator/v1/webhooks";
-    const TABS: &'static [(&'static str, &'static str)] =
-        &[("Webhooks", LIST), ("Deliveries", super::deliveries::LIST)];
+    const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Webhooks" });
     const EMPTY: &'static str = "Addresses to which events are sent stand here.";
@@ -90,14 +89,18 @@ impl Resource for Webhooks {
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let id = Self::key_of(record);
         vec![
-            ("All deliveries", format!("{}?webhook_id={id}", super::deliveries::LIST)),
-            ("Failed deliveries", format!("{}?webhook_id={id}&status=failed", super::deliveries::LIST)),
+            ("All deliveries", format!("{}?webhook_id={id}", DELIVERIES)),
+            ("Failed deliveries", format!("{}?webhook_id={id}&status=failed", DELIVERIES)),
         ]
     }
 
     // The form has a page of its own, since the host of the address is looked up before the change.
-    const NEW: Option<&'static Step> =
-        Some(&Step { label: "Add a webhook", operation: "create_webhook", ..Step::PLAIN });
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Add a webhook",
+        inputs: &[inputs::TEAM],
+        operation: "create_webhook",
+        ..Step::PLAIN
+    });
 
     const STEPS: &'static [Step] = &[
         Step {
@@ -147,7 +150,7 @@ impl Resource for Webhooks {
                     label: "Signing secret",
                     secret: secret.reveal(),
                     note: "Give it to whoever runs the receiver, which verifies messages with it.".to_owned(),
-                    path: format!("{LIST}/{}", webhook.id),
+                    path: format!("{WEBHOOKS}/{}", webhook.id),
                 })
             }),
             ..Step::PLAIN
@@ -159,7 +162,8 @@ impl Resource for Webhooks {
             is_final: true,
             operation: "delete_webhook",
             perform: |writer, operator, record, _| {
-                webhooks::delete(writer, operator.platform(), id_of(record)?).map(|_| Some(LIST.to_owned()))
+                webhooks::delete(writer, operator.platform(), id_of(record)?)
+                    .map(|_| Some(WEBHOOKS.to_owned()))
             },
             ..Step::PLAIN
         },

@@ -61,14 +61,14 @@ async fn whole_file_is_refused_if_it_is_too_large_or_has_a_hostile_name() {
     send_form(&browser, WHOLE, &[("title", &long)], ("a.zip", b"x")).await.expect(413, "is too large");
 
     let zip = zip_of(&[("a", "b")]);
-    for (name, problem) in [
-        ("a\u{202e}piz.exe", "control characters"),
-        ("a\u{7}.zip", "control characters"),
-        (&*"a".repeat(300), "at most 255"),
-    ] {
+    for (name, problem) in [("a\u{202e}piz.exe", "control characters"), (&*"a".repeat(300), "at most 255")] {
         let refused = send_form(&browser, WHOLE, &fields, (name, &zip)).await;
         refused.expect(422, problem);
     }
+    // No head of a field has such a character.
+    send_form(&browser, WHOLE, &fields, ("a\u{7}.zip", &zip))
+        .await
+        .expect(400, "Send it from the page again");
     for (name, shown) in [
         ("../../etc/passwd", "passwd"),
         ("C:\\fakepath\\<img src=x>.zip", "&lt;img src=x&gt;.zip"),

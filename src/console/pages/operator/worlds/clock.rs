@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::{below_world, find, list::clock_badge, path};
+use super::{
+    list::clock_badge,
+    place::{below_world, find, path},
+};
 use crate::{
     clock::ClockState,
     console::{

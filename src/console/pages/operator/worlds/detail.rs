@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::{WORLDS, below_world, find, list::clock_badge, path};
+use super::{
+    list::clock_badge,
+    place::{WORLDS, below_world, find, path},
+};
 use crate::{
     clock::ClockState,
     console::{

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
-    below_world, fault_input,
+    fault_input,
     fault_input::{DUPLICATE, FaultKind, KIND, LOSE, STALL},
-    find, path,
+    place::{below_world, find, path},
 };
 use crate::{
     console::{

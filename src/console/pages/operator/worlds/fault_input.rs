@@ -32,11 +32,13 @@ string_enum! {
 /// Name of the field with the kind.
 pub const KIND: &str = "kind";
 
-/// The values of the field that says how a connection ends.
+/// The value of the field that says how a connection ends, if it does not end, and nothing more is sent.
 pub const STALL: &str = "stall";
 
-/// What becomes of a message to a webhook that is not answered with a status.
+/// The value of the field with what becomes of a message to a webhook, if it is lost.
 pub const LOSE: &str = "lose";
+
+/// Its value if the message arrives twice.
 pub const DUPLICATE: &str = "duplicate";
 
 /// Maximum delay in milliseconds.

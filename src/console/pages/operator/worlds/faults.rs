@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{below_world, fault_words, find, path};
+use super::{
+    fault_words,
+    place::{below_world, find, path},
+};
 use crate::{
     console::{
         answer::{Answer, Content},

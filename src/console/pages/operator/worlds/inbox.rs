@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::{below_world, find, path};
+use super::place::{below_world, find, path};
 use crate::{
     console::{
         answer::{Answer, Content},

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{WORLDS, path};
+use super::place::{WORLDS, path};
 use crate::{
     clock::ClockState,
     console::{

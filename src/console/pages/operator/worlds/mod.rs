@@ -9,17 +9,9 @@ mod faults;
 mod inbox;
 mod list;
 mod new;
+mod place;
 
-use std::sync::Arc;
-
-use crate::{
-    console::{answer::Content, page::PageRow, visit::Context},
-    error::{Error, Result},
-    worlds::World,
-};
-
-/// Path of the list.
-const WORLDS: &str = "/operator/worlds";
+use crate::console::page::PageRow;
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
@@ -37,21 +29,4 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::action::<faults::DeleteFaults>(),
         PageRow::page::<inbox::InboxPage>(),
     ]
-}
-
-/// Returns the path of a world, or of a page below it.
-fn path(name: &str, below: &str) -> String {
-    format!("{WORLDS}/{name}{below}")
-}
-
-/// Returns the world in the path. Where there is no sandbox, there is no such page.
-fn find(context: &Context) -> Result<Arc<World>> {
-    let sandbox = context.served.sandbox().ok_or_else(|| Error::not_found("page"))?;
-    let found = sandbox.worlds().find(context.parameter(0));
-    found.ok_or_else(|| Error::not_found("world"))
-}
-
-/// Puts a page below that of a world.
-fn below_world(content: Content, world: &World) -> Content {
-    content.below("Worlds", WORLDS).below(world.name(), path(world.name(), ""))
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use toml::{Table, Value};
 use uuid::Uuid;
 
-use super::{WORLDS, path};
+use super::place::{WORLDS, path};
 use crate::{
     console::{
         answer::{Answer, Content},
@@ -65,7 +65,7 @@ fn input_fields(inputs: &Inputs) -> Markup {
     let settings_hint = html! { "One in each line, for example fees.buyer_percent = 4.0. Only rules of the market can be set." };
     html! {
         (Field::text("name", "Name").hint(name_hint).at_most(worlds::MAX_NAME_LENGTH).show(inputs))
-        (Field::text("source", "Copy of").hint(from_hint).value("demo").required().at_most(100).show(inputs))
+        (Field::text("from", "Copy of").hint(from_hint).value("demo").required().at_most(100).show(inputs))
         (Field::text("now", "Time at which it begins").hint(now_hint).at_most(40).show(inputs))
         (fields::select(inputs, "clock", "Clock", clocks, "frozen"))
         (fields::select(inputs, "jobs", "Jobs run", jobs, "before_requests"))
@@ -100,7 +100,7 @@ fn read(fields: &Fields) -> Result<NewWorld> {
     })?;
     Ok(NewWorld {
         name: Some(name),
-        source: fields.get("source").map_or(defaults.source, str::to_owned),
+        source: fields.get("from").map_or(defaults.source, str::to_owned),
         now,
         is_running: fields.get("clock").and_then(ClockMode::parse) == Some(ClockMode::Running),
         seed,
@@ -149,15 +149,12 @@ impl FormPage for NewWorldPage {
                 || worlds.find(&source).is_some()
                 || worlds.snapshots().iter().any(|snapshot| snapshot.name == source);
             if !is_known {
-                return Err(Error::invalid(problem(
-                    "source",
-                    "There is no such world, and no such snapshot.",
-                )));
+                return Err(Error::invalid(problem("from", "There is no such world, and no such snapshot.")));
             }
             Ok((name, sent))
         });
         let (name, first) = made.await?;
-        if first != sent {
+        if first != sent && sandbox.worlds().find(&name).is_some() {
             return Ok(Answer::done(&path(&name, ""), Notice::Done));
         }
         new.name = Some(name.clone());
