@@ -206,9 +206,14 @@ fn name_made<R: Resource>(
     path: &str,
 ) -> Result<()> {
     let Some(key) = path.strip_prefix(R::LIST).and_then(|rest| rest.strip_prefix('/')) else { return Ok(()) };
-    let made = records::find_any(writer.rows, operator.platform(), R::RECORDS, &R::identify(key)?)?;
-    change.team = R::team_of(&made);
+    let Ok(identity) = R::identify(key) else { return Ok(()) };
     key.clone_into(&mut change.subject_id);
+    match records::find_any(writer.rows, operator.platform(), R::RECORDS, &identity) {
+        Ok(made) => change.team = R::team_of(&made),
+        // It led to another page.
+        Err(Error::NotFound(_)) => {}
+        Err(error) => return Err(error),
+    }
     Ok(())
 }
 

@@ -53,6 +53,7 @@ impl Resource for Bids {
     const EMPTY: &'static str = "What buyers bid on listings stands here.";
 
     const SHOWN: &'static [Shown] = &[
+        Shown::listed("id", "Bid", Id),
         Shown::listed("listing_id", "Listing", Record(LISTINGS)),
         Shown::listed("team_id", "Buyer", Record(TEAMS)),
         Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
@@ -60,7 +61,6 @@ impl Resource for Bids {
         Shown::listed("pay_with", "Payment", Word),
         Shown::listed("status", "Status", State),
         Shown::listed("created_at", "Made", Moment),
-        Shown::detail("id", "ID", Id),
         Shown::detail("purchase_id", "Purchase", Record("/operator/purchases")),
         Shown::detail("updated_at", "Changed", Moment),
         Shown::detail("expires_at", "Expires", Moment),
