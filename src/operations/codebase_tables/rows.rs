@@ -123,7 +123,7 @@ mod tests {
     fn what_is_no_table_is_refused() {
         let error = read_rows("a,b\nc,\"d\ne,f", MAX).unwrap_err();
         assert!(error.message().contains("Row 2: a quotation mark"), "{}", error.message());
-        assert!(read_rows(&",".repeat(MAX), MAX).is_err());
+        assert!(read_rows(&",".repeat(MAX + 1), MAX).is_err());
         assert!(read_rows(&"\n".repeat(MAX + 1), MAX).is_err());
     }
 

@@ -29,7 +29,7 @@ pub struct HiddenFrom {
     pub all: Hidden,
     /// Without those that own opportunities, which buyers publish under their own name.
     pub without_owners: Hidden,
-    /// Without those that have listings, whose vendors the catalog names.
+    /// Without those that have listings, whose vendors the catalog names, and the preview of a listing beside similar ones.
     pub without_sellers: Hidden,
 }
 
@@ -96,8 +96,8 @@ impl Vendor<'_> {
     fn check(&mut self, what: &str, path: &str, page: &Page) {
         let mut text = text_of(&page.response);
         let row = self.row_of(path);
-        let is_of_vendors =
-            row.is_some_and(|row| row.access.is_some_and(|access| access.audience() == Audience::Vendors));
+        let is_of_vendors = !path.ends_with("/preview")
+            && row.is_some_and(|row| row.access.is_some_and(|access| access.audience() == Audience::Vendors));
         let hidden = if path.starts_with("/requests") || path.contains("opportunities") {
             &self.hidden.without_owners
         } else if path == "/notifications" || path.starts_with("/notifications?format") {
@@ -132,8 +132,10 @@ impl Vendor<'_> {
     }
 
     /// Reads all pages without parameters, and some of each of the others that they lead to.
+    /// The guide is left out: it is a text of the program, with the name of a team in an example.
     async fn read_all(&mut self) {
-        let plain = self.rows.iter().filter(|row| row.is_shown && !row.path.contains('{'));
+        let plain =
+            self.rows.iter().filter(|row| row.is_shown && !row.path.contains('{') && row.path != "/help");
         let mut queue: VecDeque<String> = plain.map(|row| row.path.to_owned()).collect();
         let types = NotificationType::ALL.iter().filter(|kind| {
             !kind.as_str().starts_with("opportunity_") && !kind.as_str().starts_with("project_bid_")

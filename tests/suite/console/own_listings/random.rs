@@ -213,8 +213,6 @@ async fn menu_offers_exactly_what_operations_accept() {
     for expected in [
         "Submit for review: Something is missing",
         "Submit for review: It is approved already.",
-        "Submit for review: These assets were sold exclusively",
-        "Publish: These assets were sold exclusively",
         "Publish: The market has to approve it first.",
         "Restore: These assets were sold exclusively",
         "Archive: It is in review.",

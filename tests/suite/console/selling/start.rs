@@ -44,10 +44,13 @@ fn records() -> Value {
 /// Returns a market in which nothing waits for the seller, who has the published listing `plain`.
 fn tidy_market() -> TestMarket {
     let plain = published("plain", 30, &json!({"assets": ["files"], "accepts_bids": true}));
-    let market = small_market_with(&[plain], &records());
+    let market = TestMarket::with_settings(|settings| {
+        settings.browse_gate.required_published = 0;
+        // The seller has no credits.
+        settings.quality.credits_per_run = 0.0;
+    });
+    seed_market(&market, &[plain], &records());
     give_credits(&market, "buyer", 100_000);
-    // Its runs cost something.
-    give_credits(&market, "seller", 100_000);
     market
 }
 
