@@ -24,6 +24,7 @@ const IDS: &[(&str, Details)] = &[
     ("*.agreement_document_id", &[]),
     ("*.asset_id", ASSETS),
     ("*.asset_ids", ASSETS),
+    ("*.bulk_change_id", &[]),
     ("*.buyer_id", TEAMS),
     ("*.created_by", &[]),
     ("*.credit_purchase_id", &["credit-purchases"]),

@@ -116,7 +116,7 @@ fn activity(of_platform: Vec<BidEvent>, of_vendor: Vec<BidEvent>, files: &[Attac
     let entries: Vec<Entry> = events
         .into_iter()
         .map(|(event, by)| Entry {
-            what: html! { b { (event.event) } },
+            what: html! { b { bdi { (event.event) } } },
             at: event.at,
             note: Some(html! { (by) }),
         })

@@ -35,7 +35,7 @@ fn private(crawl: &Crawl) -> (BTreeSet<String>, Forms) {
     let has_id = Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-").unwrap();
     let is_private = |address: &&String| {
         PRIVATE.iter().any(|prefix| address.starts_with(prefix)) && has_id.is_match(address)
-            || address.contains("/credit-purchases/")
+            || address.starts_with("/console/wallet/credit-purchases/")
     };
     let path = |address: &String| address.split(['?', '#']).next().unwrap().to_owned();
     let pages = crawl.addresses.iter().chain(crawl.pages.keys()).filter(is_private).map(path);
