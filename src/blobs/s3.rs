@@ -40,7 +40,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the store may take to receive a part from this server.
-const PART_TIMEOUT: Duration = Duration::from_secs(300);
+const PART_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// A bucket in an S3-compatible store.
 pub struct S3 {

@@ -36,7 +36,12 @@ use super::page::PageRow;
 
 /// Returns the table of pages, in the order of the navigation.
 pub fn rows() -> Vec<PageRow> {
-    let mut rows = vec![
+    [of_buyers(), of_vendors(), of_teams(), operator::rows()].concat()
+}
+
+/// Returns the pages for signing in, finding, and buying.
+fn of_buyers() -> Vec<PageRow> {
+    vec![
         sign_in::ROW,
         sign_out::ROW,
         PageRow::page::<start::Start>(),
@@ -70,6 +75,12 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::form::<opportunities::bids::AcceptBid>(),
         PageRow::form::<opportunities::bids::DeclineBid>(),
         PageRow::form::<opportunities::bids::AcceptDelivery>(),
+    ]
+}
+
+/// Returns the pages for what vendors have and sell.
+fn of_vendors() -> Vec<PageRow> {
+    vec![
         PageRow::page::<selling::start::VendorStart>(),
         PageRow::page::<inventory::Inventory>(),
         PageRow::action::<inventory::ChooseColumns>(),
@@ -142,6 +153,12 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::page::<asset::quality::AssetRun>(),
         PageRow::form::<asset::delete::DetachData>(),
         PageRow::form::<asset::delete::DeleteAsset>(),
+    ]
+}
+
+/// Returns the pages for the money, the notifications, and the settings of a team.
+fn of_teams() -> Vec<PageRow> {
+    vec![
         PageRow::page::<wallet::WalletPage>(),
         PageRow::page::<wallet::entries::CreditEntries>(),
         PageRow::page::<wallet::entries::EarningsEntries>(),
@@ -176,7 +193,5 @@ pub fn rows() -> Vec<PageRow> {
         PageRow::form::<settings::grants::RevokeGrant>(),
         PageRow::form::<world_clock::WorldClock>(),
         PageRow::action::<world_clock::SetMode>(),
-    ];
-    rows.extend(operator::rows());
-    rows
+    ]
 }

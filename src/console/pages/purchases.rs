@@ -52,7 +52,7 @@ impl List for Purchases {
             Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.buyer_fee),
-            Column::money("Total, USD", |row| row.total()),
+            Column::money("Total, USD", TeamPurchase::total),
             Column::day("Day", |row| row.created_at),
         ]
     }

@@ -333,8 +333,9 @@ mod tests {
 
     #[test]
     fn long_texts_are_compared_in_bounded_time() {
-        let text = |word: &str| (0..5_000).map(|number| format!("{word}{number} ")).collect::<String>();
-        let (before, now) = (format!("start {}end", text("a")), format!("start {}end", text("b")));
+        let text =
+            |word: &str| (0..5_000).map(|number| format!("{word}{number}")).collect::<Vec<_>>().join(" ");
+        let (before, now) = (format!("start {} end", text("a")), format!("start {} end", text("b")));
         let pieces = by_word(&before, &now);
         assert_eq!(pieces.len(), 4, "kept, removed, added, kept");
     }

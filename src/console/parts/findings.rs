@@ -259,9 +259,12 @@ pub struct Place {
     pub line: Option<u64>,
 }
 
+/// A file, with the check and the line of each finding in it.
+type FoundInFile<'c> = (String, Vec<(&'c str, Option<u64>)>);
+
 /// Returns the files that the checks which did not pass name, each with what was found there.
 fn by_file(checks: &[CheckRow]) -> Markup {
-    let mut files: Vec<(String, Vec<(&str, Option<u64>)>)> = Vec::new();
+    let mut files: Vec<FoundInFile> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
     for check in
         checks.iter().filter(|check| names_files(check)).filter(|check| check.status != CheckStatus::Passed)

@@ -109,6 +109,9 @@ pub trait Resource: Sized + Send + Sync + 'static {
 /// Shows what the page of a record has below its fields.
 pub type Below = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
+/// Reads what a page shows before a record is changed.
+pub type Preview = fn(&Reader, Platform, &AnyRecord) -> Result<Markup>;
+
 /// Something that an operator does to a record, or with which one is made.
 pub struct Step {
     /// Last segment of its path.
@@ -122,7 +125,7 @@ pub struct Step {
     /// Why the state of a record does not allow it; `None` if it does.
     pub obstacle: fn(&AnyRecord) -> Option<&'static str>,
     /// Reads what the page shows before it is done, such as what will be posted.
-    pub preview: Option<fn(&Reader, Platform, &AnyRecord) -> Result<Markup>>,
+    pub preview: Option<Preview>,
     /// Whether it cannot be undone.
     pub is_final: bool,
     /// Name of the operation, for the audit.

@@ -46,8 +46,6 @@ pub enum Shows {
     Id,
     /// As a list of texts, from JSON.
     Many,
-    /// As the identity of the record itself: a link to its page on the list.
-    Own,
 }
 
 /// A field of a record that is shown.
@@ -120,7 +118,7 @@ impl Shown {
             Shows::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
             Shows::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
             Shows::Id => html! { span.mono.long { (self.plain(record, names)) } },
-            Shows::Plain | Shows::Word | Shows::Many | Shows::Own => {
+            Shows::Plain | Shows::Word | Shows::Many => {
                 html! { span.long { bdi { (self.plain(record, names)) } } }
             }
         }

@@ -47,7 +47,7 @@ pub(super) fn apply(
 ) -> Result<GoOn> {
     match change.action.clone() {
         BulkAction::Move { group } => move_all(writer, vendor, change, group, assets),
-        BulkAction::Attach { listing } => attach_all(writer, vendor, change, listing, assets),
+        BulkAction::Attach { listing } => attach_all(writer, vendor, change, listing, &assets),
         BulkAction::Check => check_all(writer, change, &assets),
         BulkAction::Delete => change_each(writer, change, assets, delete),
         action @ (BulkAction::Tag { .. } | BulkAction::Describe { .. } | BulkAction::Price { .. }) => {
@@ -166,13 +166,13 @@ fn attach_all(
     vendor: &Vendor,
     change: &mut BulkChange,
     listing: Uuid,
-    assets: Vec<Asset>,
+    assets: &[Asset],
 ) -> Result<GoOn> {
     let (rows, team) = (writer.rows, vendor.team_row_id());
     let found = store::listings::find(rows, listing)?.filter(|listing| listing.team == team);
-    let Some(listing) = found else { return Ok(skip_all(change, &assets, SkipReason::TargetGone)) };
+    let Some(listing) = found else { return Ok(skip_all(change, assets, SkipReason::TargetGone)) };
     let Ok(allowed) = listing_changes::check(&listing, Operation::Attach) else {
-        return Ok(skip_all(change, &assets, SkipReason::ListingRefuses));
+        return Ok(skip_all(change, assets, SkipReason::ListingRefuses));
     };
     let candidates = Candidates::new(rows)?;
     let ids: BTreeSet<Uuid> = assets.iter().map(|asset| asset.id).collect();
@@ -188,7 +188,7 @@ fn attach_all(
         Ok(counts) => change.changed += counts.attached,
         // A job cannot ask, and goes on without these.
         Err(Error::Conflict(_) | Error::InvalidState(..)) if change.selected > MAX_PER_TRANSACTION => {
-            skip_all(change, &assets, SkipReason::ListingRefuses);
+            skip_all(change, assets, SkipReason::ListingRefuses);
             return Ok(GoOn::Yes);
         }
         Err(error) => return Err(error),

@@ -167,9 +167,9 @@ impl Vendor<'_> {
         let ids = deals(self.market);
         let rows: Vec<PageRow> =
             self.rows.iter().filter(|row| row.is_shown && row.path.contains('{')).copied().collect();
+        let parameters = Regex::new(r"\{[^}]*\}").unwrap();
         for (number, row) in rows.iter().enumerate() {
             let id = ids[number % ids.len()].to_string();
-            let parameters = Regex::new(r"\{[^}]*\}").unwrap();
             self.read(&parameters.replace_all(row.path, id.as_str())).await;
         }
     }

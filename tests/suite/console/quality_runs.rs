@@ -58,6 +58,9 @@ fn checks(market: &TestMarket, team: &str) -> Vec<Check> {
     statement.query_map([fixture_record_id("teams", team)], read).unwrap().map(Result::unwrap).collect()
 }
 
+/// Number of findings of a check, and what they are about.
+type Counted = (u64, BTreeSet<(bool, i64)>);
+
 #[tokio::test]
 async fn findings_are_those_of_the_latest_runs() {
     let market = harness::demo();
@@ -68,7 +71,7 @@ async fn findings_are_those_of_the_latest_runs() {
         let number = latest.entry(check.subject).or_default();
         *number = (*number).max(check.number);
     }
-    let mut expected: BTreeMap<&str, (u64, BTreeSet<(bool, i64)>)> = BTreeMap::new();
+    let mut expected: BTreeMap<&str, Counted> = BTreeMap::new();
     for check in all.iter().filter(|check| check.is_failure && latest[&check.subject] == check.number) {
         let found = expected.entry(&check.key).or_default();
         found.0 += 1;
@@ -90,6 +93,7 @@ async fn findings_are_those_of_the_latest_runs() {
         .collect();
     assert!(expected.len() > 2, "{expected:?}");
     assert_eq!(shown.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{}", page.visible());
+    let link = Regex::new("href=\"(/console/quality/runs/[^\"]*)\"").unwrap();
     for (key, (address, findings, subjects)) in &shown {
         let model = &expected[key.as_str()];
         assert_eq!((*findings, *subjects), (model.0, model.1.len()), "{key}");
@@ -97,7 +101,6 @@ async fn findings_are_those_of_the_latest_runs() {
         page.expect(200, "By asset");
         let section = page.text.split("id=\"by-asset\"").nth(1).unwrap().split("</section>").next().unwrap();
         assert_eq!(section.matches("<th scope=\"row\"").count() as u64, *findings, "{key}");
-        let link = Regex::new("href=\"(/console/quality/runs/[^\"]*)\"").unwrap();
         let run = &link.captures(section).expect("a run")[1];
         browser.open(run).await.expect(200, "What was checked");
     }

@@ -53,6 +53,7 @@ struct Input<'i> {
 
 impl Input<'_> {
     /// Returns what was typed into a field; `None` if the form did not show it, since it is locked.
+    #[expect(clippy::option_option)] // A field that was shown can still have no value.
     fn typed(&self, name: &str) -> Option<Option<String>> {
         let typed = self.fields.get(name).map(|text| text.replace("\r\n", "\n"));
         // A field that was locked after the form was shown is refused by the operation, and not ignored.
@@ -129,13 +130,16 @@ impl Input<'_> {
             merged_prs: self.number("merged_prs", before.merged_prs),
             history_start: self.day("history_start", before.history_start),
             history_end: self.day("history_end", before.history_end),
-            ci_on_prs: self.value("ci_on_prs", before.ci_on_prs, "Choose yes, no, or not known.", |text| {
-                match text {
+            ci_on_prs: self.value(
+                "ci_on_prs",
+                before.ci_on_prs.as_ref(),
+                "Choose yes, no, or not known.",
+                |text| match text {
                     "yes" => Some(true),
                     "no" => Some(false),
                     _ => None,
-                }
-            }),
+                },
+            ),
         }
     }
 
@@ -145,22 +149,22 @@ impl Input<'_> {
         if !self.fields.has("exclusivity") {
             return Change::Unchanged;
         }
-        self.value("exclusivity", before, "Choose one from the list.", Exclusivity::parse)
+        self.value("exclusivity", before.as_ref(), "Choose one from the list.", Exclusivity::parse)
     }
 
     fn number(&mut self, name: &'static str, before: Option<i64>) -> Change<i64> {
         let message = "Enter a whole number, for example 12000.";
-        self.value(name, before, message, |text| text.replace([',', ' '], "").parse().ok())
+        self.value(name, before.as_ref(), message, |text| text.replace([',', ' '], "").parse().ok())
     }
 
     fn day(&mut self, name: &'static str, before: Option<Day>) -> Change<Day> {
-        self.value(name, before, "Enter a day, for example 2024-05-31.", Day::parse)
+        self.value(name, before.as_ref(), "Enter a day, for example 2024-05-31.", Day::parse)
     }
 
     fn value<T: PartialEq>(
         &mut self,
         name: &'static str,
-        before: Option<T>,
+        before: Option<&T>,
         message: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Change<T> {
@@ -169,7 +173,7 @@ impl Input<'_> {
         }
         let parsed = self.fields.parsed(name, message, parse);
         match self.taken(parsed) {
-            Some(typed) => changed(before.as_ref(), typed),
+            Some(typed) => changed(before, typed),
             None => Change::Unchanged,
         }
     }

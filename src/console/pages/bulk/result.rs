@@ -114,7 +114,7 @@ fn facts(context: &Context, found: &NamedChange) -> Markup {
             facts.push(("To the group", target(format!("{}?group={group}", paths::INVENTORY))));
         }
         BulkAction::Attach { listing } => {
-            facts.push(("To the listing", target(paths::own_listing(*listing))))
+            facts.push(("To the listing", target(paths::own_listing(*listing))));
         }
         BulkAction::Tag { add, remove } => {
             facts.extend([("Tags added", tags(add)), ("Tags removed", tags(remove))]);

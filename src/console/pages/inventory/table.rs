@@ -117,10 +117,8 @@ fn head(
     let (current, direction) = state.sort.unwrap_or((SortColumn::CreatedAt, SortDirection::Descending));
     let is_current = current == column;
     let next = match (is_current, direction, is_number) {
-        (true, SortDirection::Ascending, _) => SortDirection::Descending,
-        (true, SortDirection::Descending, _) => SortDirection::Ascending,
-        (false, _, true) => SortDirection::Descending,
-        (false, _, false) => SortDirection::Ascending,
+        (true, SortDirection::Ascending, _) | (false, _, true) => SortDirection::Descending,
+        (true, SortDirection::Descending, _) | (false, _, false) => SortDirection::Ascending,
     };
     let (word, arrow) = match direction {
         SortDirection::Ascending => ("ascending", " ↑"),

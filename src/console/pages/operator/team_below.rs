@@ -72,8 +72,12 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
         records::page_of_any(reader, platform, of, &filters, request).map(|page| page.rows)
     };
     let (mut keys, mut grants) = (newest(&TEAM_KEYS)?, newest(&GRANT_RECORDS)?);
-    keys.iter_mut().for_each(|key| keys::Keys::complete(key, reader.now));
-    grants.iter_mut().for_each(|grant| grants::Grants::complete(grant, reader.now));
+    for key in &mut keys {
+        keys::Keys::complete(key, reader.now);
+    }
+    for grant in &mut grants {
+        grants::Grants::complete(grant, reader.now);
+    }
     let is_closed = team.time("closed_at").is_some();
     Ok(Box::new(move |context: &Context| {
         let new = |label: &str, path: &str| {

@@ -89,8 +89,8 @@ impl Resource for Webhooks {
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let id = Self::key_of(record);
         vec![
-            ("All deliveries", format!("{}?webhook_id={id}", DELIVERIES)),
-            ("Failed deliveries", format!("{}?webhook_id={id}&status=failed", DELIVERIES)),
+            ("All deliveries", format!("{DELIVERIES}?webhook_id={id}")),
+            ("Failed deliveries", format!("{DELIVERIES}?webhook_id={id}&status=failed")),
         ]
     }
 

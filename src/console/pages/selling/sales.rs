@@ -57,7 +57,7 @@ impl List for Sales {
             Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.platform_fee),
-            Column::money("Earnings, USD", |row| row.earnings()),
+            Column::money("Earnings, USD", TeamSale::earnings),
             Column::day("Sold", |row| row.paid_at),
             Column::new(
                 Head::number("Available from"),

@@ -263,7 +263,7 @@ async fn previews_are_bounded() {
     let huge = format!("preview=yes&texts=yes&description={}", "a".repeat(1 << 20));
     let page = browser.send(Method::POST, NEW_LISTING, &[("sec-fetch-site", "same-origin")], huge).await;
     assert_eq!(page.status(), 413);
-    let tags: String = (0..13_000).map(|number| format!("domain_tags=a{number}&")).collect();
+    let tags = (0..13_000).map(|number| format!("domain_tags=a{number}")).collect::<Vec<_>>().join("&");
     let page = browser.send(Method::POST, NEW_LISTING, &[("sec-fetch-site", "same-origin")], tags).await;
     assert_refused("many domains", &page);
 }

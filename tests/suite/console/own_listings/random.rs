@@ -120,7 +120,7 @@ fn change_facts(market: &TestMarket, random: &mut Random) -> String {
         let vendor = teams::vendor(writer.rows, "seller");
         let mut fields = read_fields(writer.rows, id)?;
         match choice {
-            0 => fields.description = if is_on { "About it." } else { "" }.to_owned(),
+            0 => fields.description = String::from(if is_on { "About it." } else { "" }),
             1 => fields.price = is_on.then_some(Cents(5_000)),
             2 => fields.sample_price = (!is_on).then_some(Cents(100)),
             3 => fields.is_exclusive = !is_on,

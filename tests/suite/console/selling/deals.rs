@@ -228,8 +228,8 @@ async fn random_deals_yield_what_the_fees_leave() {
                 0..=2 => {
                     let price = 1 + random.below(400_000) as i64;
                     let with = *random.pick(&[PayWith::Credits, PayWith::Credits, PayWith::Invoice]);
-                    let made =
-                        bid(&market, *random.pick(&BUYERS), listing_id(*random.pick(&LISTINGS)), price, with);
+                    let (buyer, listing): (&&str, &&str) = (random.pick(&BUYERS), random.pick(&LISTINGS));
+                    let made = bid(&market, buyer, listing_id(listing), price, with);
                     model.bids.extend(made.ok().map(|id| (id, price)));
                 }
                 3 | 4 => decide(&market, &browser, &mut random, &mut model).await,
