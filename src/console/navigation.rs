@@ -72,6 +72,14 @@ impl PageTable {
         PageTable(pages.collect())
     }
 
+    /// Returns the table without the pages of operators, for a market that serves none.
+    #[must_use]
+    pub fn without_operators(&self) -> PageTable {
+        let is_kept =
+            |page: &&PageInfo| page.access.is_none_or(|access| access.audience() != Audience::Operators);
+        PageTable::new(self.0.iter().filter(is_kept).copied())
+    }
+
     /// Returns the pages that a team can have access to, or an operator if there is none.
     pub fn of<'t>(&'t self, team: Option<&'t Team>) -> impl Iterator<Item = &'t PageInfo> {
         let may_open = move |page: &&PageInfo| page.access.is_some_and(|access| can_have(access, team));

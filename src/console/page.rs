@@ -16,7 +16,10 @@ use super::{
 use crate::{
     error::{Error, Result},
     web::{
-        auth::{Policy, required_access::RequiredAccess},
+        auth::{
+            Policy,
+            required_access::{Audience, RequiredAccess},
+        },
         body,
         limits::Budget,
         path_params, problem,
@@ -314,12 +317,20 @@ async fn admit<A: Policy + Clone + 'static>(
         Ok(None) => return Err(Box::new(to_sign_in(request))),
         Err(error) => return Err(Box::new(refuse(request, &error).await)),
     };
+    if !has_operators(&served) && A::REQUIRED.audience() == Audience::Operators {
+        return Err(Box::new(refuse(request, &Error::not_found("page")).await));
+    }
     let authenticated = signed_in.authenticated.clone();
     let context = Arc::new(context_of(&served, request, Some(signed_in)));
     match A::admit(&served, authenticated, request).await {
         Ok(access) => Ok(Visit { access, context }),
         Err(error) => Err(Box::new(refusals::response(&context, &error).await)),
     }
+}
+
+/// Whether the market has pages for operators.
+fn has_operators(served: &ServedMarket) -> bool {
+    served.market().settings().operator.enabled
 }
 
 /// Returns the context of a request.
@@ -329,6 +340,8 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
         None => session::client(served, request),
     };
     let path = request.uri().path();
+    let pages = request.data::<PageTable>().cloned().unwrap_or_default();
+    let pages = if has_operators(served) { pages } else { pages.without_operators() };
     Context {
         links: Links::of_request(request),
         base_url: served.link_base().for_request(request),
@@ -340,7 +353,7 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
         request_id: RequestId::from_request(request).as_str().to_owned(),
         inputs: Inputs::default(),
         is_partial: request.headers().contains_key("hx-request"),
-        pages: request.data::<PageTable>().cloned().unwrap_or_default(),
+        pages,
         served: Arc::clone(served),
     }
 }

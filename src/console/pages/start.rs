@@ -1,14 +1,14 @@
 //! The first page after signing in. It leads to what the visitor can do next.
 
-use maud::html;
+use maud::{Markup, html};
 
 use crate::{
     console::{
         answer::{Answer, Content},
         page::Page,
-        parts::tables,
+        parts::{badges::Tone, icons, tables},
         paths,
-        visit::Visit,
+        visit::{Context, Visit},
     },
     error::Result,
     operations::access::Authenticated,
@@ -25,15 +25,7 @@ impl Page for Start {
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let Some(team) = visit.team() else {
-            let advice = "This version has no pages for operators but the one with your sessions. Everything else is in the \
-                          operator API, and in commands.";
-            let guide = visit.links.outside("/guides/operator-api.md");
-            let body = tables::empty(
-                "You have signed in as an operator",
-                advice,
-                Some(("Read about the operator API", &guide)),
-            );
-            return Ok(Content::new("Operator", body).into());
+            return Ok(Content::new("Operator", of_operators(&visit.context)).into());
         };
         if team.nda_accepted_at.is_none() {
             return Ok(Answer::Redirect(paths::NDA.to_owned()));
@@ -50,5 +42,31 @@ impl Page for Start {
             ))
         };
         Ok(Content::new("Start", body).into())
+    }
+}
+
+/// Lists that show what waits for an operator: path, its filter, and words.
+const WAITING: [(&str, &str, &str); 5] = [
+    ("/operator/listings", "stage=review", "Listings in review"),
+    ("/operator/purchases", "status=pending", "Purchases that wait for a payment"),
+    ("/operator/credit-purchases", "status=pending", "Requests for credits"),
+    ("/operator/withdrawals", "status=requested", "Withdrawals to pay"),
+    ("/operator/jobs", "state=failed", "Failed jobs"),
+];
+
+/// Returns what an operator starts with.
+fn of_operators(context: &Context) -> Markup {
+    let pages: Vec<&str> = context.pages.of(None).map(|page| page.path).collect();
+    if !pages.contains(&WAITING[0].0) {
+        let guide = context.links.outside("/guides/operator-api.md");
+        let advice = "This market serves no pages for operators. Commands on its machine do everything.";
+        return tables::empty("You have signed in as an operator", advice, Some(("Read about them", &guide)));
+    }
+    html! {
+        ul.todo { @for (path, filter, words) in WAITING { li {
+            @let (name, color) = Tone::Waiting.look();
+            span class=(color) { (icons::icon(name)) }
+            span { a href=(context.links.to(&format!("{path}?{filter}"))) { (words) } }
+        } } }
     }
 }

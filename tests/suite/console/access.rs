@@ -2,6 +2,9 @@
 
 use marketplace::{
     console::{self, PREFIX, PageRow},
+    domain::principals::KeyScope,
+    market::Writer,
+    operations::{access::Platform, keys},
     web::{Audience, RequiredAccess},
 };
 use poem::http::Method;
@@ -281,5 +284,22 @@ async fn each_page_has_a_frame_and_strict_headers() {
         for forbidden in [" style=\"", "hx-on", "javascript:", " onclick", "<script>"] {
             assert!(!page.text.contains(forbidden), "{} contains {forbidden}", row.path);
         }
+    }
+}
+
+#[tokio::test]
+async fn market_without_operators_has_no_pages_for_them() {
+    for is_enabled in [true, false] {
+        let market = TestMarket::with_settings(|settings| settings.operator.enabled = is_enabled);
+        let create = |writer: &mut Writer| {
+            keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
+        };
+        let (_, key) = market.market().write_blocking(create).unwrap();
+        let browser = Browser::signed_in(&market, &key).await;
+        let status = if is_enabled { 200 } else { 404 };
+        assert_eq!(browser.get("/console/operator/teams").await.status(), status, "{is_enabled}");
+        let start = browser.get(PREFIX).await;
+        start.expect(200, "Operator");
+        assert_eq!(start.text.contains("/console/operator/"), is_enabled, "{}", start.visible());
     }
 }
