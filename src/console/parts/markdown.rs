@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn text_that_becomes_too_large_stays_text() {
-        let table = format!("{}|\n{}|\n{}", "|a".repeat(2_000), "|-".repeat(2_000), "|\n".repeat(5_000));
+        let table = format!("{}|\n{}|\n{}", "|a".repeat(2_000), "|-".repeat(2_000), "|a\n".repeat(5_000));
         let nested = format!("{}a", ">".repeat(20_000));
         let links = "[a](b) ".repeat(2_500);
         for text in [&table, &nested, &links, &"*".repeat(20_000), &"[".repeat(20_000), &"![](".repeat(5_000)]
