@@ -180,6 +180,19 @@ async fn check_webhooks(market: &TestMarket, receiver: &Receiver) -> usize {
     received.len()
 }
 
+/// Pages of what vendors of the demo do not have: unfinished uploads and changes, groups and grants of their own, and listings in
+/// review or in the archive. None of them is about a deal.
+const NOT_IN_DEMO: [&str; 8] = [
+    "/inventory/add/uploads/{upload}",
+    "/inventory/add/uploads/{upload}/discard",
+    "/inventory/changes/{id}",
+    "/inventory/groups/{group}",
+    "/inventory/groups/{group}/delete",
+    "/selling/listings/{id}/restore",
+    "/selling/listings/{id}/withdraw",
+    "/settings/grants/{grant}/revoke",
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn vendors_of_the_demo_never_learn_buyers() {
     let market = TestMarket::demo();
@@ -192,7 +205,7 @@ async fn vendors_of_the_demo_never_learn_buyers() {
     let (responses, (events, caused)) = (check_responses(&market).await, check_events(&market));
     let (pages, missing) = check_console(&market).await;
     assert!(pages > 600, "{pages}");
-    assert_eq!(missing, BTreeSet::from([]), "no vendor has such a page");
+    assert_eq!(missing, BTreeSet::from(NOT_IN_DEMO), "no vendor has such a page");
     eprintln!("{traded} trades, {sent} webhooks, {responses} responses, {caused} of {events} events");
     assert!(responses > 2_000 && sent > 500, "{responses}, {sent}");
     assert!(events > 3_000 && caused > 300, "{events}, {caused}");
