@@ -98,7 +98,7 @@ async fn nda_is_accepted_with_the_text_that_was_read() {
     let other = [("accept", "yes"), ("text", "00")];
     browser.submit(&page, path, &other).await.expect(409, "has changed");
     let accepted = browser.submit(&page, path, &[("accept", "yes")]).await;
-    assert_eq!(accepted.location(), "/console/catalog?notice=nda_accepted");
+    assert_eq!(accepted.location(), "/console/selling?notice=nda_accepted");
     browser.get(path).await.expect(200, "SHA-256 of the accepted text");
     browser.get("/console/settings").await.expect(200, "Only the market");
 }
