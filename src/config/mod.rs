@@ -14,6 +14,7 @@ mod ranges;
 mod relations;
 mod settings;
 mod texts;
+mod trade;
 mod variables;
 mod worlds;
 
@@ -34,11 +35,12 @@ pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
 pub use nda_text::NdaText;
 pub use settings::{
-    ArchiveSettings, BlobKind, BlobSettings, BrowseGateSettings, ChildProcessSettings, ContactSettings,
-    DataSettings, EventSettings, FeeSettings, IndexSettings, JobSettings, KeySettings, LimitSettings,
-    LogFormat, LogSettings, PayoutSettings, QualitySettings, QuotaSettings, REPOSITORIES_OF_WORLD,
-    RepositorySettings, SandboxSettings, Secret, ServerSettings, Settings, WebhookSettings,
+    ArchiveSettings, BlobKind, BlobSettings, ChildProcessSettings, ContactSettings, DataSettings,
+    EventSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
+    QuotaSettings, REPOSITORIES_OF_WORLD, RepositorySettings, SandboxSettings, Secret, ServerSettings,
+    Settings, WebhookSettings,
 };
+pub use trade::{BrowseGateSettings, FeeSettings, PayoutSettings, QualitySettings};
 
 /// The first layer, which defines every key.
 pub const DEFAULTS: &str = include_str!("../../marketplace.toml");

@@ -142,10 +142,10 @@ pub trait List: Sized + Send + Sync + 'static {
     /// Returns a page of the records that the query selects.
     fn load(reader: &Reader, access: &Self::Access, asked: &Asked) -> Result<TeamPage<Self::Row>>;
 
-    /// Returns what stands where the list has no records at all.
+    /// Returns what is shown where the list has no records at all.
     fn empty(context: &Context) -> Markup;
 
-    /// Adds what is special about the page: actions, and what stands above the table.
+    /// Adds what is special about the page: actions, and what is shown above the table.
     fn finish(_: &Context, content: Content) -> Content {
         content
     }

@@ -36,7 +36,7 @@ pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
 }
 
 /// Checks what a listing in review or in the catalog offers as its sample: the assets must be on the listing, and
-/// whoever offers a sample must say what it has.
+/// a vendor who offers a sample must say what it has.
 pub fn check_sample(
     rows: &store::Reader,
     listing: ListingRowId,

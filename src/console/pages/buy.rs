@@ -248,7 +248,7 @@ fn choice((scope, name, offered): (ScopeMode, &str, &Offered)) -> Option<Choice>
     })
 }
 
-/// Returns why the other parts cannot be bought, unless it is for the reason that stands beside the amounts.
+/// Returns why the other parts cannot be bought, unless it is for the reason that is shown beside the amounts.
 fn refused_parts(facts: &Facts) -> Markup {
     let shown = facts.quote.as_ref().err().map(deals::reason);
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();

@@ -56,7 +56,7 @@ pub fn reason(refused: &Error) -> String {
     }
 }
 
-/// Returns a reason as the team reads it: without the ID at its end, since a link to what it names stands beside it.
+/// Returns a reason as the team reads it: without the ID at its end, since the page links what it names.
 pub fn plain(reason: &str) -> String {
     let text = match reason.rsplit_once(": ") {
         Some((text, id)) if Uuid::try_parse(id.trim_end_matches('.')).is_ok() => format!("{text}."),

@@ -73,7 +73,7 @@ impl List for Purchases {
     }
 
     fn empty(context: &Context) -> Markup {
-        let advice = "What your team buys stands here, with its receipt and its download.";
+        let advice = "What your team buys appears here, with its receipt and its download.";
         tables::empty(
             "No purchases yet",
             advice,

@@ -22,7 +22,7 @@ pub fn kind(kind: Kind) -> String {
     text::words(kinds::words(kind).0)
 }
 
-/// Returns the name of an asset, or what stands in its place if it has none.
+/// Returns the name of an asset, or a text that says that it has none.
 pub fn name(asset: &Asset) -> &str {
     if asset.title.trim().is_empty() { "Without a name" } else { &asset.title }
 }

@@ -17,7 +17,7 @@ const PARTS: i64 = 4;
 /// A bar of a chart.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What it stands for, such as `Mar 2026`.
+    /// Name of what it measures, such as `Mar 2026`.
     pub label: String,
     /// The same, as short as the axis needs it, such as `Mar`.
     pub short: String,

@@ -21,7 +21,8 @@ use crate::{
 /// Maximum number of days of a delivery.
 const MAX_DAYS: u32 = 3_650;
 
-/// Returns what the form says. What it does not show stays as it is in `edited`; `None` stands for a new listing.
+/// Returns the listing that the form describes. Fields that the form does not show keep their values in `edited`, which is `None` for a new
+/// listing.
 pub(super) fn fields(
     fields: &Fields,
     edited: Option<&EditedListing>,

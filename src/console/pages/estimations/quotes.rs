@@ -48,7 +48,7 @@ fn body(context: &Context, summary: &Summary) -> Markup {
         @if summary.estimated == 0 {
             (tables::empty(
                 "There are no quotes yet",
-                "Once a repository was measured, its quote stands here.",
+                "Once a repository was measured, its quote appears here.",
                 Some(("Estimate a repository", &context.links.to(new::PATH))),
             ))
         } @else {

@@ -114,7 +114,7 @@ fn note(state: &InventoryState, found: &Found) -> Markup {
     }
 }
 
-/// Returns what stands beside the groups: filters, columns, and the table.
+/// Returns the main part of the page, next to the list of groups: filters, columns, and the table.
 fn results(
     context: &Context,
     state: &InventoryState,
@@ -153,7 +153,7 @@ fn problems(state: &InventoryState) -> Markup {
     )
 }
 
-/// Returns what stands where no asset matches, or the page is behind the last one.
+/// Returns what is shown where no asset matches, or the page is behind the last one.
 fn nothing(context: &Context, state: &InventoryState, found: &Found) -> Markup {
     if found.total(state) > 0 {
         let first = context.here(&state.query());

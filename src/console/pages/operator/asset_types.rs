@@ -53,7 +53,7 @@ impl Resource for AssetTypes {
     const API: &'static str = "/operator/v1/asset-types";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Taxonomy" });
-    const EMPTY: &'static str = "The kinds of assets that the market knows stand here.";
+    const EMPTY: &'static str = "The kinds of assets that the market knows appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
 
     const SHOWN: &'static [Shown] = &[

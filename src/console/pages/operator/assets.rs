@@ -41,7 +41,7 @@ impl Resource for Assets {
     const FILE_NAME: &'static str = "assets";
     const RECORDS: &'static Records = &ASSET_RECORDS;
     const API: &'static str = "/operator/v1/assets";
-    const EMPTY: &'static str = "What vendors have in their inventories stands here.";
+    const EMPTY: &'static str = "What vendors have in their inventories appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
     const SHOWN: &'static [Shown] = &[

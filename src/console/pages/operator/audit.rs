@@ -34,7 +34,7 @@ impl Resource for Audit {
     const HAS_API: bool = false;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Audit" });
-    const EMPTY: &'static str = "What operators change, and teams change here, stands here.";
+    const EMPTY: &'static str = "What operators change, and teams change here, appears here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("operation", "What was done", Word),

@@ -50,7 +50,7 @@ impl Resource for Bids {
     const API: &'static str = "/operator/v1/offers";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Bids" });
-    const EMPTY: &'static str = "What buyers bid on listings stands here.";
+    const EMPTY: &'static str = "What buyers bid on listings appears here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "Bid", Id),

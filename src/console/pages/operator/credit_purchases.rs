@@ -36,7 +36,7 @@ impl Resource for CreditPurchases {
     const SUBJECT: &'static str = "credit_purchase";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Credit purchases" });
-    const EMPTY: &'static str = "Credits that teams buy or request stand here.";
+    const EMPTY: &'static str = "Credits that teams buy or request appear here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "ID", Id),

@@ -45,7 +45,7 @@ impl Resource for Deliveries {
     const API: &'static str = "/operator/v1/webhook-deliveries";
     const SUBJECT: &'static str = "webhook_delivery";
     const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
-    const EMPTY: &'static str = "What was sent to webhooks stands here.";
+    const EMPTY: &'static str = "What was sent to webhooks appears here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("event_type", "Event", Plain),

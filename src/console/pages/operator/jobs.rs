@@ -44,7 +44,7 @@ impl Resource for Jobs {
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Jobs" });
     const EMPTY: &'static str =
-        "Work in the background that waits, runs, or has failed stands here. What is done is not kept.";
+        "Work in the background that waits, runs, or has failed appears here. What is done is not kept.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "Job", Plain),

@@ -53,7 +53,7 @@ impl Resource for Keys {
     const FILE_NAME: &'static str = "keys";
     const RECORDS: &'static Records = &TEAM_KEYS;
     const API: &'static str = "/operator/v1/keys";
-    const EMPTY: &'static str = "Keys with which teams sign in here, or use the API, stand here.";
+    const EMPTY: &'static str = "Keys with which teams sign in here, or use the API, appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
     const SHOWN: &'static [Shown] = &[
@@ -136,7 +136,7 @@ impl Resource for OperatorKeys {
     const RECORDS: &'static Records = &OPERATOR_KEY_RECORDS;
     const SUBJECT: &'static str = "operator_key";
     const API: &'static str = "/operator/v1/operator-keys";
-    const EMPTY: &'static str = "Keys of those who run the market stand here.";
+    const EMPTY: &'static str = "Keys of those who run the market appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
     const SHOWN: &'static [Shown] = &[

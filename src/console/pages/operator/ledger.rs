@@ -46,7 +46,7 @@ impl Resource for LedgerEntries {
     const API: &'static str = "/operator/v1/ledger-entries";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Ledger" });
-    const EMPTY: &'static str = "Every movement of money stands here.";
+    const EMPTY: &'static str = "Every movement of money appears here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "ID", Id),

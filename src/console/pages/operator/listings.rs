@@ -48,7 +48,7 @@ impl Resource for Listings {
     const API: &'static str = "/operator/v1/listings";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Listings" });
-    const EMPTY: &'static str = "What vendors offer, or prepare to offer, stands here.";
+    const EMPTY: &'static str = "What vendors offer, or prepare to offer, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
     const SHOWN: &'static [Shown] = &[

@@ -31,7 +31,7 @@ impl Resource for Notifications {
     const API: &'static str = "/operator/v1/notifications";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Notifications" });
-    const EMPTY: &'static str = "What the market has told teams stands here.";
+    const EMPTY: &'static str = "What the market has told teams appears here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("title", "Title", Plain),

@@ -88,7 +88,7 @@ impl Resource for Opportunities {
     const API: &'static str = "/operator/v1/opportunities";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Opportunities" });
-    const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, stands here.";
+    const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
     const SHOWN: &'static [Shown] = SHOWN;
     const STEPS: &'static [Step] = &steps::<false>();
@@ -116,7 +116,7 @@ impl Resource for Projects {
     const RECORDS: &'static Records = &PROJECT_OPPORTUNITIES;
     const SUBJECT: &'static str = "project_opportunity";
     const API: &'static str = "/operator/v1/project-opportunities";
-    const EMPTY: &'static str = "What buyers want to have made for them stands here.";
+    const EMPTY: &'static str = "What buyers want to have made for them appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
     const SHOWN: &'static [Shown] = SHOWN;
     const STEPS: &'static [Step] = &steps::<true>();

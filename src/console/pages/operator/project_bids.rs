@@ -51,7 +51,7 @@ impl Resource for ProjectBids {
     const RECORDS: &'static Records = &BID_RECORDS;
     const SUBJECT: &'static str = "project_bid";
     const API: &'static str = "/operator/v1/project-bids";
-    const EMPTY: &'static str = "What vendors bid on projects stands here.";
+    const EMPTY: &'static str = "What vendors bid on projects appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
 
     const SHOWN: &'static [Shown] = &[

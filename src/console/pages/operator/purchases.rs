@@ -50,7 +50,7 @@ impl Resource for Purchases {
     const API: &'static str = "/operator/v1/purchases";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Purchases" });
-    const EMPTY: &'static str = "What buyers buy or order stands here.";
+    const EMPTY: &'static str = "What buyers buy or order appears here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "Purchase", Id),

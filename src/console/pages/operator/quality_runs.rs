@@ -55,7 +55,7 @@ impl Resource for QualityRuns {
     const RECORDS: &'static Records = &QUALITY_RUNS;
     const SUBJECT: &'static str = "quality_run";
     const API: &'static str = "/operator/v1/quality-runs";
-    const EMPTY: &'static str = "Checks of listings and assets stand here.";
+    const EMPTY: &'static str = "Checks of listings and assets appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
     const SHOWN: &'static [Shown] = &[

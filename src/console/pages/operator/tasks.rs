@@ -63,7 +63,7 @@ impl Resource for Tasks {
     const RECORDS: &'static Records = &TASK_RECORDS;
     const API: &'static str = "/operator/v1/tasks";
     const LIST_API: Option<&'static str> = None;
-    const EMPTY: &'static str = "The tasks of tasksets stand here.";
+    const EMPTY: &'static str = "The tasks of tasksets appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
     const SHOWN: &'static [Shown] = &[
@@ -167,7 +167,7 @@ impl Resource for Versions {
     const SUBJECT: &'static str = "task_version";
     const API: &'static str = "/operator/v1/task-versions";
     const LIST_API: Option<&'static str> = None;
-    const EMPTY: &'static str = "The versions of tasks stand here. The API adds them.";
+    const EMPTY: &'static str = "The versions of tasks appear here. The API adds them.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
     const SHOWN: &'static [Shown] = &[
@@ -239,7 +239,7 @@ impl Resource for Builds {
     const SUBJECT: &'static str = "task_build";
     const API: &'static str = "/operator/v1/task-builds";
     const LIST_API: Option<&'static str> = None;
-    const EMPTY: &'static str = "Builds of the environments of tasks stand here.";
+    const EMPTY: &'static str = "Builds of the environments of tasks appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
     const SHOWN: &'static [Shown] = &[

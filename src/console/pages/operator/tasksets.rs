@@ -47,7 +47,7 @@ impl Resource for Tasksets {
     const FILE_NAME: &'static str = "tasksets";
     const RECORDS: &'static Records = &TASKSET_RECORDS;
     const API: &'static str = "/operator/v1/tasksets";
-    const EMPTY: &'static str = "Collections of tasks of vendors stand here.";
+    const EMPTY: &'static str = "Collections of tasks of vendors appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
     const SHOWN: &'static [Shown] = &[
@@ -125,7 +125,7 @@ impl Resource for TraceImports {
     const SUBJECT: &'static str = "trace_import";
     const API: &'static str = "/operator/v1/trace-imports";
     const LIST_API: Option<&'static str> = None;
-    const EMPTY: &'static str = "The API imports files with traces. How far it is stands here.";
+    const EMPTY: &'static str = "The API imports files with traces. How far it is appears here.";
     const TABS: &'static [(&'static str, &'static str)] = super::TASK_TABS;
 
     const SHOWN: &'static [Shown] = &[

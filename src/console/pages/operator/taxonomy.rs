@@ -120,7 +120,7 @@ impl Resource for ContentTags {
     const SUBJECT: &'static str = "content_tag";
     const API: &'static str = "/operator/v1/content-tags";
     const EMPTY: &'static str =
-        "Tags of other assets, which are no codebases, documents, or tasks, stand here.";
+        "Tags of other assets, which are no codebases, documents, or tasks, appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
     const SHOWN: &'static [Shown] =
         &[Shown::listed("label", "Name", Plain), Shown::listed("slug", "Name in filters", Plain)];
@@ -174,7 +174,7 @@ impl Resource for InventoryTags {
     const RECORDS: &'static Records = &INVENTORY_TAG_RECORDS;
     const SUBJECT: &'static str = "inventory_tag";
     const API: &'static str = "/operator/v1/inventory-tags";
-    const EMPTY: &'static str = "Tags that describe listings in more detail than a domain stand here.";
+    const EMPTY: &'static str = "Tags that describe listings in more detail than a domain appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
 
     const SHOWN: &'static [Shown] = &[

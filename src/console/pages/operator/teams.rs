@@ -203,7 +203,7 @@ const STEPS: &[Step] = &[
         name: "payout",
         label: "Change how it is paid",
         question: "The team is told of the change, and cannot request withdrawals here for some days after it. Teams cannot read \
-                   what stands here; only operators can.",
+                   what appears here; only operators can.",
         inputs: &[Input::Lines(
             "payout_setup",
             "How the team is paid",

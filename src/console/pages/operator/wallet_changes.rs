@@ -68,7 +68,7 @@ impl Resource for Adjustments {
     const API: &'static str = "/operator/v1/adjustments";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Adjustments" });
-    const EMPTY: &'static str = "Corrections of credits by the market stand here.";
+    const EMPTY: &'static str = "Corrections of credits by the market appear here.";
     const SHOWN: &'static [Shown] = SHOWN;
 
     fn filters() -> Vec<ListFilter> {
@@ -118,7 +118,7 @@ impl Resource for Conversions {
     const API: &'static str = "/operator/v1/conversions";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Conversions" });
-    const EMPTY: &'static str = "Earnings that vendors turn into credits stand here.";
+    const EMPTY: &'static str = "Earnings that vendors turn into credits appear here.";
     const SHOWN: &'static [Shown] = SHOWN;
 
     fn filters() -> Vec<ListFilter> {

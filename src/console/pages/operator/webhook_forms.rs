@@ -99,7 +99,7 @@ impl FormPage for NewWebhook {
         let (id, secret) = made.await?;
         let body = html! {
             (secrets::secret("secret", "Signing secret", &secret))
-            p { "Give it to whoever runs the receiver, which verifies messages with it." }
+            p { "The receiver of the messages needs it to verify them." }
             div.row { a.button.primary href=(visit.links.to(&path(id))) { "I have copied it" } }
         };
         Ok(Content::new("The webhook was added", body).narrow().below(Webhooks::TITLE, WEBHOOKS).into())

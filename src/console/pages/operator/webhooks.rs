@@ -58,7 +58,7 @@ impl Resource for Webhooks {
     const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Webhooks" });
-    const EMPTY: &'static str = "Addresses to which events are sent stand here.";
+    const EMPTY: &'static str = "Addresses to which events are sent appear here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("url", "Address", Plain),
@@ -149,7 +149,7 @@ impl Resource for Webhooks {
                     title: "The secret was replaced",
                     label: "Signing secret",
                     secret: secret.reveal(),
-                    note: "Give it to whoever runs the receiver, which verifies messages with it.".to_owned(),
+                    note: "The receiver of the messages needs it to verify them.".to_owned(),
                     path: format!("{WEBHOOKS}/{}", webhook.id),
                 })
             }),

@@ -40,7 +40,7 @@ impl Resource for Withdrawals {
     const API: &'static str = "/operator/v1/withdrawals";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Withdrawals" });
-    const EMPTY: &'static str = "Earnings that vendors withdraw stand here.";
+    const EMPTY: &'static str = "Earnings that vendors withdraw appear here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "ID", Id),

@@ -197,7 +197,7 @@ fn answers(context: &Context, opportunity: &Opportunity) -> Markup {
     let words = opportunity.metadata.tags.first().unwrap_or(&opportunity.title);
     let search = Query::default().with("query", words).at(&context.links.to(paths::CATALOG));
     html! {
-        p { "Vendors answer by publishing listings that fit. They stand in the catalog, where you can bid or buy." }
+        p { "Vendors answer by publishing listings that fit. They appear in the catalog, where you can bid or buy." }
         p { a href=(search) { "Search the catalog for “" bdi { (words) } "”" } }
     }
 }

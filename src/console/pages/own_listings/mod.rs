@@ -53,7 +53,7 @@ use crate::{
     store::listings::ListingRow,
 };
 
-/// Returns the title of a listing, or what stands for it.
+/// Returns the title of a listing, or a text that says that it has none.
 pub(super) fn title_of(title: &str) -> &str {
     if title.trim().is_empty() { "Listing without a title" } else { title }
 }

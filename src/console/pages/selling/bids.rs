@@ -199,7 +199,7 @@ fn state(context: &Context, bid: &ReceivedOffer) -> Markup {
             &html! {
                 "You accepted this bid. "
                 @if let Some(sale) = bid.sale { a href=(context.links.to(&super::sales::path(sale))) { "Open the sale" } }
-                @else { "The sale stands here when the market has the payment." }
+                @else { "The sale appears here when the market has the payment." }
             },
         ),
         OfferStatus::Declined => badges::message(Tone::Neutral, &html! { "This bid was declined." }),

@@ -57,7 +57,7 @@ fn hold_text(days: u32) -> String {
     text::counted(u64::from(days), "day", "days")
 }
 
-/// Returns a time as it stands in files.
+/// Returns a time as CSV files have it.
 fn file_time(time: Option<Timestamp>) -> String {
     time.map(|time| time.to_string()).unwrap_or_default()
 }

@@ -52,7 +52,7 @@ pub fn of(context: &Context, attention: &Attention) -> (Vec<Need>, Option<Timest
     if attention.incomplete > 0 {
         needs.push(incomplete(attention.incomplete));
     }
-    // What is late or broken stands above. The rest is in order of what it costs to wait: buyers first, then listings that one
+    // What is late or broken comes first. The rest is in order of what it costs to wait: buyers first, then listings that one
     // step brings into the catalog, then what is to be corrected.
     needs.sort_by_key(|need| need.tone != Tone::Bad);
     let oldest = needs.iter().filter_map(|need| need.at).min();

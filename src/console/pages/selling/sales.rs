@@ -98,8 +98,7 @@ impl List for Sales {
     }
 
     fn empty(context: &Context) -> Markup {
-        let advice =
-            "Each sale of a published listing stands here, with what you earn and when it becomes available.";
+        let advice = "Each sale of a published listing appears here, with what you earn and when it becomes available.";
         tables::empty("No sales yet", advice, Some(("Your listings", &context.links.to(paths::OWN_LISTINGS))))
     }
 

@@ -113,10 +113,10 @@ fn sales_text(sum: &SalesSum) -> String {
 /// Says that nothing waits, and what a team that sells nothing yet does first.
 fn nothing(context: &Context, business: &Business) -> Markup {
     if business.listed > 0 {
-        return tables::empty("All is well", "Bids, reviews, and checks that need you stand here.", None);
+        return tables::empty("All is well", "Bids, reviews, and checks that need you appear here.", None);
     }
     let advice = "Add codebases and data to your inventory, put them into a listing, and submit it for review. What you have to do \
-                  next stands here.";
+                  next appears here.";
     tables::empty(
         "Start with your first assets",
         advice,

@@ -97,7 +97,7 @@ impl List for EarningsEntries {
     }
 
     fn empty(_: &Context) -> Markup {
-        tables::empty("Your team has not earned anything yet", "Each sale of a listing stands here.", None)
+        tables::empty("Your team has not earned anything yet", "Each sale of a listing appears here.", None)
     }
 
     fn finish(context: &Context, content: Content) -> Content {

@@ -142,7 +142,7 @@ async fn decide(market: &TestMarket, browser: &Browser<'_>, random: &mut Random,
     match sale.captures(&page.text) {
         Some(sale) => model.pay(sale[1].parse().unwrap(), price, market.clock().now()),
         None => {
-            page.expect(200, "The sale stands here when the market has the payment.");
+            page.expect(200, "The sale appears here when the market has the payment.");
             model.unpaid.insert(id, price);
         }
     }

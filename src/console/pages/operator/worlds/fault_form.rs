@@ -144,7 +144,7 @@ fn timing(inputs: &Inputs) -> Markup {
     html! {
         p.note { "Leave everything empty to let it apply always." }
         (Field::integer("nth", "Only the case with this number").show(inputs))
-        (Field::integer("next", "Only so many cases").show(inputs))
+        (Field::integer("next", "At most this many times").show(inputs))
         (Field::integer("share", "Share of the cases, percent").show(inputs))
         (Field::text("from", "From").hint(time_hint()).at_most(40).show(inputs))
         (Field::text("until", "Until").hint(time_hint()).at_most(40).show(inputs))

@@ -63,7 +63,7 @@ pub fn read(kind: FaultKind, fields: &Fields, operations: &DocumentedOperations)
         }
         FaultKind::Webhooks => webhooks(fields)?,
     };
-    // Errors that the documents do not name are allowed, since whoever fills in this form tries them on purpose.
+    // Errors that the documents do not name are allowed, since this form is for trying them.
     Ok(NewFault { rule, timing: timing(fields)?, is_forced: kind == FaultKind::Requests })
 }
 
