@@ -17,6 +17,7 @@ mod page;
 mod pages;
 mod parts;
 mod paths;
+mod prelude;
 mod receivers;
 mod refusals;
 mod resources;

@@ -1,36 +1,16 @@
 //! The page on which a bid on a listing is made, or an open one is changed. The amount is in the address; bidding it
 //! takes the terms that the page shows, which are named by their digest.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{forms::Inputs, prelude::*},
     domain::{listings::Actor, money::Cents, purchases::PayWith, string_enum::StringEnum},
-    error::{Error, Result},
-    market::Reader,
     operations::{
-        access::Buyer,
         listing_deals::{self, ListingDeals, Offered},
         offers::OfferInput,
         quotes::{self, Quote},
     },
     store::offers::SubmittedOffer,
-    web::limits::Budget,
 };
 
 /// Field with the amount.

@@ -1,32 +1,15 @@
 //! The bids of the team: the list, one of them, and the question before one is withdrawn.
 
-use maud::{Markup, html};
-
 use super::{bid_form, deals};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+    console::prelude::*,
+    domain::{
+        listings::{Actor, CatalogStatus},
+        offers::OfferStatus,
+        string_enum::StringEnum,
     },
-    domain::{listings::Actor, listings::CatalogStatus, offers::OfferStatus, string_enum::StringEnum},
-    error::Result,
-    market::Reader,
-    operations::{access::Buyer, offers, team_records},
+    operations::{offers, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::TeamOffer},
-    web::limits::Budget,
 };
 
 /// The list.

@@ -1,41 +1,25 @@
 //! The page on which a listing, its sample, or some of its assets are bought. What is chosen is in the address;
 //! buying it takes the terms that the page shows, which are named by their digest.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            evidence::required,
-            fields::{self, Choice},
-            kinds, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        forms::Inputs,
+        parts::{evidence::required, fields::Choice, kinds},
+        prelude::*,
     },
     domain::{
         listings::Actor,
         purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseStatus, ScopeMode},
         string_enum::StringEnum,
     },
-    error::{Error, Problem, Result},
-    market::Reader,
+    error::Problem,
     operations::{
-        access::Buyer,
         listing_deals::{self, ListingDeals, Offered},
         quotes::{self, Part, Quote, Wanted},
         selections,
     },
     store::listing_assets::SelectableAsset,
-    web::limits::Budget,
 };
 
 /// Field with what is bought.

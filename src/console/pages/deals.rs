@@ -1,26 +1,13 @@
 //! What the pages on which one buys and bids have in common: the quote with its amounts and terms, and words for
 //! payments.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        forms::Inputs,
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Choice},
-            tables, text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::{forms::Inputs, parts::fields::Choice, prelude::*},
     domain::{
         money::Cents,
         purchases::{PayWith, PurchaseKind, ScopeMode},
         string_enum::StringEnum,
     },
-    error::{Error, Result},
     operations::{listing_deals::ListingDeals, quotes::Quote},
 };
 

@@ -1,16 +1,7 @@
 //! The guide of the web app, for people.
 
-use maud::html;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::markdown,
-        paths,
-        visit::Visit,
-    },
-    error::Result,
+    console::{parts::markdown, prelude::*},
     operations::access::Authenticated,
 };
 

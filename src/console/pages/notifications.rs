@@ -1,30 +1,9 @@
 //! The notifications of a team, with links to what they are about.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        notices::Notice,
-        page::Action,
-        parts::{
-            badges::{self, Tone},
-            fields,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::prelude::*,
     domain::{listings::Actor, notifications::NotificationType},
-    error::Result,
-    market::Reader,
-    operations::{access::Member, notifications, team_records},
+    operations::{notifications, team_records},
     store::{
         notifications::Notification,
         records::{Filters, pages::TeamPage},

@@ -1,26 +1,11 @@
 //! The list of the team's purchases.
 
-use maud::{Markup, html};
-
 use super::deals;
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-        },
-        paths,
-        visit::Context,
-    },
+    console::prelude::*,
     domain::{purchases::PurchaseStatus, string_enum::StringEnum},
-    error::Result,
-    market::Reader,
-    operations::{access::Buyer, team_records},
+    operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::purchases::TeamPurchase},
-    web::limits::Budget,
 };
 
 /// The list.

@@ -1,28 +1,16 @@
 //! The receipt of a purchase, which can be printed: who bought what from whom, on which terms, and what was delivered.
 
-use maud::{Markup, html};
-
 use super::{deals, purchases, receipt_files};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            badges::{self, Tone},
-            fields, icons, kinds,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{icons, kinds},
+        prelude::*,
     },
     domain::{
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
         time::Timestamp,
     },
-    error::Result,
     operations::{
-        access::Buyer,
         bundles::LinkHolder,
         receipts::{self, Archive, DeliveryState, Receipt},
     },
@@ -30,7 +18,7 @@ use crate::{
         bundle_entries::PreparationProgress, receipts::ReceiptLine,
         records::team_lists::purchases::TeamPurchase,
     },
-    web::{bundle_urls, limits::Budget},
+    web::bundle_urls,
 };
 
 /// The page.

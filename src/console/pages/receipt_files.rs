@@ -4,26 +4,14 @@
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response, http::header};
-use uuid::Uuid;
 
 use crate::{
-    console::{
-        answer::Answer,
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{Action, Page},
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{bundles::MANIFEST_PATH, row_ids::AssetRowId},
-    error::{Error, Result},
     operations::{
-        access::Buyer,
         agreements,
         receipts::{self, Archive, DeliveryState, MAX_PAGE_LINES, ManifestPage},
     },
-    web::limits::Budget,
 };
 
 /// Returns the path of the digests of a purchase.

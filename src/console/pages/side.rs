@@ -1,16 +1,10 @@
 //! The switch between the sides of a team that both sells and buys.
 
 use crate::{
-    console::{
-        answer::Answer,
-        forms::{Fields, problem},
-        page::Action,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::sessions::{SessionPreferences, TeamSide},
-    error::{Error, Result},
     market::Market,
-    operations::access::{Member, sessions},
+    operations::access::sessions,
     string_enum::StringEnum,
 };
 

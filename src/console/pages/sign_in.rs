@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, html};
 use poem::{
     EndpointExt, Request, Response,
     endpoint::{BoxEndpoint, make},
@@ -12,14 +11,11 @@ use poem::{
 use crate::{
     console::{
         address::next_page,
-        answer::Content,
-        forms::{Fields, Inputs, problem},
+        forms::Inputs,
         page::{self, PageRow},
-        parts::{badges, fields::Field, text},
-        paths, refusals, responses, same_origin, session,
-        visit::Context,
+        prelude::*,
+        refusals, responses, same_origin, session,
     },
-    error::{Error, Result},
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
     operations::access::sessions,
     web::served_market::ServedMarket,

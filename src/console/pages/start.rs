@@ -1,16 +1,7 @@
 //! The first page after signing in. It leads to what the visitor can do next.
 
-use maud::{Markup, html};
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{badges::Tone, icons, tables},
-        paths,
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::{parts::icons, prelude::*},
     operations::access::Authenticated,
 };
 

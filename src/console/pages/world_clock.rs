@@ -2,26 +2,11 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, html};
 use poem::Request;
 
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{Action, FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::prelude::*,
     domain::{clock_modes::ClockMode, durations, time::Timestamp},
-    error::{Error, Result},
     market::Requester,
     operations::access::{ActingOperator, Authenticated},
     string_enum::StringEnum,

@@ -1,21 +1,9 @@
 //! The ways to add assets, and the uploads that are not finished.
 
-use maud::{Markup, html};
-
 use super::{file::AddFile, repository::AddRepository, table::AddTable, tasks::AddTasks, upload};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
-    error::Result,
-    operations::{access::Vendor, codebase_tables::MAX_ROWS, own_uploads},
+    console::prelude::*,
+    operations::{codebase_tables::MAX_ROWS, own_uploads},
     store::operator_uploads::OperatorUpload,
 };
 

@@ -1,29 +1,16 @@
 //! The pages on which a zip is chosen: for a new asset, or for one that has no data.
 
-use maud::html;
-use uuid::Uuid;
-
 use super::{
     asset_of, below_adding, below_asset,
     file_fields::{self, Subject},
     groups_of,
 };
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        page::{FormPage, Page},
-        parts::{badges, fields},
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{assets::Kind, inventory::Asset},
-    error::{Error, Result},
     market::{Market, Writer},
-    operations::{access::Vendor, own_uploads},
+    operations::own_uploads,
     store::operator_uploads::UploadTarget,
-    web::limits::Budget,
 };
 
 /// The script that sends files in parts.

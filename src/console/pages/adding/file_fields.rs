@@ -1,20 +1,9 @@
 //! The form with which a zip is uploaded, and what it says about the zip.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{chosen_exclusivity, chosen_group, collect, exclusivity_field, group_field, name_of};
 use crate::{
-    console::{
-        forms::{Fields, Inputs, problem},
-        parts::{
-            fields::{self, Choice, Field},
-            text,
-        },
-        visit::Context,
-    },
+    console::{forms::Inputs, parts::fields::Choice, prelude::*},
     domain::{assets::Kind, inventory::Asset, uploads::MAX_SINGLE_PART_BYTES},
-    error::{Error, Result},
     operations::{grant_uploads::FileInput, own_uploads},
     store::{groups::Group, operator_uploads::UploadTarget},
     string_enum::StringEnum,

@@ -9,20 +9,11 @@ pub mod tasks;
 pub mod upload;
 pub mod whole_file;
 
-use maud::Markup;
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        answer::Content,
-        forms::{Fields, Inputs, problem},
-        parts::fields,
-        paths,
-        visit::Visit,
-    },
+    console::{forms::Inputs, prelude::*},
     domain::{assets::Exclusivity, inventory::Asset},
-    error::{Error, Problem, Result},
-    operations::{access::Vendor, assets, groups},
+    error::Problem,
+    operations::{assets, groups},
     store::groups::Group,
     string_enum::StringEnum,
 };

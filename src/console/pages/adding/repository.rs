@@ -1,26 +1,11 @@
 //! Codebases by their repositories: a new one, and the repository of one that has no data.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{
     asset_of, below_adding, below_asset, chosen_exclusivity, chosen_group, collect, exclusivity_field,
     group_field, groups_of, name_of,
 };
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges,
-            fields::{self, Field},
-        },
-        paths,
-        visit::Visit,
-    },
+    console::{forms::Inputs, prelude::*},
     domain::{
         assets::Kind,
         changes::Change as FieldChange,
@@ -28,10 +13,8 @@ use crate::{
         inventory::{Asset, AssetChange, ChangeOrigin},
         repository_addresses::parse_repository_address,
     },
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::Vendor,
         codebases::{self, LinkRequest},
         own_uploads,
     },

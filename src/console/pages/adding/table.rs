@@ -2,36 +2,17 @@
 
 use std::io::Read;
 
-use maud::html;
-
 use super::below_adding;
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
         csv,
-        forms::Fields,
-        notices::Notice,
-        page::Page,
-        parts::{
-            fields::{self, Field},
-            tables::{self, Head},
-        },
-        paths,
+        prelude::*,
         receivers::{self, Receiver},
-        refusals, text,
-        visit::Visit,
+        refusals,
     },
-    error::{Error, Result},
     market::Writer,
-    operations::{
-        access::Vendor,
-        codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
-    },
-    web::{
-        limits::Budget,
-        multipart::{self, FormLimits, FormWithFile},
-    },
+    operations::codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
+    web::multipart::{self, FormLimits, FormWithFile},
 };
 
 /// Path to which the form is sent.

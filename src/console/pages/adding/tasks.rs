@@ -1,28 +1,11 @@
 //! Tasks of the platform as assets: from tasksets of the team.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{GROUP, below_adding, chosen_group};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        page::{FormPage, Page},
-        parts::{
-            fields::{self, Field},
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::prelude::*,
     domain::{assets::TaskType, tasks::SkipReason},
-    error::{Error, Result},
-    market::{Reader, Writer},
+    market::Writer,
     operations::{
-        access::Vendor,
         groups,
         tasks::{self, ImportSummary},
     },

@@ -1,34 +1,18 @@
 //! An upload in parts: how far it is, its parts, and its end.
 
-use maud::{Markup, html};
 use poem::{
     Request, Response,
     http::{Method, StatusCode, header},
 };
-use uuid::Uuid;
 
 use super::{below_adding, file::SCRIPT};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{Action, FormPage, Page},
-        parts::{fields, kinds, tables, text},
-        paths,
-        receivers::Receiver,
-        visit::{Context, Visit},
-    },
+    console::{parts::kinds, prelude::*, receivers::Receiver},
     domain::uploads::PartLayout,
-    error::{Error, Result},
     market::{Market, Writer},
-    operations::{
-        access::Vendor,
-        own_uploads::{self, CompletedOwnUpload, UploadProgress},
-    },
+    operations::own_uploads::{self, CompletedOwnUpload, UploadProgress},
     store::operator_uploads::OperatorUpload,
-    web::{limits::Budget, part_uploads},
+    web::part_uploads,
 };
 
 /// The page of an upload.

@@ -2,8 +2,6 @@
 
 use std::fs::File;
 
-use uuid::Uuid;
-
 use super::{
     asset_of,
     file::{AddFile, AttachFile, kind_for_file},
@@ -11,20 +9,13 @@ use super::{
 };
 use crate::{
     console::{
-        answer::Answer,
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::Page,
-        paths,
+        prelude::*,
         receivers::{self, Receiver},
         refusals,
-        visit::Visit,
     },
     domain::assets::Kind,
-    error::{Error, Result},
     market::{Market, Writer},
-    operations::{access::Vendor, grant_uploads::FileInput, operator_uploads::JoinedFile, own_uploads},
+    operations::{grant_uploads::FileInput, operator_uploads::JoinedFile, own_uploads},
     web::multipart::{self, FormLimits, FormWithFile, ReceivedFile},
 };
 

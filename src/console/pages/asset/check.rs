@@ -1,32 +1,14 @@
 //! The question before an asset is checked: what it costs, and what is checked.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{below_asset, path, quality};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields, findings, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{parts::findings, prelude::*},
     domain::{assets::Kind, money::Cents, quality_runs::RunTrigger},
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::Vendor,
         asset_details::{self, RunOffer, RunRefusal},
         assets as inventory, quality_runs,
     },
-    web::limits::Budget,
 };
 
 /// What is checked in data of any kind.

@@ -1,18 +1,10 @@
 //! The linked data of an asset: how far it is, what was measured in it, and what can be done with it.
 
-use maud::{Markup, html};
-
 use super::{path, structure};
 use crate::{
     console::{
-        parts::{
-            assets,
-            badges::{self, Tone},
-            bars, markdown,
-            tables::{self, Head},
-            text,
-        },
-        visit::Context,
+        parts::{assets, bars, markdown},
+        prelude::*,
     },
     domain::{
         assets::{ArtifactStatus, Channel, Kind},

@@ -1,29 +1,11 @@
 //! The questions before an asset is deleted, and before its data is detached.
 
-use maud::{Markup, html};
-
 use super::{below_asset, path};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        pages::own_listings,
-        parts::{
-            assets,
-            badges::{self, Tone},
-            fields, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{pages::own_listings, parts::assets, prelude::*},
     domain::inventory::Asset,
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::Vendor,
         asset_details::{self, DeletableAsset},
         assets as inventory, linked_data,
     },

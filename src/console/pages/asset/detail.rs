@@ -1,31 +1,14 @@
 //! The page of an asset, and the form that moves it to a group.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{api_path, below_inventory, data, fields_shown, follow, path, quality};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{Action, Page},
         pages::{listing, own_listings},
-        parts::{
-            about, assets,
-            badges::{self, Tone},
-            fields, markdown,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{about, assets, markdown},
+        prelude::*,
     },
     domain::{estimations::EstimationStatus, inventory::Asset, stages::Stage},
-    error::{Error, Result},
     operations::{
-        access::Vendor,
         asset_details::{self, AssetDetails},
         assets as inventory,
     },

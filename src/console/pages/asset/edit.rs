@@ -1,24 +1,10 @@
 //! The page on which the fields of an asset are changed.
 
-use maud::html;
-
 use super::{below_asset, edit_form, input};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        paths,
-        visit::Visit,
-    },
-    error::{Error, Result},
+    console::prelude::*,
     market::Writer,
-    operations::{
-        access::Vendor,
-        asset_details::{self, EditableAsset},
-    },
+    operations::asset_details::{self, EditableAsset},
 };
 
 /// The page.

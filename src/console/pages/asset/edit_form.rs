@@ -1,21 +1,12 @@
 //! The form with the fields of an asset that its vendor can set. Locked ones are shown as text, with the reason.
 
-use maud::{Markup, html};
-
 use super::{
     columns,
     fields_shown::{amount, exclusivity, task_type},
     lock_reason, path,
 };
 use crate::{
-    console::{
-        parts::{
-            fields::{self, Field},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::prelude::*,
     domain::{
         assets::{Exclusivity, Kind, TaskType},
         inventory::Asset,

@@ -1,15 +1,8 @@
 //! The fields of an asset by its kind, each with the reason why it is read-only if it is.
 
-use maud::{Markup, html};
-
 use super::{columns, lock_reason};
 use crate::{
-    console::parts::{
-        badges::{self, Tone},
-        kinds,
-        tables::{self, Head},
-        text,
-    },
+    console::{parts::kinds, prelude::*},
     domain::{
         assets::{Environment, Exclusivity, Kind, TaskType},
         inventory::{Asset, TaskDetails},

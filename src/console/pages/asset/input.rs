@@ -2,7 +2,7 @@
 
 use super::columns;
 use crate::{
-    console::forms::{Fields, problem},
+    console::prelude::*,
     domain::{
         assets::{Exclusivity, Kind, TaskType},
         changes::Change,
@@ -11,7 +11,7 @@ use crate::{
         money::Cents,
         time::Day,
     },
-    error::{Error, Problem, Result},
+    error::Problem,
     string_enum::StringEnum,
 };
 

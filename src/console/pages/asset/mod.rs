@@ -12,11 +12,8 @@ mod input;
 pub mod quality;
 mod structure;
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
-    console::{answer::Content, parts::assets, paths, visit::Context},
+    console::{parts::assets, prelude::*},
     domain::{assets::Kind, field_locks::LockSource, inventory::Asset},
 };
 

@@ -1,28 +1,11 @@
 //! The quality runs of an asset: the latest one and earlier ones on its page, and each on a page of its own.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{below_asset, follow, path};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            findings,
-            tables::{self, Head},
-            text,
-        },
-        visit::{Context, Visit},
-    },
+    console::{parts::findings, prelude::*},
     domain::quality_runs::RunOutcome,
-    error::Result,
-    operations::{
-        access::Vendor,
-        asset_details::{self, AssetDetails},
-    },
+    operations::asset_details::{self, AssetDetails},
     store::quality_runs::RunRow,
-    web::limits::Budget,
 };
 
 /// Returns the path of a run of an asset.

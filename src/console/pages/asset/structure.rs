@@ -1,16 +1,11 @@
 //! What is in the linked data: its directories and files, and its tables with their columns.
 
-use maud::{Markup, html};
-
 use crate::{
     artifacts::{
         datasets::{Dataset, Format, Table},
         structure::{Node, NodeKind},
     },
-    console::parts::{
-        tables::{self, Head},
-        text,
-    },
+    console::prelude::*,
 };
 
 /// Number of directories and files that are shown, and of those in one directory.

@@ -1,22 +1,9 @@
 //! The changes of many assets that the team has made.
 
-use maud::{Markup, html};
-
 use super::{badge, numbers, phrase, state};
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List},
-        parts::{
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, team_records},
+    console::prelude::*,
+    operations::team_records,
     store::{
         bulk_changes::BulkChange,
         records::{Filters, pages::TeamPage},

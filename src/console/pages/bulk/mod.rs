@@ -4,13 +4,8 @@ pub mod list;
 pub mod new;
 pub mod result;
 
-use maud::Markup;
-
 use crate::{
-    console::parts::{
-        badges::{self, Tone},
-        text,
-    },
+    console::prelude::*,
     domain::bulk_changes::{BulkActionKind, BulkChangeStatus, SkipReason},
     store::bulk_changes::BulkChange,
 };

@@ -2,34 +2,19 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::phrase;
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        page::{FormPage, Page},
         pages::inventory::state::{ACTION, InventoryState, Selection},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::{
         bulk_changes::{BulkAction, BulkActionKind, MAX_ASSETS, MAX_PER_TRANSACTION},
         money::Cents,
         taxonomy::Label,
     },
-    error::{Error, Result},
     operations::{
-        access::Vendor,
         bulk_changes::{self, Preparation},
         listing_attachments::Chosen,
     },

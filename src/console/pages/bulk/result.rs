@@ -1,32 +1,13 @@
 //! A change of many assets: how far it is, and what it did and skipped.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{badge, numbers, phrase, reason};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        page::{Action, Page},
-        parts::{
-            assets::Domains,
-            badges::{self, Tone},
-            fields,
-            tables::{self},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+    console::{parts::assets::Domains, prelude::*},
+    domain::{
+        bulk_changes::{BulkAction, BulkChangeStatus, SkippedAssets},
+        money::Cents,
     },
-    domain::bulk_changes::{BulkAction, BulkChangeStatus, SkippedAssets},
-    domain::money::Cents,
-    error::{Error, Result},
-    operations::{
-        access::Vendor,
-        bulk_changes::{self, NamedChange},
-    },
+    operations::bulk_changes::{self, NamedChange},
     store::bulk_changes::BulkChange,
 };
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use marketplace_index::Facet;
-use maud::{Markup, html};
 
 use super::{
     found::Found,
@@ -11,12 +10,7 @@ use super::{
     state::{self, State},
 };
 use crate::{
-    console::{
-        answer::FILTERS_FORM,
-        parts::{cards::CHOSEN_FIELD, text},
-        paths,
-        visit::Context,
-    },
+    console::{answer::FILTERS_FORM, parts::cards::CHOSEN_FIELD, prelude::*},
     operations::browse_filters::{self as filters, BrowseFilter, Flag, Range, Unit, VENDOR_TIERS},
 };
 

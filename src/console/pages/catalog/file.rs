@@ -5,16 +5,13 @@ use std::sync::Arc;
 use super::state::State;
 use crate::{
     console::{
-        answer::Answer,
         csv::{self, Part},
         parts::{
             listing_cells::{cells, heads},
             listing_view::ListingView,
-            text,
         },
-        visit::Visit,
+        prelude::*,
     },
-    error::Result,
     operations::{
         access::CatalogViewer,
         browse::{self, PageRequest},

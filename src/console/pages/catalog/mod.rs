@@ -7,32 +7,18 @@ pub mod names;
 mod results;
 pub mod state;
 
-use maud::html;
-
 use self::state::{SORT, State};
 use crate::{
-    console::{
-        address::next_page,
-        answer::{Answer, Content, FILTERS_FORM},
-        csv,
-        forms::Fields,
-        navigation::{NavigationItem, Section},
-        page::{Action, Page},
-        parts::{listing_view::ListingView, text},
-        paths,
-        visit::Visit,
-    },
+    console::{address::next_page, answer::FILTERS_FORM, csv, parts::listing_view::ListingView, prelude::*},
     domain::{
         browse::SortOrder,
         sessions::{ListView, SessionPreferences},
     },
-    error::{Error, Result},
     operations::{
         access::{Authenticated, AuthenticatedTeam, CatalogViewer, sessions},
         browse,
     },
     string_enum::StringEnum,
-    web::limits::Budget,
 };
 
 /// The page.

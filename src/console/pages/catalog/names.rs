@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use marketplace_index::Facet;
 
 use crate::{
-    console::parts::{kinds, text},
+    console::{parts::kinds, prelude::*},
     domain::{assets::Kind, browse::SortOrder},
-    error::Result,
-    market::Reader,
     operations::{
-        access::{AuthenticatedTeam, Member},
+        access::AuthenticatedTeam,
         browse_filters::{self as filters, BrowseFilter, Flag},
         taxonomy,
     },

@@ -1,7 +1,5 @@
 //! The results: chosen filters, and the listings as cards or as a table.
 
-use maud::{Markup, html};
-
 use super::{
     found::Found,
     state::{CURSOR, Chip, State},
@@ -10,17 +8,13 @@ use crate::{
     console::{
         address::Query,
         csv,
-        parts::listing_view::{ListingView, bids_text},
         parts::{
-            badges::{self, Tone},
             bars,
             cards::{self, COMPARE_FIELD, COMPARE_FORM},
             icons,
-            tables::{self, Head},
-            text,
+            listing_view::{ListingView, bids_text},
         },
-        paths,
-        visit::Context,
+        prelude::*,
     },
     domain::sessions::ListView,
     operations::access::BrowseGate,

@@ -1,16 +1,10 @@
 //! The state of the catalog's page: all of it is in the address.
 
 use marketplace_index::Facet;
-use uuid::Uuid;
 
 use super::names::{self, Names};
 use crate::{
-    console::{
-        address::Query,
-        parts::{cards::CHOSEN_FIELD, text},
-        paths,
-        visit::Context,
-    },
+    console::{address::Query, parts::cards::CHOSEN_FIELD, prelude::*},
     domain::{browse::SortOrder, money::Cents},
     operations::{
         browse::{CursorForm, PageRequest},

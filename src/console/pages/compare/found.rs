@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use crate::{
-    console::parts::{
-        badges::Tone,
-        evidence, kinds,
-        listing_view::{Details, ListingView},
+    console::{
+        parts::{
+            evidence, kinds,
+            listing_view::{Details, ListingView},
+        },
+        prelude::*,
     },
     domain::{listings::ListingRowId, money::Cents, quality_checks::CheckStatus},
-    error::Result,
-    market::Reader,
     operations::{
         access::FullCatalogViewer,
         browse,

@@ -3,30 +3,20 @@
 mod file;
 mod found;
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use self::found::Found;
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
         csv,
-        page::Page,
-        parts::listing_view::{Details, ListingView, sample_text},
         parts::{
-            badges::{self, Tone},
             bars,
             cards::{self, CHOSEN_FIELD, COMPARE_FIELD},
-            tables, text,
+            listing_view::{Details, ListingView, sample_text},
         },
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::{excerpt::excerpt, purchases::Charges},
-    error::Result,
     operations::access::FullCatalogViewer,
-    web::limits::Budget,
 };
 
 /// Maximum number of listings.

@@ -1,39 +1,23 @@
 //! The page on which assets are attached to a listing of the team, and detached.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{
     attached, candidates,
     found::{ATTACHED_FROM, FROM, Found, ROWS_PER_PAGE, field_names, offset},
 };
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{Action, FormPage, Page},
         pages::{
             inventory::state::{self, InventoryState},
             own_listings,
         },
-        parts::{
-            badges::{self, Tone},
-            fields, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::{
         listing_lifecycle::Operation,
         listings::{Actor, AttachSkip, LifecycleStage},
         row_ids::AssetRowId,
     },
-    error::{Error, Result},
-    market::Reader,
     operations::{
-        access::Vendor,
         assets::{self, AssetFilter},
         listing_assets,
         listing_attachments::{self, AttachOutcome, Chosen, SkippedAssets},

@@ -1,21 +1,11 @@
 //! The table of what is attached to a listing.
 
-use maud::{Markup, html};
-
 use super::{
     found::{self, Found},
     sample,
 };
 use crate::{
-    console::{
-        parts::{
-            fields, kinds,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::{parts::kinds, prelude::*},
     domain::{inventory::Asset, stages::Stage},
 };
 

@@ -1,25 +1,12 @@
 //! The assets of the inventory that can be attached: a search, and a table to choose from.
 
-use maud::{Markup, html};
-
 use super::{
     attached,
     found::{self, FROM, Found},
 };
 use crate::{
-    console::{
-        forms::{Fields, Inputs},
-        pages::inventory::state,
-        parts::{
-            badges,
-            fields::{self, Field},
-            kinds, tables, text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::{forms::Inputs, pages::inventory::state, parts::kinds, prelude::*},
     domain::{assets::Kind, inventory::Asset},
-    error::Error,
     operations::assets::accepts_new_listings,
     string_enum::StringEnum,
 };

@@ -1,32 +1,16 @@
 //! The pages on which a listing is written and edited.
 
-use maud::{Markup, html};
-
 use super::{
     form::{self, Subject, Taxonomy},
     read,
 };
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs},
-        notices::Notice,
-        page::{FormPage, Page},
-        pages::own_listings,
-        parts::badges::{self, Tone},
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{forms::Inputs, pages::own_listings, prelude::*},
     domain::{
         listing_lifecycle::{ListingState, Operation},
         listings::{Actor, LifecycleStage},
     },
-    error::Result,
-    operations::{
-        access::Vendor,
-        listing_edits::{self, EditedListing},
-    },
+    operations::listing_edits::{self, EditedListing},
     store::listings::ListingFields,
 };
 

@@ -1,18 +1,11 @@
 //! The form of a listing.
 
-use maud::{Markup, html};
-
 use super::sample;
 use crate::{
     console::{
         forms::Inputs,
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            icons, listing_view, markdown, tables, text,
-        },
-        paths,
-        visit::Context,
+        parts::{icons, listing_view, markdown},
+        prelude::*,
     },
     domain::{
         listings::DeliveryMethod,
@@ -20,10 +13,7 @@ use crate::{
         taxonomy::{InventoryTag, Label},
         texts,
     },
-    error::{Error, Result},
-    market::Reader,
     operations::{
-        access::Vendor,
         listing_edits::{self, EditedListing},
         taxonomy,
     },

@@ -2,14 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use maud::{Markup, html};
-
 use crate::{
     console::{
-        notices::Notice,
         pages::inventory::state::{self, InventoryState},
-        parts::text,
-        visit::Context,
+        prelude::*,
     },
     domain::{row_ids::AssetRowId, stages::RequiredField},
     operations::assets::AssetPage,

@@ -1,21 +1,11 @@
 //! One of the team's own listings as buyers see it.
 
-use maud::html;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        pages::listing,
-        paths,
-        visit::Visit,
-    },
-    error::{Error, Result},
+    console::{pages::listing, prelude::*},
     operations::{
-        access::{CatalogViewer, ListingViewer, Member, Vendor},
+        access::{CatalogViewer, ListingViewer},
         listings,
     },
-    web::limits::Budget,
 };
 
 /// The page.

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
 use super::{form, sample};
 use crate::{
-    console::forms::{Fields, problem},
+    console::prelude::*,
     domain::{
         listings::{DeliveryMethod, LifecycleStage},
         samples::{SampledAsset, Selection},
         time::{Day, Timestamp},
     },
-    error::{Error, LocSegment, Problem, Result},
+    error::{LocSegment, Problem},
     operations::listing_edits::{self, EditedListing},
     store::listings::ListingFields,
     string_enum::StringEnum,

@@ -1,14 +1,10 @@
 //! The part of a listing's form that says what the sample has.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
     console::{
         forms::Inputs,
-        parts::{fields::Field, icons, kinds, text},
-        paths,
-        visit::Context,
+        parts::{icons, kinds},
+        prelude::*,
     },
     domain::{
         assets::Kind,

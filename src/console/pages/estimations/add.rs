@@ -1,25 +1,8 @@
 //! The page on which an estimated repository is added to the inventory.
 
-use maud::html;
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            assets::channel,
-            badges::{self, Tone},
-            fields,
-        },
-        paths,
-        visit::Visit,
-    },
-    error::Result,
-    operations::{access::Vendor, estimations},
+    console::{parts::assets::channel, prelude::*},
+    operations::estimations,
 };
 
 /// Returns the path of the page for an estimation.

@@ -1,29 +1,17 @@
 //! The page of an estimation.
 
-use maud::{Markup, html};
-
 use super::{distribution, new, quote, status_badge};
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            about,
-            assets::channel,
-            badges::{self, Tone},
-            tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{about, assets::channel},
+        prelude::*,
     },
     domain::{
         assets::{Channel, Kind},
         estimations::{Bin, Estimation, EstimationStatus},
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, estimations, notifications},
+    operations::{estimations, notifications},
     store::notifications::Notification,
 };
 

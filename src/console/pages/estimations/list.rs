@@ -1,27 +1,13 @@
 //! The list of estimations.
 
-use maud::{Markup, html};
-
 use super::{new, quote, quotes, status_badge, status_words};
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        parts::{
-            assets::channel,
-            tables::{self, Head},
-        },
-        paths,
-        visit::Context,
-    },
+    console::{parts::assets::channel, prelude::*},
     domain::{
         assets::RepositoryChannel,
         estimations::{EstimationStatus, InventoryStatus},
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, team_records},
+    operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::estimations::TeamEstimation},
     string_enum::StringEnum,
 };

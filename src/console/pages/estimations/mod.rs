@@ -6,13 +6,10 @@ pub mod list;
 pub mod new;
 pub mod quotes;
 
-use maud::Markup;
-
 use crate::{
-    console::parts::{
-        badges::{self, Tone},
-        charts::{self, Bar, Chart},
-        text,
+    console::{
+        parts::charts::{self, Bar, Chart},
+        prelude::*,
     },
     domain::estimations::{Bin, Estimation, EstimationStatus},
 };

@@ -1,18 +1,7 @@
 //! The form with which an estimation is requested.
 
-use maud::html;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::fields::{self, Field},
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{
         assets::Kind,
         collections::Collection,
@@ -20,8 +9,7 @@ use crate::{
         listings::Actor,
         repository_addresses::parse_repository_address,
     },
-    error::{Error, Result},
-    operations::{access::Vendor, estimations},
+    operations::estimations,
 };
 
 /// Path of the page.

@@ -1,20 +1,7 @@
 //! All quotes of a team together: their sums and their distribution.
 
-use maud::{Markup, html};
-
 use super::{distribution, new, status_words};
-use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{tables, text},
-        paths,
-        visit::{Context, Visit},
-    },
-    domain::estimations::Summary,
-    error::Result,
-    operations::{access::Vendor, estimations},
-};
+use crate::{console::prelude::*, domain::estimations::Summary, operations::estimations};
 
 /// Path of the page.
 pub const PATH: &str = "/estimations/quotes";

@@ -1,12 +1,9 @@
 //! The columns of the inventory's table, and of its file.
 
-use maud::{Markup, html};
-
 use crate::{
-    console::parts::{
-        assets::{self, Domains},
-        tables::Head,
-        text,
+    console::{
+        parts::assets::{self, Domains},
+        prelude::*,
     },
     domain::{asset_filters::SortColumn, inventory::Asset, sessions::InventoryColumn},
 };

@@ -1,7 +1,5 @@
 //! What selects assets: the groups, the form with the filters, the builder of conditions, and the chosen filters.
 
-use maud::{Markup, html};
-
 use super::{
     found::Found,
     state::{DIRECTION, FILTER, GROUP, InventoryState, KIND, LISTING, SORT, STAGE, TEXT, hidden},
@@ -10,14 +8,12 @@ use super::{
 use crate::{
     console::{
         address::Query,
-        forms::{Fields, Inputs},
+        forms::Inputs,
         parts::{
             assets::{self, Domains},
-            fields::{self, Field},
-            icons, text,
+            icons,
         },
-        paths,
-        visit::Context,
+        prelude::*,
     },
     domain::{
         asset_filters::{AssetCondition, FilterField, SortColumn},
@@ -25,7 +21,6 @@ use crate::{
         filters::{self, AllowedValues, FilterOperator, FilterableField, SortDirection},
         stages::Stage,
     },
-    error::Error,
     operations::assets::GroupCounts,
     string_enum::StringEnum,
 };

@@ -8,20 +8,16 @@ use super::{
 };
 use crate::{
     console::{
-        answer::Answer,
         csv::{self, Part},
         parts::assets::{self as words, Domains},
-        visit::Visit,
+        prelude::*,
     },
     domain::{
         inventory::Asset,
         row_ids::{AssetRowId, GroupRowId},
         sessions::InventoryColumns,
     },
-    error::Result,
-    market::Reader,
     operations::{
-        access::Vendor,
         assets::{self, AssetFilter, AssetPage},
         groups, taxonomy,
     },

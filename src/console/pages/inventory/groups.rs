@@ -1,27 +1,10 @@
 //! Groups of the inventory: creating, renaming, and deleting one.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::state::InventoryState;
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            text,
-        },
-        paths,
-        visit::Visit,
-    },
-    error::Result,
-    market::{Reader, Writer},
-    operations::{access::Vendor, assets, groups},
+    console::{forms::Inputs, prelude::*},
+    market::Writer,
+    operations::{assets, groups},
     store::{groups::Group, inventory},
 };
 

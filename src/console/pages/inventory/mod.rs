@@ -9,31 +9,15 @@ pub mod state;
 mod table;
 mod words;
 
-use maud::{Markup, html};
-
 use self::{
     found::Found,
     state::{ALL, FROM, InventoryState},
     table::{ASSETS_PER_PAGE, Position},
 };
 use crate::{
-    console::{
-        address::next_page,
-        answer::{Answer, Content},
-        csv,
-        forms::{Fields, Inputs},
-        navigation::{NavigationItem, Section},
-        page::{Action, Page},
-        parts::{
-            badges::{self, Tone},
-            fields, icons, tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{address::next_page, csv, forms::Inputs, parts::icons, prelude::*},
     domain::sessions::{InventoryColumn, InventoryColumns, SessionPreferences},
-    error::{Error, Result},
-    operations::access::{Vendor, sessions},
+    operations::access::sessions,
     string_enum::StringEnum,
 };
 

@@ -1,20 +1,17 @@
 //! The state of the inventory's page: all of it is in the address. Changes of many assets take the same fields for what they
 //! change.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::filter_text;
 use crate::{
-    console::{address::Query, forms::problem},
+    console::{address::Query, prelude::*},
     domain::{
         asset_filters::{AssetCondition, FilterField, SortColumn},
         assets::Kind,
         filters::{FilterOperator, SortDirection},
         stages::Stage,
     },
-    error::{Error, Problem, Result},
-    operations::{access::Vendor, assets::AssetFilter},
+    error::Problem,
+    operations::assets::AssetFilter,
     store::inventory,
     string_enum::StringEnum,
 };

@@ -1,19 +1,12 @@
 //! The table of assets: one form, whose buttons lead to what can be done with the chosen assets.
 
-use maud::{Markup, html};
-
 use super::{
     columns::{self, Row},
     found::Found,
     state::{ACTION, ALL, ASSET, DIRECTION, FROM, InventoryState, MATCHING, SORT, hidden},
 };
 use crate::{
-    console::{
-        csv,
-        parts::{assets, text},
-        paths,
-        visit::Context,
-    },
+    console::{csv, parts::assets, prelude::*},
     domain::{
         asset_filters::SortColumn,
         filters::SortDirection,

@@ -1,19 +1,15 @@
 //! What a listing contains: assets, languages, formats, tasksets, and files.
 
 use marketplace_index::Facet;
-use maud::{Markup, html};
 
 use super::shown::Shown;
 use crate::console::{
     address::Query,
-    parts::listing_view::{AssetScale, Details, LanguageShare, StatedFile},
     parts::{
         bars, kinds,
-        tables::{self, Head},
-        text,
+        listing_view::{AssetScale, Details, LanguageShare, StatedFile},
     },
-    paths,
-    visit::Context,
+    prelude::*,
 };
 
 /// Maximum number of files and of tasksets that are shown.

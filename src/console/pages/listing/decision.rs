@@ -1,18 +1,8 @@
 //! The panel of a listing: its price, what the team has of it, and what it can do now.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::shown::Shown;
 use crate::{
-    console::{
-        address::Query,
-        pages::deals,
-        parts::listing_view::Details,
-        parts::{tables, text},
-        paths,
-        visit::Context,
-    },
+    console::{address::Query, pages::deals, parts::listing_view::Details, prelude::*},
     domain::{money::Cents, purchases::PurchaseStatus},
     operations::{
         listing_deals::{ListingDeals, Offered},

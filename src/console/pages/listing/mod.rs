@@ -6,29 +6,21 @@ mod share;
 mod shown;
 mod taskset;
 
-use maud::{Markup, html};
-
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
         parts::{
-            badges::{self, Tone},
             cards, evidence, icons,
             listing_view::{self, Details},
-            markdown, tables, text,
+            markdown,
             timeline::{self, Entry},
         },
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::listings::CatalogStatus,
-    error::Result,
     operations::{
-        access::{AuthenticatedTeam, Buyer, ListingViewer},
+        access::{AuthenticatedTeam, ListingViewer},
         listing_quality::Evidence,
     },
-    web::limits::Budget,
 };
 
 pub(super) use self::shown::Shown;

@@ -1,18 +1,9 @@
 //! Links that lead elsewhere from a listing: to the comparison, and to the same page for a colleague who decides.
 
-use maud::{Markup, html};
-
 use crate::console::{
     address::{PREFIX, Query},
-    parts::listing_view::ListingView,
-    parts::{
-        badges::{self, Tone},
-        cards,
-        fields::Field,
-        icons,
-    },
-    paths,
-    visit::Context,
+    parts::{cards, icons, listing_view::ListingView},
+    prelude::*,
 };
 
 /// Field of the query with the note for a colleague.

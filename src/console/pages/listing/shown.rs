@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use uuid::Uuid;
-
 use crate::{
-    console::parts::listing_view::{self, ListingView, StatedFile},
+    console::{
+        parts::listing_view::{self, ListingView, StatedFile},
+        prelude::*,
+    },
     domain::{listings::ListingRowId, time::Timestamp},
-    error::Result,
-    market::Reader,
     operations::{
-        access::{Buyer, ListingViewer},
+        access::ListingViewer,
         browse,
         listing_deals::{self, ListingDeals},
         listing_quality::{self, Certificate, Evidence},

@@ -1,30 +1,18 @@
 //! A taskset of a listing: its newest tasks, with their latest versions, and the rewards of runs on them.
 
-use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::listing_view::ListingView,
-        parts::{
-            badges::{self, Tone},
-            markdown,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Visit,
+        parts::{listing_view::ListingView, markdown},
+        prelude::*,
     },
     domain::tasks::{self, Column, ColumnKind, DerivedColumn, GradedRun, VersionStage, VersionState},
-    error::{Error, Result},
     operations::{access::ListingViewer, browse, tasksets},
     store::{
         tasks::{PreviewedTask, PreviewedVersion, Trace},
         tasksets::Taskset,
     },
-    web::limits::Budget,
 };
 
 /// Maximum number of runs of a task that are shown.

@@ -1,16 +1,9 @@
 //! Kinds of assets, and their retirement.
 
-use maud::{Markup, html};
-
 use super::{ASSET_TYPES, TAXONOMY_TABS};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
-        parts::{
-            badges::{self, Tone},
-            text,
-        },
+        prelude::*,
         resources::{
             self, Input, Resource, Shown,
             Shows::{Flag, Many, Moment, Plain, State, Text},
@@ -23,8 +16,6 @@ use crate::{
         taxonomy::{AssetTypeOperation, AssetTypeStage, AssetTypeState, Deprecation, Retirement},
         time::Timestamp,
     },
-    error::{Error, Result},
-    market::Reader,
     operations::{
         access::Platform,
         asset_types::{self, DeprecationInput},

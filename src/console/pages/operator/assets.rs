@@ -1,13 +1,10 @@
 //! Assets of all teams. Operators read them; they can check one.
 
-use maud::html;
-use uuid::Uuid;
-
 use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TASKSETS, TEAMS, quality_runs};
 use crate::{
     console::{
-        lists::ListFilter,
-        parts::{assets, tables, text},
+        parts::assets,
+        prelude::*,
         resources::{
             self, Below, Resource, Shown,
             Shows::{
@@ -16,11 +13,8 @@ use crate::{
             },
             Step,
         },
-        visit::Context,
     },
     domain::{assets::Kind, stages::Stage},
-    error::{Error, Result},
-    market::Reader,
     operations::{access::Platform, records},
     store::records::{
         Records,

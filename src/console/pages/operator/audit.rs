@@ -3,15 +3,12 @@
 use super::{KEYS, OPERATOR_KEYS, TEAMS};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             Resource, Shown,
             Shows::{Id, Moment, Number, Record, Word},
         },
-        text,
     },
-    error::{Error, Result},
     store::records::{
         Records,
         any_record::{AnyRecord, RecordKey},

@@ -1,23 +1,9 @@
 //! The balances of the whole market, with the proof that they add up.
 
-use maud::{Markup, html};
-
 use super::ledger::{account_words, reason_words};
 use crate::{
-    console::{
-        address::Query,
-        answer::{Answer, Content},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-        },
-        text,
-        visit::{Context, Visit},
-    },
+    console::{address::Query, prelude::*},
     domain::{ledger::AccountKind, money::Cents},
-    error::Result,
     operations::{
         access::Operator,
         balances::{self, MarketBalances, Origin, Proof},

@@ -1,24 +1,19 @@
 //! Bids of all buyers on listings.
 
-use uuid::Uuid;
-
 use super::{LISTINGS, TEAMS, id_of, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Input, Resource, Shown,
             Shows::{Id, Moment, Money, Record, State, Word},
             Step,
         },
-        text,
     },
     domain::{listings::Actor, offers::OfferStatus, purchases::PayWith, teams::Team},
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::{ActingOperator, Buyer, Vendor},
+        access::ActingOperator,
         offers::{self, OfferInput},
         teams,
     },

@@ -3,14 +3,12 @@
 use super::{KEYS, TEAMS, id_of, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Input, Resource, Shown,
             Shows::{Id, Moment, Money, Record, State},
             Step,
         },
-        text,
     },
     domain::{credit_purchases::CreditPurchaseStatus, listings::Actor},
     operations::credit_purchases,

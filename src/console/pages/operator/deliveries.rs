@@ -1,26 +1,20 @@
 //! Deliveries of events to webhooks, with the attempts that were made.
 
-use maud::html;
-
 use super::{
     TEAMS, id_of,
     paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS},
 };
 use crate::{
     console::{
-        lists::ListFilter,
         pages::settings::{webhook::attempts, webhook_forms::event_text},
-        parts::tables,
+        prelude::*,
         resources::{
             Below, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, State},
             Step,
         },
-        text,
     },
     domain::{events::EventType, webhooks::DeliveryStatus},
-    error::Result,
-    market::Reader,
     operations::{access::Platform, webhook_deliveries},
     store::records::{Records, any_record::AnyRecord, webhook_deliveries::WEBHOOK_DELIVERIES},
     string_enum::StringEnum,

@@ -1,17 +1,14 @@
 //! Upload grants of teams. A new token is shown once.
 
-use uuid::Uuid;
-
 use super::{GRANTS, TEAM_TABS, TEAMS, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
+        prelude::*,
         resources::{
             self, Input, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, Size, State, Word},
             Step,
         },
-        text,
     },
     domain::{
         assets::Exclusivity,
@@ -21,7 +18,6 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::Error,
     operations::{
         grants as operations, records,
         team_grants::{self, TeamGrantInput},

@@ -1,14 +1,8 @@
 //! What several forms of operators take: the team that they are about, and the ID of a record.
 
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        forms::{Fields, problem},
-        resources::Input,
-    },
+    console::{prelude::*, resources::Input},
     domain::teams::Team,
-    error::{Error, Result},
     market::Writer,
     operations::teams,
     store::records::any_record::AnyRecord,

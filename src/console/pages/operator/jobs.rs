@@ -3,20 +3,17 @@
 use super::TEAMS;
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, State, Word},
             Step,
         },
-        text,
     },
     domain::{
         jobs::{JobKind, JobState},
         row_ids::JobRowId,
     },
-    error::{Error, Result},
     operations::job_changes,
     store::records::{
         Records,

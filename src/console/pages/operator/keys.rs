@@ -1,17 +1,14 @@
 //! Keys of teams, and those of operators. A new secret is shown once.
 
-use uuid::Uuid;
-
 use super::{KEYS, OPERATOR_KEYS, TEAM_TABS, TEAMS, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
+        prelude::*,
         resources::{
             self, Input, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, State, Word},
             Step,
         },
-        text,
     },
     domain::{
         keys::{KeyOperation, KeyStatus, KeyTimes, TeamKeyScope},
@@ -20,7 +17,6 @@ use crate::{
         state_machine::StateMachine,
         time::Timestamp,
     },
-    error::{Error, Result},
     operations::keys,
     store::records::{
         Records,

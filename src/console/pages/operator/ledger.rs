@@ -1,26 +1,18 @@
 //! Entries of the ledger, with their postings.
 
-use maud::{Markup, html};
-
 use super::{TEAMS, id_of};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
-        parts::tables::{self, Head},
+        prelude::*,
         resources::{
             Below, Resource, Shown,
             Shows::{Id, Moment, Plain, Record, Word},
         },
-        text,
-        visit::Context,
     },
     domain::{
         ledger::{AccountKind, EntryType},
         money::Cents,
     },
-    error::Result,
-    market::Reader,
     operations::{
         access::Platform,
         balances::{self, NamedPosting},

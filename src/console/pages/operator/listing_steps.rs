@@ -1,22 +1,18 @@
 //! What operators do to listings: what their vendors do, in their names, and what the market decides.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::id_of;
 use crate::{
     console::{
-        parts::tables::{self, Head},
+        prelude::*,
         resources::{self, Input, Step},
     },
     domain::{
         listing_lifecycle::{ListingState, Operation},
         listings::{Actor, CatalogStatus, ListingStatus, ReviewStatus},
     },
-    error::Result,
-    market::{Reader, Writer},
+    market::Writer,
     operations::{
-        access::{ActingOperator, Platform, Vendor},
+        access::{ActingOperator, Platform},
         certifications, listing_assets, listing_lifecycle as lifecycle, listings, records,
     },
     store::records::{

@@ -1,26 +1,16 @@
 //! Listings of all vendors, in every stage.
 
-use maud::{Markup, html};
-
 use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_steps};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
-        parts::{
-            tables::{self, Head},
-            text,
-        },
+        prelude::*,
         resources::{
             self, Below, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Money, Number, Plain, Record, State, Text, Word},
             Step,
         },
-        visit::Context,
     },
     domain::listings::{CatalogStatus, LifecycleStage, ReviewStatus},
-    error::Result,
-    market::Reader,
     operations::{access::Platform, records},
     store::records::{
         Filters, Records,

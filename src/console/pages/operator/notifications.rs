@@ -3,14 +3,12 @@
 use super::{OPPORTUNITIES, PROJECT_BIDS, PROJECTS, TEAMS, id_of};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Resource, Shown,
             Shows::{Flag, Id, Moment, Plain, Record, Word},
             Step,
         },
-        text,
     },
     domain::{listings::Actor, notifications::NotificationType},
     operations::notifications,

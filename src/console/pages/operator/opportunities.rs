@@ -1,18 +1,14 @@
 //! Opportunities that buyers post, for listings and for projects.
 
-use uuid::Uuid;
-
 use super::{OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, id_of, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Input, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word},
             Step,
         },
-        text,
     },
     domain::{
         listings::Actor,
@@ -21,12 +17,8 @@ use crate::{
         state_machine::StateMachine,
         time::Timestamp,
     },
-    error::{Error, Result},
     market::Writer,
-    operations::{
-        access::{ActingOperator, Buyer},
-        opportunities, teams,
-    },
+    operations::{access::ActingOperator, opportunities, teams},
     store::records::{
         Records,
         any_record::{AnyRecord, Value},

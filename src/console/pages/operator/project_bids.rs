@@ -1,21 +1,15 @@
 //! Bids of vendors on projects.
 
-use maud::{Markup, html};
-
 use super::{OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TASKSETS, TEAMS, id_of};
 use crate::{
     console::{
-        lists::ListFilter,
-        parts::{
-            tables, text,
-            timeline::{self, Entry},
-        },
+        parts::timeline::{self, Entry},
+        prelude::*,
         resources::{
             self, Below, Input, Resource, Shown,
             Shows::{Id, Moment, Number, Record, Records as Linked, State},
             Step,
         },
-        visit::Context,
     },
     domain::{
         listings::Actor,
@@ -24,10 +18,9 @@ use crate::{
         state_machine::StateMachine,
         time::Timestamp,
     },
-    error::{Error, Result},
-    market::{Reader, Writer},
+    market::Writer,
     operations::{
-        access::{ActingOperator, Buyer, Platform, Vendor},
+        access::{ActingOperator, Platform},
         project_bids, teams,
     },
     store::records::{

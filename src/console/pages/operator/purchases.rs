@@ -1,33 +1,23 @@
 //! Purchases of all buyers.
 
-use maud::{Markup, html};
-
 use super::{
     LISTINGS, TEAMS, id_of,
     ledger::{LEDGER, account_words},
 };
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-        },
+        prelude::*,
         resources::{
             Resource, Shown,
             Shows::{Flag, Id, Moment, Money, Plain, Record, State, Word},
             Step,
         },
-        text,
     },
     domain::{
         ledger::Posting,
         listings::Actor,
         purchases::{PurchaseKind, PurchaseStatus},
     },
-    error::{Error, Result},
-    market::Reader,
     operations::{
         access::Platform,
         ledger::{self, RefundPart},

@@ -1,33 +1,22 @@
 //! Quality runs of all teams, with what their checks found.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of};
 use crate::{
     console::{
-        forms::problem,
-        lists::ListFilter,
-        parts::{
-            badges::{self, Tone},
-            kinds,
-            tables::{self, Head},
-            text,
-        },
+        parts::kinds,
+        prelude::*,
         resources::{
             self, Below, Input, Resource, Shown,
             Shows::{Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word},
             Step,
         },
-        visit::Context,
     },
     domain::{
         quality_checks::CheckStatus,
         quality_runs::{RunOperation, RunStatus, RunTrigger},
         state_machine::StateMachine,
     },
-    error::{Error, Result},
-    market::{Reader, Writer},
+    market::Writer,
     operations::{
         access::Platform, assets, listing_lifecycle, operator_views, quality_runs as operations, records,
         teams,

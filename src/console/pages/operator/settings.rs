@@ -1,22 +1,8 @@
 //! The settings in force, with where each value comes from.
 
-use maud::{Markup, html};
-
 use crate::{
     config::ListedSetting,
-    console::{
-        address::Query,
-        answer::{Answer, Content},
-        forms::Inputs,
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::{
-            fields::{self, Field},
-            tables::{self, Head},
-        },
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::{address::Query, forms::Inputs, prelude::*},
     operations::access::Operator,
 };
 

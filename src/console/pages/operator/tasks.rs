@@ -1,26 +1,19 @@
 //! Tasks of tasksets, their versions, and the builds of those.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{BUILDS, TASK_TABS, TASKS, TASKSETS, TEAMS, VERSIONS, id_of};
 use crate::{
     console::{
-        forms::problem,
-        lists::ListFilter,
-        parts::{tables, text},
+        prelude::*,
         resources::{
             self, Below, Input, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
             Step,
         },
-        visit::Context,
     },
     domain::tasks::BuildStatus,
-    error::{Error, Result},
-    market::{Reader, Writer},
+    market::Writer,
     operations::{
-        access::{ActingOperator, Platform, Vendor},
+        access::{ActingOperator, Platform},
         records,
         task_changes::{self, TaskInput},
         teams,

@@ -1,28 +1,19 @@
 //! Tasksets of all vendors, and the imports of their traces.
 
-use maud::{Markup, html};
-
 use super::{LISTING_TABS, TASKS, TASKSETS, TEAMS, TRACE_IMPORTS, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
-        parts::{
-            tables::{self, Head},
-            text,
-        },
+        prelude::*,
         resources::{
             self, Below, Input, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, Size, State},
             Step,
         },
-        visit::Context,
     },
     domain::{
         tasks::Column,
         trace_imports::{RejectedLine, TraceImportStatus},
     },
-    error::{Error, Result},
-    market::Reader,
     operations::{access::Platform, task_changes},
     store::records::{
         Records,

@@ -1,24 +1,15 @@
 //! What the page of a team has below its fields: its wallet, its keys and grants, numbers, and lists of its records.
 
-use maud::{Markup, html};
-
 use super::{
     ASSETS, GRANTS, KEYS, LISTINGS, OPPORTUNITIES, PROJECT_BIDS, PROJECTS, RUNS, TASKSETS, grants, id_of,
     keys,
 };
 use crate::{
     console::{
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-            text,
-        },
+        prelude::*,
         resources::{Below, Resource, may_act, path_of},
-        visit::Context,
     },
     domain::money::Cents,
-    error::Result,
-    market::Reader,
     operations::{access::Platform, operator_views, records},
     store::{
         records::{

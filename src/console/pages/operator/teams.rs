@@ -1,22 +1,16 @@
 //! All teams.
 
-use maud::html;
-
 use super::{TEAM_TABS, TEAMS, id_of, team_below};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Below, Input, Resource, Shown,
             Shows::{Id, Many, Moment, Number, Plain, State},
             Step,
         },
-        text,
     },
     domain::{listings::Actor, teams::Role, time::Timestamp},
-    error::Result,
-    market::Reader,
     operations::{
         access::Platform,
         operator_views, team_closures,

@@ -3,18 +3,14 @@
 use super::{TEAMS, inputs};
 use crate::{
     console::{
-        forms::{Fields, problem},
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             self, Input, Resource, Shown,
             Shows::{Id, Moment, Money, Plain, Record},
             Step,
         },
-        text,
     },
     domain::{listings::Actor, money::Cents, typed_numbers::parse_amount},
-    error::{Error, Result},
     operations::wallet,
     store::records::{
         Records,

@@ -1,28 +1,18 @@
 //! Wallets of teams that explain themselves: what their balances consist of, and whether the ledger agrees.
 
-use maud::{Markup, html};
-
 use super::{
     TEAMS,
     ledger::{LEDGER, reason_words},
 };
 use crate::{
     console::{
-        navigation::{NavigationItem, Section},
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-        },
+        prelude::*,
         resources::{
             Below, Resource, Shown,
             Shows::{Money, Plain, Record},
         },
-        text,
-        visit::Context,
     },
     domain::{ledger::AccountKind, money::Cents},
-    error::{Error, Result},
-    market::Reader,
     operations::{
         access::Platform,
         balances::{self, ExplainedWallet, Origin},

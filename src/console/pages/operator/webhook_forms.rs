@@ -1,26 +1,16 @@
 //! Forms about webhooks whose address is looked up before the change: adding one, and changing one.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{paths::WEBHOOKS, webhooks::Webhooks};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs, problem},
-        notices::Notice,
-        page::{FormPage, Page, PageRow},
+        forms::Inputs,
+        page::PageRow,
         pages::settings::webhook_forms::{Input, fields_of},
-        parts::{
-            fields::{self, Field},
-            secrets,
-        },
+        parts::secrets,
+        prelude::*,
         resources::{RecordList, RecordPage, RecordStep, Resource},
-        visit::Visit,
     },
     domain::events::EventType,
-    error::{Error, Result},
     operations::{
         access::ActingOperator,
         records,

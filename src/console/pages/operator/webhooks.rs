@@ -6,17 +6,14 @@ use super::{
 };
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
+        prelude::*,
         resources::{
             Resource, Revealed, Shown,
             Shows::{Id, Many, Moment, Plain, Record, State, Word},
             Step,
         },
-        text,
     },
     domain::webhooks::WebhookStatus,
-    error::Result,
     market::Writer,
     operations::{
         access::ActingOperator,

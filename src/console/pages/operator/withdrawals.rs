@@ -1,23 +1,16 @@
 //! Withdrawals of earnings, which the market pays outside the marketplace.
 
-use maud::html;
-
 use super::{TEAMS, id_of, inputs};
 use crate::{
     console::{
-        lists::ListFilter,
-        navigation::{NavigationItem, Section},
-        parts::tables,
+        prelude::*,
         resources::{
             self, Below, Input, Resource, Shown,
             Shows::{Id, Moment, Money, Record, State},
             Step,
         },
-        text,
     },
     domain::{listings::Actor, withdrawals::WithdrawalStatus},
-    error::Result,
-    market::Reader,
     operations::{access::Platform, teams, withdrawals},
     store::records::{Records, any_record::AnyRecord, withdrawals::WITHDRAWALS},
 };

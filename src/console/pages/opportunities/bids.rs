@@ -2,25 +2,12 @@
 
 use std::collections::HashMap;
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::vendors;
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
         csv,
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields, tables, text,
-            timeline::{self, Entry},
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::timeline::{self, Entry},
+        prelude::*,
     },
     domain::{
         listings::Actor,
@@ -28,9 +15,8 @@ use crate::{
         project_bids::BidOperation,
         state_machine::StateMachine,
     },
-    error::{Error, Result},
     market::Writer,
-    operations::{access::Buyer, project_bids},
+    operations::project_bids,
 };
 
 /// A decision about a bid.

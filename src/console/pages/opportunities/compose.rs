@@ -2,24 +2,11 @@
 
 use std::collections::HashMap;
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{find_own, kind_word, why_not};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Choice, Field},
-            kinds, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{fields::Choice, kinds},
+        prelude::*,
     },
     domain::{
         assets::Kind,
@@ -32,8 +19,8 @@ use crate::{
         opportunity_lifecycle::OpportunityOperation,
         time::{Day, Timestamp},
     },
-    error::{Error, LocSegment, Problem, Result},
-    operations::{access::Buyer, opportunities},
+    error::{LocSegment, Problem},
+    operations::opportunities,
     string_enum::StringEnum,
 };
 

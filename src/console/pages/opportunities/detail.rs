@@ -1,29 +1,17 @@
 //! The page of an opportunity for its buyer, with all steps. Vendors that may read it are led to the page of the request.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{api_path, bids, facts, kind_word, status_badge, vendors, why_not, words_of_buyer};
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
         csv::{self, Part},
-        page::Page,
-        parts::{tables, text},
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::{
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
     },
-    error::{Error, Result},
-    market::Reader,
-    operations::{
-        access::{Buyer, Member, Vendor},
-        opportunities::{self, OwnedOpportunity},
-    },
+    operations::opportunities::{self, OwnedOpportunity},
 };
 
 /// Number of bids on the page.

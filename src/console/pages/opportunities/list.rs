@@ -1,27 +1,13 @@
 //! The list of a buyer's opportunities.
 
-use maud::{Markup, html};
-
 use super::{kind_word, status_badge, status_word};
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        parts::{
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::prelude::*,
     domain::{
         opportunities::{OpportunityKind, OpportunityStatus},
         time::Timestamp,
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Buyer, team_records},
+    operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::opportunities::TeamOpportunity},
     string_enum::StringEnum,
 };

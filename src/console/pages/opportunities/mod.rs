@@ -35,15 +35,10 @@ pub mod list;
 pub mod steps;
 pub mod vendors;
 
-use maud::{Markup, html};
-
 use crate::{
     console::{
-        parts::{
-            badges::{self, Tone},
-            kinds, markdown, tables, text,
-        },
-        visit::Visit,
+        parts::{kinds, markdown},
+        prelude::*,
     },
     domain::{
         money::Cents,
@@ -52,12 +47,7 @@ use crate::{
         state_machine::StateMachine,
         time::Timestamp,
     },
-    error::Result,
-    market::Reader,
-    operations::{
-        access::Buyer,
-        opportunities::{self, OwnedOpportunity},
-    },
+    operations::opportunities::{self, OwnedOpportunity},
 };
 
 /// Returns the opportunity of the buyer that a page is about, with its newest bids.

@@ -1,33 +1,16 @@
 //! The steps of an opportunity: publishing it, moving its deadline, closing and canceling it. None can be undone, so
 //! each asks.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{compose::end_of_day, find_own, why_not};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            text,
-        },
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{
         listings::Actor,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
     },
-    error::{Error, Result},
     market::Writer,
-    operations::{access::Buyer, opportunities},
+    operations::opportunities,
 };
 
 /// A step that a buyer confirms.

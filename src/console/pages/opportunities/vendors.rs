@@ -2,30 +2,13 @@
 
 use std::collections::HashMap;
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{find_own, why_not};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-        },
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{
         listings::Actor, opportunities::OpportunityStatus, opportunity_lifecycle::OpportunityOperation,
     },
-    error::{Error, Result},
     operations::{
-        access::Buyer,
         opportunities::{self, OwnedOpportunity},
         vendors,
     },

@@ -1,14 +1,8 @@
 //! The checklist of what submitting a listing needs.
 
-use maud::{Markup, html};
-
 use super::plain;
 use crate::{
-    console::{
-        parts::{badges::Tone, icons},
-        paths,
-        visit::Context,
-    },
+    console::{parts::icons, prelude::*},
     error::{LocSegment, Problem},
     operations::own_listings::OwnListingPage,
 };

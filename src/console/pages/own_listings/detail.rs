@@ -1,35 +1,22 @@
 //! The page of one of a vendor's own listings.
 
-use maud::{Markup, html};
-
 use super::{checklist, reviews, state_badge, steps, title_of, why_not};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
         parts::{
-            about,
-            badges::{self, Tone},
-            cards, evidence, kinds,
+            about, cards, evidence, kinds,
             listing_view::{self, bids_text, sample_text},
             markdown,
-            tables::{self, Head},
-            text,
             timeline::{self, Entry},
         },
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::{
         inventory::Asset,
         listing_lifecycle::Operation,
         listings::{Actor, CatalogStatus, Event, LifecycleStage, ReviewStatus},
     },
-    error::Result,
-    operations::{
-        access::Vendor,
-        own_listings::{self, OwnListingPage},
-    },
+    operations::own_listings::{self, OwnListingPage},
     store::listing_history::HistoryEvent,
 };
 

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace_index::Facet;
-use maud::{Markup, html};
 
 use super::{
     list_state::{LISTINGS_PER_PAGE, ListState, NO_ASSETS, REVIEWS, SKIPPED, STAGES, VIEW},
@@ -12,35 +11,31 @@ use super::{
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content, FILTERS_FORM},
+        answer::FILTERS_FORM,
         csv::{self, Part},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        pages::catalog::{facets, found::Found, names, names::Names, state::SORT},
-        parts::{
-            badges, fields, icons,
-            listing_cells::amount,
-            tables::{self, Head},
-            tabs::{self, Tab},
-            text,
+        pages::catalog::{
+            facets,
+            found::Found,
+            names::{self, Names},
+            state::SORT,
         },
-        paths,
-        visit::{Context, Visit},
+        parts::{
+            icons,
+            listing_cells::amount,
+            tabs::{self, Tab},
+        },
+        prelude::*,
     },
     domain::{
         browse::SortOrder,
         listings::{LifecycleStage, ReviewStatus, WorkspaceView},
     },
-    error::{Error, Result},
-    market::Reader,
     operations::{
-        access::{Member, Vendor},
         browse_filters::TEXT_PARAMETER,
         own_listings::{self, OwnListings as OwnListingRows},
     },
     store::own_listings::OwnListing,
     string_enum::StringEnum,
-    web::limits::Budget,
 };
 
 /// Number of listings that are read at once for a file.

@@ -35,20 +35,13 @@ mod list_state;
 pub mod reviews;
 pub mod steps;
 
-use maud::Markup;
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        forms::without_names,
-        pages::deals,
-        parts::badges::{self, Tone},
-    },
+    console::{forms::without_names, pages::deals, prelude::*},
     domain::{
         listing_lifecycle::Operation,
         listings::{LifecycleStage, ListingStatus, ReviewStatus},
     },
-    error::{Error, StateCode},
+    error::StateCode,
     operations::listing_lifecycle::Obstacles,
     store::listings::ListingRow,
 };

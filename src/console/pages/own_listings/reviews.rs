@@ -1,22 +1,16 @@
 //! Rounds of a listing's review with their notes, and what has changed since the last approval.
 
-use maud::{Markup, html};
-
 use super::{state_badge, title_of};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
         parts::{
-            differences, tables, text,
+            differences,
             timeline::{self, Entry},
         },
-        paths,
-        visit::Visit,
+        prelude::*,
     },
     domain::reviews::ReviewDecision,
-    error::Result,
-    operations::{access::Vendor, listings, reviews},
+    operations::{listings, reviews},
     store::{listings::ListingRow, reviews::Review},
 };
 

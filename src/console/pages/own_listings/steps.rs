@@ -1,32 +1,15 @@
 //! The steps of a listing: submitting, withdrawing, publishing, taking it out of the catalog, archiving, and restoring it. Each
 //! asks, and says what happens.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{in_words, plain, title_of, why_not};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields, findings, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{parts::findings, prelude::*},
     domain::{
         listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage},
     },
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::Vendor,
         listing_lifecycle,
         own_listings::{self, StepFacts},
     },

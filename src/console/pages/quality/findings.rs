@@ -1,28 +1,13 @@
 //! What the latest runs found, by check; and the findings of one check by asset and by file.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{FINDINGS, tabs};
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            badges, evidence, findings, kinds,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{evidence, findings, kinds},
+        prelude::*,
     },
-    error::Result,
-    market::Reader,
-    operations::{
-        access::Vendor,
-        quality_reports::{self, MAX_RUNS_OF_FINDINGS},
-    },
+    operations::quality_reports::{self, MAX_RUNS_OF_FINDINGS},
     store::{
         quality_checks::{CheckRow, CheckedAsset},
         quality_reports::FoundByCheck,

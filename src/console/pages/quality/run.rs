@@ -1,20 +1,13 @@
 //! The page of a quality run: of a listing, or of an asset that was deleted. The run of another asset is below the page of
 //! its asset.
 
-use maud::html;
-
 use super::{kind, name, run_path};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{about, findings, tables},
-        paths,
-        visit::{Context, Visit},
+        parts::{about, findings},
+        prelude::*,
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, notifications, quality_reports, quality_runs::CheckedRun},
+    operations::{notifications, quality_reports, quality_runs::CheckedRun},
     store::{
         notifications::Notification,
         records::team_lists::quality_runs::{RunSubject, TeamRun},

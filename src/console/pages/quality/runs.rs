@@ -1,25 +1,13 @@
 //! The list of all quality runs of a vendor.
 
-use maud::{Markup, html};
-
 use super::{kind, name, run_path, tabs};
 use crate::{
     console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        parts::{
-            findings, kinds,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
+        parts::{findings, kinds},
+        prelude::*,
     },
     domain::{assets::Kind, quality_runs::RunOutcome},
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, team_records},
+    operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::quality_runs::TeamRun},
     string_enum::StringEnum,
 };

@@ -1,32 +1,15 @@
 //! The page on which a vendor bids on a project.
 
-use maud::html;
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            text,
-        },
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{
         collections::Collection,
         listings::Actor,
         opportunities::{Attachment, Opportunity, OpportunityKind},
         project_bids::{BidFields, MAX_ATTACHMENTS, MAX_TASKS, MAX_TIMELINE_DAYS},
     },
-    error::{Error, LocSegment, Problem, Result},
-    market::Reader,
-    operations::{access::Vendor, opportunities, project_bids},
+    error::{LocSegment, Problem},
+    operations::{opportunities, project_bids},
 };
 
 const TASKS: &str = "num_tasks";

@@ -1,26 +1,10 @@
 //! The vendor's bids on projects: their list, and the page of each.
 
-use maud::{Markup, html};
-
 use super::{status_badge, status_words};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        lists::{Asked, Column, List, ListFilter},
-        page::Page,
-        pages::opportunities::bids as made_bids,
-        parts::{
-            about,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{pages::opportunities::bids as made_bids, parts::about, prelude::*},
     domain::opportunities::{Bid, BidStatus, Opportunity},
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, notifications, project_bids, team_records},
+    operations::{notifications, project_bids, team_records},
     store::{
         notifications::Notification,
         records::{Filters, pages::TeamPage, team_lists::project_bids::TeamProjectBid},

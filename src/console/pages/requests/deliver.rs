@@ -1,31 +1,13 @@
 //! The page on which tasksets are delivered for an accepted bid. A delivery cannot be changed later.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            text,
-        },
-        paths,
-        visit::Visit,
-    },
+    console::{forms::Inputs, prelude::*},
     domain::{
         listings::Actor,
         opportunities::{Bid, BidStatus, Opportunity},
         project_bids::MAX_DELIVERY_TASKSETS,
     },
-    error::{Error, Result},
-    market::Reader,
-    operations::{access::Vendor, project_bids},
+    operations::project_bids,
     store::tasksets::TasksetSummary,
 };
 

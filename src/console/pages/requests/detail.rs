@@ -1,26 +1,13 @@
 //! The page of a request: what the buyer wants, what of the vendor fits, and how to answer.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
         pages::opportunities::{facts, kind_word, status_badge, words_of_buyer},
-        parts::{
-            about, kinds,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{about, kinds},
+        prelude::*,
     },
     domain::opportunities::{Opportunity, OpportunityKind},
-    error::Result,
-    market::Reader,
     operations::{
-        access::Vendor,
         notifications,
         opportunities::{self, Fitting, FittingSupply},
         project_bids,

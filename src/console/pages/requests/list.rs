@@ -1,29 +1,17 @@
 //! The list of requests that a vendor can answer.
 
-use maud::{Markup, html};
-
 use super::{status_badge, status_words};
 use crate::{
     console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
         pages::opportunities::{budget, kind_word},
-        parts::{
-            kinds,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
+        parts::kinds,
+        prelude::*,
     },
     domain::{
         assets::Kind,
         opportunities::{BudgetUnit, OpportunityKind},
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, opportunities},
+    operations::opportunities,
     store::records::{Filters, pages::TeamPage, team_lists::requests::OpenRequest},
     string_enum::StringEnum,
 };

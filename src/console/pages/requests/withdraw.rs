@@ -1,24 +1,9 @@
 //! The page on which a bid on a project is withdrawn. It asks first, since the bid is lost.
 
-use maud::html;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields,
-        },
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{listings::Actor, opportunities::BidStatus},
-    error::Result,
-    operations::{access::Vendor, project_bids},
+    operations::project_bids,
 };
 
 /// The page.

@@ -1,13 +1,7 @@
 //! The newest requests of buyers on the start of a vendor, and what of the vendor fits them.
 
-use maud::{Markup, html};
-
 use crate::{
-    console::{
-        parts::{icons, text},
-        paths,
-        visit::Context,
-    },
+    console::{parts::icons, prelude::*},
     domain::time::Timestamp,
     operations::opportunities::AskedFor,
 };

@@ -1,41 +1,21 @@
 //! The bids on listings of the team: the list, one of them, and the questions before one is accepted or declined. They never say
 //! who bids.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{file_time, hold_text};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        notices::Notice,
-        page::{FormPage, Page},
         pages::bids::{badge, word},
-        parts::{
-            about,
-            badges::{self, Tone},
-            fields,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::about,
+        prelude::*,
     },
     domain::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
         purchases::Charges,
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, notifications, offers, proposed_sales, team_records},
+    operations::{notifications, offers, proposed_sales, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::ReceivedOffer},
     string_enum::StringEnum,
-    web::limits::Budget,
 };
 
 /// The list.

@@ -1,24 +1,9 @@
 //! The form that converts available earnings into credits.
 
-use maud::html;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::listings::Actor,
-    error::Result,
-    operations::{access::Vendor, money_summaries, wallet},
+    operations::{money_summaries, wallet},
 };
 
 /// Path of the page.

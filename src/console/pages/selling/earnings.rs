@@ -1,24 +1,9 @@
 //! The earnings of the team: what is available, what is on hold and until when, and the months.
 
-use maud::{Markup, html};
-
 use super::{convert, earnings_chart, hold_text, payout, release_text, withdraw};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        pages::wallet::entries,
-        parts::{
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::{pages::wallet::entries, prelude::*},
     operations::{
-        access::Vendor,
         money_summaries::{self, EarningsOutlook},
         payouts,
     },

@@ -1,14 +1,11 @@
 //! What waits for a vendor, as one list, the most urgent first.
 
-use maud::{Markup, html};
-
 use crate::{
     console::{
         address::Query,
         pages::inventory::state::STAGE,
-        parts::{badges::Tone, icons, kinds, text},
-        paths,
-        visit::Context,
+        parts::{icons, kinds},
+        prelude::*,
     },
     domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
     operations::vendor_attention::{Attention, First},

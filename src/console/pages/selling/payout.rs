@@ -1,28 +1,8 @@
 //! How the market pays the team: a form that writes it, and never shows it.
 
-use maud::{Markup, html};
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        pages::settings,
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
-    error::Result,
-    operations::{
-        access::Vendor,
-        payouts::{self, MAX_LENGTH, PayoutState},
-    },
+    console::{pages::settings, prelude::*},
+    operations::payouts::{self, MAX_LENGTH, PayoutState},
 };
 
 /// Field with the text.

@@ -1,27 +1,15 @@
 //! The statement of a sale, which can be printed. It names the market as the other party, and never the buyer.
 
-use maud::{Markup, html};
-
 use super::{bids, sales};
 use crate::{
     console::{
-        answer::{Answer, Content},
-        page::Page,
         pages::deals,
-        parts::{
-            about,
-            badges::{self, Tone},
-            icons, tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{about, icons},
+        prelude::*,
     },
     domain::purchases::{PaidStatus, PurchaseKind},
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, notifications, team_records},
+    operations::{notifications, team_records},
     store::records::team_lists::sales::TeamSale,
-    web::limits::Budget,
 };
 
 /// The page.

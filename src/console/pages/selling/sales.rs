@@ -1,33 +1,15 @@
 //! The sales of the team.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::file_time;
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        navigation::{NavigationItem, Section},
-        pages::deals,
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::{pages::deals, prelude::*},
     domain::{
         purchases::{PaidStatus, PurchaseKind},
         record_filters::Period,
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Vendor, team_records},
+    operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::sales::TeamSale},
     string_enum::StringEnum,
-    web::limits::Budget,
 };
 
 /// The list.

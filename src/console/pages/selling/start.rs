@@ -1,20 +1,10 @@
 //! The start of a vendor: what waits for it, and how its business goes.
 
-use maud::{Markup, html};
-
 use super::{asked, earnings, earnings_chart, needs, release_text, withdraw};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::{tables, text},
-        paths,
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::prelude::*,
     operations::{
-        access::{BrowseGate, Vendor},
+        access::BrowseGate,
         opportunities,
         vendor_attention::{self, Business},
     },

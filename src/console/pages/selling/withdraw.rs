@@ -1,24 +1,9 @@
 //! The form that requests a withdrawal of available earnings.
 
-use maud::html;
-
 use super::payout;
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::Visit,
-    },
-    error::Result,
-    operations::{access::Vendor, money_summaries, payouts, withdrawals},
+    console::prelude::*,
+    operations::{money_summaries, payouts, withdrawals},
 };
 
 /// Path of the page.

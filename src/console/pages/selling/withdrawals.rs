@@ -1,24 +1,10 @@
 //! The withdrawals of the team's earnings.
 
-use maud::{Markup, html};
-
 use super::{file_time, withdraw};
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::prelude::*,
     domain::withdrawals::WithdrawalStatus,
-    error::Result,
-    market::Reader,
-    operations::{access::Member, team_records},
+    operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::withdrawals::TeamWithdrawal},
     string_enum::StringEnum,
 };

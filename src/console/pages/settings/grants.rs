@@ -1,34 +1,14 @@
 //! The upload grants of a vendor: creating one, and revoking it.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{below_settings, tabs};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Field},
-            secrets,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{parts::secrets, prelude::*},
     domain::{
         assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
     },
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::Vendor,
         groups,
         team_grants::{self, TeamGrantInput},
     },

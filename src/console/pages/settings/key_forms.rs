@@ -1,28 +1,14 @@
 //! Forms about keys of the team: creating, replacing, and revoking one.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields::{self, Choice, Field},
-            secrets, tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
+        parts::{fields::Choice, secrets},
+        prelude::*,
     },
     domain::{
         keys::{KeyTimes, TeamKeyScope},
         time::{Day, Timestamp},
     },
-    error::{Error, Result},
     market::Writer,
     operations::{
         access::{BoundTeam, sessions},

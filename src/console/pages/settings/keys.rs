@@ -1,26 +1,13 @@
 //! The keys of the team.
 
-use maud::{Markup, html};
-
 use super::{
     below_settings,
     key_forms::{NEW, scope_text},
     tabs,
 };
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::prelude::*,
     domain::{keys::KeyStatus, time::Timestamp},
-    error::Result,
     operations::{
         access::BoundTeam,
         team_keys::{self, TeamKey},

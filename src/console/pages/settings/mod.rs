@@ -10,13 +10,9 @@ pub mod webhook;
 pub mod webhook_forms;
 pub mod webhooks;
 
-use maud::Markup;
-
 use crate::console::{
-    answer::Content,
     parts::tabs::{self, Tab},
-    paths,
-    visit::Context,
+    prelude::*,
 };
 
 /// Name of the profile, below which the other settings are.

@@ -1,24 +1,9 @@
 //! The mutual NDA: its text, its acceptance by the team, and when that was.
 
-use maud::{Markup, html};
-
 use super::{below_settings, tabs};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields, markdown, tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{parts::markdown, prelude::*},
     domain::{bundles::hexadecimal, teams::Team},
-    error::{Error, Result},
     operations::{
         access::AuthenticatedTeam,
         nda::{self, current_text},

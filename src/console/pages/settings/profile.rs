@@ -1,24 +1,9 @@
 //! The profile of a team: what the market knows about it, and who can change what.
 
-use maud::{Markup, html};
-
 use super::tabs;
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        frame,
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{frame, prelude::*},
     domain::teams::Team,
-    error::Result,
     operations::access::BoundTeam,
 };
 

@@ -1,24 +1,8 @@
 //! The sessions of people who have signed in for the team, or with an operator's key.
 
-use maud::{Markup, html};
-
 use super::{below_settings, tabs};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        forms::Fields,
-        notices::Notice,
-        page::{Action, Page},
-        parts::{
-            badges::{self, Tone},
-            fields,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::prelude::*,
     operations::access::{
         Authenticated,
         sessions::{self, Session},

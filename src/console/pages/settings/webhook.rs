@@ -1,8 +1,5 @@
 //! A webhook of the team, its deliveries, and its buttons.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{
     webhook_forms::{below_webhooks, event_text, path},
     webhooks::{events_text, state},
@@ -10,25 +7,12 @@ use super::{
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
-        changes::{self, Change},
         csv::{self, Part},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{Action, Page},
-        parts::{
-            badges::{self, Tone},
-            fields,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::webhooks::{DeliveryStatus, WebhookStatus},
-    error::{Error, Result},
     market::Writer,
-    operations::{access::Member, team_webhooks, webhooks::WebhookChange},
+    operations::{team_webhooks, webhooks::WebhookChange},
     store::{webhook_attempts::Attempt, webhook_deliveries::Delivery, webhooks::Webhook},
     string_enum::StringEnum,
 };

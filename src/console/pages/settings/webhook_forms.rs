@@ -1,27 +1,10 @@
 //! Forms about webhooks of the team: adding, changing, and deleting one, and replacing its secret.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            fields::{self, Field},
-            secrets, tables, text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::{forms::Inputs, parts::secrets, prelude::*},
     domain::events::EventType,
-    error::{Error, Result},
     market::Writer,
     operations::{
-        access::Member,
         team_webhooks,
         webhooks::{CheckedUrl, WebhookChange},
     },

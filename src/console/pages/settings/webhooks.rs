@@ -1,23 +1,8 @@
 //! The webhooks of the team.
 
-use maud::{Markup, html};
-
 use super::{below_settings, tabs, webhook_forms};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
-    domain::webhooks::WebhookDisabledReason,
-    error::Result,
-    operations::{access::Member, team_webhooks},
+    console::prelude::*, domain::webhooks::WebhookDisabledReason, operations::team_webhooks,
     store::webhooks::Webhook,
 };
 

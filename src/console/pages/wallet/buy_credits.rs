@@ -1,25 +1,10 @@
 //! The form with which credits are requested.
 
-use maud::html;
-
 use super::where_to_pay;
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            fields::{self, Field},
-            tables, text,
-        },
-        paths,
-        visit::Visit,
-    },
+    console::prelude::*,
     domain::{credit_purchases::MAX_REQUESTED_AMOUNT, listings::Actor},
-    error::Result,
-    operations::{access::Member, credit_purchases, wallet},
+    operations::{credit_purchases, wallet},
 };
 
 /// The page.

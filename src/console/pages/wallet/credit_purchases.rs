@@ -1,33 +1,14 @@
 //! The credits that a team has bought or asked for.
 
-use maud::{Markup, html};
-
 use super::where_to_pay;
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        lists::{Asked, Column, List, ListFilter},
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            badges::{self, Tone},
-            fields,
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::{Context, Visit},
-    },
+    console::prelude::*,
     domain::{
         credit_purchases::{CreditPurchaseOperation, CreditPurchaseStatus},
         listings::Actor,
         state_machine::StateMachine,
     },
-    error::Result,
-    market::Reader,
-    operations::{access::Member, credit_purchases, team_records},
+    operations::{credit_purchases, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
     string_enum::StringEnum,
 };

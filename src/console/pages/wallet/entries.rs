@@ -1,25 +1,9 @@
 //! The entries in the accounts of a team: its credits, and its earnings.
 
-use maud::{Markup, html};
-
 use crate::{
-    console::{
-        answer::Content,
-        lists::{Asked, Column, List, ListFilter},
-        parts::{
-            tables::{self, Head},
-            text,
-        },
-        paths,
-        visit::Context,
-    },
+    console::prelude::*,
     domain::{ledger::EntryType, money::Cents},
-    error::Result,
-    market::Reader,
-    operations::{
-        access::Member,
-        team_records::{self, WalletLine},
-    },
+    operations::team_records::{self, WalletLine},
     store::records::{Filters, pages::TeamPage, team_lists::wallet_entries::AccountEntry},
     string_enum::StringEnum,
 };

@@ -4,23 +4,11 @@ pub mod buy_credits;
 pub mod credit_purchases;
 pub mod entries;
 
-use maud::{Markup, html};
-
 use super::deals;
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::{badges, tables, text},
-        paths,
-        visit::{Context, Visit},
-    },
+    console::prelude::*,
     domain::{credit_purchases::CreditPurchaseStatus, money::Cents},
-    error::Result,
-    market::Reader,
     operations::{
-        access::Member,
         team_records::{self, WalletLine},
         wallet,
     },

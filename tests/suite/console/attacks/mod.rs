@@ -47,7 +47,7 @@ async fn crawl(browser: &Browser<'_>) -> Crawl {
     let shown = console::pages().into_iter().filter(|row| row.is_shown && !row.path.contains('{'));
     let mut pending: VecDeque<String> = shown.map(|row| format!("{PREFIX}{}", row.path)).collect();
     while let Some(address) = pending.pop_front() {
-        if address.contains("/assets/") || crawl.pages.contains_key(&address) {
+        if address.starts_with("/console/assets/") || crawl.pages.contains_key(&address) {
             continue;
         }
         let count = counts.entry(pattern_of(&address)).or_default();

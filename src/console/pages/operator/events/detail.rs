@@ -1,19 +1,9 @@
 //! An event, with its data.
 
-use maud::html;
-
 use super::{EVENTS, NamedEvents, team};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        pages::settings::webhook_forms::event_text,
-        parts::tables,
-        text,
-        visit::Visit,
-    },
+    console::{pages::settings::webhook_forms::event_text, prelude::*},
     domain::events::EventId,
-    error::{Error, Result},
     operations::{access::Operator, events},
     string_enum::StringEnum,
 };

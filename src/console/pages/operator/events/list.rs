@@ -1,21 +1,12 @@
 //! What has happened, newest first.
 
-use maud::html;
-
 use super::{AskedFilters, EVENTS, HEADS, NamedEvents, filters, row, tabs};
 use crate::{
     console::{
-        answer::{Answer, Content},
         csv::{self, Part},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::tables,
-        text,
-        visit::Visit,
+        prelude::*,
     },
     domain::events::EventId,
-    error::{Error, Result},
-    market::Reader,
     operations::{
         access::Operator,
         events::{self, EarlierEvents, Event},

@@ -1,19 +1,7 @@
 //! What happens now: the newest events, for which the page asks again every three seconds.
 
-use maud::html;
-
 use super::{AskedFilters, HEADS, LIVE, NamedEvents, filters, list, row, tabs};
-use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        parts::tables,
-        text,
-        visit::Visit,
-    },
-    error::Result,
-    operations::access::Operator,
-};
+use crate::{console::prelude::*, operations::access::Operator};
 
 /// Number of events that the page shows.
 const SHOWN: usize = 30;

@@ -4,25 +4,16 @@ pub mod detail;
 pub mod list;
 pub mod live;
 
-use maud::{Markup, html};
-
 use super::TEAMS;
 use crate::{
     console::{
         address::Query,
         forms::Inputs,
         pages::settings::webhook_forms::event_text,
-        parts::{
-            fields::{self, Field},
-            tables::Head,
-            tabs::{self, Tab},
-        },
-        text,
-        visit::Context,
+        parts::tabs::{self, Tab},
+        prelude::*,
     },
     domain::events::{EventId, EventType},
-    error::{Error, Result},
-    market::Reader,
     operations::{
         access::Platform,
         events::{Event, Filters},

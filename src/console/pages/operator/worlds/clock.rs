@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, html};
-
 use super::{
     list::clock_badge,
     place::{below_world, find, path},
@@ -11,21 +9,10 @@ use super::{
 use crate::{
     clock::ClockState,
     console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, problem},
-        notices::Notice,
-        page::{Action, FormPage, Page},
         pages::world_clock::{STEPS, target},
-        parts::{
-            fields::{self, Field},
-            tables,
-        },
-        text,
-        visit::{Context, Visit},
+        prelude::*,
     },
     domain::{clock_modes::ClockMode, time::Timestamp},
-    error::{Error, Result},
     market::{Market, Requester},
     operations::access::ActingOperator,
     string_enum::StringEnum,

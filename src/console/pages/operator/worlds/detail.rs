@@ -2,30 +2,13 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, html};
-
 use super::{
     list::clock_badge,
     place::{WORLDS, below_world, find, path},
 };
 use crate::{
     clock::ClockState,
-    console::{
-        address::PREFIX,
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{FormPage, Page},
-        parts::{
-            fields,
-            tables::{self, Head},
-        },
-        resources::may_act,
-        text,
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::{address::PREFIX, prelude::*, resources::may_act},
     operations::access::{ActingOperator, Operator},
     web::world_host::SandboxHost,
     worlds::{World, WorldKey},

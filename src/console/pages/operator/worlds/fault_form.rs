@@ -1,32 +1,18 @@
 //! The form that adds a fault to a world.
 
-use maud::{Markup, html};
-use uuid::Uuid;
-
 use super::{
-    fault_input,
-    fault_input::{DUPLICATE, FaultKind, KIND, LOSE, STALL},
+    fault_input::{self, DUPLICATE, FaultKind, KIND, LOSE, STALL},
     place::{below_world, find, path},
 };
 use crate::{
     console::{
         address::Query,
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs, problem},
-        notices::Notice,
-        page::{FormPage, Page},
+        forms::Inputs,
         pages::operator::deliveries::event_choices,
-        parts::{
-            fields::{self, Field},
-            tables,
-            tabs::{self, Tab},
-        },
-        text,
-        visit::{Context, Visit},
+        parts::tabs::{self, Tab},
+        prelude::*,
     },
     domain::jobs::JobKind,
-    error::{Error, Result},
     operations::access::ActingOperator,
     string_enum::StringEnum,
     worlds::{CutPlace, MAX_FAULTS},

@@ -1,12 +1,8 @@
 //! Reads the form for a fault.
 
 use crate::{
-    console::{
-        forms::{Fields, problem},
-        pages::world_clock::parse_time,
-    },
+    console::{pages::world_clock::parse_time, prelude::*},
     domain::{events::EventType, jobs::JobKind, time::Timestamp, typed_numbers::parse_whole_number},
-    error::{Error, Result},
     string_enum::{StringEnum, string_enum},
     web::documented_operations::DocumentedOperations,
     worlds::{

@@ -1,27 +1,11 @@
 //! The faults of a world: what fails on demand, and how often it did.
 
-use maud::{Markup, html};
-
 use super::{
     fault_words,
     place::{below_world, find, path},
 };
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::Fields,
-        notices::Notice,
-        page::{Action, Page},
-        parts::{
-            fields,
-            tables::{self, Head},
-        },
-        resources::may_act,
-        text,
-        visit::{Context, Visit},
-    },
-    error::Result,
+    console::{prelude::*, resources::may_act},
     operations::access::{ActingOperator, Operator},
     worlds::Fault,
 };

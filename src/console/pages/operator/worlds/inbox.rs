@@ -2,19 +2,9 @@
 
 use std::sync::Arc;
 
-use maud::{Markup, html};
-
 use super::place::{below_world, find, path};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        page::Page,
-        pages::settings::webhook_forms::event_text,
-        parts::tables::{self, Head},
-        text,
-        visit::Visit,
-    },
-    error::Result,
+    console::{pages::settings::webhook_forms::event_text, prelude::*},
     operations::access::Operator,
     worlds::InboxMessage,
 };

@@ -1,24 +1,10 @@
 //! The worlds of the server.
 
-use maud::{Markup, html};
-
 use super::place::{WORLDS, path};
 use crate::{
     clock::ClockState,
-    console::{
-        answer::{Answer, Content},
-        navigation::{NavigationItem, Section},
-        page::Page,
-        parts::{
-            badges::{self, Tone},
-            tables::{self, Head},
-        },
-        resources::may_act,
-        text,
-        visit::{Context, Visit},
-    },
+    console::{prelude::*, resources::may_act},
     domain::time::Timestamp,
-    error::Result,
     operations::access::Operator,
 };
 

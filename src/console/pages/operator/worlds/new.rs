@@ -1,23 +1,11 @@
 //! The form that creates a world.
 
-use maud::{Markup, html};
 use toml::{Table, Value};
-use uuid::Uuid;
 
 use super::place::{WORLDS, path};
 use crate::{
-    console::{
-        answer::{Answer, Content},
-        changes::{self, Change},
-        forms::{Fields, Inputs, problem},
-        notices::Notice,
-        page::{FormPage, Page},
-        pages::world_clock::parse_time,
-        parts::fields::{self, Field},
-        visit::Visit,
-    },
+    console::{forms::Inputs, pages::world_clock::parse_time, prelude::*},
     domain::{clock_modes::ClockMode, typed_numbers::parse_whole_number},
-    error::{Error, Result},
     operations::access::ActingOperator,
     string_enum::StringEnum,
     worlds::{self, JobTiming, NewWorld, WebhookMode},

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{
-    console::{answer::Content, visit::Context},
-    error::{Error, Result},
-    worlds::World,
-};
+use crate::{console::prelude::*, worlds::World};
 
 /// Path of the list.
 pub const WORLDS: &str = "/operator/worlds";
