@@ -137,10 +137,11 @@ impl Vendor<'_> {
 
     /// Reads all pages without parameters, and some of each of the others that they lead to.
     /// The guide is left out: it is a text of the program, with the name of a team in an example.
-    async fn read_all(&mut self) {
+    async fn read_all(&mut self, also: &[String]) {
         let plain =
             self.rows.iter().filter(|row| row.is_shown && !row.path.contains('{') && row.path != "/help");
         let mut queue: VecDeque<String> = plain.map(|row| row.path.to_owned()).collect();
+        queue.extend(also.iter().cloned());
         let types = NotificationType::ALL.iter().filter(|kind| {
             !kind.as_str().starts_with("opportunity_") && !kind.as_str().starts_with("project_bid_")
         });
@@ -192,17 +193,18 @@ impl Vendor<'_> {
 }
 
 /// Checks everything that the web app shows to the vendor of a key. Returns the number of answers, and the rows of pages for
-/// vendors of which none was found.
+/// vendors of which none was found. `also` has paths of the vendor's records besides those that its first pages link.
 pub async fn check_vendor(
     market: &TestMarket,
     key: &str,
     name: &str,
     hidden: &HiddenFrom,
+    also: &[String],
 ) -> (usize, BTreeSet<&'static str>) {
     let browser = Browser::signed_in(market, key).await;
     let rows = console::pages();
     let mut vendor = Vendor { market, browser, name, hidden, rows, found: BTreeMap::new(), checked: 0 };
-    vendor.read_all().await;
+    vendor.read_all(also).await;
     vendor.read_refusals().await;
     vendor.send_forms().await;
     let missing = vendor.rows.iter().filter(|row| {

@@ -133,7 +133,7 @@ pub fn check_vendors_learn_no_buyer(market: &TestMarket, secrets: &[(Uuid, Strin
                 let key = json!({"team_id": id, "name": "people", "scope": "all"});
                 let key = operator.post("keys", &key).await;
                 let secret = key["secret"].as_str().unwrap();
-                pages += console::check_vendor(market, secret, &id.to_string(), &hidden).await.0;
+                pages += console::check_vendor(market, secret, &id.to_string(), &hidden, &[]).await.0;
             }
         }
         for webhook in operator.list("webhooks").await {

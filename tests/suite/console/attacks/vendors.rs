@@ -174,7 +174,7 @@ async fn parts_of_uploads_are_those_of_their_team_and_size() {
         let path = format!("{upload}/parts/{part}");
         browser.send(Method::PUT, &path, &[("sec-fetch-site", "same-origin")], body.to_owned()).await
     };
-    for part in ["0", "2", "-1", "01x", "4294967296", "18446744073709551616", "%00", "1%2f1"] {
+    for part in ["0", "2", "-1", "+1", "01x", "4294967296", "18446744073709551616", "%00", "1%2f1"] {
         assert_refused(part, &put(&browser, part, &"x".repeat(1_000)).await);
     }
     for body in [String::new(), "x".repeat(999), "x".repeat(1_001), "x".repeat(1 << 20)] {
@@ -372,6 +372,7 @@ async fn addresses_of_repositories_are_those_of_known_hosts() {
         "https://user:password@github.com/a/b",
         "ssh://-oProxyCommand=x/a/b",
         "https://github.com/-a/--upload-pack=x",
+        "https://github.com/a/b/../../c",
         "https://github.com/a\n/b",
         "https://github.com/<b onx=ZQ>/b",
         &format!("https://github.com/{}/b", "W".repeat(5_000)),

@@ -64,10 +64,11 @@ impl Page for WorldPage {
 fn facts(context: &Context, world: &World, clock: &ClockState) -> Vec<(&'static str, Markup)> {
     let address = SandboxHost::world_url(&context.base_url, world);
     let console = format!("{address}{PREFIX}");
+    let link = context.links.outside(&format!("/w/{}{PREFIX}", world.name()));
     let settings = world.given_settings();
     let mut facts = vec![
         ("Address", html! { span.mono.long { (address) } }),
-        ("Its pages", html! { a.long href=(console) { (console) } }),
+        ("Its pages", html! { a.long href=(link) { (console) } }),
         ("Copied from", html! { (world.details().origin.source) }),
         ("Clock", clock_badge(clock.is_running)),
         ("Its time", text::moment(clock.now)),
