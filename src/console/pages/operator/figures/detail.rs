@@ -1,0 +1,72 @@
+//! The page of a figure.
+
+use super::{super::paths::FIGURES, drawing, range::Chosen, values};
+use crate::{
+    console::{csv, prelude::*},
+    domain::figures::Step,
+    operations::{access::Operator, figures},
+    store::figures::{Figure, FigureRow},
+};
+
+/// The page.
+pub struct FigurePage;
+
+impl Page for FigurePage {
+    const PATH: &'static str = "/operator/figures/{name}";
+    const TITLE: &'static str = "Figure";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let figure = figures::find(visit.parameter(0)).ok_or_else(|| Error::not_found("page"))?;
+        let chosen = Chosen::of(&visit.query, visit.now())?;
+        let range = chosen.range;
+        let read =
+            visit.read(move |reader, operator| figures::read(reader, operator.platform(), figure, &range));
+        let rows = read.await?;
+        if csv::is_asked(&visit.query) {
+            return Ok(file(figure, range.step, &rows));
+        }
+        let context = &visit.context;
+        let body = html! {
+            p.prose { (figure.explanation) }
+            (chosen.show(context))
+            @if rows.is_empty() {
+                (tables::empty("Nothing in this range", "The figure has no records in this range of time. Choose a longer one.", None))
+            } @else {
+                (drawing::charts(figure, &range, &rows))
+                details { summary { "As a table" } (table(figure, range.step, &rows)) }
+                p.note { (csv::link(&context.here(&csv::query(&chosen.query)))) }
+            }
+        };
+        Ok(Content::new(figure.title, body).below("Figures", FIGURES).into())
+    }
+}
+
+fn table(figure: &Figure, step: Step, rows: &[FigureRow]) -> Markup {
+    let mut heads = vec![Head::text(values::group_head(figure, step))];
+    heads.extend(figure.series.iter().map(|series| Head::text(series.head)));
+    heads.extend(figure.values.iter().map(|value| Head::number(value.head)));
+    let row = |row: &FigureRow| {
+        let mut cells = vec![html! { bdi { (values::group(figure, step, &row.group).0) } }];
+        cells.extend(figure.series.iter().map(|_| html! { (values::series(row)) }));
+        let numbers = figure.values.iter().zip(&row.values);
+        cells.extend(numbers.map(|(value, number)| html! { (values::in_table(value.unit, *number)) }));
+        cells
+    };
+    tables::table(figure.title, &heads, &rows.iter().map(row).collect::<Vec<_>>())
+}
+
+fn file(figure: &Figure, step: Step, rows: &[FigureRow]) -> Answer {
+    let heads = [values::group_head(figure, step)].into_iter();
+    let heads = heads.chain(figure.series.iter().map(|series| series.head));
+    let heads = heads.chain(figure.values.iter().map(|value| value.head)).map(str::to_owned).collect();
+    let row = |row: &FigureRow| {
+        let mut cells = vec![values::group_in_file(figure, step, &row.group)];
+        cells.extend(figure.series.iter().map(|_| values::series(row)));
+        let numbers = figure.values.iter().zip(&row.values);
+        cells.extend(numbers.map(|(value, number)| values::in_file(value.unit, *number)));
+        cells
+    };
+    csv::whole(figure.name, heads, rows.iter().map(row).collect())
+}

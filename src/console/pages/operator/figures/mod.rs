@@ -1,0 +1,45 @@
+//! Figures of the market: a page that lists them, and a page for each. What a figure is, is declared in
+//! [`store::figures`](crate::store::figures); the pages make its charts, its table, its file, and its range of time.
+
+mod detail;
+mod drawing;
+mod range;
+mod values;
+
+use super::paths::FIGURES;
+use crate::{
+    console::{page::PageRow, prelude::*},
+    operations::access::Operator,
+    store::figures::ALL,
+};
+
+/// Returns the rows of the table of pages.
+pub fn rows() -> Vec<PageRow> {
+    vec![PageRow::page::<Figures>(), PageRow::page::<detail::FigurePage>()]
+}
+
+/// The list of all figures.
+pub struct Figures;
+
+impl Page for Figures {
+    const PATH: &'static str = FIGURES;
+    const TITLE: &'static str = "Figures";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Market, label: "Figures" });
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let body = html! {
+            div.two { @for figure in ALL {
+                section.stack {
+                    h2 { a href=(visit.links.to(&format!("{FIGURES}/{}", figure.name))) { (figure.title) } }
+                    p.note { (figure.explanation) }
+                }
+            } }
+        };
+        let note =
+            html! { "What the market looks like in numbers. Each figure is a chart, a table, and a file." };
+        Ok(Content::new(Self::TITLE, body).with_note(note).into())
+    }
+}

@@ -1,0 +1,178 @@
+//! How the groups and the numbers of figures are written.
+
+use crate::{
+    console::{parts::charts, prelude::*},
+    domain::{
+        figures::{Month, Step},
+        money::Cents,
+    },
+    store::figures::{Axis, Figure, FigureRow, Unit},
+};
+
+/// The number of the group of what has no amount.
+pub const WITHOUT_AMOUNT: &str = "-1";
+
+/// Microseconds of a second.
+const SECOND: i64 = 1_000_000;
+
+/// Microseconds of an hour.
+const HOUR: i64 = 3_600 * SECOND;
+
+/// Returns the name of a group, and the same as short as an axis needs it.
+pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
+    match &figure.by {
+        Axis::Time => time(step, name),
+        Axis::Bands { bounds, .. } => band(bounds, name),
+        Axis::Names { is_on_wire, .. } => {
+            let name = if *is_on_wire { text::words(name) } else { name.to_owned() };
+            (name.clone(), name)
+        }
+    }
+}
+
+/// Returns the name of a group in a file: of a step, that by which programs know it.
+pub fn group_in_file(figure: &Figure, step: Step, name: &str) -> String {
+    if matches!(figure.by, Axis::Time) { name.to_owned() } else { group(figure, step, name).0 }
+}
+
+fn time(step: Step, name: &str) -> (String, String) {
+    if let Some(month) = Month::parse(name) {
+        let (long, short) = text::month_text(month.year(), month.number());
+        return (long, short.to_owned());
+    }
+    let day = step.start(name).map_or_else(|| name.to_owned(), text::day_text);
+    let short = day.rsplit_once(' ').map_or(day.as_str(), |(short, _)| short).to_owned();
+    (if step == Step::Week { format!("Week from {day}") } else { day }, short)
+}
+
+fn band(bounds: &[i64], name: &str) -> (String, String) {
+    let number = name.parse::<usize>().ok();
+    let amount = |number: usize| bounds.get(number).map(|bound| text::short_money(Cents(*bound)));
+    let Some(number) = number else { return ("No price".to_owned(), "none".to_owned()) };
+    let lower = number.checked_sub(1).and_then(|lower| bounds.get(lower));
+    let short = lower.map_or_else(|| "0".to_owned(), |bound| charts::amount_tick(*bound));
+    let long = match (number.checked_sub(1).and_then(amount), amount(number)) {
+        (None, Some(upper)) => format!("Under {upper}"),
+        (Some(lower), Some(upper)) => format!("{lower} to {upper}"),
+        (lower, None) => format!("{} and more", lower.unwrap_or_default()),
+    };
+    (long, short)
+}
+
+/// Returns the head of the column of the groups.
+pub const fn group_head(figure: &Figure, step: Step) -> &'static str {
+    match (&figure.by, step) {
+        (Axis::Time, Step::Day) => "Day",
+        (Axis::Time, Step::Week) => "Week",
+        (Axis::Time, Step::Month) => "Month",
+        (Axis::Bands { head, .. } | Axis::Names { head, .. }, _) => head,
+    }
+}
+
+/// Returns what a row is divided by, in words.
+pub fn series(row: &FigureRow) -> String {
+    row.series.as_deref().map_or_else(|| "All".to_owned(), text::words)
+}
+
+/// Returns a number in a table. Its head has the unit.
+pub fn in_table(unit: Unit, value: Option<i64>) -> String {
+    match (unit, value) {
+        (_, None) => text::MISSING.to_owned(),
+        (Unit::Cents, Some(value)) => text::money(Cents(value)),
+        (Unit::Count | Unit::Bytes, Some(value)) => grouped(value),
+        (_, Some(_)) => in_file(unit, value),
+    }
+}
+
+/// Returns a number in a file.
+pub fn in_file(unit: Unit, value: Option<i64>) -> String {
+    let Some(value) = value else { return String::new() };
+    match unit {
+        Unit::Count | Unit::Bytes => value.to_string(),
+        Unit::Cents => Cents(value).to_string(),
+        Unit::Share => format!("{:.1}", value as f64 / 100.0),
+        Unit::Hours => format!("{:.1}", value as f64 / HOUR as f64),
+        Unit::Seconds => format!("{:.1}", value as f64 / SECOND as f64),
+    }
+}
+
+/// Returns how charts write a number.
+pub fn in_chart(unit: Unit) -> fn(i64) -> String {
+    match unit {
+        Unit::Count => grouped,
+        Unit::Cents => charts::amount_text,
+        Unit::Bytes => |value| text::size(value.unsigned_abs()),
+        Unit::Share => |value| format!("{}%", in_file(Unit::Share, Some(value))),
+        Unit::Hours => |value| format!("{} hours", in_file(Unit::Hours, Some(value))),
+        Unit::Seconds => |value| format!("{} seconds", in_file(Unit::Seconds, Some(value))),
+    }
+}
+
+/// Returns how an axis writes a number.
+pub fn at_axis(unit: Unit) -> fn(i64) -> String {
+    match unit {
+        Unit::Cents => charts::amount_tick,
+        Unit::Hours => |value| format!("{} h", grouped(value / HOUR)),
+        Unit::Seconds => |value| format!("{} s", grouped(value / SECOND)),
+        Unit::Count | Unit::Bytes | Unit::Share => in_chart(unit),
+    }
+}
+
+/// Returns the smallest step between two values of an axis.
+pub const fn axis_unit(unit: Unit) -> i64 {
+    match unit {
+        Unit::Count | Unit::Bytes => 1,
+        Unit::Cents | Unit::Share => 100,
+        Unit::Hours => HOUR,
+        Unit::Seconds => SECOND,
+    }
+}
+
+fn grouped(value: i64) -> String {
+    text::grouped(value.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_names_for_people() {
+        for (step, name, long, short) in [
+            (Step::Month, "2026-03", "Mar 2026", "Mar"),
+            (Step::Week, "2026-02-23", "Week from 23 Feb 2026", "23 Feb"),
+            (Step::Day, "2026-03-01", "1 Mar 2026", "1 Mar"),
+        ] {
+            assert_eq!(time(step, name), (long.to_owned(), short.to_owned()));
+        }
+        let bounds = [100_000, 5_000_000];
+        for (name, long, short) in [
+            ("-1", "No price", "none"),
+            ("0", "Under $1,000", "0"),
+            ("1", "$1,000 to $50,000", "$1k"),
+            ("2", "$50,000 and more", "$50k"),
+        ] {
+            assert_eq!(band(&bounds, name), (long.to_owned(), short.to_owned()));
+        }
+    }
+
+    #[test]
+    fn numbers_have_the_unit_of_their_head() {
+        for (unit, value, table, file, chart) in [
+            (Unit::Count, 1_234, "1,234", "1234", "1,234"),
+            (Unit::Cents, 145_050, "$1,450.50", "1450.50", "$1,450.50"),
+            (Unit::Bytes, 2_500_000, "2,500,000", "2500000", "2.5 MB"),
+            (Unit::Share, 9_312, "93.1", "93.1", "93.1%"),
+            (Unit::Hours, 5_400_000_000, "1.5", "1.5", "1.5 hours"),
+            (Unit::Seconds, 1_500_000, "1.5", "1.5", "1.5 seconds"),
+        ] {
+            assert_eq!(in_table(unit, Some(value)), table);
+            assert_eq!(in_file(unit, Some(value)), file);
+            assert_eq!(in_chart(unit)(value), chart);
+        }
+        assert_eq!(
+            (in_table(Unit::Count, None), in_file(Unit::Count, None)),
+            ("–".to_owned(), String::new())
+        );
+    }
+}

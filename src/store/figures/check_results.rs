@@ -1,0 +1,26 @@
+//! How many checks of quality pass.
+
+use super::figure::{Axis, Figure, Unit, Value};
+
+/// Checks of quality runs that have a result, by their keys, in whose order an index has them.
+pub static CHECK_RESULTS: Figure = Figure {
+    name: "check-results",
+    title: "Results of quality checks",
+    explanation: "Checks of quality runs that were started in the range. The pass rate is the share of those that passed among \
+                  those that passed or failed; checks that could not run do not count for it.",
+    by: Axis::Names { head: "Check", is_on_wire: true, sql: "c.key" },
+    series: None,
+    values: &[
+        Value::drawn(
+            "Pass rate, %",
+            Unit::Share,
+            "CAST(round(10000.0 * count(*) FILTER (WHERE c.status = 'passed')
+                 / nullif(count(*) FILTER (WHERE c.status IN ('passed', 'failed')), 0)) AS INTEGER)",
+        ),
+        Value::listed("Passed", Unit::Count, "count(*) FILTER (WHERE c.status = 'passed')"),
+        Value::listed("Failed", Unit::Count, "count(*) FILTER (WHERE c.status = 'failed')"),
+        Value::listed("Could not run", Unit::Count, "count(*) FILTER (WHERE c.status = 'error')"),
+    ],
+    source: "quality_checks c CROSS JOIN quality_runs r ON r.id = c.run WHERE c.status IN ('passed', 'failed', 'error')",
+    at: "r.started_at",
+};

@@ -1,0 +1,26 @@
+//! Figures of the whole market, for operators: each file declares one, with what people read about it, and the statement that
+//! computes it. A further figure is a further file, and a line in [`ALL`].
+
+mod active_teams;
+mod catalog_growth;
+mod check_results;
+mod figure;
+mod job_times;
+mod languages;
+mod prices;
+mod review_times;
+mod sales;
+
+pub use figure::{Axis, Figure, FigureRow, Series, Unit, Value, read};
+
+/// All figures, in the order in which they are shown.
+pub static ALL: [&Figure; 8] = [
+    &catalog_growth::CATALOG_GROWTH,
+    &sales::SALES,
+    &prices::PRICES,
+    &check_results::CHECK_RESULTS,
+    &review_times::REVIEW_TIMES,
+    &languages::LANGUAGES,
+    &job_times::JOB_TIMES,
+    &active_teams::ACTIVE_TEAMS,
+];

@@ -1,0 +1,106 @@
+//! Pages of figures: their tables and files, their ranges, and what they cost.
+
+use regex::Regex;
+
+use super::{FIGURES, OPERATOR, RANGES, file};
+use crate::harness::{self, TestMarket, browser::Browser};
+
+/// Returns the cells of the table of a page as a file has them: the numbers without their signs for people.
+fn table_rows(page: &str) -> Vec<Vec<String>> {
+    let (_, table) = page.split_once("<tbody>").expect("a table");
+    let (table, _) = table.split_once("</tbody>").unwrap();
+    let tags = Regex::new("<[^>]*>").unwrap();
+    let cells = Regex::new("(?s)<t[hd]([^>]*)>(.*?)</t[hd]>").unwrap();
+    let cell = |cell: regex::Captures| {
+        let text = tags.replace_all(&cell[2], "").into_owned();
+        let is_number = cell[1].contains("num");
+        if is_number { text.replace(['$', ',', '–'], "") } else { text }
+    };
+    table
+        .split("</tr>")
+        .filter(|row| row.contains("<th"))
+        .map(|row| cells.captures_iter(row).map(cell).collect())
+        .collect()
+}
+
+#[tokio::test]
+async fn files_have_the_rows_of_the_tables() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let list = browser.get("/console/operator/figures").await;
+    for figure in FIGURES {
+        let path = format!("/console/operator/figures/{figure}");
+        list.expect(200, &path);
+        for range in &RANGES {
+            let page = browser.get(&format!("{path}?{}", range.query)).await;
+            let mut rows = file(&browser, figure, range.query).await;
+            if page.text.contains("Nothing in this range") {
+                assert!(rows.is_empty(), "{figure} {}", range.query);
+                continue;
+            }
+            page.expect(200, "As a table").expect(200, "role=\"img\" aria-label=\"");
+            let mut shown = table_rows(&page.text);
+            assert_eq!(shown.len(), rows.len(), "{figure} {}", range.query);
+            // Files have the names of steps as programs know them.
+            let is_by_time = rows.iter().all(|row| row[0].starts_with("20"));
+            for row in shown.iter_mut().chain(&mut rows).filter(|_| is_by_time) {
+                row.remove(0);
+            }
+            assert_eq!(shown, rows, "{figure} {}", range.query);
+            // The file has the range of the page.
+            let link = format!(
+                "{path}?{}format=csv",
+                if range.query.is_empty() {
+                    "range=12-months&amp;".to_owned()
+                } else {
+                    range.query.replace('&', "&amp;") + "&amp;"
+                }
+            );
+            assert!(page.text.contains(&link), "{link}: {}", page.visible());
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_figure_is_one_statement_more_than_the_list() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let mut count = async |path: &str| {
+        let before = market.market().statement_count();
+        browser.get(path).await.expect(200, "<h1");
+        market.market().statement_count() - before
+    };
+    let list = count("/console/operator/figures").await;
+    for figure in FIGURES {
+        let path = format!("/console/operator/figures/{figure}?range=all");
+        assert_eq!(count(&path).await, list + 1, "{figure}");
+    }
+}
+
+#[tokio::test]
+async fn ranges_that_are_none_are_refused() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    for (query, message) in [
+        ("from=2025", "Enter a month"),
+        ("to=2025-13", "Enter a month"),
+        ("from=2025-05&to=2025-04", "The last month is before the first one"),
+        ("range=7-days", "There is no such range"),
+    ] {
+        browser.get(&format!("/console/operator/figures/sales?{query}")).await.expect(422, message);
+    }
+    for query in ["from=0001-01", "to=9999-12", "from=9999-12", "from=0001-01&to=9999-12"] {
+        browser
+            .get(&format!("/console/operator/figures/sales?{query}"))
+            .await
+            .expect(200, "Sales and earnings");
+    }
+    browser.get("/console/operator/figures/nothing").await.expect(404, "There is no such page");
+    for figure in FIGURES {
+        let page = browser.get(&format!("/console/operator/figures/{figure}?range=all")).await;
+        harness::markup::parse(&page.text).unwrap();
+        for forbidden in [" style=\"", "javascript:", "<script>"] {
+            assert!(!page.text.contains(forbidden), "{figure} contains {forbidden}");
+        }
+    }
+}
