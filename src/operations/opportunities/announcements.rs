@@ -7,6 +7,7 @@ use crate::{
         listings::Actor,
         notifications::NotificationType,
         opportunities::{Opportunity, OpportunityKind},
+        written,
     },
     error::{Error, Result},
     market::Writer,
@@ -76,7 +77,8 @@ pub fn notify(writer: &Writer, opportunity: &Opportunity, kind: NotificationType
     let name = format!("\u{201c}{name}\u{201d}");
     let (audience, titles, messages) = match kind {
         NotificationType::OpportunityPublished => {
-            let until = opportunity.deadline.map_or(String::new(), |at| format!(" until {}", at.day()));
+            let until =
+                opportunity.deadline.map_or(String::new(), |at| format!(" until {}", written::day_text(at)));
             (
                 Audience::Vendors,
                 (format!("New {noun}: {}", opportunity.title), format!("Your {noun} is published")),

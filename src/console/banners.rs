@@ -1,0 +1,65 @@
+//! What is said above the content of each page, to everybody: that teams can change nothing now, and what the market announces.
+
+use maud::{Markup, html};
+
+use super::{
+    parts::{
+        badges::{self, Tone},
+        markdown,
+    },
+    visit::Context,
+};
+use crate::{
+    domain::announcements::{Announcement, AnnouncementLevel},
+    error::Result,
+    market::Reader,
+    operations::{
+        announcements,
+        maintenance::{self, Maintenance},
+    },
+};
+
+/// What is said above the content of each page.
+#[derive(Clone, Debug, Default)]
+pub struct Banners {
+    maintenance: Option<Maintenance>,
+    announcement: Option<Announcement>,
+}
+
+impl Banners {
+    /// Finds what is said now.
+    pub fn find(reader: &Reader) -> Result<Banners> {
+        let context = reader.check_context();
+        Ok(Banners {
+            maintenance: maintenance::current(&context)?,
+            announcement: announcements::current(&context)?,
+        })
+    }
+
+    /// Reads what is said on a page that reads nothing else.
+    pub async fn read(context: &Context) -> Result<Banners> {
+        context.market().read_inline(context.requester.clone(), Banners::find).await
+    }
+
+    /// Shows it.
+    pub fn show(&self) -> Markup {
+        let announcement = self.announcement.as_ref().map(announcement);
+        html! {
+            @if let Some(maintenance) = &self.maintenance {
+                (badges::message(Tone::Warning, &html! {
+                    b { "Nothing can be changed now. " } (markdown::render_links(&maintenance.text))
+                }))
+            }
+            @if let Some(announcement) = announcement { (announcement) }
+        }
+    }
+}
+
+/// Returns an announcement as it is shown above each page.
+pub fn announcement(announcement: &Announcement) -> Markup {
+    let tone = match announcement.level {
+        AnnouncementLevel::Information => Tone::Neutral,
+        AnnouncementLevel::Warning => Tone::Warning,
+    };
+    badges::message(tone, &markdown::render_links(&announcement.text))
+}

@@ -1,0 +1,171 @@
+//! What the market announces above each page, and maintenance.
+
+use super::{maintenance, paths::ANNOUNCEMENTS};
+use crate::{
+    console::{
+        banners,
+        pages::world_clock::parse_time,
+        prelude::*,
+        resources::{choice, may_act},
+    },
+    domain::{
+        announcements::{Announcement, AnnouncementLevel},
+        time::Timestamp,
+    },
+    operations::{
+        access::{ActingOperator, Operator},
+        announcements::{self, StoredAnnouncement},
+        maintenance::current as current_maintenance,
+    },
+    string_enum::StringEnum,
+};
+
+/// The page.
+pub struct Announcements;
+
+/// The page with the form for an announcement.
+pub struct Announce;
+
+/// The button that deletes the announcement.
+pub struct DeleteAnnouncement;
+
+impl Page for Announcements {
+    const PATH: &'static str = ANNOUNCEMENTS;
+    const TITLE: &'static str = "Announcements";
+    const OPERATIONS: &'static [&'static str] = &["get_announcement", "get_maintenance"];
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::System, label: "Announcements" });
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let read = visit.read(|reader, operator| {
+            let context = reader.check_context();
+            let stored = announcements::stored(&context, operator.platform())?;
+            Ok((stored, announcements::current(&context)?, current_maintenance(&context)?))
+        });
+        let (stored, shown, maintenance) = read.await?;
+        let context = &visit.context;
+        let body = html! {
+            (tables::section("announcement", "Above each page", &announced(context, stored.as_ref(), shown.as_ref())))
+            (tables::section("maintenance", "Maintenance", &maintenance::state(context, maintenance.as_ref())))
+        };
+        let note = html! { "Everybody who uses the web app reads an announcement, also before signing in." };
+        Ok(Content::new(Self::TITLE, body).with_note(note).with_request("/operator/v1/announcement").into())
+    }
+}
+
+/// Returns what is shown above each page, and what operators have written.
+fn announced(context: &Context, stored: Option<&StoredAnnouncement>, shown: Option<&Announcement>) -> Markup {
+    let form = context.links.to(Announce::PATH);
+    html! {
+        @match stored {
+            Some(stored) => {
+                @if !stored.is_shown { (banners::announcement(&stored.announcement)) }
+                (tables::facts(&facts(stored)))
+            }
+            None if shown.is_some() => p { "The announcement comes from the settings of the server. What you announce here is shown in place of it." }
+            None => p { "Nothing is announced now." }
+        }
+        @if may_act(context) { div.row {
+            a.button href=(form) { @if stored.is_some() { "Change the announcement" } @else { "Announce something" } }
+            @if stored.is_some() { (fields::button(context, DeleteAnnouncement::PATH, "Delete the announcement", "danger")) }
+        } }
+    }
+}
+
+fn facts(stored: &StoredAnnouncement) -> Vec<(&'static str, Markup)> {
+    let Announcement { level, starts_at, ends_at, .. } = stored.announcement;
+    let moment = |at: Option<Timestamp>, otherwise: &str| {
+        html! { @match at { Some(at) => (text::moment(at)), None => (otherwise) } }
+    };
+    let state = if stored.is_shown {
+        badges::badge(Tone::Good, "Shown now")
+    } else {
+        badges::badge(Tone::Neutral, "Not shown now")
+    };
+    vec![
+        ("State", state),
+        ("Kind", html! { (text::words(level.as_str())) }),
+        ("From", moment(starts_at, "At once")),
+        ("Until", moment(ends_at, "Deleted")),
+        ("Written", text::moment(stored.changed_at)),
+    ]
+}
+
+impl Page for Announce {
+    const PATH: &'static str = "/operator/announcements/change";
+    const TITLE: &'static str = "Announce something";
+    const OPERATIONS: &'static [&'static str] = &["set_announcement"];
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let read = visit
+            .read(|reader, operator| announcements::stored(&reader.check_context(), operator.platform()));
+        let stored = read.await?.map(|stored| stored.announcement);
+        let inputs = &visit.inputs;
+        let level = stored.as_ref().map_or(AnnouncementLevel::Information, |stored| stored.level);
+        let (starts_at, ends_at) =
+            stored.as_ref().map_or((None, None), |stored| (stored.starts_at, stored.ends_at));
+        let written = stored.map(|stored| stored.text).unwrap_or_default();
+        let form = html! {
+            (Field::lines("text", "Text")
+                .hint(html! { "At most 1,000 characters. [label](https://address) becomes a link." })
+                .value(written).at_most(1_000).required().show(inputs))
+            (fields::select(inputs, "level", "Kind", text::word_choices::<AnnouncementLevel>(), level.as_str()))
+            (time_field("starts_at", "From").value(typed(starts_at)).show(inputs))
+            (time_field("ends_at", "Until").value(typed(ends_at)).show(inputs))
+            (fields::buttons(&visit.context, "Announce it", ("Leave it as it is", ANNOUNCEMENTS)))
+        };
+        let body = fields::form(&visit.context, Self::PATH, &form);
+        Ok(Content::new(Self::TITLE, body).narrow().below(Announcements::TITLE, ANNOUNCEMENTS).into())
+    }
+}
+
+fn time_field(name: &'static str, label: &'static str) -> Field<'static> {
+    let hint = html! { "In UTC, for example 2026-04-01 09:00. May be left empty." };
+    Field::text(name, label).hint(hint).at_most(40)
+}
+
+/// Returns a time as one types it.
+fn typed(time: Option<Timestamp>) -> String {
+    time.map(|time| time.to_string().replacen('T', " ", 1).chars().take(19).collect()).unwrap_or_default()
+}
+
+impl FormPage for Announce {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let time = |name: &'static str| {
+            fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
+        };
+        let announcement = Announcement {
+            text: fields.require("text", "Enter what you announce.")?.to_owned(),
+            level: choice(fields, "level")?,
+            starts_at: time("starts_at")?,
+            ends_at: time("ends_at")?,
+        };
+        let change = Change::new("set_announcement", "announcement", "announcement");
+        changes::perform(visit, fields, change, |writer, operator| {
+            announcements::set(writer, operator.platform(), announcement)
+        })
+        .await?;
+        Ok(Answer::done(ANNOUNCEMENTS, Notice::Saved))
+    }
+}
+
+impl Action for DeleteAnnouncement {
+    const PATH: &'static str = "/operator/announcements/delete";
+    const TITLE: &'static str = "Delete the announcement";
+    const OPERATIONS: &'static [&'static str] = &["delete_announcement"];
+
+    type Access = ActingOperator;
+
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let change = Change::new("delete_announcement", "announcement", "announcement");
+        changes::perform(visit, fields, change, |writer, operator| {
+            announcements::delete(writer, operator.platform())
+        })
+        .await?;
+        Ok(Answer::done(ANNOUNCEMENTS, Notice::Done))
+    }
+}

@@ -1,0 +1,106 @@
+//! Maintenance: whether it lasts, and the forms that switch it on and off.
+
+use super::paths::ANNOUNCEMENTS;
+use crate::{
+    console::{prelude::*, resources::may_act},
+    operations::{
+        access::ActingOperator,
+        maintenance::{self, Maintenance},
+    },
+};
+
+/// The page that switches maintenance on, or changes its text.
+pub struct StartMaintenance;
+
+/// The button that switches maintenance off.
+pub struct EndMaintenance;
+
+/// Returns whether maintenance lasts, and what can be done.
+pub(super) fn state(context: &Context, maintenance: Option<&Maintenance>) -> Markup {
+    let by_setting = context.market().settings().maintenance.enabled;
+    let label = if maintenance.is_some() { "Change its text" } else { "Switch it on…" };
+    html! {
+        @match maintenance {
+            None => p { "It is off: teams can change things as usual." }
+            Some(maintenance) => {
+                p { (badges::badge(Tone::Warning, "On")) " Teams can read everything, but change nothing. You can." }
+                @if let Some(at) = maintenance.started_at { (tables::facts(&[("Since", text::moment(at))])) }
+            }
+        }
+        @if by_setting {
+            p { "The settings of the server have switched it on. To switch it off, change them, and start the server again." }
+        }
+        @if may_act(context) { div.row {
+            a.button href=(context.links.to(StartMaintenance::PATH)) { (label) }
+            @if maintenance.is_some() && !by_setting {
+                (fields::button(context, EndMaintenance::PATH, "Switch it off", "primary"))
+            }
+        } }
+    }
+}
+
+impl Page for StartMaintenance {
+    const PATH: &'static str = "/operator/announcements/maintenance";
+    const TITLE: &'static str = "Switch maintenance on";
+    const OPERATIONS: &'static [&'static str] = &["start_maintenance"];
+
+    type Access = ActingOperator;
+
+    async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
+        let current = visit.read(|reader, _| maintenance::current(&reader.check_context())).await?;
+        let settings = &visit.market().settings().maintenance;
+        let is_on = current.is_some();
+        let written = current.map_or_else(|| settings.text.clone(), |current| current.text);
+        let (title, button) =
+            if is_on { ("Change its text", "Save") } else { (Self::TITLE, "Switch maintenance on") };
+        let form = html! {
+            (Field::lines("text", "What teams read")
+                .hint(html! { "Above each page, and as the answer to everything that would change something. At most 1,000 characters." })
+                .value(written).at_most(1_000).required().show(&visit.inputs))
+            (fields::buttons(&visit.context, button, ("Leave it as it is", ANNOUNCEMENTS)))
+        };
+        let body = html! {
+            @if !is_on { div.prose {
+                p { "Until you switch it off again:" }
+                ul {
+                    li { "Teams and their programs can read everything, but nothing that they send is carried out, also not the rest of an "
+                         "upload. Signing in and out works." }
+                    li { "You can do everything as usual. What is due is done, messages to webhooks are sent, and what was begun in the "
+                         "background is completed." }
+                }
+            } }
+            (fields::form(&visit.context, Self::PATH, &form))
+        };
+        let content = Content::new(title, body).narrow().below("Announcements", ANNOUNCEMENTS);
+        Ok(content.with_request("/operator/v1/maintenance").into())
+    }
+}
+
+impl FormPage for StartMaintenance {
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let text = fields.require("text", "Enter what teams read.")?.to_owned();
+        let change = Change::new("start_maintenance", "maintenance", "maintenance");
+        changes::perform(visit, fields, change, move |writer, operator| {
+            maintenance::start(writer, operator.platform(), Some(&text))
+        })
+        .await?;
+        Ok(Answer::done(ANNOUNCEMENTS, Notice::Saved))
+    }
+}
+
+impl Action for EndMaintenance {
+    const PATH: &'static str = "/operator/announcements/end-maintenance";
+    const TITLE: &'static str = "Switch maintenance off";
+    const OPERATIONS: &'static [&'static str] = &["end_maintenance"];
+
+    type Access = ActingOperator;
+
+    async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+        let change = Change::new("end_maintenance", "maintenance", "maintenance");
+        changes::perform(visit, fields, change, |writer, operator| {
+            maintenance::end(writer, operator.platform())
+        })
+        .await?;
+        Ok(Answer::done(ANNOUNCEMENTS, Notice::Done))
+    }
+}

@@ -1,0 +1,116 @@
+//! Maintenance, during which teams read and change nothing.
+
+use poem_openapi::Object;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    changes,
+    resources::Subject,
+    routes::{self, routes},
+};
+use crate::{
+    domain::listings::Actor,
+    error::Result,
+    market::CheckContext,
+    operations::{
+        access::{ActingOperator, Operator},
+        maintenance,
+    },
+    rest::{
+        arguments::request_body::{Body, Omittable},
+        json::{Json, JsonResult, NoContent},
+        route::{Call, Contract, Target},
+        shapes::{UtcTime, strings::AnnouncementText},
+    },
+    web::problem::ApiError,
+};
+
+/// Whether the market is being maintained.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename = "Maintenance")]
+pub struct MaintenanceOut {
+    /// Whether teams can change nothing now. Their changes are refused with 503 `at_capacity` and `details.reason` `maintenance`.
+    pub enabled: bool,
+    /// What teams are told: the message of the error, and above each page of the web app; null if not enabled.
+    pub text: Option<String>,
+    /// When an operator has switched it on; null if not enabled, or only by the setting `maintenance.enabled`.
+    pub started_at: Option<UtcTime>,
+}
+
+impl Subject for MaintenanceOut {
+    const KIND: &'static str = "maintenance";
+
+    fn id(&self) -> String {
+        Self::KIND.to_owned()
+    }
+
+    fn team(&self) -> Option<uuid::Uuid> {
+        None
+    }
+}
+
+/// Maintenance to begin.
+#[derive(Debug, Object)]
+pub struct MaintenanceIn {
+    /// What teams are told, in which `[label](address)` is a link on pages; the setting `maintenance.text` if absent.
+    text: Omittable<AnnouncementText>,
+}
+
+#[routes(prefix = "/operator/v1", tag = Market)]
+impl MaintenanceApi {
+    /// Get the maintenance
+    ///
+    /// Returns whether teams can change nothing now, and what they are told.
+    #[get("/maintenance", routes::read(Contract::new(Target::None)))]
+    async fn get_maintenance(call: Call<Operator>) -> JsonResult<MaintenanceOut> {
+        Json::read(&call.served, call.access.requester(), |reader| {
+            MaintenanceOut::find(&reader.check_context())
+        })
+        .await
+    }
+
+    /// Switch maintenance on
+    ///
+    /// Lets teams change nothing until maintenance is switched off, or changes what they are told. Everything can be read,
+    /// and operators, due steps, background jobs, and webhooks go on. Requests that have begun are completed. Parts of
+    /// uploads are refused, unless another store receives them. Each world has a switch of its own.
+    #[put("/maintenance", routes::create(Actor::Platform, &[]))]
+    async fn start_maintenance(
+        call: Call<ActingOperator>,
+        #[example(json!({"text": "We move to another server until 09:00 UTC. Reading works."}))] body: Body<
+            MaintenanceIn,
+        >,
+    ) -> JsonResult<MaintenanceOut> {
+        changes::put(call, body, |writer, platform, body: MaintenanceIn| {
+            let text = body.text.0.map(String::from);
+            maintenance::start(writer, platform, text.as_deref())?;
+            MaintenanceOut::find(&writer.check_context())
+        })
+        .await
+    }
+
+    /// Switch maintenance off
+    ///
+    /// Lets teams change things again. Has no effect if it is off; refused if the setting `maintenance.enabled` has switched
+    /// it on.
+    #[delete("/maintenance", routes::create(Actor::Platform, &[]))]
+    async fn end_maintenance(call: Call<ActingOperator>) -> std::result::Result<NoContent, ApiError> {
+        changes::delete(call, |writer, platform| {
+            maintenance::end(writer, platform)?;
+            MaintenanceOut::find(&writer.check_context())
+        })
+        .await
+    }
+}
+
+impl MaintenanceOut {
+    fn find(context: &CheckContext) -> Result<MaintenanceOut> {
+        let current = maintenance::current(context)?;
+        Ok(MaintenanceOut {
+            enabled: current.is_some(),
+            started_at: current.as_ref().and_then(|current| current.started_at).map(UtcTime),
+            text: current.map(|current| current.text),
+        })
+    }
+}
