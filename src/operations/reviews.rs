@@ -41,9 +41,23 @@ pub(super) fn open(writer: &Writer, listing: ListingRowId) -> Result<()> {
     let review = store::reviews::insert(writer.rows, listing, (last + 1, &snapshot, &of_fields), writer.now)?;
     let assets = store::reviews::insert_assets(writer.rows, review, listing)?;
     store::reviews::for_each_asset(writer.rows, review, |id, title, content| {
-        digest.update(format!("\n{id} {title:?} {content:?}"));
+        add_asset(&mut digest, id, title, content);
     })?;
     store::reviews::set_digest(writer.rows, review, assets, &hexadecimal(digest))
+}
+
+/// Returns the digest of what a listing has now: that of its round, if nothing has changed since it was submitted.
+pub(super) fn present_digest(rows: &store::Reader, listing: ListingRowId) -> Result<String> {
+    let fields = store::listings::find_fields(rows, listing)?;
+    let mut digest = Sha256::new_with_prefix(store::reviews::snapshot_text(&fields)?);
+    store::reviews::for_each_present_asset(rows, listing, |id, title, content| {
+        add_asset(&mut digest, id, title, content);
+    })?;
+    Ok(hexadecimal(digest))
+}
+
+fn add_asset(digest: &mut Sha256, id: Uuid, title: &str, content: Option<&str>) {
+    digest.update(format!("\n{id} {title:?} {content:?}"));
 }
 
 fn hexadecimal(digest: Sha256) -> String {
@@ -78,6 +92,14 @@ pub fn list(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<Review>> {
     store::reviews::list(reader.rows, listing.row_id, MAX_ROUNDS)
 }
 
+/// Whether the platform has approved a listing, and what it approved is stored.
+pub(super) fn has_approval(rows: &store::Reader, listing: ListingRowId) -> Result<bool> {
+    let Some(review) = Since::Approval.find(rows, listing)? else {
+        return Ok(false);
+    };
+    Ok(store::reviews::find_fields(rows, review.row_id)?.is_some())
+}
+
 /// Returns the latest rounds of a listing, newest first, for the platform.
 pub fn list_of_any(reader: &Reader, platform: Platform, id: Uuid) -> Result<Vec<Review>> {
     let listing = find(reader.rows, platform, id)?;
@@ -91,15 +113,19 @@ pub enum Since {
     Approval,
     /// What the platform decided on last, however it decided.
     Decision,
+    /// What was submitted in the round with this number.
+    Round(u32),
 }
 
 impl Since {
-    const fn decisions(self) -> &'static [ReviewDecision] {
+    /// Finds the round that a listing is compared with.
+    fn find(self, rows: &store::Reader, listing: ListingRowId) -> Result<Option<Review>> {
+        const DECISIONS: [ReviewDecision; 3] =
+            [ReviewDecision::Approved, ReviewDecision::ChangesRequested, ReviewDecision::Rejected];
         match self {
-            Since::Approval => &[ReviewDecision::Approved],
-            Since::Decision => {
-                &[ReviewDecision::Approved, ReviewDecision::ChangesRequested, ReviewDecision::Rejected]
-            }
+            Since::Approval => store::reviews::find_last(rows, listing, &[ReviewDecision::Approved]),
+            Since::Decision => store::reviews::find_last(rows, listing, &DECISIONS),
+            Since::Round(number) => store::reviews::find(rows, listing, number),
         }
     }
 }
@@ -148,9 +174,7 @@ pub fn changes_of_any(
 }
 
 fn difference(rows: &store::Reader, listing: &ListingRow, since: Since) -> Result<Option<Difference>> {
-    let Some(review) = store::reviews::find_last(rows, listing.row_id, since.decisions())? else {
-        return Ok(None);
-    };
+    let Some(review) = since.find(rows, listing.row_id)? else { return Ok(None) };
     let Some(before) = store::reviews::find_fields(rows, review.row_id)? else { return Ok(None) };
     Ok(Some(Difference {
         before,

@@ -147,11 +147,34 @@ pub fn insert_assets(writer: &Writer, review: ReviewRowId, listing: ListingRowId
 pub fn for_each_asset(
     reader: &Reader,
     review: ReviewRowId,
-    mut visit: impl FnMut(Uuid, &str, Option<&str>),
+    visit: impl FnMut(Uuid, &str, Option<&str>),
 ) -> Result<()> {
     const SQL: &str = "SELECT a.uuid, r.title, r.content FROM review_assets r JOIN assets a ON a.id = r.asset
          WHERE r.review = ?1 ORDER BY r.asset";
-    reader.for_each_row(SQL, [review], |row| {
+    visit_assets(reader, SQL, review.0, visit)
+}
+
+/// Visits the assets that a listing has now, in the order of [`for_each_asset`].
+pub fn for_each_present_asset(
+    reader: &Reader,
+    listing: ListingRowId,
+    visit: impl FnMut(Uuid, &str, Option<&str>),
+) -> Result<()> {
+    let sql = format!(
+        "SELECT a.uuid, a.title, {CONTENT}
+         FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
+         WHERE la.listing = ?1 ORDER BY a.id"
+    );
+    visit_assets(reader, &sql, listing.0, visit)
+}
+
+fn visit_assets(
+    reader: &Reader,
+    sql: &str,
+    row_id: i64,
+    mut visit: impl FnMut(Uuid, &str, Option<&str>),
+) -> Result<()> {
+    reader.for_each_row(sql, [row_id], |row| {
         let (title, content): (String, Option<String>) = (row.get(1)?, row.get(2)?);
         visit(row.get(0)?, &title, content.as_deref());
         Ok(())
@@ -223,6 +246,12 @@ pub fn find_last(
          WHERE listing = ?1 AND decision IN (SELECT value FROM json_each(?2)) ORDER BY number DESC LIMIT 1"
     );
     reader.query_first(&sql, (listing, row::to_json(decisions)?), read)
+}
+
+/// Returns a round of a listing by its number.
+pub fn find(reader: &Reader, listing: ListingRowId, number: u32) -> Result<Option<Review>> {
+    let sql = format!("SELECT {COLUMNS} FROM reviews WHERE listing = ?1 AND number = ?2");
+    reader.query_first(&sql, (listing, number), read)
 }
 
 /// Returns the fields of a listing as they were submitted in a round; `None` if they were deleted.

@@ -1,11 +1,17 @@
 //! One of the team's own listings as buyers see it.
 
 use crate::{
-    console::{pages::listing, prelude::*},
+    console::{
+        pages::listing,
+        parts::{fees, samples as shown_samples},
+        prelude::*,
+    },
     operations::{
         access::{CatalogViewer, ListingViewer},
-        listings,
+        listing_edits, listings,
+        samples::{self, SampleContent},
     },
+    store::listings::ListingFields,
 };
 
 /// The page.
@@ -25,14 +31,34 @@ impl Page for Preview {
             visit.access.authenticated().ok_or_else(|| Error::internal("a visit without a key"))?;
         let viewer = CatalogViewer::new(Member::authorize(authenticated.clone())?, visit.market())?;
         let viewer = ListingViewer::authorize(viewer, visit.market(), Some(id)).await?;
-        let shown = visit.read(move |reader, _| listing::Shown::read(reader, &viewer, None, id)).await?;
+        let read = visit.read(move |reader, vendor| {
+            let edited = listing_edits::find(reader, vendor, id)?;
+            let sample = samples::contents(reader, vendor, &edited.fields.sample)?;
+            Ok((listing::Shown::read(reader, &viewer, None, id)?, edited, sample))
+        });
+        let (shown, edited, sample) = read.await?;
         let title = shown.listing.summary.title.clone();
         let actions = html! { a.button href=(visit.links.to(&paths::edit_listing(id))) { "Edit" } };
-        let content = Content::new(title.clone(), listing::body(&visit.context, &shown))
+        let body = html! {
+            (only_you(&visit.context, &edited.fields, &sample))
+            (listing::body(&visit.context, &shown))
+        };
+        let content = Content::new(title.clone(), body)
             .with_note(html! { "As buyers see it" })
             .with_actions(actions)
             .below("Listings", paths::OWN_LISTINGS)
             .below(title, paths::own_listing(id));
         Ok(content.narrow().with_request(format!("/v2/listings/browse/{id}")).into())
     }
+}
+
+/// Says what buyers do not see: what the vendor earns, and what the sample hands over.
+fn only_you(context: &Context, fields: &ListingFields, sample: &[SampleContent]) -> Markup {
+    let price = fields.price.filter(|price| price.0 > 0);
+    html! { @if price.is_some() || !sample.is_empty() {
+        (tables::section("only-you", "Only you see this", &html! {
+            @if let Some(price) = price { p { (fees::sentence(context, price)) } }
+            (shown_samples::summary(sample, fields.sample_price.is_some()))
+        }))
+    } }
 }

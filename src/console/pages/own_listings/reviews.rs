@@ -66,6 +66,7 @@ impl Page for Rounds {
             Ok((listing, reviews::list(reader, vendor, id)?))
         });
         let (listing, rounds) = read.await?;
+        let is_approval = |round: &Review| matches!(round.decision, Some((ReviewDecision::Approved, _)));
         let changes = visit.links.to(&format!("{}/changes", paths::own_listing(id)));
         let body = html! {
             @if rounds.is_empty() {
@@ -75,7 +76,7 @@ impl Page for Rounds {
                     Some(("Back to the listing", &visit.links.to(&paths::own_listing(id)))),
                 ))
             } @else {
-                p { a href=(changes) { "See what changed since the last approval" } }
+                @if rounds.iter().any(is_approval) { p { a href=(changes) { "See what changed since the last approval" } } }
                 (timeline::timeline(&entries(&rounds)))
             }
         };
@@ -94,12 +95,25 @@ fn content(listing: &ListingRow, title: &str, body: Markup) -> Content {
 
 /// Returns what happened in rounds, newest first: for each its decision with the note, and its submission.
 pub(super) fn entries(rounds: &[Review]) -> Vec<Entry> {
+    entries_by(rounds, decision_word, |_| None)
+}
+
+/// Like [`entries`], with the words for decisions, and with the name of who decided on a round.
+pub(in crate::console::pages) fn entries_by(
+    rounds: &[Review],
+    words: fn(ReviewDecision) -> &'static str,
+    who: impl Fn(&Review) -> Option<String>,
+) -> Vec<Entry> {
     let mut entries = Vec::new();
     for round in rounds {
         if let Some((decision, at)) = round.decision {
             let note =
                 round.note.as_ref().map(|note| html! { b { "The reviewer writes: " } bdi.long { (note) } });
-            entries.push(Entry { what: html! { b { (decision_word(decision)) } }, at, note });
+            let what = html! {
+                b { (words(decision)) }
+                @if let Some(who) = who(round) { " by " bdi { (who) } }
+            };
+            entries.push(Entry { what, at, note });
         }
         let submitted = html! { "Round " (round.number) ": submitted with " (text::counted(round.asset_count, "asset", "assets")) };
         let waits = round.decision.is_none().then(|| html! { "The market has not decided yet." });
@@ -109,7 +123,7 @@ pub(super) fn entries(rounds: &[Review]) -> Vec<Entry> {
 }
 
 /// Returns the words for a decision.
-const fn decision_word(decision: ReviewDecision) -> &'static str {
+pub(in crate::console::pages) const fn decision_word(decision: ReviewDecision) -> &'static str {
     match decision {
         ReviewDecision::Approved => "Approved",
         ReviewDecision::ChangesRequested => "Changes requested",

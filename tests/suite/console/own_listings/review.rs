@@ -33,7 +33,10 @@ async fn all_changes_since_the_approval_are_shown() {
     let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
     let changes = format!("{path}/changes");
     seller.get(&changes).await.expect(200, "There is no approval to compare with");
+    let offer = "What changed since the last approval";
+    assert!(!seller.get(&path).await.text.contains(offer));
     approve(&market, &seller).await;
+    seller.get(&path).await.expect(200, offer);
     seller.get(&changes).await.expect(200, "Nothing has changed.").expect(200, "round 1 of the review");
     // The price can change without another review.
     edited(&seller, &path, &[("price", "60")]).await;
@@ -69,6 +72,11 @@ async fn round_that_was_sent_back_is_no_approval() {
     edited(&seller, &path, &[("title", "Second")]).await;
     done(&seller, &path, "submit", "listing_submitted").await;
     decide(&market, listing, Operation::RequestChanges, Some("Call it third."));
+    seller
+        .get(&format!("{path}/edit"))
+        .await
+        .expect(200, "The reviewer writes:")
+        .expect(200, "Call it third.");
     edited(&seller, &path, &[("title", "Third")]).await;
     let page = seller.get(&format!("{path}/changes")).await;
     page.expect(200, "round 1 of the review").expect(200, "<bdi>Listing draft</bdi>").expect(200, "Third");
@@ -141,4 +149,18 @@ async fn digest_of_a_round_is_that_of_what_was_submitted() {
     write(&market, |writer| crate::harness::listing_lifecycle::perform(writer, listing, Operation::Submit))
         .unwrap();
     assert_ne!(digest(), digests[2], "other data");
+}
+
+/// A listing that was sent back before any approval has nothing to compare with.
+#[tokio::test]
+async fn changes_are_offered_after_an_approval_only() {
+    let market = market();
+    let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
+    done(&seller, &path, "submit", "listing_submitted").await;
+    decide(&market, listing_id("draft"), Operation::RequestChanges, Some("Say more."));
+    for page in [path.clone(), format!("{path}/reviews")] {
+        let page = seller.get(&page).await;
+        page.expect(200, "Say more.");
+        assert!(!page.text.contains(&format!("{path}/changes")), "{}", page.visible());
+    }
 }

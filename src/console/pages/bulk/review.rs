@@ -1,0 +1,77 @@
+//! What a change of a field will do to the chosen assets, before it is started.
+
+use super::{assets, new, phrase, reason};
+use crate::{
+    console::{forms::KEY_FIELD, pages::inventory::state, parts::assets::Domains, prelude::*},
+    domain::bulk_changes::{BulkAction, BulkActionKind, SkipReason},
+    operations::{
+        bulk_changes::{self, Forecast},
+        listing_attachments::Chosen,
+        taxonomy,
+    },
+};
+
+/// Field of the button that leads to the review.
+pub const REVIEW: &str = "review";
+
+/// Field of the button that leads from the review back to the form.
+pub const AGAIN: &str = "again";
+
+/// Shows what a change will do. `shown` is the number of assets that the form has shown.
+pub async fn show(
+    visit: &Visit<Vendor>,
+    fields: &Fields,
+    (chosen, shown): (Chosen, Option<u64>),
+    action: BulkAction,
+) -> Result<Answer> {
+    let kind = action.kind();
+    let read = visit.read(move |reader, vendor| {
+        let found = bulk_changes::forecast(reader, vendor, (&chosen, shown), &action, assets::SHOWN)?;
+        let domains = match kind {
+            BulkActionKind::Tag => taxonomy::domains_of_assets(reader, vendor)?,
+            _ => Vec::new(),
+        };
+        Ok((found.unwrap_or_default(), Domains(domains)))
+    });
+    let (found, domains) = read.await?;
+    let context = &visit.context;
+    let typed: Vec<(&str, String)> = fields
+        .values()
+        .pairs()
+        .filter(|(name, _)| ![REVIEW, AGAIN, KEY_FIELD].contains(name))
+        .map(|(name, value)| (name, value.to_owned()))
+        .collect();
+    let form = html! {
+        (state::hidden(&typed))
+        div.row {
+            @if found.changed > 0 { button.primary { (phrase(kind, found.changed)) } }
+            button name=(AGAIN) value="yes" { "Change what you chose" }
+        }
+    };
+    let body = html! {
+        (numbers(&found))
+        @if found.changed > 0 { (assets::changes(context, kind, &found.first, (found.changed, &domains))) }
+        (fields::form(context, new::PATH, &form))
+    };
+    let title = if found.changed > 0 {
+        format!("{}?", phrase(kind, found.changed))
+    } else {
+        "Nothing changes".to_owned()
+    };
+    Ok(new::below_inventory(Content::new(title, body)).into())
+}
+
+/// Says how many assets will change, and why others will not.
+fn numbers(found: &Forecast) -> Markup {
+    let tone = if found.changed > 0 { Tone::Waiting } else { Tone::Warning };
+    badges::message(
+        tone,
+        &html! {
+            p { b { (text::counted(found.changed, "asset changes", "assets change")) } ". Nothing has been changed yet." }
+            @if !found.skipped.is_empty() { ul { @for (why, count) in &found.skipped { li {
+                @if *why == SkipReason::Unchanged { (reason(*why)) ": " (text::grouped(*count)) }
+                @else { (text::counted(*count, "asset stays", "assets stay")) " as they are: " (reason(*why)) }
+            } } } }
+        },
+    )
+}

@@ -1,0 +1,229 @@
+//! The page on which a reviewer decides: the listing as buyers see it, what has changed, what the market found, and what was decided
+//! before.
+
+use super::{REVIEW, decision, facts, filters_of, path_of, query_of, title_of};
+use crate::{
+    console::{
+        address::Query,
+        pages::listing,
+        parts::{
+            differences,
+            tabs::{self, Tab},
+        },
+        prelude::*,
+        resources::may_act,
+    },
+    domain::reviews::ReviewDecision,
+    operations::{
+        access::{ActingOperator, Operator},
+        review_cases::{self, Case},
+        review_decisions::Revision,
+        review_queue::Filters,
+        reviews::{Difference, Since},
+    },
+    string_enum::StringEnum,
+};
+
+/// Field of the query that says since when changes are shown.
+const SINCE: &str = "since";
+
+/// The page.
+pub struct CasePage;
+
+/// What the page shows.
+struct Shown {
+    case: Case,
+    /// How buyers see the listing.
+    listing: listing::Shown,
+}
+
+impl Page for CasePage {
+    const PATH: &'static str = "/operator/review/{listing}";
+    const TITLE: &'static str = "Review of a listing";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let filters = filters(&visit.context);
+        let (since, wanted) = (since(&visit.context), filters.clone());
+        let read = visit.read(move |reader, operator| {
+            let platform = operator.platform();
+            let case = review_cases::find(reader, platform, id, since, &wanted)?;
+            let viewer = platform.viewer_of_listing(reader.rows, id)?;
+            Ok(Shown { case, listing: listing::Shown::read(reader, &viewer, None, id)? })
+        });
+        let shown = read.await?;
+        Ok(content(&visit.context, &filters, since, &shown).into())
+    }
+}
+
+impl FormPage for CasePage {
+    async fn submit(visit: &Visit<Operator>, fields: &Fields) -> Result<Answer> {
+        let signed_in =
+            visit.signed_in.as_ref().ok_or_else(|| Error::internal("a form without a session"))?;
+        // A key that can only read sees the page, and has no form to send.
+        let access = ActingOperator::authorize(signed_in.authenticated.clone())?;
+        let visit = Visit { access, context: std::sync::Arc::clone(&visit.context) };
+        decision::submit(&visit, fields).await
+    }
+}
+
+/// Returns the filters of the queue that the reviewer works on, also if a form was refused.
+fn filters(context: &Context) -> Filters {
+    filters_of(context.inputs.typed().map_or(&context.query, Fields::values))
+}
+
+/// Returns the revision that a refused form was about.
+fn seen(context: &Context) -> Option<Revision> {
+    context.inputs.typed()?.get(decision::REVISION).and_then(Revision::parse)
+}
+
+/// Returns since when changes are shown: since the revision that a refused form was about, or what the address asks for.
+fn since(context: &Context) -> Since {
+    match seen(context) {
+        Some(Revision { round, .. }) if round > 0 => Since::Round(round),
+        _ => match context.query.get(SINCE) {
+            Some("approval") => Since::Approval,
+            Some(number) => number.parse().map_or(Since::Decision, Since::Round),
+            None => Since::Decision,
+        },
+    }
+}
+
+fn content(context: &Context, filters: &Filters, since: Since, shown: &Shown) -> Content {
+    let case = &shown.case;
+    let id = case.listing.id;
+    let body = html! {
+        (state(context, case))
+        div.decide {
+            div.stack.wide {
+                (changes(context, filters, since, case))
+                section.stack aria-labelledby="as-buyers" {
+                    h2 #as-buyers { "As buyers see it" }
+                    (listing::reading(context, &shown.listing))
+                }
+                (facts::findings(context, case))
+                (facts::rounds(case))
+            }
+            aside.stack.first aria-label="Decision" {
+                @if may_act(context) { (decision::panel(context, filters, case)) }
+                @else { div.panel { p.note { "Your key can only read, so you cannot decide here." } } }
+                (facts::vendor(context, &case.vendor))
+            }
+        }
+    };
+    let content = Content::new(title_of(&case.listing.title), body)
+        .with_note(note(case))
+        .with_actions(actions(context, filters, case))
+        .below("Review", query_of(filters).at(REVIEW))
+        .with_script("review.js");
+    content.narrow().with_request(format!("/operator/v1/listings/{id}"))
+}
+
+fn note(case: &Case) -> Markup {
+    let waits = case.open_round();
+    html! {
+        bdi.long { (case.vendor.name) } ", tier " (case.vendor.tier)
+        @if let Some(round) = waits { " · round " (round.number) " · submitted " (text::moment(round.submitted_at)) }
+        @if facts::is_in_review(case) && case.place.total > 0 {
+            " · " (text::grouped(case.place.before + 1)) " of " (text::grouped(case.place.total)) " in the queue"
+        }
+    }
+}
+
+fn actions(context: &Context, filters: &Filters, case: &Case) -> Markup {
+    let record = format!("{}/{}", super::LISTINGS, case.listing.id);
+    html! {
+        a.button href=(context.links.to(&record)) { "All about the listing" }
+        @if let Some(next) = case.place.next {
+            a.button href=(context.links.to(&path_of(next, filters))) data-next aria-keyshortcuts="n" { "Next in the queue" }
+        }
+    }
+}
+
+/// Says whether the listing waits for a decision, and who has decided otherwise.
+fn state(context: &Context, case: &Case) -> Markup {
+    let latest = case.rounds.first();
+    let decided = latest.and_then(|round| Some((round, round.decision?)));
+    if facts::is_in_review(case) {
+        let link = case.open_round().map(|round| {
+            Query::default().with(SINCE, &round.number.to_string()).at(&context.links.to(&context.path))
+        });
+        return html! { @if case.has_changed_since_submission() {
+            (badges::message(Tone::Warning, &html! {
+                b { "It has changed since it was submitted. " }
+                "Its assets can change during a review, such as by more tasks. "
+                @if let Some(link) = &link { a href=(link) { "See what has changed" } "." }
+            }))
+        } };
+    }
+    let Some((round, (decision, at))) = decided else {
+        return badges::message(Tone::Neutral, &html! { "This listing is not in review now." });
+    };
+    let who = facts::who(case, round);
+    badges::message(
+        Tone::Neutral,
+        &html! {
+            b { "This listing is not in review now. " }
+            @match decision {
+                ReviewDecision::Withdrawn => { "Its vendor has withdrawn it" }
+                _ => { bdi { (who.as_deref().unwrap_or("The market")) } " has " (facts::done(decision)) }
+            }
+            ", " (text::moment(at)) "."
+        },
+    )
+}
+
+/// Shows what has changed since an earlier round.
+fn changes(context: &Context, filters: &Filters, since: Since, case: &Case) -> Markup {
+    let content = match &case.difference {
+        Some(difference) => html! {
+            p.note { (compared_with(difference)) }
+            (differences::of_listing(difference, &format!("Round {}", difference.since.number)))
+        },
+        None => html! { p.note {
+            @match since {
+                Since::Approval => { "The market has not approved this listing yet, or only before it stored what it approves." }
+                Since::Decision => { "This is the first round of its review, so there is nothing to compare with." }
+                Since::Round(_) => { "What it had then is no longer stored." }
+            }
+        } },
+    };
+    html! {
+        section.stack aria-labelledby="changed" {
+            h2 #changed { "What has changed" }
+            @if seen(context).is_none() { (choices(context, filters, since)) }
+            (content)
+        }
+    }
+}
+
+/// Returns the links with which one chooses since when changes are shown.
+fn choices(context: &Context, filters: &Filters, since: Since) -> Markup {
+    let tab = |label, value: &str, of: Since| Tab {
+        label,
+        address: query_of(filters).with(SINCE, value).at(&context.links.to(&context.path)),
+        is_current: since == of,
+    };
+    tabs::tabs(
+        "Since when",
+        &[
+            tab("Since the last decision", "", Since::Decision),
+            tab("Since the last approval", "approval", Since::Approval),
+        ],
+    )
+}
+
+fn compared_with(difference: &Difference) -> Markup {
+    let round = &difference.since;
+    html! {
+        "Compared with round " (round.number) ", submitted " (text::moment(round.submitted_at))
+        @if let Some((decision, at)) = round.decision {
+            @if decision == ReviewDecision::Withdrawn { ", which the vendor withdrew " }
+            @else { ", on which the market decided (" (text::words(decision.as_str()).to_lowercase()) ") " }
+            (text::moment(at))
+        }
+        "."
+    }
+}

@@ -1,0 +1,202 @@
+//! The form with which a reviewer decides, and what happens when it is sent.
+
+use super::{REVIEW, facts, filters_of, path_of, query_of, title_of};
+use crate::{
+    console::prelude::*,
+    operations::{
+        access::ActingOperator,
+        listings,
+        review_cases::Case,
+        review_decisions::{self, Decision, Revision},
+        review_queue::{self, Filters},
+    },
+};
+
+/// Field with the revision that the reviewer sees.
+pub const REVISION: &str = "revision";
+
+/// Field that says what is decided.
+const DECISION: &str = "decision";
+
+/// Field with the number of the template that the note begins with.
+const TEMPLATE: &str = "template";
+
+/// Field with the note.
+const NOTE: &str = "note";
+
+/// Maximum number of characters of a template in the list of templates.
+const MAX_LABEL: usize = 70;
+
+/// Maximum number of characters of a note.
+const MAX_NOTE: usize = crate::domain::texts::NOTE.max;
+
+/// Shows what a reviewer can decide now.
+pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
+    let is_in_review = facts::is_in_review(case);
+    let is_certified = case.listing.certified_at.is_some();
+    let content = html! {
+        (hidden(filters, &case.revision.to_string()))
+        h2 #decide { @if is_in_review { "Decide" } @else { "Certification" } }
+        @if is_in_review {
+            (templates(context))
+            (Field::lines(NOTE, "Note to the vendor")
+                .hint(html! { "Needed to request changes and to reject. The vendor reads it in the notification, and with the listing." })
+                .at_most(MAX_NOTE)
+                .show(&context.inputs))
+            div.stack.tight {
+                button.primary.full name=(DECISION) value="approve" aria-keyshortcuts="a" { "Approve" }
+                button.full name=(DECISION) value="request_changes" aria-keyshortcuts="r" { "Request changes" }
+                button.danger.full name=(DECISION) value="reject" { "Reject…" }
+            }
+        }
+        div.stack.tight {
+            @if is_certified { button.full name=(DECISION) value="revoke" { "Revoke the certification" } }
+            @else { button.full name=(DECISION) value="certify" { "Certify" } }
+            p.note {
+                @if is_certified { "It is certified. Revoking decides nothing else." }
+                @else { "Certifies it as it is now, whatever its checks found. It decides nothing else." }
+            }
+        }
+        @if is_in_review {
+            p.note data-keys hidden { kbd { "a" } " approves, " kbd { "r" } " requests changes, " kbd { "n" } " opens the next listing. \
+                The keys do nothing while you write; " kbd { "Esc" } " leaves the note." }
+        }
+    };
+    html! {
+        form.panel method="post" action=(context.links.to(&context.path)) aria-labelledby="decide" data-review {
+            (fields::form_key(&context.inputs))
+            (content)
+        }
+    }
+}
+
+/// Returns the hidden fields: what is decided on, and the part of the queue that the reviewer works on.
+fn hidden(filters: &Filters, revision: &str) -> Markup {
+    html! {
+        input type="hidden" name=(REVISION) value=(revision);
+        @for (name, value) in query_of(filters).pairs() { input type="hidden" name=(name) value=(value); }
+    }
+}
+
+/// Returns the list of templates. Without scripts, the chosen one is put before the note when the form is sent.
+fn templates(context: &Context) -> Markup {
+    let templates = &context.market().settings().review.templates;
+    html! { @if !templates.is_empty() {
+        div.field {
+            label for=(TEMPLATE) { "Begin the note with" }
+            select id=(TEMPLATE) name=(TEMPLATE) {
+                option value="" { "Nothing" }
+                @for (number, template) in templates.iter().enumerate() {
+                    @let value = number.to_string();
+                    option value=(value) data-text=(template) selected[context.inputs.is_chosen(TEMPLATE, &value, false)] {
+                        (label(template))
+                    }
+                }
+            }
+        }
+    } }
+}
+
+/// Returns the beginning of a template.
+fn label(template: &str) -> String {
+    let line = template.trim().lines().next().unwrap_or_default();
+    if line.chars().count() <= MAX_LABEL {
+        return line.to_owned();
+    }
+    line.chars().take(MAX_LABEL).chain(['…']).collect()
+}
+
+/// Returns the note of a form: the chosen template, and what was typed.
+fn note_of(fields: &Fields, templates: &[String]) -> Option<String> {
+    let template = fields.get(TEMPLATE).and_then(|number| templates.get(number.parse::<usize>().ok()?));
+    let typed = fields.get(NOTE).map(|note| note.replace("\r\n", "\n"));
+    let parts: Vec<&str> = [template, typed.as_ref()].into_iter().flatten().map(String::as_str).collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// What was pressed.
+enum Pressed {
+    /// A decision, with what to say after it.
+    Decision(Decision, Notice),
+    /// Rejecting, which is asked about first, with the note.
+    Question(String),
+}
+
+fn pressed(fields: &Fields, templates: &[String]) -> Result<Pressed> {
+    let note = note_of(fields, templates);
+    let required = |message: &str| note.clone().ok_or_else(|| Error::invalid(problem(NOTE, message)));
+    let decided = |decision, notice| Ok(Pressed::Decision(decision, notice));
+    match fields.get(DECISION) {
+        Some("approve") if note.is_some() => {
+            let message = "The vendor gets no note with an approval. Delete the note, or request changes.";
+            Err(Error::invalid(problem(NOTE, message)))
+        }
+        Some("approve") => decided(Decision::Approve, Notice::ReviewApproved),
+        Some("request_changes") => {
+            let note = required("Say what the vendor should change.")?;
+            decided(Decision::RequestChanges(note), Notice::ReviewSentBack)
+        }
+        Some("reject") => Ok(Pressed::Question(required("Say why the listing is rejected.")?)),
+        Some("reject_for_good") => {
+            let note = required("Say why the listing is rejected.")?;
+            decided(Decision::Reject(note), Notice::ReviewRejected)
+        }
+        Some("certify") => decided(Decision::Certify, Notice::ListingCertified),
+        Some("revoke") => decided(Decision::Revoke, Notice::CertificationRevoked),
+        _ => Err(Error::Malformed("Choose what to decide.".to_owned())),
+    }
+}
+
+/// Carries out what was pressed. After a decision, the next listing of the queue is shown.
+pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
+    let (id, filters) = (visit.id(0)?, filters_of(fields.values()));
+    let (decision, notice) = match pressed(fields, &visit.market().settings().review.templates)? {
+        Pressed::Decision(decision, notice) => (decision, notice),
+        Pressed::Question(note) => return question(visit, fields, &filters, &note).await,
+    };
+    let stays = matches!(decision, Decision::Certify | Decision::Revoke);
+    let seen = fields.get(REVISION).and_then(Revision::parse);
+    let change = Change::new(decision.operation(), "listing", id);
+    changes::perform_on(visit, fields, change, move |writer, operator, change| {
+        let vendor = review_decisions::decide(writer, operator.platform(), (id, seen.as_ref()), &decision)?;
+        change.team = Some(vendor);
+        Ok(())
+    })
+    .await?;
+    if stays {
+        return Ok(Answer::done(&path_of(id, &filters), notice));
+    }
+    let wanted = filters.clone();
+    let place =
+        visit.read(move |reader, operator| review_queue::place(reader, operator.platform(), &wanted, id));
+    let path = match place.await?.next {
+        Some(next) => path_of(next, &filters),
+        None => query_of(&filters).at(REVIEW),
+    };
+    Ok(Answer::done(&path, notice))
+}
+
+/// Asks before a listing is rejected, and keeps the note.
+async fn question(
+    visit: &Visit<ActingOperator>,
+    fields: &Fields,
+    filters: &Filters,
+    note: &str,
+) -> Result<Answer> {
+    let id = visit.id(0)?;
+    let listing =
+        visit.read(move |reader, operator| listings::find(reader.rows, operator.platform(), id)).await?;
+    let (context, title) = (&visit.context, title_of(&listing.title));
+    let own = path_of(id, filters);
+    let form = html! {
+        (hidden(filters, fields.get(REVISION).unwrap_or_default()))
+        p { "The vendor cannot submit it again, and would have to make a new listing. To let the vendor correct it, request changes instead." }
+        (Field::lines(NOTE, "Note to the vendor").value(note).at_most(MAX_NOTE).required().show(&context.inputs))
+        div.row {
+            button.primary.danger name=(DECISION) value="reject_for_good" { "Reject" }
+            a.button.quiet href=(context.links.to(&own)) { "Leave it as it is" }
+        }
+    };
+    let content = Content::new(format!("Reject {title}?"), fields::form(context, &context.path, &form));
+    Ok(content.narrow().below("Review", query_of(filters).at(REVIEW)).below(title, own).into())
+}

@@ -1,0 +1,97 @@
+//! The queue of listings in review.
+
+use super::{AGAIN, KIND, REVIEW, TEAMS, VENDOR, filters_of, path_of, title_of};
+use crate::{
+    console::{parts::kinds, prelude::*, resources},
+    domain::assets::Kind,
+    operations::{access::Operator, review_queue},
+    store::{records::pages::TeamPage, review_queue::WaitingListing},
+    string_enum::StringEnum,
+};
+
+/// The list.
+pub struct ReviewQueue;
+
+impl List for ReviewQueue {
+    const PATH: &'static str = REVIEW;
+    const TITLE: &'static str = "Review";
+    const FILE_NAME: &'static str = "review";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Market, label: "Review" });
+
+    type Access = Operator;
+    type Row = WaitingListing;
+
+    fn columns() -> Vec<Column<WaitingListing>> {
+        vec![
+            Column::new(Head::text("Listing"), title, |waiting| waiting.title.clone()),
+            Column::new(Head::text("Vendor"), vendor, |waiting| waiting.vendor_name.clone()),
+            Column::words("Kind", kinds_of),
+            Column::new(
+                Head::number("Assets"),
+                |_, waiting| html! { (text::grouped(waiting.asset_count)) },
+                |waiting| waiting.asset_count.to_string(),
+            ),
+            Column::new(
+                Head::number("Price, USD"),
+                |_, waiting| html! { (text::optional_money(waiting.price)) },
+                |waiting| waiting.price.map(|price| price.to_string()).unwrap_or_default(),
+            ),
+            Column::new(
+                Head::number("Submitted"),
+                |_, waiting| text::moment(waiting.submitted_at),
+                |waiting| waiting.submitted_at.to_string(),
+            ),
+            Column::new(
+                Head::number("Round"),
+                |_, waiting| html! { (waiting.round) },
+                |waiting| waiting.round.to_string(),
+            ),
+        ]
+    }
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
+            ListFilter { name: KIND, label: "Has a", values: kind_choices },
+            ListFilter { name: AGAIN, label: "Was reviewed before", values: resources::yes_or_no },
+        ]
+    }
+
+    fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<WaitingListing>> {
+        review_queue::page(reader, operator.platform(), &filters_of(&asked.filters), asked.page)
+    }
+
+    fn empty(context: &Context) -> Markup {
+        tables::empty(
+            "No listing waits for a review",
+            "Listings appear here when their vendors submit them.",
+            Some(("See all listings", &context.links.to(super::LISTINGS))),
+        )
+    }
+
+    fn finish(_: &Context, content: Content) -> Content {
+        content
+            .with_note(html! { "Listings that vendors have submitted. Who has waited longest comes first." })
+            .with_request("/operator/v1/listings?review_status=in_review")
+    }
+}
+
+fn title(context: &Context, waiting: &WaitingListing) -> Markup {
+    let path = path_of(waiting.id, &filters_of(&context.query));
+    html! { a.long href=(context.links.to(&path)) { bdi { (title_of(&waiting.title)) } } }
+}
+
+fn vendor(context: &Context, waiting: &WaitingListing) -> Markup {
+    let path = format!("{TEAMS}/{}", waiting.vendor);
+    html! { a.long href=(context.links.to(&path)) { bdi { (waiting.vendor_name) } } }
+}
+
+fn kinds_of(waiting: &WaitingListing) -> String {
+    let words: Vec<String> = waiting.kinds.iter().map(|kind| text::words(kinds::words(*kind).0)).collect();
+    words.join(", ")
+}
+
+fn kind_choices() -> Vec<(&'static str, String)> {
+    Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).0))).collect()
+}
