@@ -11,12 +11,14 @@
 
 #[cfg(test)]
 mod sharing_tests;
+#[cfg(test)]
+mod tests;
 
 use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
@@ -54,6 +56,8 @@ pub struct Capacity {
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
     trust_forwarded_for: bool,
+    /// Number of requests that were rejected.
+    rejected: Arc<AtomicU64>,
 }
 
 impl Capacity {
@@ -67,7 +71,18 @@ impl Capacity {
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
             trust_forwarded_for: limits.trust_forwarded_for,
+            rejected: Arc::default(),
         }
+    }
+
+    /// Returns how many slots are occupied, and how many requests wait for one.
+    pub fn load(&self) -> (usize, usize) {
+        self.slots.as_ref().map(Scheduler::load).unwrap_or_default()
+    }
+
+    /// Returns how often a request was rejected for lack of a slot.
+    pub fn rejected(&self) -> u64 {
+        self.rejected.load(Ordering::Relaxed)
     }
 
     /// Whether requests are in progress. If their number is unlimited, it is not known, and there may be some.
@@ -121,10 +136,13 @@ impl Capacity {
             return Ok(Some(permit));
         }
         // Boxed, since the future of every request has room for those that are not.
-        match Box::pin(timeout(self.queue_timeout, slots.acquire(requester))).await {
+        let acquired = match Box::pin(timeout(self.queue_timeout, slots.acquire(requester))).await {
             Ok(permit) => permit.map(Some),
             Err(_) => Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
-        }
+        };
+        acquired.inspect_err(|_| {
+            self.rejected.fetch_add(1, Ordering::Relaxed);
+        })
     }
 }
 
@@ -220,185 +238,6 @@ impl<F: Future<Output: Send> + Send + 'static> Drop for RunToCompletion<F> {
     fn drop(&mut self) {
         if let (Some(work), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(work);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use poem::{
-        EndpointExt, IntoResponse,
-        endpoint::make,
-        http::{Method, StatusCode},
-    };
-    use tokio::{
-        io::AsyncWriteExt,
-        sync::Notify,
-        time::{Instant, sleep},
-    };
-
-    use super::*;
-    use crate::{clock::Clock, web::problem::ApiError};
-
-    /// An endpoint that responds when it is notified, and counts the requests that it has started.
-    struct Slow {
-        started: AtomicUsize,
-        release: Notify,
-    }
-
-    fn slow() -> (Arc<Slow>, impl Endpoint<Output = Response>) {
-        let slow = Arc::new(Slow { started: AtomicUsize::new(0), release: Notify::new() });
-        let shared = Arc::clone(&slow);
-        let endpoint = make(move |_| {
-            let slow = Arc::clone(&shared);
-            async move {
-                slow.started.fetch_add(1, Ordering::SeqCst);
-                slow.release.notified().await;
-                "done".into_response()
-            }
-        });
-        (slow, endpoint)
-    }
-
-    fn capacity(in_flight: u32, queue: u32, answer_seconds: u32) -> Capacity {
-        let mut settings = Settings::default();
-        settings.limits.in_flight = in_flight;
-        settings.limits.queue = queue;
-        settings.server.answer_seconds = answer_seconds;
-        Capacity::new(&settings, Stopwatch::start(Arc::new(Clock::System)))
-    }
-
-    fn with_capacity<E: Endpoint<Output = Response> + 'static>(
-        capacity: &Capacity,
-        endpoint: E,
-    ) -> Arc<impl Endpoint<Output = Response> + use<E>> {
-        let capacity = capacity.clone();
-        Arc::new(endpoint.around(move |inner, request| capacity.clone().layer(inner, request)))
-    }
-
-    async fn send<E: Endpoint<Output = Response>>(app: Arc<E>) -> (StatusCode, Option<String>) {
-        let response = app.get_response(Request::default()).await;
-        let retry = response.headers().get("retry-after").map(|wait| wait.to_str().unwrap().to_owned());
-        (response.status(), retry)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn excess_request_waits_briefly_and_is_rejected_at_once_if_queue_is_full() {
-        let (slow, endpoint) = slow();
-        let app = with_capacity(&capacity(1, 1, 0), endpoint);
-        let first = tokio::spawn(send(Arc::clone(&app)));
-        while slow.started.load(Ordering::SeqCst) == 0 {
-            tokio::task::yield_now().await;
-        }
-        let start = Instant::now();
-        let second = tokio::spawn(send(Arc::clone(&app)));
-        tokio::task::yield_now().await;
-        let full = (StatusCode::SERVICE_UNAVAILABLE, Some("1".to_owned()));
-        assert_eq!(send(Arc::clone(&app)).await, full);
-        assert_eq!(start.elapsed(), Duration::ZERO, "a full queue rejects at once");
-        assert_eq!(second.await.unwrap(), full);
-        assert!(start.elapsed() >= Duration::from_millis(50));
-        let third = tokio::spawn(send(Arc::clone(&app)));
-        tokio::task::yield_now().await;
-        slow.release.notify_one();
-        assert_eq!(first.await.unwrap().0, StatusCode::OK);
-        slow.release.notify_one();
-        assert_eq!(third.await.unwrap().0, StatusCode::OK, "a slot became free while it waited");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn slow_response_times_out_and_keeps_its_slot_until_it_ends() {
-        let (slow, endpoint) = slow();
-        let app = with_capacity(&capacity(1, 0, 60), endpoint);
-        let start = Instant::now();
-        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(start.elapsed().as_secs(), 60);
-        assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(start.elapsed().as_secs(), 60, "its slot is still occupied");
-        slow.release.notify_one();
-        sleep(Duration::from_millis(1)).await;
-        slow.release.notify_one();
-        assert_eq!(send(app).await.0, StatusCode::OK);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn work_continues_after_client_disconnects() {
-        let (slow, endpoint) = slow();
-        let app = with_capacity(&capacity(1, 0, 60), endpoint);
-        let result = timeout(Duration::from_secs(1), send(Arc::clone(&app))).await;
-        assert!(result.is_err(), "the client disconnected while it waited");
-        assert_eq!(
-            send(Arc::clone(&app)).await.0,
-            StatusCode::SERVICE_UNAVAILABLE,
-            "its slot is still occupied"
-        );
-        slow.release.notify_one();
-        sleep(Duration::from_millis(1)).await;
-        slow.release.notify_one();
-        assert_eq!(send(app).await.0, StatusCode::OK);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn receiving_a_body_takes_no_slot() {
-        for method in [Method::GET, Method::HEAD, Method::POST, Method::DELETE] {
-            let endpoint = make(async |mut request: Request| {
-                let body = request.take_body();
-                let received = Slot::release_during(&request, body.into_vec()).await.map_err(ApiError)?;
-                Ok::<_, poem::Error>(received.unwrap().into_response())
-            });
-            let app = with_capacity(&capacity(1, 0, 0), endpoint);
-            let (mut sender, receiver) = tokio::io::duplex(64);
-            let body = poem::Body::from_async_read(receiver);
-            let request = Request::builder().method(method.clone()).body(body);
-            let response = tokio::spawn({
-                let app = Arc::clone(&app);
-                async move { app.get_response(request).await.status() }
-            });
-            sleep(Duration::from_secs(5)).await;
-            assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK, "{method}: the slot is free");
-            sender.write_all(b"x").await.unwrap();
-            drop(sender);
-            assert_eq!(response.await.unwrap(), StatusCode::OK, "{method}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn last_body_needs_no_slot_afterwards() {
-        let endpoint = make(async |mut request: Request| {
-            if *request.method() == Method::GET {
-                std::future::pending::<()>().await;
-            }
-            let body = request.take_body();
-            let received = Slot::release_for_rest(&request, body.into_vec()).await;
-            Ok::<_, poem::Error>(received.unwrap().into_response())
-        });
-        let app = with_capacity(&capacity(1, 0, 0), endpoint);
-        let (sender, receiver) = tokio::io::duplex(64);
-        let request = Request::builder().method(Method::PUT).body(poem::Body::from_async_read(receiver));
-        let response = tokio::spawn({
-            let app = Arc::clone(&app);
-            async move { app.get_response(request).await.status() }
-        });
-        sleep(Duration::from_millis(1)).await;
-        let _other = tokio::spawn(send(Arc::clone(&app)));
-        sleep(Duration::from_secs(5)).await;
-        drop(sender);
-        assert_eq!(response.await.unwrap(), StatusCode::OK, "although the only slot is taken");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn without_limits_no_request_is_rejected() {
-        let (slow, endpoint) = slow();
-        let app = with_capacity(&capacity(0, 0, 0), endpoint);
-        let responses: Vec<_> = (0..100).map(|_| tokio::spawn(send(Arc::clone(&app)))).collect();
-        while slow.started.load(Ordering::SeqCst) < 100 {
-            sleep(Duration::from_secs(10)).await;
-        }
-        slow.release.notify_waiters();
-        for response in responses {
-            assert_eq!(response.await.unwrap().0, StatusCode::OK);
         }
     }
 }

@@ -176,6 +176,8 @@ async fn log_line_of_a_request_says_who_sent_it_and_what_for() {
             |field: String| line.contains(&format!(" {field} ")) || line.ends_with(&format!(" {field}"));
         assert!(has(format!("route=\"{route}\"")) && has("client=203.0.113.9".to_owned()), "{line}");
         assert!(has(format!("key_id={key_id}")) && !line.contains(key), "{line}");
+        let caller = if team.is_some() { "team" } else { "operator" };
+        assert!(has(format!("caller={caller:?}")), "{line}");
         match team {
             Some((id, name)) => {
                 assert!(has(format!("team_id={id}")) && has(format!("team={name:?}")), "{line}");
@@ -219,6 +221,7 @@ async fn log_line_names_world_and_team_of_a_signed_link() {
     drop(guard);
     let (line, (id, name)) = (output.line("request completed"), team.unwrap());
     let upload = plan["upload_id"].as_str().unwrap();
+    assert!(line.contains(" caller=\"link\" "), "{line}");
     assert!(line.contains(&format!(" ids=\"upload={upload}\" ")), "{line}");
     assert!(line.contains(&format!(" team_id={id} team={name:?}")) && !line.contains("key_id"), "{line}");
     assert!(!line.contains("signature"), "{line}");
