@@ -1,0 +1,156 @@
+//! The search of operators, which every page of theirs has in its head. What is found alone, or is the
+//! only one with exactly this name, is shown at once.
+
+use super::kinds::{self, EVENT, KindPages, WORLD};
+use crate::{
+    console::{address::Query, pages::settings::webhook_forms::event_text, prelude::*},
+    domain::events::{EventId, EventRowId, EventType},
+    operations::{
+        access::Operator,
+        operator_search::{self, Found, Query as Wanted, Unsearchable},
+    },
+    string_enum::StringEnum,
+};
+
+/// Name of the field of the query with the text. The head has a field of this name.
+const TEXT: &str = "query";
+
+/// Name of the field of the query with the only kind that is searched for.
+const KIND: &str = "kind";
+
+/// Number of records of each kind that are shown.
+const PER_KIND: u32 = 10;
+
+/// Number of records that are shown of the only kind.
+const OF_ONE_KIND: u32 = 200;
+
+/// The page.
+pub struct SearchPage;
+
+impl Page for SearchPage {
+    const PATH: &'static str = paths::OPERATOR_SEARCH;
+    const TITLE: &'static str = "Search";
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let context = &visit.context;
+        let wanted = match Wanted::parse(visit.query.get(TEXT).unwrap_or_default()) {
+            Ok(wanted) => wanted,
+            Err(reason) => return Ok(Content::new(Self::TITLE, advice(reason)).into()),
+        };
+        let kind =
+            visit.query.get(KIND).and_then(|name| kinds::all().iter().find(|pages| pages.kind == name));
+        let limit = if kind.is_some() { OF_ONE_KIND } else { PER_KIND };
+        let query = wanted.clone();
+        let read = visit.read(move |reader, operator| {
+            // One more than is shown, to know whether there are more.
+            operator_search::find(reader, operator.platform(), &query, limit + 1)
+        });
+        let mut found = read.await?;
+        found.extend(worlds(context, wanted.text(), limit + 1).await?);
+        if let Some(kind) = kind {
+            found.retain(|found| found.kind == kind.kind);
+        } else if let Some(path) = operator_search::meant(&wanted, &found).and_then(path_of) {
+            return Ok(Answer::Redirect(path));
+        }
+        let mut content = Content::new(Self::TITLE, results(context, wanted.text(), &found, limit));
+        content.search = Some(wanted.text().to_owned());
+        Ok(content.into())
+    }
+}
+
+/// Returns the path that leads to whatever has an ID or a slug: to its page if nothing else has it.
+pub fn path_to(id: &str) -> String {
+    Query::default().with(TEXT, id).at(paths::OPERATOR_SEARCH)
+}
+
+/// Returns the worlds whose names begin with a text.
+async fn worlds(context: &Context, text: &str, limit: u32) -> Result<Vec<Found>> {
+    let Some(sandbox) = context.served.sandbox().cloned() else { return Ok(Vec::new()) };
+    let start = text.to_lowercase();
+    let list = move |_: &crate::market::Market| {
+        let worlds = sandbox.worlds().list().into_iter();
+        let names = worlds.map(|world| world.name().to_owned());
+        let found = names.filter(|name| name.to_lowercase().starts_with(&start)).take(limit as usize);
+        Ok(found.map(|name| Found { kind: WORLD.to_owned(), key: name.clone(), name, team: None }).collect())
+    };
+    context.market().spawn_blocking(list).await
+}
+
+/// Returns the path of the page of what was found.
+fn path_of(found: &Found) -> Option<String> {
+    let is_event = found.kind == EVENT;
+    let event =
+        is_event.then(|| found.key.parse().ok().map(|id| EventId(EventRowId(id)).to_string())).flatten();
+    kinds::page_of(&found.kind, event.as_deref().unwrap_or(&found.key))
+}
+
+/// Returns what what was found is called.
+fn name_of(found: &Found) -> String {
+    match found.kind.as_str() {
+        EVENT => EventType::parse(&found.name)
+            .map_or_else(|| found.name.clone(), |kind| event_text(kind).to_owned()),
+        "job" | "audit_entry" => text::words(&found.name),
+        _ if found.name.trim().is_empty() => "Without a name".to_owned(),
+        _ => found.name.clone(),
+    }
+}
+
+fn results(context: &Context, wanted: &str, found: &[Found], limit: u32) -> Markup {
+    if found.is_empty() {
+        return tables::empty("Nothing found", WHAT_IS_FOUND, None);
+    }
+    let of = |pages: &KindPages| found.iter().filter(|found| found.kind == pages.kind).collect::<Vec<_>>();
+    html! {
+        @for pages in kinds::all() {
+            @let of_kind = of(pages);
+            @if !of_kind.is_empty() { (group(context, wanted, pages, &of_kind, limit)) }
+        }
+    }
+}
+
+fn group(context: &Context, wanted: &str, pages: &KindPages, found: &[&Found], limit: u32) -> Markup {
+    let heads = [Head::text("Name"), Head::text("Team"), Head::text("ID")];
+    let row = |found: &&Found| {
+        let name = html! { bdi { (name_of(found)) } };
+        vec![
+            html! { @match path_of(found) {
+                Some(path) => a.long href=(context.links.to(&path)) { (name) },
+                None => (name),
+            } },
+            html! { bdi { (found.team.as_deref().unwrap_or(text::MISSING)) } },
+            html! { span.mono.long { (found.key) } },
+        ]
+    };
+    let shown: Vec<_> = found.iter().take(limit as usize).map(row).collect();
+    let has_more = found.len() > limit as usize;
+    let more = Query::default().with(TEXT, wanted).with(KIND, pages.kind);
+    let content = html! {
+        (tables::table(pages.title, &heads, &shown))
+        @if has_more && limit < OF_ONE_KIND { p { a href=(context.here(&more)) { "More of them" } } }
+        @else if has_more { p.note { "There are more. Type more of the name or the ID." } }
+    };
+    tables::section(&format!("found-{}", pages.kind), pages.title, &content)
+}
+
+/// Says what can be found.
+const WHAT_IS_FOUND: &str = "Search for an ID or its first eight characters, for the beginning of a name, a title, or an address, for \
+     words of a listing in the catalog, for the number of a job, or for the ID of a request. What was deleted is not found.";
+
+/// Says why nothing is searched for.
+fn advice(reason: Unsearchable) -> Markup {
+    match reason {
+        Unsearchable::Blank => tables::empty("What do you look for?", WHAT_IS_FOUND, None),
+        Unsearchable::TooLong => {
+            let advice = format!("Search for at most {} characters.", operator_search::MAX_LENGTH);
+            tables::empty("This is too long", &advice, None)
+        }
+        Unsearchable::Key => tables::empty(
+            "This is a key",
+            "Keys are secret, and the market does not store them, so it cannot find one. Search for its name or its ID. If others \
+             can read the history of this browser, replace the key.",
+            None,
+        ),
+    }
+}

@@ -1,0 +1,200 @@
+//! What operators start with: what waits for them, the health of the market, and what happened in the last days.
+
+use super::{
+    credit_purchases::CreditPurchases, jobs::Jobs, paths::REVIEW, purchases::Purchases, webhooks::Webhooks,
+    withdrawals::Withdrawals,
+};
+use crate::{
+    console::{prelude::*, resources::Resource},
+    domain::{money::Cents, time::Timestamp},
+    operations::{
+        access::Operator,
+        health::{Concern, FileFacts, Health},
+        operator_start::{self, Activity, AllWaiting, DAYS, Overview, Waiting},
+    },
+};
+
+/// The page.
+pub struct Start;
+
+impl Page for Start {
+    const PATH: &'static str = paths::OPERATOR_START;
+    const TITLE: &'static str = "Start";
+    const NAVIGATION: Option<NavigationItem> =
+        Some(NavigationItem { section: Section::Market, label: "Start" });
+    const OPERATIONS: &'static [&'static str] = &["get_market"];
+
+    type Access = Operator;
+
+    async fn show(visit: &Visit<Operator>) -> Result<Answer> {
+        let market = visit.market().clone();
+        let read = visit.read(move |reader, operator| {
+            let overview = operator_start::find(reader, operator.platform())?;
+            Ok((overview, Health::read(reader, FileFacts::read(&market)?)?))
+        });
+        let (Overview { waiting, activity }, health) = read.await?;
+        let context = &visit.context;
+        let body = html! {
+            (tables::section("waiting", "What waits", &what_waits(context, &waiting)))
+            (tables::section("health", "Health", &health_of(&health)))
+            (tables::section("days", "The last days", &days(&activity)))
+        };
+        Ok(Content::new(Self::TITLE, body).with_request("/operator/v1/market").into())
+    }
+}
+
+/// Returns what waits, by words and the path of its list.
+fn lists(waiting: &AllWaiting) -> [(&'static str, String, Waiting); 6] {
+    let filtered = |list: &str, filter: &str| format!("{list}?{filter}");
+    [
+        ("Listings in review", REVIEW.to_owned(), waiting.reviews),
+        ("Purchases that wait for a payment", filtered(Purchases::LIST, "status=pending"), waiting.purchases),
+        ("Requests for credits", filtered(CreditPurchases::LIST, "status=pending"), waiting.credit_purchases),
+        ("Withdrawals to pay", filtered(Withdrawals::LIST, "status=requested"), waiting.withdrawals),
+        ("Jobs that failed", filtered(Jobs::LIST, "state=failed"), waiting.failed_jobs),
+        ("Webhooks that fail", filtered(Webhooks::LIST, "failing=true"), waiting.failing_webhooks),
+    ]
+}
+
+/// Returns the table of what waits: what waits longest comes first.
+fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
+    let mut waiting: Vec<_> =
+        lists(waiting).into_iter().filter(|(_, _, waiting)| waiting.count > 0).collect();
+    if waiting.is_empty() {
+        return tables::empty("Nothing waits", "What needs a decision or attention appears here.", None);
+    }
+    waiting.sort_by_key(|(_, _, waiting)| waiting.oldest.unwrap_or(Timestamp(i64::MAX)));
+    let heads = [
+        Head::text("What"),
+        Head::number("Number"),
+        Head::number("The first one since"),
+        Head::number("For"),
+    ];
+    let row = |(words, path, waiting): &(&str, String, Waiting)| {
+        vec![
+            html! { a href=(context.links.to(path)) { (words) } },
+            html! { (text::grouped(waiting.count)) },
+            html! { @match waiting.oldest { Some(at) => (text::moment(at)), None => (text::MISSING) } },
+            html! { @match waiting.oldest {
+                Some(at) => (text::span(context.now().seconds() - at.seconds())),
+                None => (text::MISSING),
+            } },
+        ]
+    };
+    tables::table("What waits", &heads, &waiting.iter().map(row).collect::<Vec<_>>())
+}
+
+fn health_of(health: &Health) -> Markup {
+    let heads = [Head::text("What"), Head::text("State"), Head::text("Now"), Head::text("What to do")];
+    let row = |(what, now, concern): &(&'static str, Markup, Option<Concern>)| {
+        let state = match concern {
+            Some(_) => badges::badge(Tone::Warning, "Needs attention"),
+            None => badges::badge(Tone::Good, "Good"),
+        };
+        vec![html! { (what) }, state, now.clone(), html! { (concern.map_or(text::MISSING, advice)) }]
+    };
+    let mut rows = vec![
+        ("Search index", index(health), health.index_concern()),
+        ("Jobs", jobs(health), health.job_concern()),
+        ("Disk", disk(health), health.disk_concern()),
+        ("Database", database(health), health.database_concern()),
+    ];
+    if !health.files.is_world {
+        rows.push(("Backup", backup(health), health.backup_concern()));
+    }
+    tables::table("Health", &heads, &rows.iter().map(row).collect::<Vec<_>>())
+}
+
+fn index(health: &Health) -> Markup {
+    html! {
+        @if health.has_index_failed { "Damaged" }
+        @else if health.index_lag == 0 { "Has every change" }
+        @else { "Lacks " (text::counted(health.index_lag, "change", "changes")) }
+    }
+}
+
+fn jobs(health: &Health) -> Markup {
+    html! {
+        (text::grouped(health.running_jobs)) " running, " (text::grouped(health.waiting_jobs)) " waiting"
+        @if let Some(seconds) = health.oldest_job_seconds { ", the first one for " (text::span(seconds)) }
+    }
+}
+
+fn disk(health: &Health) -> Markup {
+    let FileFacts { disk_free_bytes, disk_reserve_bytes, .. } = health.files;
+    html! { (text::size(disk_free_bytes)) " free, of which " (text::size(disk_reserve_bytes)) " are kept free" }
+}
+
+fn database(health: &Health) -> Markup {
+    html! { (text::size(health.database_bytes)) ", and a log of " (text::size(health.files.log_bytes)) }
+}
+
+fn backup(health: &Health) -> Markup {
+    html! { @match (&health.files.last_backup, health.backup_age_seconds()) {
+        (Some(backup), Some(age)) => {
+            (text::span(age)) " old, " (text::size(backup.bytes)) ", "
+            @if backup.missing_files == 0 { "complete, and compared with its digests" }
+            @else { "without " (text::counted(backup.missing_files, "damaged file", "damaged files")) }
+        },
+        _ => "None is known",
+    } }
+}
+
+/// Returns why something needs attention, and what to do.
+const fn advice(concern: Concern) -> &'static str {
+    match concern {
+        Concern::IndexFailed => {
+            "The server builds it again by itself. If this stays, look into the log of the server, and check the disk."
+        }
+        Concern::IndexBehind => {
+            "After a large import, wait. If the number does not fall, look into the log of the server."
+        }
+        Concern::JobsLate => {
+            "Look at the jobs that run for long. If there are many, let the server run more of them at a time."
+        }
+        Concern::DiskFull => {
+            "Only the reserve is left, so the market accepts nothing that needs space. Free some, or use a larger disk."
+        }
+        Concern::DiskLow => "Free some space, or use a larger disk, before only the reserve is left.",
+        Concern::LogLarge => {
+            "Something reads the database for very long, or the disk is too slow. Look for backups and commands that run."
+        }
+        Concern::NoBackup => {
+            "Make one with the command marketplace backup on the machine of the server, and repeat it daily."
+        }
+        Concern::BackupOld => {
+            "Find out why the backups have stopped, and make one with the command marketplace backup."
+        }
+        Concern::BackupIncomplete => {
+            "Files of the market are damaged. The command marketplace verify names them. Restore them from an earlier backup."
+        }
+    }
+}
+
+fn days(activity: &[Activity; 3]) -> Markup {
+    let heads = [Head::text("What"), Head::number("Today"), Head::number("7 days"), Head::number("30 days")];
+    let number = |label: &'static str, read: fn(&Activity) -> u64| {
+        figure_row(label, activity, |of| text::grouped(read(of)))
+    };
+    let amount = |label: &'static str, read: fn(&Activity) -> Cents| {
+        figure_row(label, activity, |of| text::money(read(of)))
+    };
+    let rows = [
+        number("Sales", |of| of.sales),
+        amount("What buyers paid, USD", |of| of.volume),
+        amount("Fees of it, USD", |of| of.fees),
+        number("New teams", |of| of.teams),
+        number("New listings", |of| of.listings),
+        number("Submissions for review", |of| of.submissions),
+    ];
+    const { assert!(DAYS[0] == 1 && DAYS[1] == 7 && DAYS[2] == 30, "the heads name the days") };
+    html! {
+        (tables::table("The last days", &heads, &rows))
+        p.note { "Days begin at midnight UTC, and today is one of them. Sales that were refunded later count." }
+    }
+}
+
+fn figure_row(label: &str, activity: &[Activity; 3], show: impl Fn(&Activity) -> String) -> Vec<Markup> {
+    let cells = activity.iter().map(|of| html! { (show(of)) });
+    std::iter::once(html! { (label) }).chain(cells).collect()
+}

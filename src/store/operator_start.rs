@@ -1,0 +1,132 @@
+//! What waits for operators, and what happened in the last days. Each statement reads ranges of indexes: what waits, or what is
+//! not older than the days.
+
+use super::{Reader, review_queue, row, webhooks::IS_FAILING};
+use crate::{
+    domain::{money::Cents, time::Timestamp},
+    error::Result,
+};
+
+/// How many records wait, and since when the first one does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Number of records.
+    pub count: u64,
+    /// The earliest time since when one waits; `None` if none does.
+    pub oldest: Option<Timestamp>,
+}
+
+/// The records that wait for operators.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AllWaiting {
+    /// Listings in review, since their submission.
+    pub reviews: Waiting,
+    /// Purchases that wait for a payment.
+    pub purchases: Waiting,
+    /// Requests for credits.
+    pub credit_purchases: Waiting,
+    /// Withdrawals that were requested.
+    pub withdrawals: Waiting,
+    /// Jobs that were given up.
+    pub failed_jobs: Waiting,
+    /// Webhooks that fail; see [`IS_FAILING`].
+    pub failing_webhooks: Waiting,
+}
+
+/// Returns what waits.
+pub fn waiting(reader: &Reader) -> Result<AllWaiting> {
+    let sql = format!(
+        "SELECT count(*), min(at) FROM ({}) q
+         UNION ALL SELECT count(*), min(created_at) FROM purchases WHERE status = 'pending'
+         UNION ALL SELECT count(*), min(created_at) FROM credit_purchases WHERE status = 'pending'
+         UNION ALL SELECT count(*), min(requested_at) FROM withdrawals WHERE status = 'requested'
+         UNION ALL SELECT count(*), min(ended_at) FROM ended_jobs WHERE state = 'failed'
+         UNION ALL SELECT count(*), min(coalesce(w.disabled_at, (
+                 SELECT min(d.created_at) FROM webhook_deliveries d
+                 WHERE d.webhook = w.id AND d.next_attempt_at IS NOT NULL AND d.failures > 0)))
+             FROM webhooks w WHERE w.deleted_at IS NULL AND {IS_FAILING}",
+        review_queue::submission_times()
+    );
+    let found = reader.query_all(&sql, [], |row| {
+        Ok(Waiting { count: row.get::<_, i64>(0)?.cast_unsigned(), oldest: row::optional_time(row, 1)? })
+    })?;
+    let at = |index: usize| found.get(index).copied().unwrap_or_default();
+    Ok(AllWaiting {
+        reviews: at(0),
+        purchases: at(1),
+        credit_purchases: at(2),
+        withdrawals: at(3),
+        failed_jobs: at(4),
+        failing_webhooks: at(5),
+    })
+}
+
+/// What happened in some days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Number of purchases that were completed, also those that were refunded later.
+    pub sales: u64,
+    /// What their buyers paid.
+    pub volume: Cents,
+    /// What the platform got of it.
+    pub fees: Cents,
+    /// Number of teams that were created.
+    pub teams: u64,
+    /// Number of listings that were created.
+    pub listings: u64,
+    /// How often a listing was submitted for review.
+    pub submissions: u64,
+}
+
+/// Returns what happened since a time.
+pub fn activity(reader: &Reader, since: Timestamp) -> Result<Activity> {
+    const SQL: &str = "SELECT count(*), coalesce(sum(price_cents + buyer_fee_cents), 0),
+             coalesce(sum(buyer_fee_cents + platform_fee_cents), 0),
+             (SELECT count(*) FROM teams WHERE created_at >= ?1),
+             (SELECT count(*) FROM listings WHERE created_at >= ?1),
+             (SELECT count(*) FROM reviews WHERE submitted_at >= ?1)
+         FROM purchases WHERE paid_at >= ?1";
+    reader.query_one(SQL, [since.0], |row| {
+        let number =
+            |index: usize| -> rusqlite::Result<u64> { Ok(row.get::<_, i64>(index)?.cast_unsigned()) };
+        Ok(Activity {
+            sales: number(0)?,
+            volume: Cents(row.get(1)?),
+            fees: Cents(row.get(2)?),
+            teams: number(3)?,
+            listings: number(4)?,
+            submissions: number(5)?,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Durability, Store};
+
+    /// Neither purchases nor teams, listings, or reviews are read as a whole.
+    #[test]
+    fn statements_read_ranges_of_indexes() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let plan = |sql: &str| {
+            let explain = |reader: &Reader| {
+                reader
+                    .query_all(&format!("EXPLAIN QUERY PLAN {sql}"), [], |row| row.get::<_, String>("detail"))
+            };
+            store.read(explain).unwrap()
+        };
+        for (table, column) in [
+            ("purchases", "paid_at"),
+            ("teams", "created_at"),
+            ("listings", "created_at"),
+            ("reviews", "submitted_at"),
+        ] {
+            let steps = plan(&format!("SELECT count(*) FROM {table} WHERE {column} >= ?1"));
+            assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{table}: {steps:?}");
+        }
+        let steps = plan(&format!("SELECT at FROM ({})", review_queue::submission_times()));
+        assert!(steps.iter().all(|step| !step.starts_with("SCAN l")), "{steps:?}");
+    }
+}
