@@ -23,10 +23,18 @@ pub struct StoredStructure {
 }
 
 /// Inserts or replaces the directory tree of an asset's linked data.
-pub fn upsert(writer: &Writer, asset: AssetRowId, max_depth: u32, roots: &str) -> Result<()> {
-    const SQL: &str = "INSERT INTO data_structures (asset, max_depth, roots) VALUES (?1, ?2, ?3)
-         ON CONFLICT (asset) DO UPDATE SET max_depth = excluded.max_depth, roots = excluded.roots";
-    writer.execute(SQL, (asset, max_depth, roots))?;
+pub fn upsert(
+    writer: &Writer,
+    asset: AssetRowId,
+    max_depth: u32,
+    roots: &str,
+    file_sizes: &[u64],
+) -> Result<()> {
+    const SQL: &str =
+        "INSERT INTO data_structures (asset, max_depth, roots, file_sizes) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (asset) DO UPDATE SET max_depth = excluded.max_depth, roots = excluded.roots,
+             file_sizes = excluded.file_sizes";
+    writer.execute(SQL, (asset, max_depth, roots, row::to_json(file_sizes)?))?;
     Ok(())
 }
 
@@ -48,5 +56,56 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid, kind: Kind) -> Result<Op
         let depth: Option<u32> = row.get("max_depth")?;
         let tree = depth.map(|depth| Ok::<_, rusqlite::Error>((depth, row.get("roots")?))).transpose()?;
         Ok(StoredStructure { analysis_status: row::string_enum(row, "analysis_status")?, tree })
+    })
+}
+
+/// What is known of the files of an asset.
+#[derive(Clone, Debug)]
+pub struct AssetFiles {
+    /// ID of the asset.
+    pub asset: Uuid,
+    /// Title of the asset.
+    pub title: String,
+    /// Kind of the asset.
+    pub kind: Kind,
+    /// Whether data is linked to it.
+    pub has_data: bool,
+    /// The directory tree of the data; `None` until the data is analyzed, and if the trees are too large.
+    pub tree: Option<FileTree>,
+}
+
+/// The directory tree of data with the sizes of its files.
+#[derive(Clone, Debug)]
+pub struct FileTree {
+    /// Number of levels.
+    pub max_depth: u32,
+    /// JSON of the root entries.
+    pub roots: String,
+    /// Sizes of the files in the order of the tree; empty if they are not known.
+    pub file_sizes: Vec<u64>,
+}
+
+/// Returns what is known of the files of those of these assets that belong to a team. Trees are read in the order of the IDs, as
+/// long as they have at most `max_bytes` together.
+pub fn list(reader: &Reader, team: TeamRowId, ids: &[Uuid], max_bytes: u64) -> Result<Vec<AssetFiles>> {
+    const SQL: &str = "SELECT uuid, title, kind, has_data, max_depth, iif(bytes <= ?3, roots, NULL), iif(bytes <= ?3, file_sizes, NULL)
+         FROM (
+             SELECT a.uuid, a.title, a.kind, d.asset IS NOT NULL AS has_data, s.max_depth, s.roots, s.file_sizes, j.key,
+                 sum(coalesce(length(s.roots), 0)) OVER (ORDER BY j.key ROWS UNBOUNDED PRECEDING) AS bytes
+             FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value) LEFT JOIN data_objects d ON d.asset = a.id
+             LEFT JOIN data_structures s ON s.asset = a.id
+             WHERE a.team = ?2 AND a.deleted_at IS NULL)
+         ORDER BY key";
+    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    reader.query_all(SQL, (row::to_json(&ids)?, team, max_bytes as i64), |row| {
+        let (max_depth, roots): (Option<u32>, Option<String>) = (row.get("max_depth")?, row.get(5)?);
+        let file_sizes: Option<Vec<u64>> = row::optional_json(row, 6)?;
+        let tree = max_depth.zip(roots).map(|(max_depth, roots)| FileTree {
+            max_depth,
+            roots,
+            file_sizes: file_sizes.unwrap_or_default(),
+        });
+        let (asset, title, has_data) = (row.get("uuid")?, row.get("title")?, row.get("has_data")?);
+        Ok(AssetFiles { asset, title, kind: row::string_enum(row, "kind")?, has_data, tree })
     })
 }

@@ -27,7 +27,7 @@ use super::{
     Limits, ReadError, Rejection,
     contents::{self, Root, quoted},
     readme,
-    structure::{NodeKind, Structure, Tree},
+    structure::{Structure, Tree},
 };
 
 /// Bytes of central directory that are allowed for each permitted file.
@@ -181,7 +181,7 @@ fn scan_directory(
             continue;
         }
         if (entry.is_dir() || name.ends_with('\\')) && entry.size() == 0 {
-            tree.add(components, NodeKind::Directory);
+            tree.add_directory(components);
             continue;
         }
         if !seen_paths.insert(path.clone()) {
@@ -197,7 +197,7 @@ fn scan_directory(
         if let (Some(rank), 1..=2) = (readme::rank(last), components.len()) {
             readmes.push((components.len(), rank, index));
         }
-        tree.add(components, NodeKind::File);
+        tree.add_file(components, entry.size());
     }
     check_ratio(bytes, archive_size, limits)?;
     let depth = if root.directory().is_some() { 2 } else { 1 };

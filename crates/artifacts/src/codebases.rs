@@ -12,7 +12,7 @@ use super::{
     git::{self, History, Repository},
     languages::{self, LanguageStats},
     lfs_pointers, manifests, pipelines, readme,
-    structure::{NodeKind, Structure, Tree},
+    structure::{Structure, Tree},
 };
 
 /// The analysis of the files of a codebase.
@@ -98,7 +98,7 @@ impl CodebaseAnalyzer {
     fn add_file(&mut self, path: &str, size: u64, bytes: Option<&[u8]>) {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(size);
-        self.tree.add(path.split('/'), NodeKind::File);
+        self.tree.add_file(path.split('/'), size);
         let Some(bytes) = bytes.filter(|bytes| !lfs_pointers::is_pointer(bytes)) else { return };
         if path.rsplit('/').next() == Some(".gitattributes") {
             self.attributes.add(path, bytes);

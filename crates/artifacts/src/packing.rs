@@ -1,6 +1,10 @@
 //! ZIP archives for bundles: the files of a commit, and the files of a sample. The same files give the same bytes: they
 //! are in the order in which they are visited, without times.
 
+mod forecast;
+
+pub use forecast::{Forecast, forecast};
+
 use std::{
     collections::BTreeSet,
     fs::File,
@@ -37,6 +41,13 @@ pub enum FileSelection {
     Default,
     /// The files with these paths, and those in directories with these paths.
     Paths(Vec<String>),
+}
+
+impl FileSelection {
+    /// Returns the files of a sample.
+    pub fn of_sample(selection: &Selection) -> FileSelection {
+        selection.paths.clone().map_or(FileSelection::Default, FileSelection::Paths)
+    }
 }
 
 /// A packed archive.

@@ -117,7 +117,7 @@ fn require_names<'a>(
 
 impl Validate for Structure {
     fn validate(&self) -> Result<(), String> {
-        require(self.is_within_limits(MAX_NAME_BYTES), "the directory tree")
+        require(self.is_within_limits(MAX_NAME_BYTES, MAX_NUMBER), "the directory tree")
     }
 }
 

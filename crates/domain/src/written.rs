@@ -1,0 +1,96 @@
+//! Amounts, numbers, days, and moments as people read them: on pages, in notifications, and in messages.
+
+use crate::{money::Cents, time::Timestamp};
+
+/// Returns an amount with cents, such as `$1,450.50`.
+pub fn money(amount: Cents) -> String {
+    let cents = amount.0.unsigned_abs();
+    let sign = if amount.0 < 0 { "−" } else { "" };
+    format!("{sign}${}.{:02}", grouped(cents / 100), cents % 100)
+}
+
+/// Returns a number with its thousands separated.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a number and a noun, such as `1 codebase` and `2 codebases`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The parts of a time in UTC, from its text by RFC 3339.
+fn parts(time: Timestamp) -> (String, String, usize, String) {
+    let text = time.to_string();
+    let (day, clock) = text.split_once('T').unwrap_or((&text, ""));
+    let mut numbers = day.splitn(3, '-');
+    let (year, month, date) = (numbers.next(), numbers.next(), numbers.next());
+    let month = month.and_then(|month| month.parse::<usize>().ok()).unwrap_or(1).clamp(1, 12);
+    let date = date.unwrap_or_default().trim_start_matches('0').to_owned();
+    (year.unwrap_or_default().to_owned(), date, month - 1, clock.get(..5).unwrap_or_default().to_owned())
+}
+
+/// Returns a month as text, such as `Sep 2025`, and without its year, such as `Sep`.
+pub fn month_text(year: i32, month: u8) -> (String, &'static str) {
+    let name = &MONTHS[usize::from(month.clamp(1, 12)) - 1][..3];
+    (format!("{name} {year}"), name)
+}
+
+/// Returns a moment in UTC as text, such as `5 September 2025, 04:41 UTC`.
+pub fn moment_text(time: Timestamp) -> String {
+    let (year, date, month, clock) = parts(time);
+    format!("{date} {} {year}, {clock} UTC", MONTHS[month])
+}
+
+/// Returns a day in UTC as text, such as `5 Sep 2025`.
+pub fn day_text(time: Timestamp) -> String {
+    let (year, date, month, _) = parts(time);
+    format!("{date} {} {year}", &MONTHS[month][..3])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_thousands_and_cents() {
+        for (cents, expected) in
+            [(0, "$0.00"), (145_050, "$1,450.50"), (-5, "−$0.05"), (100_000_000, "$1,000,000.00")]
+        {
+            assert_eq!(money(Cents(cents)), expected);
+        }
+        assert_eq!(counted(1, "codebase", "codebases"), "1 codebase");
+        assert_eq!(counted(1_200, "codebase", "codebases"), "1,200 codebases");
+    }
+
+    #[test]
+    fn times_are_in_utc() {
+        let time = Timestamp::parse("2025-09-05T04:41:09Z").unwrap();
+        assert_eq!(moment_text(time), "5 September 2025, 04:41 UTC");
+        assert_eq!(day_text(time), "5 Sep 2025");
+        assert_eq!(month_text(2025, 9), ("Sep 2025".to_owned(), "Sep"));
+    }
+}

@@ -1,0 +1,39 @@
+//! What a vendor earns of a price after the fee of the market.
+
+use maud::{Markup, html};
+
+use super::{tables, text};
+use crate::{
+    console::visit::Context,
+    domain::{money::Cents, purchases::Charges},
+    operations::proposed_sales,
+};
+
+/// Returns what a sale at a price costs and yields now.
+fn charges(context: &Context, price: Cents) -> Charges {
+    proposed_sales::charges(context.market().settings(), price)
+}
+
+/// Returns a price as a sum: what is sold for it, the fee, and what the vendor earns.
+pub fn sum(context: &Context, what: &str, price: Cents) -> Markup {
+    let charges = charges(context, price);
+    tables::sum(&[
+        (what, text::money(charges.price)),
+        ("Fee of the market", format!("−{}", text::money(charges.platform_fee))),
+        ("You earn, USD", text::money(charges.proceeds())),
+    ])
+}
+
+/// Says what the market keeps of a price, and what the vendor earns of it.
+pub fn sentence(context: &Context, price: Cents) -> Markup {
+    let charges = charges(context, price);
+    html! {
+        "You earn " b { (text::money(charges.proceeds())) } " of " (text::money(charges.price)) ": the fee of the market is "
+        (text::money(charges.platform_fee)) ", which is " (share(context)) " of the price."
+    }
+}
+
+/// Returns the share of a price that the market keeps.
+pub fn share(context: &Context) -> String {
+    text::percent(context.market().settings().fees.platform_percent / 100.0)
+}

@@ -1,0 +1,189 @@
+//! What the sample of a listing has, in words, before anybody buys it.
+
+use maud::{Markup, html};
+
+use super::{
+    badges::{self, Tone},
+    text,
+};
+use crate::operations::samples::{SampleContent, SampledPart};
+
+/// Returns what a sample has of an asset, such as `3 of 120 files, 12 KB`.
+pub fn part_text(part: &SampledPart) -> String {
+    match part {
+        SampledPart::Files(files) => {
+            let at_least = if files.is_complete { "" } else { "at least " };
+            let number = format!(
+                "{at_least}{} of {at_least}{}",
+                text::grouped(files.files),
+                text::counted(files.all_files, "file", "files")
+            );
+            match files.bytes {
+                Some(bytes) => format!("{number}, {}", text::size(bytes)),
+                None => number,
+            }
+        }
+        SampledPart::Tasks { tasks, all } => {
+            format!("{} of {}", text::grouped(*tasks), text::counted(*all, "task", "tasks"))
+        }
+        SampledPart::Unknown => {
+            "not counted: the market does not know the files of its data, or not yet".to_owned()
+        }
+        SampledPart::Description => "its description only, since it has no data".to_owned(),
+    }
+}
+
+/// Returns the warning about an asset that a sample has as a whole.
+const fn whole_words(part: &SampledPart) -> &'static str {
+    match part {
+        SampledPart::Tasks { .. } => "All tasks",
+        _ => "The whole data",
+    }
+}
+
+/// Returns what a sample has of an asset, with a warning if that is everything.
+pub fn part(part: &SampledPart) -> Markup {
+    html! {
+        @if part.is_whole() { (badges::badge(Tone::Warning, whole_words(part))) " " }
+        (part_text(part))
+    }
+}
+
+/// The sums of a sample.
+#[derive(Default)]
+struct Sums {
+    files: u64,
+    all_files: u64,
+    bytes: Option<u64>,
+    tasks: u64,
+    all_tasks: u64,
+    /// Whether something could not be counted.
+    is_open: bool,
+}
+
+impl Sums {
+    fn of(contents: &[SampleContent]) -> Sums {
+        let mut sums = Sums { bytes: Some(0), ..Sums::default() };
+        for content in contents {
+            match &content.part {
+                SampledPart::Files(files) => {
+                    sums.files += files.files;
+                    sums.all_files += files.all_files;
+                    sums.bytes = sums.bytes.zip(files.bytes).map(|(sum, bytes)| sum.saturating_add(bytes));
+                    sums.is_open |= !files.is_complete;
+                }
+                SampledPart::Tasks { tasks, all } => {
+                    sums.tasks += tasks;
+                    sums.all_tasks += all;
+                }
+                SampledPart::Unknown => sums.is_open = true,
+                SampledPart::Description => {}
+            }
+        }
+        sums
+    }
+
+    fn text(&self) -> String {
+        let mut parts = Vec::new();
+        if self.all_files > 0 {
+            let files = format!(
+                "{} of {}",
+                text::grouped(self.files),
+                text::counted(self.all_files, "file", "files")
+            );
+            parts.push(match self.bytes {
+                Some(bytes) => format!("{files}, {}", text::size(bytes)),
+                None => files,
+            });
+        }
+        if self.all_tasks > 0 {
+            parts.push(format!(
+                "{} of {}",
+                text::grouped(self.tasks),
+                text::counted(self.all_tasks, "task", "tasks")
+            ));
+        }
+        if self.is_open {
+            parts.push("and files that were not counted".to_owned());
+        }
+        if parts.is_empty() { "descriptions only".to_owned() } else { parts.join("; ") }
+    }
+}
+
+/// Says what a sample has in all, and warns if it hands over everything that an asset has.
+pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
+    if contents.is_empty() {
+        return html! {};
+    }
+    let whole: Vec<&SampleContent> = contents.iter().filter(|content| content.part.is_whole()).collect();
+    html! {
+        p {
+            @if is_offered { "Who buys the sample gets " } @else { "With a sample price, who buys the sample gets " }
+            b { (Sums::of(contents).text()) } ", of "
+            (text::counted(contents.len() as u64, "asset", "assets")) "."
+        }
+        @if !whole.is_empty() {
+            (badges::message(Tone::Warning, &html! {
+                b { "The sample has all that " @if whole.len() == contents.len() && whole.len() == 1 { "the asset has" }
+                    @else { (text::counted(whole.len() as u64, "asset has", "assets have")) } ": " }
+                @for (index, content) in whole.iter().take(MAX_NAMED).enumerate() {
+                    @if index > 0 { "; " }
+                    bdi.long { (title(content)) } " (" (part_text(&content.part)) ")"
+                }
+                @if whole.len() > MAX_NAMED { "; and " (whole.len() - MAX_NAMED) " more" }
+                ". Choose its files and folders, or tasks, if a sample should have less."
+            }))
+        }
+    }
+}
+
+/// Maximum number of assets that a warning names.
+const MAX_NAMED: usize = 5;
+
+/// Returns the title of a sampled asset.
+pub fn title(content: &SampleContent) -> &str {
+    if content.title.trim().is_empty() { "Asset without a title" } else { &content.title }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{artifacts::packing::Forecast, domain::assets::Kind};
+
+    fn content(part: SampledPart) -> SampleContent {
+        SampleContent { asset: Uuid::from_u128(1), title: "Maps".to_owned(), kind: Kind::RawData, part }
+    }
+
+    fn files(files: u64, all_files: u64) -> SampledPart {
+        SampledPart::Files(Forecast {
+            files,
+            bytes: Some(12_000),
+            all_files,
+            all_bytes: Some(500_000),
+            is_complete: true,
+            missing: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn parts_are_counted() {
+        assert_eq!(part_text(&files(3, 120)), "3 of 120 files, 12 KB");
+        assert_eq!(part_text(&SampledPart::Tasks { tasks: 1, all: 1 }), "1 of 1 task");
+        let sums = [content(files(3, 120)), content(SampledPart::Tasks { tasks: 10, all: 250 })];
+        assert_eq!(Sums::of(&sums).text(), "3 of 120 files, 12 KB; 10 of 250 tasks");
+        assert_eq!(Sums::of(&[content(SampledPart::Description)]).text(), "descriptions only");
+    }
+
+    #[test]
+    fn whole_data_is_warned_about() {
+        let warned = summary(&[content(files(7, 7))], true).into_string();
+        assert!(
+            warned.contains("The sample has all that the asset has") && warned.contains("Maps"),
+            "{warned}"
+        );
+        let fine = summary(&[content(files(3, 7))], true).into_string();
+        assert!(!fine.contains("has all that"), "{fine}");
+    }
+}
