@@ -28,6 +28,8 @@ pub enum Input {
     Line(&'static str, &'static str, &'static str),
     /// Several lines of text: name, label, hint.
     Lines(&'static str, &'static str, &'static str),
+    /// Words with commas between them: name, label, hint.
+    Words(&'static str, &'static str, &'static str),
     /// An amount in US dollars: name, label, hint.
     Amount(&'static str, &'static str, &'static str),
     /// A whole number: name, label, hint.
@@ -42,6 +44,8 @@ pub enum Input {
     Several(&'static str, &'static str, Values),
     /// Something that is so or not: name, text.
     Tick(&'static str, &'static str),
+    /// A field that needs a value.
+    Required(&'static Input),
 }
 
 impl Input {
@@ -50,6 +54,7 @@ impl Input {
         match self {
             Input::Line(name, _, _)
             | Input::Lines(name, _, _)
+            | Input::Words(name, _, _)
             | Input::Amount(name, _, _)
             | Input::Number(name, _, _)
             | Input::Day(name, _, _)
@@ -57,20 +62,33 @@ impl Input {
             | Input::Options(name, _, _)
             | Input::Several(name, _, _)
             | Input::Tick(name, _) => name,
+            Input::Required(input) => input.name(),
         }
     }
 
     /// Shows the field, with the value that the record has in a column of its name.
     pub fn show(&self, context: &Context, record: &AnyRecord) -> Markup {
+        match *self {
+            Input::Required(input) => input.show_as(context, record, true),
+            input => input.show_as(context, record, false),
+        }
+    }
+
+    fn show_as(&self, context: &Context, record: &AnyRecord, is_required: bool) -> Markup {
         let inputs = &context.inputs;
         let field = |field: Field<'static>, value: String, hint: &'static str| {
-            let field = field.value(value);
+            let field = if is_required { field.required() } else { field }.value(value);
             if hint.is_empty() { field.show(inputs) } else { field.hint(html! { (hint) }).show(inputs) }
         };
         let plain = |name| plain(record.get(name));
         match *self {
             Input::Line(name, label, hint) => field(Field::text(name, label), plain(name), hint),
             Input::Lines(name, label, hint) => field(Field::lines(name, label), plain(name), hint),
+            Input::Words(name, label, hint) => {
+                let words = record.texts(name).join(", ");
+                let words = if words.is_empty() { plain(name) } else { words };
+                field(Field::text(name, label), words.replace("[]", ""), hint)
+            }
             Input::Number(name, label, hint) => field(Field::integer(name, label), plain(name), hint),
             Input::Amount(name, label, hint) => {
                 let amount = record.integer(name).map(|cents| Cents(cents).to_string());
@@ -90,15 +108,18 @@ impl Input {
             Input::Several(name, legend, values) => {
                 let has = record.texts(name);
                 let is_checked = |value: &str| has.iter().any(|own| own == value);
-                fields::checkboxes(inputs, name, legend, values(), is_checked)
+                let boxes = if is_required { fields::required_checkboxes } else { fields::checkboxes };
+                boxes(inputs, name, legend, values(), is_checked)
             }
             Input::Tick(name, words) => tick_box(context, name, words, record.is_true(name)),
+            Input::Required(input) => input.show(context, record),
         }
     }
 }
 
 /// Returns a checkbox that may be left unchecked.
 fn tick_box(context: &Context, name: &str, words: &str, is_checked: bool) -> Markup {
+    context.inputs.add_label(name, words);
     let is_checked = context.inputs.is_chosen(name, "yes", is_checked);
     html! {
         div.field {
@@ -124,6 +145,12 @@ fn plain(value: &Value) -> String {
 /// Returns what was typed into a field; an empty text if nothing was, for operations that say what is wrong with it.
 pub fn typed<'f>(fields: &'f Fields, name: &str) -> &'f str {
     fields.get(name).unwrap_or_default()
+}
+
+/// Returns the words in a field, which have commas between them.
+pub fn words(fields: &Fields, name: &str) -> Vec<String> {
+    let words = typed(fields, name).split(',').map(str::trim);
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// Whether a box was checked.

@@ -3,6 +3,7 @@
 use std::{marker::PhantomData, sync::Arc};
 
 use maud::{Markup, html};
+use uuid::Uuid;
 
 use super::{Resource, path_of};
 use crate::{
@@ -66,7 +67,8 @@ impl<R: Resource> List for RecordList<R> {
     }
 
     fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<NamedRecord>> {
-        let mut filters = Filters::default();
+        let always = |filters: Filters, &(name, value): &(&'static str, bool)| filters.with(name, value);
+        let mut filters = R::FIXED.iter().fold(Filters::default(), always);
         for (name, value) in asked.filters.pairs() {
             filters = match value {
                 "true" => filters.with(name, true),
@@ -86,8 +88,10 @@ impl<R: Resource> List for RecordList<R> {
         Ok(TeamPage { rows: rows.collect(), next: found.next, previous: found.previous, total: found.total })
     }
 
-    fn empty(_: &Context) -> Markup {
-        tables::empty("Nothing here yet", R::EMPTY, None)
+    fn empty(context: &Context) -> Markup {
+        let new = context.links.to(R::NEW_PATH);
+        let step = R::NEW.filter(|_| super::steps::may_act(context));
+        tables::empty("Nothing here yet", R::EMPTY, step.map(|step| (step.label, new.as_str())))
     }
 
     fn finish(context: &Context, mut content: Content) -> Content {
@@ -95,12 +99,8 @@ impl<R: Resource> List for RecordList<R> {
             content.body =
                 html! { (tabs::tabs("Lists that belong together", &tabs_of::<R>(context))) (content.body) };
         }
-        if let Some(api) = R::LIST_API {
-            let named = R::filters()
-                .into_iter()
-                .filter_map(|filter| Some((filter.name, context.query.get(filter.name)?)));
-            let query = named.fold(Query::default(), |query, (name, value)| query.with(name, value));
-            content = content.with_request(query.at(api));
+        if let Some(request) = request::<R>(&context.query) {
+            content = content.with_request(request);
         }
         match R::NEW {
             Some(step) if super::steps::may_act(context) => {
@@ -116,6 +116,22 @@ impl<R: Resource> List for RecordList<R> {
             _ => content,
         }
     }
+}
+
+/// Returns the request of the operator API for the records that a query selects; `None` if it lists only those of a record that the
+/// query does not name.
+fn request<R: Resource>(chosen: &Query) -> Option<String> {
+    let (mut path, mut query) = (R::LIST_API.to_owned(), Query::default());
+    for filter in R::filters() {
+        let Some(value) = chosen.get(filter.name) else { continue };
+        let parameter = format!("{{{}}}", filter.name);
+        if path.contains(&parameter) {
+            path = path.replace(&parameter, &Uuid::try_parse(value).ok()?.to_string());
+        } else {
+            query = query.with(filter.name, value);
+        }
+    }
+    (!path.contains('{')).then(|| query.at(&path))
 }
 
 fn tabs_of<R: Resource>(context: &Context) -> Vec<Tab> {

@@ -3,7 +3,9 @@
 //!
 //! A resource is declared once, by [`Resource`]: where its records are, what is shown of them, and what can be done to them.
 
+mod info;
 mod inputs;
+mod joined;
 mod list;
 mod record;
 mod resource;
@@ -12,11 +14,11 @@ mod shown;
 mod steps;
 
 pub use self::{
-    inputs::{Input, choice, day, id, ids, number, optional_id, required_number, tick, typed},
-    list::RecordList,
+    info::{ResourceInfo, StepInfo},
+    inputs::{Input, choice, day, id, ids, number, optional_id, required_number, tick, typed, words},
     record::RecordPage,
-    resource::{Below, Resource, Revealed, Step, path_of, yes_or_no},
-    rows::rows,
+    resource::{Below, Key, Named, Resource, Revealed, Step, path_of, refused, yes_or_no},
+    rows::{list_row, rows},
     shown::{Shown, Shows},
     steps::{RecordStep, may_act},
 };

@@ -3,10 +3,14 @@
 use maud::Markup;
 use uuid::Uuid;
 
-use super::{inputs::Input, shown::Shown};
+use super::{
+    inputs::Input,
+    joined::{self, Joined},
+    shown::Shown,
+};
 use crate::{
-    console::{forms::Fields, lists::ListFilter, navigation::NavigationItem, visit::Context},
-    domain::time::Timestamp,
+    console::{forms::Fields, lists::ListFilter, navigation::NavigationItem, parts::text, visit::Context},
+    domain::{state_machine::StateMachine, time::Timestamp},
     error::{Error, Result},
     market::{Reader, Writer},
     operations::access::{ActingOperator, Platform},
@@ -14,6 +18,7 @@ use crate::{
         Records,
         any_record::{AnyRecord, RecordKey},
     },
+    string_enum::StringEnum,
 };
 
 /// A resource that operators look at and change.
@@ -21,35 +26,39 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// Path of its list, below [`PREFIX`](crate::console::address::PREFIX).
     const LIST: &'static str;
 
-    /// Path of a record: that of the list, and `/{id}`.
-    const RECORD: &'static str;
+    /// Path of a record.
+    const RECORD: &'static str = const { &Joined::new(Self::LIST, "/{id}") }.as_str();
 
-    /// Path of the form for a new record: that of the list, and `/new`.
-    const NEW_PATH: &'static str;
+    /// Path of the form for a new record.
+    const NEW_PATH: &'static str = const { &Joined::new(Self::LIST, "/new") }.as_str();
 
-    /// Path of a change of a record: that of the record, and `/{step}`.
-    const STEP: &'static str;
+    /// Path of a change of a record.
+    const STEP: &'static str = const { &Joined::new(Self::LIST, "/{id}/{step}") }.as_str();
 
     /// Title of the list.
     const TITLE: &'static str;
 
     /// Name of the file with the list, without its extension.
-    const FILE_NAME: &'static str;
+    const FILE_NAME: &'static str = joined::last_segment(Self::LIST);
 
     /// Where its records are.
     const RECORDS: &'static Records;
 
     /// Path of the operator API below which the same records are.
-    const API: &'static str;
+    const API: &'static str =
+        const { &Joined::new("/operator/v1", joined::below(Self::LIST, "/operator")) }.as_str();
 
-    /// Path of the operator API that lists the same records; `None` if it lists only those of one record.
-    const LIST_API: Option<&'static str> = Some(Self::API);
+    /// Path of the operator API that lists the same records. A filter without which it lists none is a parameter of the path.
+    const LIST_API: &'static str = Self::API;
 
     /// Whether the operator API has each of these records, too.
     const HAS_API: bool = true;
 
+    /// Names of the operations of the operator API whose answers the page of a record shows below its fields.
+    const BELOW: &'static [&'static str] = &[];
+
     /// Kind of the records in the audit.
-    const SUBJECT: &'static str = Self::RECORDS.name;
+    const SUBJECT: &'static str = const { &Joined::word(Self::RECORDS.name) }.as_str();
 
     /// The lists that belong together with this one: labels and paths.
     const TABS: &'static [(&'static str, &'static str)] = &[];
@@ -65,21 +74,53 @@ pub trait Resource: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Filters that the list always has.
+    const FIXED: &'static [(&'static str, bool)] = &[];
+
     /// Says what the list would have, where it is empty.
     const EMPTY: &'static str;
 
+    /// What identifies a record.
+    const KEY: Key = Key::Id("id");
+
+    /// What a record is called.
+    const NAMED: Named = Named::Kind(Self::TITLE);
+
     /// Returns the identity of a record in an address; fails if it identifies none.
     fn identify(text: &str) -> Result<RecordKey> {
-        Uuid::try_parse(text).map(RecordKey::Id).map_err(|_| Error::not_found("page"))
+        let not_found = || Error::not_found("page");
+        match Self::KEY {
+            Key::Id(_) => Uuid::try_parse(text).map(RecordKey::Id).map_err(|_| not_found()),
+            Key::Name(_) => Ok(RecordKey::Name(text.to_owned())),
+            Key::Number(_) => text.parse().map(RecordKey::Number).map_err(|_| not_found()),
+        }
     }
 
     /// Returns the identity of a record for addresses.
     fn key_of(record: &AnyRecord) -> String {
-        record.id("id").map(|id| id.to_string()).unwrap_or_default()
+        match Self::KEY {
+            Key::Id(name) => record.id(name).map(|id| id.to_string()).unwrap_or_default(),
+            Key::Name(name) | Key::Number(name) => match record.integer(name) {
+                Some(number) => number.to_string(),
+                None => record.text(name).to_owned(),
+            },
+        }
     }
 
     /// Returns the title of the page of a record.
-    fn title_of(record: &AnyRecord) -> String;
+    fn title_of(record: &AnyRecord) -> String {
+        match Self::NAMED {
+            Named::By(column) => match record.text(column).trim() {
+                "" => "Without a name".to_owned(),
+                name => name.to_owned(),
+            },
+            Named::Kind(kind) => format!("{kind} {}", text::short_id(record)),
+            Named::Number(kind, column) => {
+                format!("{kind} {} ({})", record.integer(column).unwrap_or_default(), text::short_id(record))
+            }
+            Named::Words(column) => text::words(record.text(column)),
+        }
+    }
 
     /// Adds what follows from the columns of a record at this time, such as its state.
     fn complete(_: &mut AnyRecord, _: Timestamp) {}
@@ -106,6 +147,30 @@ pub trait Resource: Sized + Send + Sync + 'static {
     }
 }
 
+/// What identifies a record.
+#[derive(Clone, Copy, Debug)]
+pub enum Key {
+    /// An ID, in this column.
+    Id(&'static str),
+    /// A name, in this column.
+    Name(&'static str),
+    /// A number, in this column.
+    Number(&'static str),
+}
+
+/// What a record is called.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    /// By the text of a column.
+    By(&'static str),
+    /// By the kind of the records, and the beginning of its ID.
+    Kind(&'static str),
+    /// By the kind of the records, the number in a column, and the beginning of its ID.
+    Number(&'static str, &'static str),
+    /// By a word in a column that is stored with underscores.
+    Words(&'static str),
+}
+
 /// Shows what the page of a record has below its fields.
 pub type Below = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
@@ -130,6 +195,8 @@ pub struct Step {
     pub is_final: bool,
     /// Name of the operation, for the audit.
     pub operation: &'static str,
+    /// Kind of the record of another resource that it makes, and whose path it returns, for the audit; empty if it makes none.
+    pub makes: &'static str,
     /// Does it. A new record is returned as the path to go to; otherwise the page of the record is shown.
     pub perform: Perform<Option<String>>,
     /// Does it instead, if the result is a secret, which is shown once.
@@ -165,9 +232,21 @@ impl Step {
         preview: None,
         is_final: false,
         operation: "",
+        makes: "",
         perform: |_, _, _, _| Ok(None),
         reveals: None,
     };
+}
+
+/// Returns why the state in a column of a record refuses an operation; `None` if the state allows it.
+pub fn refused<S: StateMachine + StringEnum>(
+    record: &AnyRecord,
+    column: &str,
+    operation: S::Operation,
+    reason: &'static str,
+) -> Option<&'static str> {
+    let state = S::parse(record.text(column));
+    (!state.is_some_and(|state| state.allows(operation))).then_some(reason)
 }
 
 /// Returns the path of a record of a resource, by its identity.

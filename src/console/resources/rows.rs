@@ -1,6 +1,7 @@
 //! The rows of the table of pages for a resource.
 
 use super::{
+    ResourceInfo,
     list::RecordList,
     record::RecordPage,
     resource::Resource,
@@ -10,7 +11,7 @@ use crate::console::page::PageRow;
 
 /// Returns the rows of the table of pages for a resource.
 pub fn rows<R: Resource>() -> Vec<PageRow> {
-    let mut rows = vec![PageRow::page::<RecordList<R>>()];
+    let mut rows = vec![list_row::<R>()];
     if R::NEW.is_some() {
         rows.push(PageRow::form::<NewRecord<R>>());
     }
@@ -19,4 +20,9 @@ pub fn rows<R: Resource>() -> Vec<PageRow> {
         rows.push(PageRow::form::<RecordStep<R>>());
     }
     rows
+}
+
+/// Returns the row of the list of a resource, which describes the resource.
+pub fn list_row<R: Resource>() -> PageRow {
+    PageRow::page::<RecordList<R>>().of_resource(ResourceInfo::of::<R>)
 }

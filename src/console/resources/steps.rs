@@ -60,7 +60,6 @@ impl<R: Resource> Page for RecordStep<R> {
         let context = &visit.context;
         let page = path_of::<R>(&R::key_of(&record));
         let body = html! {
-            (fields::refusal(context))
             @if let Some(obstacle) = (step.obstacle)(&record) {
                 (badges::message(Tone::Warning, &html! { (obstacle) }))
                 div.row { a.button href=(context.links.to(&page)) { "Back" } }
@@ -105,7 +104,6 @@ impl<R: Resource> Page for NewRecord<R> {
         let step = R::NEW.ok_or_else(|| Error::not_found("page"))?;
         let context = &visit.context;
         let body = html! {
-            (fields::refusal(context))
             p { (step.question) }
             (form(context, step, &preset(context, step), R::LIST))
         };
@@ -153,8 +151,13 @@ async fn submit<R: Resource>(
     let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
         let record = subject::<R>(writer, operator, key.as_ref(), change)?;
         let path = (step.perform)(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
-        if let (None, Some(path)) = (&key, &path) {
-            name_made::<R>(writer, operator, change, path)?;
+        match &path {
+            Some(path) if !step.makes.is_empty() => {
+                change.subject_kind = step.makes;
+                path.rsplit('/').next().unwrap_or_default().clone_into(&mut change.subject_id);
+            }
+            Some(path) => name_made::<R>(writer, operator, change, path)?,
+            None => {}
         }
         Ok(path)
     });

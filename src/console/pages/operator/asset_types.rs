@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Shown,
+            self, Input, Key, Named, Resource, Shown,
             Shows::{Flag, Many, Moment, Plain, State, Text},
             Step,
         },
@@ -23,7 +23,7 @@ use crate::{
     },
     store::records::{
         Records,
-        any_record::{AnyRecord, RecordKey, Value},
+        any_record::{AnyRecord, Value},
         asset_types::ASSET_TYPES as ASSET_TYPE_RECORDS,
     },
     string_enum::StringEnum,
@@ -34,14 +34,8 @@ pub struct AssetTypes;
 
 impl Resource for AssetTypes {
     const LIST: &'static str = ASSET_TYPES;
-    const NEW_PATH: &'static str = "/operator/asset-types/new";
-    const RECORD: &'static str = "/operator/asset-types/{slug}";
-    const STEP: &'static str = "/operator/asset-types/{slug}/{step}";
     const TITLE: &'static str = "Kinds of assets";
-    const FILE_NAME: &'static str = "asset-types";
     const RECORDS: &'static Records = &ASSET_TYPE_RECORDS;
-    const SUBJECT: &'static str = "asset_type";
-    const API: &'static str = "/operator/v1/asset-types";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Taxonomy" });
     const EMPTY: &'static str = "The kinds of assets that the market knows appear here.";
@@ -67,17 +61,9 @@ impl Resource for AssetTypes {
         ]
     }
 
-    fn identify(text: &str) -> Result<RecordKey> {
-        Ok(RecordKey::Name(text.to_owned()))
-    }
+    const KEY: Key = Key::Name("slug");
 
-    fn key_of(record: &AnyRecord) -> String {
-        record.text("slug").to_owned()
-    }
-
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("label").to_owned()
-    }
+    const NAMED: Named = Named::By("label");
 
     fn complete(record: &mut AnyRecord, now: Timestamp) {
         let stage = state_of(record, now).stage.as_str();
@@ -159,7 +145,11 @@ const STEPS: &[Step] = &[
         label: "Announce the retirement",
         question: "Vendors who have such assets or listings are notified. What was announced can be changed until the kind retires.",
         inputs: &[
-            Input::Day("retires_at", "Retires on", "The kind retires when this day begins (UTC)."),
+            Input::Required(&Input::Day(
+                "retires_at",
+                "Retires on",
+                "The kind retires when this day begins (UTC).",
+            )),
             Input::Tick("accepts_new_listings", "Such assets can still be added to listings until then."),
             Input::Lines("message", "Note for vendors", "For example what to sell instead."),
         ],

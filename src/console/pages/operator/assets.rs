@@ -1,12 +1,12 @@
 //! Assets of all teams. Operators read them; they can check one.
 
-use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TASKSETS, TEAMS, quality_runs};
+use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TASKSETS, TEAMS, id_of, quality_runs};
 use crate::{
     console::{
         parts::assets,
         prelude::*,
         resources::{
-            self, Below, Resource, Shown,
+            self, Below, Key, Named, Resource, Shown,
             Shows::{
                 Flag, Id, Many, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
                 Word,
@@ -28,13 +28,8 @@ pub struct Assets;
 
 impl Resource for Assets {
     const LIST: &'static str = ASSETS;
-    const NEW_PATH: &'static str = "/operator/assets/new";
-    const RECORD: &'static str = "/operator/assets/{id}";
-    const STEP: &'static str = "/operator/assets/{id}/{step}";
     const TITLE: &'static str = "Assets";
-    const FILE_NAME: &'static str = "assets";
     const RECORDS: &'static Records = &ASSET_RECORDS;
-    const API: &'static str = "/operator/v1/assets";
     const EMPTY: &'static str = "What vendors have in their inventories appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
@@ -80,16 +75,9 @@ impl Resource for Assets {
         ]
     }
 
-    fn key_of(record: &AnyRecord) -> String {
-        record.id("uuid").map(|id| id.to_string()).unwrap_or_default()
-    }
+    const KEY: Key = Key::Id("uuid");
 
-    fn title_of(record: &AnyRecord) -> String {
-        match record.text("title").trim() {
-            "" => "Without a name".to_owned(),
-            title => title.to_owned(),
-        }
-    }
+    const NAMED: Named = Named::By("title");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         vec![("Quality runs", format!("{RUNS}?asset_id={}", Self::key_of(record)))]
@@ -103,15 +91,16 @@ impl Resource for Assets {
             record.text("channel").is_empty().then_some("It has no linked data that can be checked.")
         },
         operation: "create_quality_run",
+        makes: quality_runs::QualityRuns::SUBJECT,
         perform: |writer, operator, record, _| {
-            let run = quality_runs::start_of_asset(writer, operator.platform(), asset_id(record)?)?;
+            let run = quality_runs::start_of_asset(writer, operator.platform(), id_of(record)?)?;
             Ok(Some(resources::path_of::<quality_runs::QualityRuns>(&run.to_string())))
         },
         ..Step::PLAIN
     }];
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
-        let found: AssetRecord = records::find(reader.rows, platform, &asset_id(record)?)?;
+        let found: AssetRecord = records::find(reader.rows, platform, &id_of(record)?)?;
         let stage = assets::stage(found.asset.stage());
         let missing = assets::missing(&found.asset);
         Ok(Some(Box::new(move |_: &Context| {
@@ -120,8 +109,4 @@ impl Resource for Assets {
             tables::section("stage", "On the way to a listing", &tables::facts(&facts))
         })))
     }
-}
-
-fn asset_id(record: &AnyRecord) -> Result<Uuid> {
-    record.id("uuid").ok_or_else(|| Error::internal("an asset without an ID"))
 }

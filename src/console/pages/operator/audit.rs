@@ -1,19 +1,15 @@
 //! The audit: who changed what.
 
-use super::{KEYS, OPERATOR_KEYS, TEAMS};
+use super::{KEYS, OPERATOR_KEYS, TEAMS, kinds, search};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            Resource, Shown,
+            Key, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Record, Word},
         },
     },
-    store::records::{
-        Records,
-        any_record::{AnyRecord, RecordKey},
-        audit::AUDIT,
-    },
+    store::records::{Records, any_record::AnyRecord, audit::AUDIT},
 };
 
 /// The resource.
@@ -21,13 +17,8 @@ pub struct Audit;
 
 impl Resource for Audit {
     const LIST: &'static str = "/operator/audit";
-    const NEW_PATH: &'static str = "/operator/audit/new";
-    const RECORD: &'static str = "/operator/audit/{id}";
-    const STEP: &'static str = "/operator/audit/{id}/{step}";
     const TITLE: &'static str = "Audit";
-    const FILE_NAME: &'static str = "audit";
     const RECORDS: &'static Records = &AUDIT;
-    const API: &'static str = "/operator/v1/audit";
     const HAS_API: bool = false;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Audit" });
@@ -56,15 +47,15 @@ impl Resource for Audit {
         ]
     }
 
-    fn identify(text: &str) -> Result<RecordKey> {
-        text.parse().map(RecordKey::Number).map_err(|_| Error::not_found("page"))
-    }
+    const KEY: Key = Key::Number("number");
 
-    fn key_of(record: &AnyRecord) -> String {
-        record.integer("number").map(|number| number.to_string()).unwrap_or_default()
-    }
+    const NAMED: Named = Named::Words("operation");
 
-    fn title_of(record: &AnyRecord) -> String {
-        text::words(record.text("operation"))
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        let page = kinds::page_of(record.text("subject_kind"), record.text("subject_id"));
+        let request = record.text("request_id");
+        let done = (!request.is_empty()).then(|| search::path_to(request));
+        let links = [("The record", page), ("What the request did", done)];
+        links.into_iter().filter_map(|(label, path)| Some((label, path?))).collect()
     }
 }

@@ -5,17 +5,16 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Shown,
+            self, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Money, Record, State, Word},
             Step,
         },
     },
-    domain::{listings::Actor, offers::OfferStatus, purchases::PayWith, teams::Team},
+    domain::{listings::Actor, offers::OfferStatus, purchases::PayWith},
     market::Writer,
     operations::{
         access::ActingOperator,
         offers::{self, OfferInput},
-        teams,
     },
     store::records::{Records, any_record::AnyRecord, offers::OFFERS},
 };
@@ -27,7 +26,7 @@ pub struct Bids;
 const PAY_WITH: Input =
     Input::Options("pay_with", "Payment, if the bid is accepted", text::word_choices::<PayWith>);
 
-const AMOUNT: Input = Input::Amount("amount", "Amount, USD", "Before fees.");
+const AMOUNT: Input = Input::Required(&Input::Amount("amount", "Amount, USD", "Before fees."));
 
 /// Why a bid that was decided cannot be changed any more.
 fn decided(record: &AnyRecord) -> Option<&'static str> {
@@ -36,11 +35,7 @@ fn decided(record: &AnyRecord) -> Option<&'static str> {
 
 impl Resource for Bids {
     const LIST: &'static str = "/operator/bids";
-    const NEW_PATH: &'static str = "/operator/bids/new";
-    const RECORD: &'static str = "/operator/bids/{id}";
-    const STEP: &'static str = "/operator/bids/{id}/{step}";
     const TITLE: &'static str = "Bids";
-    const FILE_NAME: &'static str = "bids";
     const RECORDS: &'static Records = &OFFERS;
     const API: &'static str = "/operator/v1/offers";
     const NAVIGATION: Option<NavigationItem> =
@@ -71,22 +66,24 @@ impl Resource for Bids {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Bid {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Bid");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Make a bid",
         question: "You bid in the name of a buyer, who can have one bid on a listing. The vendor is notified. No money is taken.",
         inputs: &[
             inputs::TEAM,
-            Input::Line("listing_id", "ID of the listing", "It must be in the catalog, and accept bids."),
+            Input::Required(&Input::Line(
+                "listing_id",
+                "ID of the listing",
+                "It must be in the catalog, and accept bids.",
+            )),
             AMOUNT,
             PAY_WITH,
         ],
         operation: "create_offer",
         perform: |writer, operator, _, fields| {
-            let buyer = operator.platform().buyer(inputs::team(writer, fields)?).map_err(inputs::of_team)?;
+            let buyer = operator.platform().buyer(inputs::team(writer, fields)?)?;
             let listing = resources::id(fields, "listing_id")?;
             let (amount, pay_with) =
                 (fields.required_amount("amount")?, resources::choice(fields, "pay_with")?);
@@ -133,8 +130,7 @@ impl Resource for Bids {
             obstacle: decided,
             operation: "update_offer",
             perform: |writer, operator, record, fields| {
-                let buyer =
-                    operator.platform().buyer(buyer_team(writer, record)?).map_err(inputs::of_team)?;
+                let buyer = operator.platform().buyer(inputs::team_in(writer, record, "team_id")?)?;
                 let (amount, pay_with) =
                     (fields.required_amount("amount")?, resources::choice(fields, "pay_with")?);
                 offers::change(writer, &buyer, Actor::Team, id_of(record)?, Some(amount), Some(pay_with))?;
@@ -150,7 +146,7 @@ impl Resource for Bids {
             is_final: true,
             operation: "withdraw_offer",
             perform: |writer, operator, record, _| {
-                let buyer: Buyer = operator.platform().former_buyer(buyer_team(writer, record)?)?;
+                let buyer = inputs::former_buyer(writer, operator, record, "team_id")?;
                 offers::withdraw(writer, &buyer, Actor::Team, id_of(record)?).map(|()| None)
             },
             ..Step::PLAIN
@@ -158,14 +154,7 @@ impl Resource for Bids {
     ];
 }
 
-fn buyer_team(writer: &Writer, record: &AnyRecord) -> Result<Team> {
-    teams::resolve(writer.rows, &related(record, "team_id")?.to_string())
-}
-
 fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
-    operator.platform().vendor_of_listing(writer.rows, related(record, "listing_id")?)
-}
-
-fn related(record: &AnyRecord, name: &str) -> Result<Uuid> {
-    record.id(name).ok_or_else(|| Error::internal("a bid without its team or its listing"))
+    let listing = record.id("listing_id").ok_or_else(|| Error::internal("a bid without its listing"))?;
+    operator.platform().vendor_of_listing(writer.rows, listing)
 }

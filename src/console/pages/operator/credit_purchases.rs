@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Shown,
+            self, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Money, Record, State},
             Step,
         },
@@ -24,14 +24,8 @@ fn decided(record: &AnyRecord) -> Option<&'static str> {
 
 impl Resource for CreditPurchases {
     const LIST: &'static str = "/operator/credit-purchases";
-    const NEW_PATH: &'static str = "/operator/credit-purchases/new";
-    const RECORD: &'static str = "/operator/credit-purchases/{id}";
-    const STEP: &'static str = "/operator/credit-purchases/{id}/{step}";
     const TITLE: &'static str = "Credit purchases";
-    const FILE_NAME: &'static str = "credit-purchases";
     const RECORDS: &'static Records = &CREDIT_PURCHASES;
-    const API: &'static str = "/operator/v1/credit-purchases";
-    const SUBJECT: &'static str = "credit_purchase";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Credit purchases" });
     const EMPTY: &'static str = "Credits that teams buy or request appear here.";
@@ -59,21 +53,22 @@ impl Resource for CreditPurchases {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Credit purchase {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Credit purchase");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Add bought credits",
         question: "A team has bought credits, and has paid for them outside the marketplace. They can be spent at once.",
         inputs: &[
             inputs::TEAM,
-            Input::Amount("amount", "Amount, USD", "What was paid, and the credits that are added."),
+            Input::Required(&Input::Amount(
+                "amount",
+                "Amount, USD",
+                "What was paid, and the credits that are added.",
+            )),
         ],
         operation: "create_credit_purchase",
         perform: |writer, operator, _, fields| {
-            let member =
-                operator.platform().member(inputs::team(writer, fields)?).map_err(inputs::of_team)?;
+            let member = operator.platform().member(inputs::team(writer, fields)?)?;
             let amount = fields.required_amount("amount")?;
             let made = credit_purchases::create(writer, &member, Actor::Team, amount)?;
             Ok(Some(resources::path_of::<CreditPurchases>(&made.id.to_string())))

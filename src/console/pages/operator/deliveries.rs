@@ -30,14 +30,8 @@ pub fn event_choices() -> Vec<(&'static str, String)> {
 
 impl Resource for Deliveries {
     const LIST: &'static str = DELIVERIES;
-    const NEW_PATH: &'static str = "/operator/webhook-deliveries/new";
-    const RECORD: &'static str = "/operator/webhook-deliveries/{id}";
-    const STEP: &'static str = "/operator/webhook-deliveries/{id}/{step}";
     const TITLE: &'static str = "Deliveries to webhooks";
-    const FILE_NAME: &'static str = "webhook-deliveries";
     const RECORDS: &'static Records = &WEBHOOK_DELIVERIES;
-    const API: &'static str = "/operator/v1/webhook-deliveries";
-    const SUBJECT: &'static str = "webhook_delivery";
     const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
     const EMPTY: &'static str = "What was sent to webhooks appears here.";
 

@@ -1,11 +1,11 @@
 //! Upload grants of teams. A new token is shown once.
 
-use super::{GRANTS, TEAM_TABS, TEAMS, inputs};
+use super::{GRANTS, TEAM_TABS, TEAMS, id_of, inputs};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Revealed, Shown,
+            self, Input, Key, Named, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, Size, State, Word},
             Step,
         },
@@ -14,7 +14,6 @@ use crate::{
         assets::Exclusivity,
         grants::{Grant, GrantOperation, GrantState},
         row_ids::GrantRowId,
-        state_machine::StateMachine,
         teams::TeamRowId,
         time::Timestamp,
     },
@@ -35,14 +34,9 @@ pub struct Grants;
 
 impl Resource for Grants {
     const LIST: &'static str = GRANTS;
-    const NEW_PATH: &'static str = "/operator/grants/new";
-    const RECORD: &'static str = "/operator/grants/{id}";
-    const STEP: &'static str = "/operator/grants/{id}/{step}";
     const TITLE: &'static str = "Upload grants";
     const FILE_NAME: &'static str = "upload-grants";
     const RECORDS: &'static Records = &GRANT_RECORDS;
-    const SUBJECT: &'static str = "upload_grant";
-    const API: &'static str = "/operator/v1/grants";
     const EMPTY: &'static str =
         "With a grant, a program uploads one codebase of a team as a zip file, and can do nothing else.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
@@ -88,28 +82,22 @@ impl Resource for Grants {
         record.set("status", Value::Text(grant.state(now).as_str().to_owned()));
     }
 
-    fn key_of(record: &AnyRecord) -> String {
-        record.id("uuid").map(|id| id.to_string()).unwrap_or_default()
-    }
+    const KEY: Key = Key::Id("uuid");
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("title").to_owned()
-    }
+    const NAMED: Named = Named::By("title");
 
     const STEPS: &'static [Step] = &[Step {
         name: "revoke",
         label: "Revoke",
         question: "Nothing can be uploaded with it from now on, and what was uploaded so far is discarded.",
         obstacle: |record| {
-            let state = GrantState::parse(record.text("status"));
-            let is_allowed = state.is_some_and(|state| state.allows(GrantOperation::Revoke));
-            (!is_allowed).then_some("The grant has ended already.")
+            let reason = "The grant has ended already.";
+            resources::refused::<GrantState>(record, "status", GrantOperation::Revoke, reason)
         },
         is_final: true,
         operation: "revoke_grant",
         perform: |writer, operator, record, _| {
-            let id = record.id("uuid").ok_or_else(|| Error::internal("a grant without an ID"))?;
-            let found: GrantRecord = records::find(writer.rows, operator.platform(), &id)?;
+            let found: GrantRecord = records::find(writer.rows, operator.platform(), &id_of(record)?)?;
             operations::revoke(writer, found.grant.row_id).map(|()| None)
         },
         ..Step::PLAIN
@@ -120,7 +108,7 @@ impl Resource for Grants {
         question: "Whoever has its token, and a key of the team, can upload one zip file within 24 hours, which becomes a codebase.",
         inputs: &[
             inputs::TEAM,
-            Input::Line("title", "Name of the codebase", ""),
+            Input::Required(&Input::Line("title", "Name of the codebase", "")),
             Input::Options("exclusivity", "Exclusivity", text::word_choices::<Exclusivity>),
             Input::Line("group_id", "ID of the group", "Leave it empty for the group of everything."),
             Input::Number(

@@ -4,12 +4,12 @@ use crate::{
     console::{prelude::*, resources::Input},
     domain::teams::Team,
     market::Writer,
-    operations::teams,
+    operations::{access::ActingOperator, teams},
     store::records::any_record::AnyRecord,
 };
 
 /// The field of a form that names a team.
-pub const TEAM: Input = Input::Line(TEAM_FIELD, "Team", "Its ID, or its name.");
+pub const TEAM: Input = Input::Required(&Input::Line(TEAM_FIELD, "Team", "Its ID, or its name."));
 
 const TEAM_FIELD: &str = "team_id";
 
@@ -37,22 +37,29 @@ fn refuse(name: &'static str, error: Error) -> Error {
     }
 }
 
-/// Converts the error that a team lacks something, which is a state of the team, and not of the operator.
-pub fn of_team(error: Error) -> Error {
-    let message = match error {
-        Error::RoleRequired(role) => {
-            format!("The team does not have the role {role}. Give it the role first.")
-        }
-        Error::NdaRequired => {
-            "The team has not accepted the NDA. Record its acceptance on the page of the team first."
-                .to_owned()
-        }
-        other => return other,
-    };
-    Error::Conflict(message)
+/// Returns the team whose ID a column of a record has.
+pub fn team_in(writer: &Writer, record: &AnyRecord, column: &str) -> Result<Team> {
+    let team = record.id(column).ok_or_else(|| Error::internal("a record without its team"))?;
+    teams::resolve(writer.rows, &team.to_string())
+}
+
+/// Returns the proof to act in the name of the vendor whose record it is.
+pub fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
+    operator.platform().vendor(team_in(writer, record, "team_id")?)
+}
+
+/// Returns the proof to act in the name of the buyer whose ID a column has, who may have lost the role.
+pub fn former_buyer(
+    writer: &Writer,
+    operator: &ActingOperator,
+    record: &AnyRecord,
+    column: &str,
+) -> Result<Buyer> {
+    operator.platform().former_buyer(team_in(writer, record, column)?)
 }
 
 /// Returns the ID of a record.
 pub fn id_of(record: &AnyRecord) -> Result<Uuid> {
-    record.id("id").ok_or_else(|| Error::internal("a record without an ID"))
+    let id = record.id("id").or_else(|| record.id("uuid"));
+    id.ok_or_else(|| Error::internal("a record without an ID"))
 }

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Resource, Shown,
+            self, Key, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, State, Word},
             Step,
         },
@@ -15,11 +15,7 @@ use crate::{
         row_ids::JobRowId,
     },
     operations::job_changes,
-    store::records::{
-        Records,
-        any_record::{AnyRecord, RecordKey},
-        jobs::JOBS,
-    },
+    store::records::{Records, any_record::AnyRecord, jobs::JOBS},
 };
 
 /// The resource.
@@ -31,13 +27,8 @@ fn row_id(record: &AnyRecord) -> Result<JobRowId> {
 
 impl Resource for Jobs {
     const LIST: &'static str = "/operator/jobs";
-    const NEW_PATH: &'static str = "/operator/jobs/new";
-    const RECORD: &'static str = "/operator/jobs/{id}";
-    const STEP: &'static str = "/operator/jobs/{id}/{step}";
     const TITLE: &'static str = "Jobs";
-    const FILE_NAME: &'static str = "jobs";
     const RECORDS: &'static Records = &JOBS;
-    const API: &'static str = "/operator/v1/jobs";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Jobs" });
     const EMPTY: &'static str =
@@ -63,13 +54,7 @@ impl Resource for Jobs {
         ]
     }
 
-    fn identify(text: &str) -> Result<RecordKey> {
-        text.parse().map(RecordKey::Number).map_err(|_| Error::not_found("page"))
-    }
-
-    fn key_of(record: &AnyRecord) -> String {
-        record.text("id").to_owned()
-    }
+    const KEY: Key = Key::Number("id");
 
     fn title_of(record: &AnyRecord) -> String {
         format!("Job {}: {}", record.text("id"), text::words(record.text("kind")).to_lowercase())

@@ -1,11 +1,11 @@
 //! Keys of teams, and those of operators. A new secret is shown once.
 
-use super::{KEYS, OPERATOR_KEYS, TEAM_TABS, TEAMS, inputs};
+use super::{KEYS, OPERATOR_KEYS, TEAM_TABS, TEAMS, id_of, inputs};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Revealed, Shown,
+            self, Input, Key, Named, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, State, Word},
             Step,
         },
@@ -14,7 +14,6 @@ use crate::{
         keys::{KeyOperation, KeyStatus, KeyTimes, TeamKeyScope},
         principals::KeyScope,
         row_ids::KeyRowId,
-        state_machine::StateMachine,
         time::Timestamp,
     },
     operations::keys,
@@ -38,32 +37,17 @@ const EXPIRES: Input = Input::Day(
     "It ends when this day begins (UTC). Leave it empty for a key that does not expire.",
 );
 
-const NAME: Input = Input::Line("name", "Name", "Who or what uses it.");
+const NAME: Input = Input::Required(&Input::Line("name", "Name", "Who or what uses it."));
 
 impl Resource for Keys {
     const LIST: &'static str = KEYS;
-    const NEW_PATH: &'static str = "/operator/keys/new";
-    const RECORD: &'static str = "/operator/keys/{id}";
-    const STEP: &'static str = "/operator/keys/{id}/{step}";
     const TITLE: &'static str = "Keys of teams";
-    const FILE_NAME: &'static str = "keys";
     const RECORDS: &'static Records = &TEAM_KEYS;
-    const API: &'static str = "/operator/v1/keys";
     const EMPTY: &'static str = "Keys with which teams sign in here, or use the API, appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("name", "Name", Plain),
-        Shown::listed("team_uuid", "Team", Record(TEAMS)),
-        Shown::listed("team_scope", "For", Word),
-        Shown::listed("status", "State", State),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::listed("last_used_at", "Last used", Moment),
-        Shown::listed("expires_at", "Expires", Moment),
-        Shown::detail("rotated_at", "Replaced", Moment),
-        Shown::detail("revoked_at", "Revoked", Moment),
-        Shown::detail("uuid", "ID", Id),
-    ];
+    const SHOWN: &'static [Shown] =
+        &shown([Shown::listed("team_uuid", "Team", Record(TEAMS)), Shown::listed("team_scope", "For", Word)]);
 
     fn filters() -> Vec<ListFilter> {
         vec![
@@ -76,30 +60,15 @@ impl Resource for Keys {
         set_status(record, now);
     }
 
-    fn key_of(record: &AnyRecord) -> String {
-        key_id(record).map(|id| id.to_string()).unwrap_or_default()
-    }
+    const KEY: Key = Key::Id("uuid");
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("name").to_owned()
-    }
+    const NAMED: Named = Named::By("name");
 
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
         record.id("team_uuid")
     }
 
-    const STEPS: &'static [Step] = &[
-        Step { operation: "update_key", ..CHANGE_EXPIRY },
-        Step {
-            operation: "rotate_key",
-            reveals: Some(|writer, operator, record, _| {
-                let (id, secret) = keys::rotate(writer, operator.platform(), key_id(record)?, None)?;
-                Ok(revealed::<Keys>("The key was replaced", id, secret))
-            }),
-            ..ROTATE
-        },
-        Step { operation: "revoke_key", ..REVOKE },
-    ];
+    const STEPS: &'static [Step] = &steps::<Keys>(["update_key", "rotate_key", "revoke_key"]);
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Create a key",
@@ -124,28 +93,13 @@ impl Resource for Keys {
 
 impl Resource for OperatorKeys {
     const LIST: &'static str = OPERATOR_KEYS;
-    const NEW_PATH: &'static str = "/operator/operator-keys/new";
-    const RECORD: &'static str = "/operator/operator-keys/{id}";
-    const STEP: &'static str = "/operator/operator-keys/{id}/{step}";
     const TITLE: &'static str = "Keys of operators";
-    const FILE_NAME: &'static str = "operator-keys";
     const RECORDS: &'static Records = &OPERATOR_KEY_RECORDS;
-    const SUBJECT: &'static str = "operator_key";
-    const API: &'static str = "/operator/v1/operator-keys";
     const EMPTY: &'static str = "Keys of those who run the market appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("name", "Name", Plain),
-        Shown::listed("scope", "Permits", Word),
-        Shown::listed("status", "State", State),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::listed("last_used_at", "Last used", Moment),
-        Shown::listed("expires_at", "Expires", Moment),
-        Shown::detail("rotated_at", "Replaced", Moment),
-        Shown::detail("revoked_at", "Revoked", Moment),
-        Shown::detail("uuid", "ID", Id),
-    ];
+    const SHOWN: &'static [Shown] =
+        &shown([Shown::listed("scope", "Permits", Word), Shown::listed("expired_at", "Expired", Moment)]);
 
     fn filters() -> Vec<ListFilter> {
         vec![
@@ -158,30 +112,16 @@ impl Resource for OperatorKeys {
         set_status(record, now);
     }
 
-    fn key_of(record: &AnyRecord) -> String {
-        key_id(record).map(|id| id.to_string()).unwrap_or_default()
-    }
+    const KEY: Key = Key::Id("uuid");
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("name").to_owned()
-    }
+    const NAMED: Named = Named::By("name");
 
     fn team_of(_: &AnyRecord) -> Option<Uuid> {
         None
     }
 
-    const STEPS: &'static [Step] = &[
-        Step { operation: "update_operator_key", ..CHANGE_EXPIRY },
-        Step {
-            operation: "rotate_operator_key",
-            reveals: Some(|writer, operator, record, _| {
-                let (id, secret) = keys::rotate(writer, operator.platform(), key_id(record)?, None)?;
-                Ok(revealed::<OperatorKeys>("The key was replaced", id, secret))
-            }),
-            ..ROTATE
-        },
-        Step { operation: "revoke_operator_key", ..REVOKE },
-    ];
+    const STEPS: &'static [Step] =
+        &steps::<OperatorKeys>(["update_operator_key", "rotate_operator_key", "revoke_operator_key"]);
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Create a key of an operator",
@@ -199,54 +139,72 @@ impl Resource for OperatorKeys {
     });
 }
 
-const CHANGE_EXPIRY: Step = Step {
-    name: "expiry",
-    label: "Change the expiry",
-    question: "The key ends at another time, or never.",
-    inputs: &[EXPIRES],
-    obstacle: |record| {
-        refused(
-            record,
-            KeyOperation::ChangeExpiry,
-            "Only a valid key that was not replaced can end at another time.",
-        )
-    },
-    perform: |writer, operator, record, fields| {
-        let expires_at = resources::day(fields, "expires_at")?;
-        keys::change_expiry(writer, operator.platform(), key_id(record)?, expires_at).map(|()| None)
-    },
-    ..Step::PLAIN
-};
-
-const ROTATE: Step = Step {
-    name: "rotate",
-    label: "Replace",
-    question: "A new key with the same name is made, which lives as long as this one was made for. This one stays valid for a \
-               while, so that it can be exchanged where it is used. Who has signed in with it stays signed in.",
-    obstacle: |record| {
-        refused(record, KeyOperation::Rotate, "Only a valid key that was not replaced can be replaced.")
-    },
-    ..Step::PLAIN
-};
-
-const REVOKE: Step = Step {
-    name: "revoke",
-    label: "Revoke",
-    question: "Every request with this key is refused from now on, and sessions that were opened with it end. It cannot be made \
-               valid again. If you have signed in with it, you are signed out.",
-    obstacle: |record| refused(record, KeyOperation::Revoke, "The key has ended already."),
-    is_final: true,
-    perform: |writer, _, record, _| keys::revoke(writer, key_id(record)?).map(|()| None),
-    ..Step::PLAIN
-};
-
-fn refused(record: &AnyRecord, operation: KeyOperation, reason: &'static str) -> Option<&'static str> {
-    let status = KeyStatus::parse(record.text("status"));
-    (!status.is_some_and(|status| status.allows(operation))).then_some(reason)
+/// Returns the columns of keys: the name, two others, and what follows.
+const fn shown([first, second]: [Shown; 2]) -> [Shown; 10] {
+    [
+        Shown::listed("name", "Name", Plain),
+        first,
+        second,
+        Shown::listed("status", "State", State),
+        Shown::listed("created_at", "Created", Moment),
+        Shown::listed("last_used_at", "Last used", Moment),
+        Shown::listed("expires_at", "Expires", Moment),
+        Shown::detail("rotated_at", "Replaced", Moment),
+        Shown::detail("revoked_at", "Revoked", Moment),
+        Shown::detail("uuid", "ID", Id),
+    ]
 }
 
-fn key_id(record: &AnyRecord) -> Result<Uuid> {
-    record.id("uuid").ok_or_else(|| Error::internal("a key without an ID"))
+/// Returns what can be done to keys, by operations with these names.
+const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Step; 3] {
+    let change_expiry = Step {
+        name: "expiry",
+        label: "Change the expiry",
+        question: "The key ends at another time, or never.",
+        inputs: &[EXPIRES],
+        obstacle: |record| {
+            let reason = "Only a valid key that was not replaced can end at another time.";
+            refused(record, KeyOperation::ChangeExpiry, reason)
+        },
+        operation: update,
+        perform: |writer, operator, record, fields| {
+            let expires_at = resources::day(fields, "expires_at")?;
+            keys::change_expiry(writer, operator.platform(), id_of(record)?, expires_at).map(|()| None)
+        },
+        ..Step::PLAIN
+    };
+    let replace = Step {
+        name: "rotate",
+        label: "Replace",
+        question: "A new key with the same name is made, which lives as long as this one was made for. This one stays valid for a \
+                   while, so that it can be exchanged where it is used. Who has signed in with it stays signed in.",
+        obstacle: |record| {
+            let reason = "Only a valid key that was not replaced can be replaced.";
+            refused(record, KeyOperation::Rotate, reason)
+        },
+        operation: rotate,
+        reveals: Some(|writer, operator, record, _| {
+            let (id, secret) = keys::rotate(writer, operator.platform(), id_of(record)?, None)?;
+            Ok(revealed::<R>("The key was replaced", id, secret))
+        }),
+        ..Step::PLAIN
+    };
+    let revoke = Step {
+        name: "revoke",
+        label: "Revoke",
+        question: "Every request with this key is refused from now on, and sessions that were opened with it end. It cannot be made \
+                   valid again. If you have signed in with it, you are signed out.",
+        obstacle: |record| refused(record, KeyOperation::Revoke, "The key has ended already."),
+        is_final: true,
+        operation: revoke,
+        perform: |writer, _, record, _| keys::revoke(writer, id_of(record)?).map(|()| None),
+        ..Step::PLAIN
+    };
+    [change_expiry, replace, revoke]
+}
+
+fn refused(record: &AnyRecord, operation: KeyOperation, reason: &'static str) -> Option<&'static str> {
+    resources::refused::<KeyStatus>(record, "status", operation, reason)
 }
 
 fn set_status(record: &mut AnyRecord, now: Timestamp) {

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Resource, Shown,
+            Below, Named, Resource, Shown,
             Shows::{Id, Moment, Plain, Record, Word},
         },
     },
@@ -29,11 +29,7 @@ pub struct LedgerEntries;
 
 impl Resource for LedgerEntries {
     const LIST: &'static str = LEDGER;
-    const NEW_PATH: &'static str = "/operator/ledger/new";
-    const RECORD: &'static str = "/operator/ledger/{id}";
-    const STEP: &'static str = "/operator/ledger/{id}/{step}";
     const TITLE: &'static str = "Ledger";
-    const FILE_NAME: &'static str = "ledger";
     const RECORDS: &'static Records = &LEDGER_ENTRIES;
     const API: &'static str = "/operator/v1/ledger-entries";
     const NAVIGATION: Option<NavigationItem> =
@@ -59,9 +55,7 @@ impl Resource for LedgerEntries {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Entry {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Entry");
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let postings = balances::postings(reader, platform, id_of(record)?)?;

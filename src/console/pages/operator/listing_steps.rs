@@ -1,10 +1,10 @@
 //! What operators do to listings: what their vendors do, in their names, and what the market decides.
 
-use super::id_of;
+use super::{id_of, listing_forms, quality_runs::QualityRuns};
 use crate::{
     console::{
         prelude::*,
-        resources::{self, Input, Step},
+        resources::{self, Input, Resource, Step},
     },
     domain::{
         listing_lifecycle::{ListingState, Operation},
@@ -27,11 +27,11 @@ use crate::{
 /// Number of featured listings that are shown.
 const FEATURED: u32 = 200;
 
-const NOTE: Input = Input::Lines(
+const NOTE: Input = Input::Required(&Input::Lines(
     "note",
     "Note for the vendor",
     "The vendor reads it in the notification, and with the listing.",
-);
+));
 
 /// Returns why the state of a listing refuses an operation.
 fn refused(record: &AnyRecord, operation: Operation, reason: &'static str) -> Option<&'static str> {
@@ -50,6 +50,17 @@ fn refused(record: &AnyRecord, operation: Operation, reason: &'static str) -> Op
 fn own(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<(Uuid, Vendor)> {
     let id = id_of(record)?;
     Ok((id, operator.platform().vendor_of_listing(writer.rows, id)?))
+}
+
+/// Does something in the name of the vendor.
+fn as_vendor<T>(
+    writer: &mut Writer,
+    operator: &ActingOperator,
+    record: &AnyRecord,
+    operation: fn(&mut Writer, &Vendor, Actor, Uuid) -> Result<T>,
+) -> Result<Option<String>> {
+    let (id, vendor) = own(writer, operator, record)?;
+    operation(writer, &vendor, Actor::Team, id).map(|_| None)
 }
 
 /// Shows the featured listings by their places.
@@ -74,6 +85,16 @@ fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Markup
 /// All steps, in the order of a listing's life.
 pub const STEPS: &[Step] = &[
     Step {
+        obstacle: |record| {
+            refused(
+                record,
+                Operation::UpdateTerms,
+                "A listing in review, or in the archive, cannot be changed.",
+            )
+        },
+        ..listing_forms::CHANGE
+    },
+    Step {
         name: "submit",
         label: "Submit for review",
         question: "In the name of the vendor. A quality run starts, if the vendor has the credits for it.",
@@ -85,10 +106,7 @@ pub const STEPS: &[Step] = &[
             )
         },
         operation: "submit_listing",
-        perform: |writer, operator, record, _| {
-            let (id, vendor) = own(writer, operator, record)?;
-            lifecycle::submit(writer, &vendor, Actor::Team, id).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::submit),
         ..Step::PLAIN
     },
     Step {
@@ -97,10 +115,7 @@ pub const STEPS: &[Step] = &[
         question: "In the name of the vendor. Its quality run is canceled.",
         obstacle: |record| refused(record, Operation::Withdraw, "Only a listing in review can be withdrawn."),
         operation: "withdraw_listing",
-        perform: |writer, operator, record, _| {
-            let (id, vendor) = own(writer, operator, record)?;
-            lifecycle::withdraw(writer, &vendor, Actor::Team, id).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::withdraw),
         ..Step::PLAIN
     },
     Step {
@@ -162,10 +177,7 @@ pub const STEPS: &[Step] = &[
             )
         },
         operation: "publish_listing",
-        perform: |writer, operator, record, _| {
-            let (id, vendor) = own(writer, operator, record)?;
-            lifecycle::publish(writer, &vendor, Actor::Team, id).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::publish),
         ..Step::PLAIN
     },
     Step {
@@ -174,10 +186,7 @@ pub const STEPS: &[Step] = &[
         question: "In the name of the vendor. Buyers no longer find it. Bids on it stay.",
         obstacle: |record| refused(record, Operation::Unpublish, "The listing is not in the catalog."),
         operation: "unpublish_listing",
-        perform: |writer, operator, record, _| {
-            let (id, vendor) = own(writer, operator, record)?;
-            lifecycle::unpublish(writer, &vendor, Actor::Team, id).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::unpublish),
         ..Step::PLAIN
     },
     Step {
@@ -189,10 +198,7 @@ pub const STEPS: &[Step] = &[
         },
         is_final: true,
         operation: "archive_listing",
-        perform: |writer, operator, record, _| {
-            let (id, vendor) = own(writer, operator, record)?;
-            lifecycle::archive(writer, &vendor, Actor::Team, id).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::archive),
         ..Step::PLAIN
     },
     Step {
@@ -201,10 +207,7 @@ pub const STEPS: &[Step] = &[
         question: "In the name of the vendor. It keeps what the review decided, and is not in the catalog.",
         obstacle: |record| refused(record, Operation::Restore, "The listing is not in the archive."),
         operation: "restore_listing",
-        perform: |writer, operator, record, _| {
-            let (id, vendor) = own(writer, operator, record)?;
-            lifecycle::restore(writer, &vendor, Actor::Team, id).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::restore),
         ..Step::PLAIN
     },
     Step {
@@ -234,11 +237,11 @@ pub const STEPS: &[Step] = &[
         name: "feature",
         label: "Feature",
         question: "The listing gets a place among the featured listings, or another one. No two have the same place.",
-        inputs: &[Input::Number("featured", "Place", "1 is the first.")],
+        inputs: &[Input::Required(&Input::Number("place", "Place", "1 is the first."))],
         preview: Some(featured),
         operation: "feature_listing",
         perform: |writer, operator, record, fields| {
-            let (platform, place) = (operator.platform(), resources::required_number(fields, "featured")?);
+            let (platform, place) = (operator.platform(), resources::required_number(fields, "place")?);
             lifecycle::feature(writer, platform, Actor::Platform, id_of(record)?, place).map(|_| None)
         },
         ..Step::PLAIN
@@ -260,10 +263,12 @@ pub const STEPS: &[Step] = &[
         label: "Start a quality run",
         question: "The listing is checked with all its assets. Its vendor pays for it.",
         operation: "create_quality_run",
+        makes: QualityRuns::SUBJECT,
         perform: |writer, operator, record, _| {
             // Fails if the team was closed.
             let (id, _) = own(writer, operator, record)?;
-            lifecycle::start_run(writer, operator.platform(), id).map(|_| None)
+            let run = lifecycle::start_run(writer, operator.platform(), id)?.run_id;
+            Ok(Some(resources::path_of::<QualityRuns>(&run.to_string())))
         },
         ..Step::PLAIN
     },
@@ -271,7 +276,11 @@ pub const STEPS: &[Step] = &[
         name: "attach",
         label: "Attach assets",
         question: "In the name of the vendor. It ends the approval and the certification of the listing.",
-        inputs: &[Input::Lines("asset_ids", "IDs of assets", "One in each line. They belong to the vendor.")],
+        inputs: &[Input::Required(&Input::Lines(
+            "asset_ids",
+            "IDs of assets",
+            "One in each line. They belong to the vendor.",
+        ))],
         obstacle: |record| {
             refused(
                 record,
@@ -292,11 +301,11 @@ pub const STEPS: &[Step] = &[
         name: "detach",
         label: "Detach an asset",
         question: "In the name of the vendor. It ends the approval and the certification of the listing.",
-        inputs: &[Input::Line(
+        inputs: &[Input::Required(&Input::Line(
             "asset_id",
             "ID of the asset",
             "The list of its assets links the pages with the IDs.",
-        )],
+        ))],
         obstacle: |record| {
             refused(
                 record,

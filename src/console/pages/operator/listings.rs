@@ -1,16 +1,19 @@
 //! Listings of all vendors, in every stage.
 
-use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_steps};
+use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_forms, listing_steps};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Resource, Shown,
+            self, Below, Named, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Money, Number, Plain, Record, State, Text, Word},
             Step,
         },
     },
-    domain::listings::{CatalogStatus, LifecycleStage, ReviewStatus},
+    domain::{
+        listings::{CatalogStatus, LifecycleStage, ReviewStatus},
+        time::Timestamp,
+    },
     operations::{access::Platform, records},
     store::records::{
         Filters, Records,
@@ -29,13 +32,9 @@ pub struct Listings;
 
 impl Resource for Listings {
     const LIST: &'static str = LISTINGS;
-    const NEW_PATH: &'static str = "/operator/listings/new";
-    const RECORD: &'static str = "/operator/listings/{id}";
-    const STEP: &'static str = "/operator/listings/{id}/{step}";
     const TITLE: &'static str = "Listings";
-    const FILE_NAME: &'static str = "listings";
+    const BELOW: &'static [&'static str] = &["get_listing_history"];
     const RECORDS: &'static Records = &LISTING_RECORDS;
-    const API: &'static str = "/operator/v1/listings";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Listings" });
     const EMPTY: &'static str = "What vendors offer, or prepare to offer, appears here.";
@@ -92,11 +91,11 @@ impl Resource for Listings {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        match record.text("title") {
-            "" => "Without a title".to_owned(),
-            title => title.to_owned(),
-        }
+    const NAMED: Named = Named::By("title");
+
+    fn complete(record: &mut AnyRecord, _: Timestamp) {
+        // The name of the field in which another place is typed.
+        record.set("place", record.get("featured").clone());
     }
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
@@ -111,6 +110,8 @@ impl Resource for Listings {
     }
 
     const STEPS: &'static [Step] = listing_steps::STEPS;
+
+    const NEW: Option<&'static Step> = Some(&listing_forms::NEW);
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let filters = Filters::default().with("listing_id", id_of(record)?.to_string());

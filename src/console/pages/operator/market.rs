@@ -3,6 +3,7 @@
 use super::{
     asset_types::AssetTypes,
     assets::Assets,
+    estimations::Estimations,
     grants::Grants,
     keys::{Keys, OperatorKeys},
     listings::Listings,
@@ -13,6 +14,7 @@ use super::{
     tasksets::{Tasksets, TraceImports},
     taxonomy::{ContentTags, Domains, InventoryTags},
     teams::Teams,
+    uploads::Uploads,
 };
 use crate::console::{page::PageRow, resources};
 
@@ -27,10 +29,12 @@ pub fn rows() -> Vec<PageRow> {
         resources::rows::<Versions>(),
         resources::rows::<Builds>(),
         resources::rows::<TraceImports>(),
+        resources::rows::<Estimations>(),
         resources::rows::<Teams>(),
         resources::rows::<Keys>(),
         resources::rows::<OperatorKeys>(),
         resources::rows::<Grants>(),
+        resources::rows::<Uploads>(),
         resources::rows::<Opportunities>(),
         resources::rows::<Projects>(),
         resources::rows::<ProjectBids>(),

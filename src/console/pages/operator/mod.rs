@@ -1,5 +1,6 @@
 //! Pages of operators, who run the market.
 
+mod announcements;
 mod asset_types;
 mod assets;
 mod audit;
@@ -7,27 +8,37 @@ mod balances;
 mod bids;
 mod credit_purchases;
 mod deliveries;
+mod estimations;
 mod events;
+mod figures;
 mod grants;
 mod inputs;
 mod jobs;
 mod keys;
+mod kinds;
 mod ledger;
+mod listing_forms;
 mod listing_steps;
 mod listings;
+mod maintenance;
 mod market;
 mod notifications;
 mod opportunities;
+mod opportunity_forms;
 mod paths;
 mod project_bids;
 mod purchases;
 mod quality_runs;
+mod review;
+mod search;
 mod settings;
+mod start;
 mod tasks;
 mod tasksets;
 mod taxonomy;
 mod team_below;
 mod teams;
+mod uploads;
 mod wallet_changes;
 mod wallets;
 mod webhook_forms;
@@ -38,19 +49,34 @@ mod worlds;
 use self::{
     inputs::id_of,
     paths::{
-        ASSET_TYPES, ASSETS, BUILDS, CONTENT_TAGS, DOMAINS, GRANTS, INVENTORY_TAGS, KEYS, LISTING_TABS,
-        LISTINGS, OPERATOR_KEYS, OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, RUNS, TASK_TABS,
-        TASKS, TASKSETS, TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, VERSIONS,
+        ASSET_TYPES, ASSETS, BUILDS, CONTENT_TAGS, DOMAINS, ESTIMATIONS, GRANTS, INVENTORY_TAGS, KEYS,
+        LISTING_TABS, LISTINGS, OPERATOR_KEYS, OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS,
+        REVIEW, RUNS, TASK_TABS, TASKS, TASKSETS, TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, UPLOADS,
+        VERSIONS,
     },
 };
 use crate::console::{page::PageRow, resources};
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
-    [market::rows(), resources::rows::<bids::Bids>(), money(), system(), market::taxonomy()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        start_rows(),
+        review::rows(),
+        market::rows(),
+        resources::rows::<bids::Bids>(),
+        figures::rows(),
+        money(),
+        system(),
+        market::taxonomy(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Returns the rows of what operators start with.
+fn start_rows() -> Vec<PageRow> {
+    vec![PageRow::page::<start::Start>(), PageRow::page::<search::SearchPage>()]
 }
 
 /// Returns the rows of what is about money.
@@ -83,7 +109,14 @@ fn system() -> Vec<PageRow> {
     ]);
     rows.extend(resources::rows::<audit::Audit>());
     rows.extend(resources::rows::<notifications::Notifications>());
-    rows.push(PageRow::page::<settings::Settings>());
+    rows.extend([
+        PageRow::page::<announcements::Announcements>(),
+        PageRow::form::<announcements::Announce>(),
+        PageRow::action::<announcements::DeleteAnnouncement>(),
+        PageRow::form::<maintenance::StartMaintenance>(),
+        PageRow::action::<maintenance::EndMaintenance>(),
+        PageRow::page::<settings::Settings>(),
+    ]);
     rows.extend(worlds::rows());
     rows
 }

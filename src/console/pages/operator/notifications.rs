@@ -5,14 +5,14 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Resource, Shown,
+            self, Named, Resource, Shown,
             Shows::{Flag, Id, Moment, Plain, Record, Word},
             Step,
         },
     },
     domain::{listings::Actor, notifications::NotificationType},
     operations::notifications,
-    store::records::{Records, any_record::AnyRecord, notifications::NOTIFICATIONS},
+    store::records::{Records, notifications::NOTIFICATIONS},
 };
 
 /// The resource.
@@ -20,13 +20,8 @@ pub struct Notifications;
 
 impl Resource for Notifications {
     const LIST: &'static str = "/operator/notifications";
-    const NEW_PATH: &'static str = "/operator/notifications/new";
-    const RECORD: &'static str = "/operator/notifications/{id}";
-    const STEP: &'static str = "/operator/notifications/{id}/{step}";
     const TITLE: &'static str = "Notifications";
-    const FILE_NAME: &'static str = "notifications";
     const RECORDS: &'static Records = &NOTIFICATIONS;
-    const API: &'static str = "/operator/v1/notifications";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Notifications" });
     const EMPTY: &'static str = "What the market has told teams appears here.";
@@ -54,9 +49,7 @@ impl Resource for Notifications {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("title").to_owned()
-    }
+    const NAMED: Named = Named::By("title");
 
     const STEPS: &'static [Step] = &[Step {
         name: "read",

@@ -1,11 +1,13 @@
 //! Opportunities that buyers post, for listings and for projects.
 
-use super::{OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, id_of, inputs};
+use super::{
+    OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, id_of, inputs, opportunity_forms,
+};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Shown,
+            self, Input, Named, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word},
             Step,
         },
@@ -14,11 +16,10 @@ use crate::{
         listings::Actor,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
-        state_machine::StateMachine,
         time::Timestamp,
     },
     market::Writer,
-    operations::{access::ActingOperator, opportunities, teams},
+    operations::{access::ActingOperator, opportunities},
     store::records::{
         Records,
         any_record::{AnyRecord, Value},
@@ -71,19 +72,15 @@ fn complete(record: &mut AnyRecord, now: Timestamp) {
 
 impl Resource for Opportunities {
     const LIST: &'static str = OPPORTUNITIES;
-    const NEW_PATH: &'static str = "/operator/opportunities/new";
-    const RECORD: &'static str = "/operator/opportunities/{id}";
-    const STEP: &'static str = "/operator/opportunities/{id}/{step}";
     const TITLE: &'static str = "Opportunities";
-    const FILE_NAME: &'static str = "opportunities";
     const RECORDS: &'static Records = &OPPORTUNITY_RECORDS;
-    const API: &'static str = "/operator/v1/opportunities";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Opportunities" });
     const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
     const SHOWN: &'static [Shown] = SHOWN;
     const STEPS: &'static [Step] = &steps::<false>();
+    const NEW: Option<&'static Step> = Some(&opportunity_forms::new::<Opportunities, false>());
 
     fn filters() -> Vec<ListFilter> {
         filters()
@@ -93,25 +90,18 @@ impl Resource for Opportunities {
         complete(record, now);
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("title").to_owned()
-    }
+    const NAMED: Named = Named::By("title");
 }
 
 impl Resource for Projects {
     const LIST: &'static str = PROJECTS;
-    const NEW_PATH: &'static str = "/operator/project-opportunities/new";
-    const RECORD: &'static str = "/operator/project-opportunities/{id}";
-    const STEP: &'static str = "/operator/project-opportunities/{id}/{step}";
     const TITLE: &'static str = "Projects";
-    const FILE_NAME: &'static str = "project-opportunities";
     const RECORDS: &'static Records = &PROJECT_OPPORTUNITIES;
-    const SUBJECT: &'static str = "project_opportunity";
-    const API: &'static str = "/operator/v1/project-opportunities";
     const EMPTY: &'static str = "What buyers want to have made for them appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
     const SHOWN: &'static [Shown] = SHOWN;
     const STEPS: &'static [Step] = &steps::<true>();
+    const NEW: Option<&'static Step> = Some(&opportunity_forms::new::<Projects, true>());
 
     fn filters() -> Vec<ListFilter> {
         filters()
@@ -121,9 +111,7 @@ impl Resource for Projects {
         complete(record, now);
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("title").to_owned()
-    }
+    const NAMED: Named = Named::By("title");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
@@ -131,34 +119,41 @@ impl Resource for Projects {
     }
 }
 
-const fn kind<const PROJECT: bool>() -> OpportunityKind {
+/// Returns the kind of opportunity.
+pub const fn kind<const PROJECT: bool>() -> OpportunityKind {
     if PROJECT { OpportunityKind::Project } else { OpportunityKind::Listing }
 }
 
-fn refused(
+/// Returns why the state of an opportunity refuses an operation.
+pub fn refused(
     record: &AnyRecord,
     operation: OpportunityOperation,
     reason: &'static str,
 ) -> Option<&'static str> {
-    let status = OpportunityStatus::parse(record.text("status"));
-    (!status.is_some_and(|status| status.allows(operation))).then_some(reason)
+    resources::refused::<OpportunityStatus>(record, "status", operation, reason)
 }
 
 /// Does something in the name of the buyer, who may have lost the role.
-fn as_owner<const PROJECT: bool>(
+pub fn as_owner<const PROJECT: bool>(
     writer: &mut Writer,
     operator: &ActingOperator,
     record: &AnyRecord,
     operation: impl FnOnce(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>,
 ) -> Result<Option<String>> {
-    let owner = record.id("team_id").ok_or_else(|| Error::internal("an opportunity without a team"))?;
-    let owner = operator.platform().former_buyer(teams::resolve(writer.rows, &owner.to_string())?)?;
+    let owner = inputs::former_buyer(writer, operator, record, "team_id")?;
     operation(writer, &owner, Actor::Team, (id_of(record)?, kind::<PROJECT>())).map(|_| None)
 }
 
 /// Returns what can be done to an opportunity of a kind.
-const fn steps<const PROJECT: bool>() -> [Step; 5] {
-    [publish::<PROJECT>(), extend::<PROJECT>(), exclude::<PROJECT>(), close::<PROJECT>(), cancel::<PROJECT>()]
+const fn steps<const PROJECT: bool>() -> [Step; 6] {
+    [
+        opportunity_forms::change::<PROJECT>(),
+        publish::<PROJECT>(),
+        extend::<PROJECT>(),
+        exclude::<PROJECT>(),
+        close::<PROJECT>(),
+        cancel::<PROJECT>(),
+    ]
 }
 
 const fn publish<const PROJECT: bool>() -> Step {
@@ -180,7 +175,11 @@ const fn extend<const PROJECT: bool>() -> Step {
         name: "extend",
         label: "Move the deadline",
         question: "In the name of the buyer. A later deadline opens it again.",
-        inputs: &[Input::Day("deadline", "New deadline", "It ends when this day begins (UTC).")],
+        inputs: &[Input::Required(&Input::Day(
+            "deadline",
+            "New deadline",
+            "It ends when this day begins (UTC).",
+        ))],
         obstacle: |record| {
             let reason = "Only the deadline of a published opportunity can be moved.";
             refused(record, OpportunityOperation::ExtendDeadline, reason)
@@ -203,7 +202,11 @@ const fn exclude<const PROJECT: bool>() -> Step {
         label: "Exclude vendors",
         question: "In the name of the buyer. The vendors no longer find it, and are not told. One that was notified, or has bid, can \
                    still read it. Once it is published, this cannot be taken back.",
-        inputs: &[Input::Lines("team_ids", "Vendors", "IDs or names of teams, one in each line.")],
+        inputs: &[Input::Required(&Input::Lines(
+            "team_ids",
+            "Vendors",
+            "IDs or names of teams, one in each line.",
+        ))],
         obstacle: |record| {
             let reason = "Vendors can be excluded only from a draft or a published opportunity.";
             refused(record, OpportunityOperation::Exclude, reason)

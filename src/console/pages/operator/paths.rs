@@ -3,6 +3,9 @@
 /// Labels and paths of lists that belong together.
 type Tabs = &'static [(&'static str, &'static str)];
 
+/// Path of the figures.
+pub const FIGURES: &str = "/operator/figures";
+
 /// Path of the teams.
 pub const TEAMS: &str = "/operator/teams";
 
@@ -18,11 +21,20 @@ pub const GRANTS: &str = "/operator/grants";
 /// Path of the listings of all teams.
 pub const LISTINGS: &str = "/operator/listings";
 
+/// Path of the queue of listings in review.
+pub const REVIEW: &str = "/operator/review";
+
 /// Path of the assets of all teams.
 pub const ASSETS: &str = "/operator/assets";
 
 /// Path of the quality runs.
 pub const RUNS: &str = "/operator/quality-runs";
+
+/// Path of the estimations.
+pub const ESTIMATIONS: &str = "/operator/estimations";
+
+/// Path of the uploads in progress.
+pub const UPLOADS: &str = "/operator/uploads";
 
 /// Path of the tasksets.
 pub const TASKSETS: &str = "/operator/tasksets";
@@ -66,11 +78,17 @@ pub const TEAM_TABS: Tabs = &[
     ("Keys of teams", KEYS),
     ("Keys of operators", OPERATOR_KEYS),
     ("Upload grants", GRANTS),
+    ("Uploads in progress", UPLOADS),
 ];
 
 /// The lists about what is offered.
-pub const LISTING_TABS: Tabs =
-    &[("Listings", LISTINGS), ("Assets", ASSETS), ("Quality runs", RUNS), ("Tasksets", TASKSETS)];
+pub const LISTING_TABS: Tabs = &[
+    ("Listings", LISTINGS),
+    ("Assets", ASSETS),
+    ("Quality runs", RUNS),
+    ("Tasksets", TASKSETS),
+    ("Estimations", ESTIMATIONS),
+];
 
 /// The lists about tasks.
 pub const TASK_TABS: Tabs = &[
@@ -92,6 +110,9 @@ pub const TAXONOMY_TABS: Tabs = &[
     ("Content tags", CONTENT_TAGS),
     ("Inventory tags", INVENTORY_TAGS),
 ];
+
+/// Path of what the market announces.
+pub const ANNOUNCEMENTS: &str = "/operator/announcements";
 
 /// Path of the webhooks.
 pub const WEBHOOKS: &str = "/operator/webhooks";

@@ -1,34 +1,33 @@
 //! Bids of vendors on projects.
 
-use super::{OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TASKSETS, TEAMS, id_of};
+use super::{OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TASKSETS, TEAMS, id_of, inputs};
 use crate::{
     console::{
         parts::timeline::{self, Entry},
         prelude::*,
         resources::{
-            self, Below, Input, Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Record, Records as Linked, State},
             Step,
         },
     },
     domain::{
+        collections::Collection,
         listings::Actor,
-        opportunities::{Attachment, BidEvent, BidStatus},
-        project_bids::BidOperation,
-        state_machine::StateMachine,
+        opportunities::{Attachment, Bid, BidEvent, BidStatus},
+        project_bids::{BidFields, BidOperation},
         time::Timestamp,
     },
     market::Writer,
     operations::{
         access::{ActingOperator, Platform},
-        project_bids, teams,
+        project_bids,
     },
     store::records::{
         Records,
         any_record::{AnyRecord, Value},
         project_bids::PROJECT_BIDS as BID_RECORDS,
     },
-    string_enum::StringEnum,
 };
 
 /// The resource.
@@ -36,14 +35,8 @@ pub struct ProjectBids;
 
 impl Resource for ProjectBids {
     const LIST: &'static str = PROJECT_BIDS;
-    const NEW_PATH: &'static str = "/operator/project-bids/new";
-    const RECORD: &'static str = "/operator/project-bids/{id}";
-    const STEP: &'static str = "/operator/project-bids/{id}/{step}";
     const TITLE: &'static str = "Project bids";
-    const FILE_NAME: &'static str = "project-bids";
     const RECORDS: &'static Records = &BID_RECORDS;
-    const SUBJECT: &'static str = "project_bid";
-    const API: &'static str = "/operator/v1/project-bids";
     const EMPTY: &'static str = "What vendors bid on projects appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
 
@@ -78,11 +71,37 @@ impl Resource for ProjectBids {
         record.set("delivered", Value::Text(serde_json::to_string(&ids).unwrap_or_default()));
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Bid {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Bid");
 
     const STEPS: &'static [Step] = STEPS;
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Bid on a project",
+        question: "In the name of a vendor, who can have one bid on a project. The buyer is notified. The bid cannot be changed.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Line("opportunity_id", "ID of the project", "The vendor must see it."),
+            Input::Number("num_tasks", "Tasks", "How many the vendor would deliver."),
+            Input::Number("expected_timeline_days", "Days", "Leave it empty if that is not said."),
+        ],
+        operation: "create_project_bid",
+        perform: |writer, operator, _, fields| {
+            let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
+            let days = fields.get("expected_timeline_days");
+            let bid = BidFields {
+                num_tasks: resources::required_number(fields, "num_tasks")?,
+                expected_timeline_days: days
+                    .map(|_| resources::required_number(fields, "expected_timeline_days"))
+                    .transpose()?,
+                attachments: Vec::new(),
+            };
+            let (project, id) =
+                (resources::id(fields, "opportunity_id")?, writer.new_id(Collection::ProjectBids));
+            let made = project_bids::submit(writer, &vendor, Actor::Team, id, project, &bid)?;
+            Ok(Some(resources::path_of::<ProjectBids>(&made.id.to_string())))
+        },
+        ..Step::PLAIN
+    });
 
     fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let events =
@@ -124,22 +143,18 @@ fn activity(of_platform: Vec<BidEvent>, of_vendor: Vec<BidEvent>, files: &[Attac
 }
 
 fn refused(record: &AnyRecord, operation: BidOperation, reason: &'static str) -> Option<&'static str> {
-    let status = BidStatus::parse(record.text("status"));
-    (!status.is_some_and(|status| status.allows(operation))).then_some(reason)
+    resources::refused::<BidStatus>(record, "status", operation, reason)
 }
 
-/// Returns the proof to act in the name of the vendor.
-fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
-    operator.platform().vendor(teams::resolve(writer.rows, &team(record, "team_id")?)?)
-}
-
-/// Returns the proof to act in the name of the buyer, who may have lost the role.
-fn buyer(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Buyer> {
-    operator.platform().former_buyer(teams::resolve(writer.rows, &team(record, "buyer_id")?)?)
-}
-
-fn team(record: &AnyRecord, name: &str) -> Result<String> {
-    record.id(name).map(|id| id.to_string()).ok_or_else(|| Error::internal("a bid without a team"))
+/// Decides about a bid in the name of the buyer.
+fn as_buyer(
+    writer: &mut Writer,
+    operator: &ActingOperator,
+    record: &AnyRecord,
+    operation: fn(&mut Writer, &Buyer, Actor, Uuid) -> Result<Bid>,
+) -> Result<Option<String>> {
+    let buyer = inputs::former_buyer(writer, operator, record, "buyer_id")?;
+    operation(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
 }
 
 const STEPS: &[Step] = &[
@@ -152,10 +167,7 @@ const STEPS: &[Step] = &[
         },
         is_final: true,
         operation: "accept_project_bid",
-        perform: |writer, operator, record, _| {
-            let buyer = buyer(writer, operator, record)?;
-            project_bids::accept(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_buyer(writer, operator, record, project_bids::accept),
         ..Step::PLAIN
     },
     Step {
@@ -167,10 +179,7 @@ const STEPS: &[Step] = &[
         },
         is_final: true,
         operation: "decline_project_bid",
-        perform: |writer, operator, record, _| {
-            let buyer = buyer(writer, operator, record)?;
-            project_bids::decline(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_buyer(writer, operator, record, project_bids::decline),
         ..Step::PLAIN
     },
     Step {
@@ -183,7 +192,7 @@ const STEPS: &[Step] = &[
         is_final: true,
         operation: "withdraw_project_bid",
         perform: |writer, operator, record, _| {
-            let vendor = vendor(writer, operator, record)?;
+            let vendor = inputs::vendor(writer, operator, record)?;
             project_bids::withdraw(writer, &vendor, Actor::Team, id_of(record)?).map(|_| None)
         },
         ..Step::PLAIN
@@ -192,11 +201,11 @@ const STEPS: &[Step] = &[
         name: "deliver",
         label: "Deliver",
         question: "In the name of the vendor. A delivery cannot be changed or taken back.",
-        inputs: &[Input::Lines(
+        inputs: &[Input::Required(&Input::Lines(
             "delivery_taskset_ids",
             "IDs of the tasksets",
             "One in each line. They belong to the vendor.",
-        )],
+        ))],
         obstacle: |record| {
             refused(record, BidOperation::Deliver, "Only for an accepted bid, something can be delivered.")
         },
@@ -204,7 +213,7 @@ const STEPS: &[Step] = &[
         operation: "deliver_project_bid",
         perform: |writer, operator, record, fields| {
             let (vendor, ids) =
-                (vendor(writer, operator, record)?, resources::ids(fields, "delivery_taskset_ids")?);
+                (inputs::vendor(writer, operator, record)?, resources::ids(fields, "delivery_taskset_ids")?);
             project_bids::deliver(writer, &vendor, Actor::Team, id_of(record)?, &ids).map(|_| None)
         },
         ..Step::PLAIN
@@ -222,10 +231,7 @@ const STEPS: &[Step] = &[
         },
         is_final: true,
         operation: "complete_project_bid",
-        perform: |writer, operator, record, _| {
-            let buyer = buyer(writer, operator, record)?;
-            project_bids::complete(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
-        },
+        perform: |writer, operator, record, _| as_buyer(writer, operator, record, project_bids::complete),
         ..Step::PLAIN
     },
 ];

@@ -1,14 +1,14 @@
 //! Purchases of all buyers.
 
 use super::{
-    LISTINGS, TEAMS, id_of,
+    LISTINGS, TEAMS, id_of, inputs,
     ledger::{LEDGER, account_words},
 };
 use crate::{
     console::{
         prelude::*,
         resources::{
-            Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Flag, Id, Moment, Money, Plain, Record, State, Word},
             Step,
         },
@@ -16,12 +16,13 @@ use crate::{
     domain::{
         ledger::Posting,
         listings::Actor,
-        purchases::{PurchaseKind, PurchaseStatus},
+        purchases::{PayWith, PurchaseKind, PurchaseStatus},
     },
     operations::{
         access::Platform,
+        agreements,
         ledger::{self, RefundPart},
-        purchases,
+        purchases::{self, PurchaseInput},
     },
     store::records::{Records, any_record::AnyRecord, purchases::PURCHASES},
 };
@@ -31,13 +32,9 @@ pub struct Purchases;
 
 impl Resource for Purchases {
     const LIST: &'static str = "/operator/purchases";
-    const NEW_PATH: &'static str = "/operator/purchases/new";
-    const RECORD: &'static str = "/operator/purchases/{id}";
-    const STEP: &'static str = "/operator/purchases/{id}/{step}";
     const TITLE: &'static str = "Purchases";
-    const FILE_NAME: &'static str = "purchases";
+    const BELOW: &'static [&'static str] = &["get_purchase_agreement"];
     const RECORDS: &'static Records = &PURCHASES;
-    const API: &'static str = "/operator/v1/purchases";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Purchases" });
     const EMPTY: &'static str = "What buyers buy or order appears here.";
@@ -78,12 +75,53 @@ impl Resource for Purchases {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Purchase {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Purchase");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         vec![("Entries of the ledger", format!("{LEDGER}?purchase_id={}", Self::key_of(record)))]
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Buy for a team",
+        question: "In the name of the buyer. With credits, it is completed at once. With an invoice, it is pending until you complete it.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Line("listing_id", "ID of the listing", "It must be in the catalog."),
+            Input::Choice("kind", "What", &[("full", "The listing"), ("sample", "Its sample")]),
+            Input::Lines(
+                "asset_ids",
+                "IDs of assets",
+                "To buy only these, one in each line. Leave it empty for all.",
+            ),
+            Input::Options("pay_with", "Payment", text::word_choices::<PayWith>),
+        ],
+        is_final: true,
+        operation: "create_purchase",
+        perform: |writer, operator, _, fields| {
+            let buyer = operator.platform().buyer(inputs::team(writer, fields)?)?;
+            let assets = fields.get("asset_ids").map(|_| resources::ids(fields, "asset_ids")).transpose()?;
+            let input = PurchaseInput {
+                listing: resources::id(fields, "listing_id")?,
+                kind: resources::choice(fields, "kind")?,
+                asset_ids: assets.as_deref(),
+                pay_with: resources::choice(fields, "pay_with")?,
+            };
+            let made = purchases::create(writer, &buyer, Actor::Team, &input)?;
+            Ok(Some(resources::path_of::<Purchases>(&made.id.to_string())))
+        },
+        ..Step::PLAIN
+    });
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let agreement = agreements::find_of_any(reader.rows, platform, id_of(record)?)?;
+        Ok(Some(Box::new(move |_: &Context| {
+            html! { @if let Some(agreement) = &agreement {
+                (tables::section("agreement", "Agreement", &html! {
+                    pre tabindex="0" { code.long { (agreement.text) } }
+                    p.note { "SHA-256 of the text: " span.mono.long { (agreement.sha256) } }
+                }))
+            } }
+        })))
     }
 
     const STEPS: &'static [Step] = &[

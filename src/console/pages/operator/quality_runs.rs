@@ -6,7 +6,7 @@ use crate::{
         parts::kinds,
         prelude::*,
         resources::{
-            self, Below, Input, Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word},
             Step,
         },
@@ -14,7 +14,6 @@ use crate::{
     domain::{
         quality_checks::CheckStatus,
         quality_runs::{RunOperation, RunStatus, RunTrigger},
-        state_machine::StateMachine,
     },
     market::Writer,
     operations::{
@@ -36,14 +35,8 @@ pub struct QualityRuns;
 
 impl Resource for QualityRuns {
     const LIST: &'static str = RUNS;
-    const NEW_PATH: &'static str = "/operator/quality-runs/new";
-    const RECORD: &'static str = "/operator/quality-runs/{id}";
-    const STEP: &'static str = "/operator/quality-runs/{id}/{step}";
     const TITLE: &'static str = "Quality runs";
-    const FILE_NAME: &'static str = "quality-runs";
     const RECORDS: &'static Records = &QUALITY_RUNS;
-    const SUBJECT: &'static str = "quality_run";
-    const API: &'static str = "/operator/v1/quality-runs";
     const EMPTY: &'static str = "Checks of listings and assets appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
@@ -72,18 +65,15 @@ impl Resource for QualityRuns {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Run {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Run");
 
     const STEPS: &'static [Step] = &[Step {
         name: "cancel",
         label: "Cancel",
         question: "What it has computed is lost. The team gets the cost back, unless the checks have begun.",
         obstacle: |record| {
-            let status = RunStatus::parse(record.text("status"));
-            (!status.is_some_and(|status| status.allows(RunOperation::Cancel)))
-                .then_some("The run has ended already.")
+            let reason = "The run has ended already.";
+            resources::refused::<RunStatus>(record, "status", RunOperation::Cancel, reason)
         },
         is_final: true,
         operation: "cancel_quality_run",
@@ -150,7 +140,7 @@ fn of_field(name: &'static str, error: Error) -> Error {
 }
 
 /// Returns what the checks of a run found, what did not pass first.
-fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup {
+pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup {
     checks.sort_by_key(|check| check.status == CheckStatus::Passed);
     let all = checks.len();
     checks.truncate(CHECKS);

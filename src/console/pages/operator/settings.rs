@@ -12,6 +12,7 @@ pub struct Settings;
 impl Page for Settings {
     const PATH: &'static str = "/operator/settings";
     const TITLE: &'static str = "Settings";
+    const OPERATIONS: &'static [&'static str] = &["get_settings"];
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Settings" });
 

@@ -1,11 +1,11 @@
 //! Tasks of tasksets, their versions, and the builds of those.
 
-use super::{BUILDS, TASK_TABS, TASKS, TASKSETS, TEAMS, VERSIONS, id_of};
+use super::{BUILDS, TASK_TABS, TASKS, TASKSETS, TEAMS, VERSIONS, id_of, inputs};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
             Step,
         },
@@ -16,7 +16,6 @@ use crate::{
         access::{ActingOperator, Platform},
         records,
         task_changes::{self, TaskInput},
-        teams,
     },
     store::records::{
         Records,
@@ -36,26 +35,15 @@ pub struct Versions;
 /// Builds of the environments of versions.
 pub struct Builds;
 
-/// Returns the proof to act in the name of the vendor of a taskset, a task, or a part of it.
-fn vendor(writer: &Writer, operator: &ActingOperator, record: &AnyRecord) -> Result<Vendor> {
-    let team = record.id("team_id").ok_or_else(|| Error::internal("a taskset without a team"))?;
-    operator.platform().vendor(teams::resolve(writer.rows, &team.to_string())?)
-}
-
 fn id_text(record: &AnyRecord) -> String {
     record.id("id").map(|id| id.to_string()).unwrap_or_default()
 }
 
 impl Resource for Tasks {
     const LIST: &'static str = TASKS;
-    const NEW_PATH: &'static str = "/operator/tasks/new";
-    const RECORD: &'static str = "/operator/tasks/{id}";
-    const STEP: &'static str = "/operator/tasks/{id}/{step}";
     const TITLE: &'static str = "Tasks";
-    const FILE_NAME: &'static str = "tasks";
     const RECORDS: &'static Records = &TASK_RECORDS;
-    const API: &'static str = "/operator/v1/tasks";
-    const LIST_API: Option<&'static str> = None;
+    const LIST_API: &'static str = "/operator/v1/tasksets/{taskset_id}/tasks";
     const EMPTY: &'static str = "The tasks of tasksets appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
@@ -82,9 +70,7 @@ impl Resource for Tasks {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("name").to_owned()
-    }
+    const NAMED: Named = Named::By("name");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         vec![("Versions", format!("{VERSIONS}?task_id={}", id_text(record)))]
@@ -98,7 +84,7 @@ impl Resource for Tasks {
         is_final: true,
         operation: "delete_task",
         perform: |writer, operator, record, _| {
-            let vendor = vendor(writer, operator, record)?;
+            let vendor = inputs::vendor(writer, operator, record)?;
             task_changes::delete_task(writer, &vendor, id_of(record)?).map(|()| None)
         },
         ..Step::PLAIN
@@ -108,8 +94,8 @@ impl Resource for Tasks {
         label: "Add a task",
         question: "In the name of the vendor. The task has no version yet, and no values of columns. The API states those.",
         inputs: &[
-            Input::Line("taskset_id", "ID of the taskset", ""),
-            Input::Line("name", "Name", ""),
+            Input::Required(&Input::Line("taskset_id", "ID of the taskset", "")),
+            Input::Required(&Input::Line("name", "Name", "")),
             Input::Lines("description", "Description", "What the task asks for."),
             Input::Line(
                 "external_id",
@@ -144,22 +130,16 @@ fn add_task(
         binarized: resources::tick(fields, "binarized"),
         column_values: std::collections::BTreeMap::new(),
     };
-    let vendor = vendor(writer, operator, &taskset)?;
+    let vendor = inputs::vendor(writer, operator, &taskset)?;
     let task = task_changes::add_task(writer, &vendor, id, &task)?;
     Ok(Some(resources::path_of::<Tasks>(&task.to_string())))
 }
 
 impl Resource for Versions {
     const LIST: &'static str = VERSIONS;
-    const NEW_PATH: &'static str = "/operator/task-versions/new";
-    const RECORD: &'static str = "/operator/task-versions/{id}";
-    const STEP: &'static str = "/operator/task-versions/{id}/{step}";
     const TITLE: &'static str = "Versions of tasks";
-    const FILE_NAME: &'static str = "task-versions";
     const RECORDS: &'static Records = &TASK_VERSIONS;
-    const SUBJECT: &'static str = "task_version";
-    const API: &'static str = "/operator/v1/task-versions";
-    const LIST_API: Option<&'static str> = None;
+    const LIST_API: &'static str = "/operator/v1/tasks/{task_id}/versions";
     const EMPTY: &'static str = "The versions of tasks appear here. The API adds them.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
@@ -179,9 +159,7 @@ impl Resource for Versions {
         vec![ListFilter { name: "task_id", label: "ID of the task", values: Vec::new }]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Version {} ({})", record.integer("version").unwrap_or_default(), text::short_id(record))
-    }
+    const NAMED: Named = Named::Number("Version", "version");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         vec![("Builds", format!("{BUILDS}?task_version_id={}", id_text(record)))]
@@ -193,8 +171,10 @@ impl Resource for Versions {
         question: "In the name of the vendor. It becomes the latest build of the environment of this version.",
         inputs: &[Input::Options("status", "State of the build", text::word_choices::<BuildStatus>)],
         operation: "create_task_build",
+        makes: Builds::SUBJECT,
         perform: |writer, operator, record, fields| {
-            let (vendor, status) = (vendor(writer, operator, record)?, resources::choice(fields, "status")?);
+            let (vendor, status) =
+                (inputs::vendor(writer, operator, record)?, resources::choice(fields, "status")?);
             let (id, _): (Uuid, u32) = task_changes::record_build(writer, &vendor, id_of(record)?, status)?;
             Ok(Some(resources::path_of::<Builds>(&id.to_string())))
         },
@@ -223,15 +203,10 @@ fn json_section(id: &str, heading: &str, json: &str) -> Markup {
 
 impl Resource for Builds {
     const LIST: &'static str = BUILDS;
-    const NEW_PATH: &'static str = "/operator/task-builds/new";
-    const RECORD: &'static str = "/operator/task-builds/{id}";
-    const STEP: &'static str = "/operator/task-builds/{id}/{step}";
     const TITLE: &'static str = "Builds of tasks";
-    const FILE_NAME: &'static str = "task-builds";
     const RECORDS: &'static Records = &TASK_BUILDS;
     const SUBJECT: &'static str = "task_build";
-    const API: &'static str = "/operator/v1/task-builds";
-    const LIST_API: Option<&'static str> = None;
+    const LIST_API: &'static str = "/operator/v1/task-versions/{task_version_id}/builds";
     const EMPTY: &'static str = "Builds of the environments of tasks appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
@@ -248,9 +223,7 @@ impl Resource for Builds {
         vec![ListFilter { name: "task_version_id", label: "ID of the version", values: Vec::new }]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Build {} ({})", record.integer("build").unwrap_or_default(), text::short_id(record))
-    }
+    const NAMED: Named = Named::Number("Build", "build");
 
     const STEPS: &'static [Step] = &[Step {
         name: "status",
@@ -263,7 +236,8 @@ impl Resource for Builds {
         },
         operation: "update_task_build",
         perform: |writer, operator, record, fields| {
-            let (vendor, status) = (vendor(writer, operator, record)?, resources::choice(fields, "status")?);
+            let (vendor, status) =
+                (inputs::vendor(writer, operator, record)?, resources::choice(fields, "status")?);
             task_changes::update_build(writer, &vendor, id_of(record)?, status).map(|()| None)
         },
         ..Step::PLAIN

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, Size, State},
             Step,
         },
@@ -31,13 +31,8 @@ pub struct TraceImports;
 
 impl Resource for Tasksets {
     const LIST: &'static str = TASKSETS;
-    const NEW_PATH: &'static str = "/operator/tasksets/new";
-    const RECORD: &'static str = "/operator/tasksets/{id}";
-    const STEP: &'static str = "/operator/tasksets/{id}/{step}";
     const TITLE: &'static str = "Tasksets";
-    const FILE_NAME: &'static str = "tasksets";
     const RECORDS: &'static Records = &TASKSET_RECORDS;
-    const API: &'static str = "/operator/v1/tasksets";
     const EMPTY: &'static str = "Collections of tasks of vendors appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
@@ -56,9 +51,7 @@ impl Resource for Tasksets {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("name").to_owned()
-    }
+    const NAMED: Named = Named::By("name");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
@@ -71,7 +64,7 @@ impl Resource for Tasksets {
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Create a taskset",
         question: "It gets no tasks yet, and a table without columns of its own. The API creates one with columns.",
-        inputs: &[inputs::TEAM, Input::Line("name", "Name", "")],
+        inputs: &[inputs::TEAM, Input::Required(&Input::Line("name", "Name", ""))],
         operation: "create_taskset",
         perform: |writer, operator, _, fields| {
             let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
@@ -107,15 +100,10 @@ fn columns_of(columns: &[Column]) -> Markup {
 
 impl Resource for TraceImports {
     const LIST: &'static str = TRACE_IMPORTS;
-    const NEW_PATH: &'static str = "/operator/trace-imports/new";
-    const RECORD: &'static str = "/operator/trace-imports/{id}";
-    const STEP: &'static str = "/operator/trace-imports/{id}/{step}";
     const TITLE: &'static str = "Imports of traces";
-    const FILE_NAME: &'static str = "trace-imports";
     const RECORDS: &'static Records = &IMPORT_RECORDS;
     const SUBJECT: &'static str = "trace_import";
-    const API: &'static str = "/operator/v1/trace-imports";
-    const LIST_API: Option<&'static str> = None;
+    const LIST_API: &'static str = "/operator/v1/tasksets/{taskset_id}/traces";
     const EMPTY: &'static str = "The API imports files with traces. How far it is appears here.";
     const TABS: &'static [(&'static str, &'static str)] = super::TASK_TABS;
 
@@ -142,9 +130,7 @@ impl Resource for TraceImports {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Import {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Import");
 
     fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let problems: Vec<RejectedLine> =

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Id, Many, Moment, Number, Plain, State},
             Step,
         },
@@ -29,13 +29,8 @@ pub struct Teams;
 
 impl Resource for Teams {
     const LIST: &'static str = TEAMS;
-    const NEW_PATH: &'static str = "/operator/teams/new";
-    const RECORD: &'static str = "/operator/teams/{id}";
-    const STEP: &'static str = "/operator/teams/{id}/{step}";
     const TITLE: &'static str = "Teams";
-    const FILE_NAME: &'static str = "teams";
     const RECORDS: &'static Records = &TEAM_RECORDS;
-    const API: &'static str = "/operator/v1/teams";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Teams" });
     const EMPTY: &'static str = "Create the first team. Then give it a key with which people can sign in.";
@@ -67,9 +62,7 @@ impl Resource for Teams {
         record.set("status", Value::Text(status.to_owned()));
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("name").to_owned()
-    }
+    const NAMED: Named = Named::By("name");
 
     fn team_of(record: &AnyRecord) -> Option<uuid::Uuid> {
         record.id("id")
@@ -85,7 +78,11 @@ impl Resource for Teams {
         label: "Create a team",
         question: "The team gets an empty inventory and an empty wallet. It has no key yet.",
         inputs: &[
-            Input::Line("name", "Name", "Buyers see it with the listings. No other team has it."),
+            Input::Required(&Input::Line(
+                "name",
+                "Name",
+                "Buyers see it with the listings. No other team has it.",
+            )),
             Input::Several("roles", "Roles", text::word_choices::<Role>),
             Input::Choice("tier", "Tier of the seller", TIERS),
             Input::Tick("nda_accepted", "The team has accepted the mutual NDA."),
@@ -129,7 +126,7 @@ const STEPS: &[Step] = &[
         name: "rename",
         label: "Rename",
         question: "Its listings show the new name from now on.",
-        inputs: &[Input::Line("name", "Name", "No other team has it.")],
+        inputs: &[Input::Required(&Input::Line("name", "Name", "No other team has it."))],
         obstacle: closed,
         operation: "update_team",
         perform: |writer, operator, record, fields| {

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Resource, Shown,
+            self, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Money, Plain, Record},
             Step,
         },
@@ -55,13 +55,8 @@ fn signed_amount(fields: &Fields) -> Result<Cents> {
 
 impl Resource for Adjustments {
     const LIST: &'static str = "/operator/adjustments";
-    const NEW_PATH: &'static str = "/operator/adjustments/new";
-    const RECORD: &'static str = "/operator/adjustments/{id}";
-    const STEP: &'static str = "/operator/adjustments/{id}/{step}";
     const TITLE: &'static str = "Adjustments";
-    const FILE_NAME: &'static str = "adjustments";
     const RECORDS: &'static Records = &ADJUSTMENTS;
-    const API: &'static str = "/operator/v1/adjustments";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Adjustments" });
     const EMPTY: &'static str = "Corrections of credits by the market appear here.";
@@ -71,9 +66,7 @@ impl Resource for Adjustments {
         filters()
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Adjustment {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Adjustment");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         links(record)
@@ -84,12 +77,12 @@ impl Resource for Adjustments {
         question: "You give credits to a team at the expense of the market, or deduct them. To undo it, make the opposite one.",
         inputs: &[
             inputs::TEAM,
-            Input::Line(
+            Input::Required(&Input::Line(
                 "amount",
                 "Amount, USD",
                 "With a minus sign in front to deduct credits, for example -12.50.",
-            ),
-            Input::Line("description", "What it is for", "The team sees it."),
+            )),
+            Input::Required(&Input::Line("description", "What it is for", "The team sees it.")),
         ],
         operation: "create_adjustment",
         perform: |writer, operator, _, fields| {
@@ -105,13 +98,8 @@ impl Resource for Adjustments {
 
 impl Resource for Conversions {
     const LIST: &'static str = "/operator/conversions";
-    const NEW_PATH: &'static str = "/operator/conversions/new";
-    const RECORD: &'static str = "/operator/conversions/{id}";
-    const STEP: &'static str = "/operator/conversions/{id}/{step}";
     const TITLE: &'static str = "Conversions";
-    const FILE_NAME: &'static str = "conversions";
     const RECORDS: &'static Records = &CONVERSIONS;
-    const API: &'static str = "/operator/v1/conversions";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Conversions" });
     const EMPTY: &'static str = "Earnings that vendors turn into credits appear here.";
@@ -121,9 +109,7 @@ impl Resource for Conversions {
         filters()
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Conversion {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Conversion");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         links(record)
@@ -132,7 +118,10 @@ impl Resource for Conversions {
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Convert earnings",
         question: "You convert available earnings of a vendor into credits, in its name. There is no fee, and no way back.",
-        inputs: &[inputs::TEAM, Input::Amount("amount", "Amount, USD", "At most the available earnings.")],
+        inputs: &[
+            inputs::TEAM,
+            Input::Required(&Input::Amount("amount", "Amount, USD", "At most the available earnings.")),
+        ],
         is_final: true,
         operation: "create_conversion",
         perform: |writer, operator, _, fields| {

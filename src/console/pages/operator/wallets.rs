@@ -8,7 +8,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Resource, Shown,
+            Below, Key, Resource, Shown,
             Shows::{Money, Plain, Record},
         },
     },
@@ -26,13 +26,8 @@ pub struct Wallets;
 
 impl Resource for Wallets {
     const LIST: &'static str = "/operator/wallets";
-    const NEW_PATH: &'static str = "/operator/wallets/new";
-    const RECORD: &'static str = "/operator/wallets/{id}";
-    const STEP: &'static str = "/operator/wallets/{id}/{step}";
     const TITLE: &'static str = "Wallets";
-    const FILE_NAME: &'static str = "wallets";
     const RECORDS: &'static Records = &WALLETS;
-    const API: &'static str = "/operator/v1/wallets";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Wallets" });
     const EMPTY: &'static str = "Each team has a wallet.";
@@ -46,9 +41,7 @@ impl Resource for Wallets {
         Shown::detail("team_id", "Page of the team", Record(TEAMS)),
     ];
 
-    fn key_of(record: &AnyRecord) -> String {
-        record.id("team_id").map(|id| id.to_string()).unwrap_or_default()
-    }
+    const KEY: Key = Key::Id("team_id");
 
     fn title_of(record: &AnyRecord) -> String {
         format!("Wallet of {}", record.text("team_name"))

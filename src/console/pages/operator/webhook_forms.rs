@@ -8,7 +8,7 @@ use crate::{
         pages::settings::webhook_forms::{Input, fields_of},
         parts::secrets,
         prelude::*,
-        resources::{RecordList, RecordPage, RecordStep, Resource},
+        resources::{self, RecordPage, RecordStep, Resource},
     },
     domain::events::EventType,
     operations::{
@@ -32,7 +32,7 @@ pub struct ChangeWebhook;
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
     vec![
-        PageRow::page::<RecordList<Webhooks>>(),
+        resources::list_row::<Webhooks>(),
         PageRow::form::<NewWebhook>(),
         PageRow::page::<RecordPage<Webhooks>>(),
         PageRow::form::<ChangeWebhook>(),
@@ -48,6 +48,7 @@ fn inputs_of(inputs: &Inputs, url: &str, description: &str, chosen: &[EventType]
 impl Page for NewWebhook {
     const PATH: &'static str = Webhooks::NEW_PATH;
     const TITLE: &'static str = "Add a webhook";
+    const OPERATIONS: &'static [&'static str] = &["create_webhook"];
 
     type Access = ActingOperator;
 
@@ -59,8 +60,7 @@ impl Page for NewWebhook {
             (inputs_of(&visit.inputs, "", "", &[]))
             (fields::buttons(&visit.context, "Add the webhook", ("Leave", WEBHOOKS)))
         };
-        let body =
-            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, Self::PATH, &form)) };
+        let body = fields::form(&visit.context, Self::PATH, &form);
         Ok(Content::new(Self::TITLE, body).narrow().below(Webhooks::TITLE, WEBHOOKS).into())
     }
 }
@@ -69,7 +69,7 @@ impl FormPage for NewWebhook {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
         let team = fields.get("team_id").map(str::to_owned);
-        let change = Change::new("create_webhook", "webhook", "new");
+        let change = Change::new(Self::OPERATIONS[0], "webhook", "new");
         let made = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
             let input = WebhookInput {
                 team: team.as_deref(),
@@ -103,6 +103,7 @@ fn path(webhook: Uuid) -> String {
 impl Page for ChangeWebhook {
     const PATH: &'static str = "/operator/webhooks/{id}/change";
     const TITLE: &'static str = "Change a webhook";
+    const OPERATIONS: &'static [&'static str] = &["update_webhook"];
 
     type Access = ActingOperator;
 
@@ -118,8 +119,7 @@ impl Page for ChangeWebhook {
             (inputs_of(&visit.inputs, record.text("url"), record.text("description"), &chosen))
             (fields::buttons(&visit.context, "Save", ("Leave", &path(id))))
         };
-        let body =
-            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) };
+        let body = fields::form(&visit.context, &visit.path, &form);
         let content = Content::new("Change the webhook", body).narrow().below(Webhooks::TITLE, WEBHOOKS);
         Ok(content.below(Webhooks::title_of(&record), path(id)).into())
     }
@@ -129,7 +129,7 @@ impl FormPage for ChangeWebhook {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
-        let change = Change::new("update_webhook", "webhook", id);
+        let change = Change::new(Self::OPERATIONS[0], "webhook", id);
         let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
             let wanted = WebhookChange {
                 url: Some(&url),

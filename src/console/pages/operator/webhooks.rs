@@ -8,9 +8,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Resource, Revealed, Shown,
+            Named, Resource, Revealed, Shown,
             Shows::{Id, Many, Moment, Plain, Record, State, Word},
-            Step,
+            Step, yes_or_no,
         },
     },
     domain::webhooks::WebhookStatus,
@@ -45,13 +45,8 @@ fn set_status(
 
 impl Resource for Webhooks {
     const LIST: &'static str = WEBHOOKS;
-    const NEW_PATH: &'static str = "/operator/webhooks/new";
-    const RECORD: &'static str = "/operator/webhooks/{id}";
-    const STEP: &'static str = "/operator/webhooks/{id}/{step}";
     const TITLE: &'static str = "Webhooks";
-    const FILE_NAME: &'static str = "webhooks";
     const RECORDS: &'static Records = &WEBHOOK_RECORDS;
-    const API: &'static str = "/operator/v1/webhooks";
     const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Webhooks" });
@@ -75,13 +70,12 @@ impl Resource for Webhooks {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<WebhookStatus> },
+            ListFilter { name: "failing", label: "Failing", values: yes_or_no },
             ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        record.text("url").to_owned()
-    }
+    const NAMED: Named = Named::By("url");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let id = Self::key_of(record);

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Resource, Shown,
+            self, Below, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Money, Record, State},
             Step,
         },
@@ -24,13 +24,8 @@ fn decided(record: &AnyRecord) -> Option<&'static str> {
 
 impl Resource for Withdrawals {
     const LIST: &'static str = "/operator/withdrawals";
-    const NEW_PATH: &'static str = "/operator/withdrawals/new";
-    const RECORD: &'static str = "/operator/withdrawals/{id}";
-    const STEP: &'static str = "/operator/withdrawals/{id}/{step}";
     const TITLE: &'static str = "Withdrawals";
-    const FILE_NAME: &'static str = "withdrawals";
     const RECORDS: &'static Records = &WITHDRAWALS;
-    const API: &'static str = "/operator/v1/withdrawals";
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Withdrawals" });
     const EMPTY: &'static str = "Earnings that vendors withdraw appear here.";
@@ -53,15 +48,16 @@ impl Resource for Withdrawals {
         ]
     }
 
-    fn title_of(record: &AnyRecord) -> String {
-        format!("Withdrawal {}", text::short_id(record))
-    }
+    const NAMED: Named = Named::Kind("Withdrawal");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Request a withdrawal",
         question: "You request it in the name of a vendor. The amount leaves its available earnings at once. Pay it outside the \
                    marketplace, then mark it as paid.",
-        inputs: &[inputs::TEAM, Input::Amount("amount", "Amount, USD", "At most the available earnings.")],
+        inputs: &[
+            inputs::TEAM,
+            Input::Required(&Input::Amount("amount", "Amount, USD", "At most the available earnings.")),
+        ],
         operation: "create_withdrawal",
         perform: |writer, operator, _, fields| {
             let vendor = operator.platform().vendor_even_if_closed(inputs::team(writer, fields)?);

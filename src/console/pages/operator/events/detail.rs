@@ -2,7 +2,10 @@
 
 use super::{EVENTS, NamedEvents, team};
 use crate::{
-    console::{pages::settings::webhook_forms::event_text, prelude::*},
+    console::{
+        pages::{operator::search, settings::webhook_forms::event_text},
+        prelude::*,
+    },
     domain::events::EventId,
     operations::{access::Operator, events},
     string_enum::StringEnum,
@@ -34,11 +37,17 @@ impl Page for EventPage {
             ("Seen by", team(context, event, &names)),
             (
                 "Record",
-                html! { span.mono.long { (event.subject.0) } " " a href=(context.links.to(&audit)) { "Who changed it" } },
+                html! {
+                    a.mono.long href=(context.links.to(&search::path_to(&event.subject.0))) { (event.subject.0) }
+                    " " a href=(context.links.to(&audit)) { "Who changed it" }
+                },
             ),
             (
                 "ID of the request",
-                html! { span.mono.long { (event.request_id.as_deref().unwrap_or(text::MISSING)) } },
+                html! { @match &event.request_id {
+                    Some(id) => a.mono.long href=(context.links.to(&search::path_to(id))) { (id) },
+                    None => (text::MISSING),
+                } },
             ),
             ("Time", text::moment(event.occurred_at)),
         ];

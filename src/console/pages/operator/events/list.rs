@@ -29,6 +29,7 @@ pub struct Events;
 impl Page for Events {
     const PATH: &'static str = EVENTS;
     const TITLE: &'static str = "Events";
+    const OPERATIONS: &'static [&'static str] = &["list_events"];
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Events" });
 

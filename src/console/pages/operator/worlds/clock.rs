@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     list::clock_badge,
-    place::{below_world, find, path},
+    place::{audit, below_world, find, path},
 };
 use crate::{
     clock::ClockState,
@@ -34,6 +34,7 @@ async fn clock(context: &Context, world: &Arc<World>) -> Result<ClockState> {
 impl Page for MoveClock {
     const PATH: &'static str = "/operator/worlds/{world}/clock";
     const TITLE: &'static str = "Clock of a world";
+    const OPERATIONS: &'static [&'static str] = &["change_world_clock", "get_world_clock"];
 
     type Access = ActingOperator;
 
@@ -42,7 +43,6 @@ impl Page for MoveClock {
         let clock = clock(&visit.context, &world).await?;
         let facts = [("Its time", text::moment(clock.now)), ("Clock", clock_badge(clock.is_running))];
         let body = html! {
-            (fields::refusal(&visit.context))
             (tables::facts(&facts))
             (forms(&visit.context, world.name(), &clock))
         };
@@ -80,7 +80,7 @@ impl FormPage for MoveClock {
         let world = find(&visit.context)?;
         let page = path(world.name(), "");
         let target = target(clock(&visit.context, &world).await?.now, fields)?;
-        let change = Change::new("move_world_clock", "world", world.name());
+        let change = Change::new(Self::OPERATIONS[0], "world", world.name());
         let target = changes::perform(visit, fields, change, move |_, _| Ok(target.0)).await?;
         let requester = Requester::process().with_request_id(&visit.request_id);
         let turn = world.admit().await?;
@@ -100,6 +100,7 @@ impl FormPage for MoveClock {
 impl Action for SetMode {
     const PATH: &'static str = "/operator/worlds/{world}/clock/mode";
     const TITLE: &'static str = "Stop the clock of a world, or let it run";
+    const OPERATIONS: &'static [&'static str] = &["change_world_clock"];
 
     type Access = ActingOperator;
 
@@ -108,8 +109,7 @@ impl Action for SetMode {
         let page = path(world.name(), "");
         let mode = fields.get("mode").and_then(ClockMode::parse);
         let mode = mode.ok_or_else(|| Error::invalid(problem("mode", "Stop the clock, or let it run.")))?;
-        let change = Change::new("set_world_clock_mode", "world", world.name());
-        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        audit(visit, fields, Self::OPERATIONS[0], &world).await?;
         let set = move |_: &Market| {
             world.set_running(mode == ClockMode::Running);
             Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     list::clock_badge,
-    place::{WORLDS, below_world, find, path},
+    place::{WORLDS, audit, find, path, question},
 };
 use crate::{
     clock::ClockState,
@@ -26,6 +26,7 @@ pub struct DeleteWorld;
 impl Page for WorldPage {
     const PATH: &'static str = "/operator/worlds/{world}";
     const TITLE: &'static str = "World";
+    const OPERATIONS: &'static [&'static str] = &["get_world"];
 
     type Access = Operator;
 
@@ -107,15 +108,14 @@ fn keys(keys: &[WorldKey]) -> Markup {
 impl Page for ResetWorld {
     const PATH: &'static str = "/operator/worlds/{world}/reset";
     const TITLE: &'static str = "Reset a world";
+    const OPERATIONS: &'static [&'static str] = &["reset_world"];
 
     type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
-        let world = find(&visit.context)?;
-        let lost = html! { p { "The world returns to where it was copied: data, clock, and settings. It has no faults then." } };
-        let button = ("danger primary", "Reset the world");
-        let body = fields::question(&visit.context, &lost, button, &path(world.name(), ""));
-        Ok(below_world(Content::new("Reset this world?", body), &world).narrow().into())
+        let lost =
+            "The world returns to where it was copied: data, clock, and settings. It has no faults then.";
+        question(visit, "Reset this world?", lost, "Reset the world")
     }
 }
 
@@ -123,8 +123,7 @@ impl FormPage for ResetWorld {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         let page = path(world.name(), "");
-        let change = Change::new("reset_world", "world", world.name());
-        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        audit(visit, fields, Self::OPERATIONS[0], &world).await?;
         let turn = world.admit().await?;
         let reset = move |_: &crate::market::Market| {
             let _turn = turn;
@@ -138,23 +137,20 @@ impl FormPage for ResetWorld {
 impl Page for DeleteWorld {
     const PATH: &'static str = "/operator/worlds/{world}/delete";
     const TITLE: &'static str = "Delete a world";
+    const OPERATIONS: &'static [&'static str] = &["delete_world"];
 
     type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
-        let world = find(&visit.context)?;
-        let lost = html! { p { "Nothing of the world stays, apart from its snapshots. Its address leads nowhere then." } };
-        let button = ("danger primary", "Delete the world");
-        let body = fields::question(&visit.context, &lost, button, &path(world.name(), ""));
-        Ok(below_world(Content::new("Delete this world?", body), &world).narrow().into())
+        let lost = "Nothing of the world stays, apart from its snapshots. Its address leads nowhere then.";
+        question(visit, "Delete this world?", lost, "Delete the world")
     }
 }
 
 impl FormPage for DeleteWorld {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
-        let change = Change::new("delete_world", "world", world.name());
-        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        audit(visit, fields, Self::OPERATIONS[0], &world).await?;
         let sandbox = visit.served.require_sandbox()?;
         let name = world.name().to_owned();
         drop(world);

@@ -40,6 +40,7 @@ const fn label(kind: FaultKind) -> &'static str {
 impl Page for NewFaultPage {
     const PATH: &'static str = "/operator/worlds/{world}/faults/new";
     const TITLE: &'static str = "Add a fault";
+    const OPERATIONS: &'static [&'static str] = &["add_fault"];
 
     type Access = ActingOperator;
 
@@ -60,7 +61,6 @@ impl Page for NewFaultPage {
         };
         let body = html! {
             (tabs::tabs("What fails", &kinds))
-            (fields::refusal(context))
             (fields::form(context, &context.path, &form))
         };
         let content = below_world(Content::new(Self::TITLE, body), &world).narrow();
@@ -146,7 +146,7 @@ impl FormPage for NewFaultPage {
         let fault = fault_input::read(kind, fields, sandbox.operations())?;
         // Whoever reads this back has sent the form now, and not before.
         let (sent, checked) = (Uuid::new_v4(), std::sync::Arc::clone(&world));
-        let change = Change::new("add_fault", "world", world.name());
+        let change = Change::new(Self::OPERATIONS[0], "world", world.name());
         let first = changes::perform(visit, fields, change, move |_, _| {
             if checked.faults().list().len() >= MAX_FAULTS {
                 let message = format!("A world has at most {MAX_FAULTS} faults. Delete some first.");

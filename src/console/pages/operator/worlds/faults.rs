@@ -2,7 +2,7 @@
 
 use super::{
     fault_words,
-    place::{below_world, find, path},
+    place::{audit, below_world, find, path},
 };
 use crate::{
     console::{prelude::*, resources::may_act},
@@ -22,6 +22,7 @@ pub struct DeleteFaults;
 impl Page for FaultList {
     const PATH: &'static str = "/operator/worlds/{world}/faults";
     const TITLE: &'static str = "Faults";
+    const OPERATIONS: &'static [&'static str] = &["list_faults"];
 
     type Access = Operator;
 
@@ -86,14 +87,14 @@ fn table(context: &Context, world: &str, faults: &[Fault]) -> Markup {
 impl Action for DeleteFault {
     const PATH: &'static str = "/operator/worlds/{world}/faults/{fault}/delete";
     const TITLE: &'static str = "Delete a fault";
+    const OPERATIONS: &'static [&'static str] = &["delete_fault"];
 
     type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         let fault = visit.parameter(1).to_owned();
-        let change = Change::new("delete_fault", "world", world.name());
-        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        audit(visit, fields, Self::OPERATIONS[0], &world).await?;
         // One that is gone already needs no more.
         world.faults().delete(&fault);
         Ok(Answer::done(&path(world.name(), "/faults"), Notice::Done))
@@ -103,13 +104,13 @@ impl Action for DeleteFault {
 impl Action for DeleteFaults {
     const PATH: &'static str = "/operator/worlds/{world}/faults/delete-all";
     const TITLE: &'static str = "Delete all faults";
+    const OPERATIONS: &'static [&'static str] = &["delete_faults"];
 
     type Access = ActingOperator;
 
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
-        let change = Change::new("delete_faults", "world", world.name());
-        changes::perform(visit, fields, change, |_, _| Ok(())).await?;
+        audit(visit, fields, Self::OPERATIONS[0], &world).await?;
         world.faults().delete_all();
         Ok(Answer::done(&path(world.name(), "/faults"), Notice::Done))
     }

@@ -18,6 +18,7 @@ pub struct InboxPage;
 impl Page for InboxPage {
     const PATH: &'static str = "/operator/worlds/{world}/inbox";
     const TITLE: &'static str = "Messages to webhooks";
+    const OPERATIONS: &'static [&'static str] = &["list_world_webhooks"];
 
     type Access = Operator;
 

@@ -22,6 +22,7 @@ struct Listed {
 impl Page for WorldList {
     const PATH: &'static str = WORLDS;
     const TITLE: &'static str = "Worlds";
+    const OPERATIONS: &'static [&'static str] = &["list_worlds"];
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::System, label: "Worlds" });
 

@@ -9,7 +9,7 @@ mod faults;
 mod inbox;
 mod list;
 mod new;
-mod place;
+pub mod place;
 
 use crate::console::page::PageRow;
 

@@ -23,6 +23,7 @@ const MAX_HOURS: i64 = 720;
 impl Page for NewWorldPage {
     const PATH: &'static str = "/operator/worlds/new";
     const TITLE: &'static str = "Create a world";
+    const OPERATIONS: &'static [&'static str] = &["create_world"];
 
     type Access = ActingOperator;
 
@@ -32,8 +33,7 @@ impl Page for NewWorldPage {
             (input_fields(&visit.inputs))
             (fields::buttons(&visit.context, "Create the world", ("Leave", WORLDS)))
         };
-        let body =
-            html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, Self::PATH, &form)) };
+        let body = fields::form(&visit.context, Self::PATH, &form);
         Ok(Content::new(Self::TITLE, body).narrow().below("Worlds", WORLDS).into())
     }
 }
@@ -125,7 +125,7 @@ impl FormPage for NewWorldPage {
         // Whoever reads this back has sent the form now, and not before.
         let (name, sent) = (new.name.clone().unwrap_or_default(), Uuid::new_v4());
         let (worlds, source) = (std::sync::Arc::clone(sandbox.worlds()), new.source.clone());
-        let change = Change::new("create_world", "world", &name);
+        let change = Change::new(Self::OPERATIONS[0], "world", &name);
         let made = changes::perform(visit, fields, change, move |_, _| {
             if worlds.find(&name).is_some() {
                 return Err(Error::invalid(problem(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{console::prelude::*, worlds::World};
+use crate::{console::prelude::*, operations::access::ActingOperator, worlds::World};
 
 /// Path of the list.
 pub const WORLDS: &str = "/operator/worlds";
@@ -22,4 +22,23 @@ pub fn find(context: &Context) -> Result<Arc<World>> {
 /// Puts a page below that of a world.
 pub fn below_world(content: Content, world: &World) -> Content {
     content.below("Worlds", WORLDS).below(world.name(), path(world.name(), ""))
+}
+
+/// Records in the audit that a form changes a world.
+pub async fn audit(
+    visit: &Visit<ActingOperator>,
+    fields: &Fields,
+    operation: &'static str,
+    world: &World,
+) -> Result<()> {
+    let change = Change::new(operation, "world", world.name());
+    changes::perform(visit, fields, change, |_, _| Ok(())).await
+}
+
+/// Returns the page that asks before something is done to a world.
+pub fn question(visit: &Visit<ActingOperator>, title: &str, lost: &str, label: &str) -> Result<Answer> {
+    let world = find(&visit.context)?;
+    let button = ("danger primary", label);
+    let body = fields::question(&visit.context, &html! { p { (lost) } }, button, &path(world.name(), ""));
+    Ok(below_world(Content::new(title, body), &world).narrow().into())
 }

@@ -1,0 +1,83 @@
+//! Estimations: quotes for sources of vendors.
+
+use super::{ASSETS, ESTIMATIONS, LISTING_TABS, TEAMS, inputs};
+use crate::{
+    console::{
+        prelude::*,
+        resources::{
+            self, Input, Named, Resource, Shown,
+            Shows::{Id, Moment, Money, Plain, Record, State, Word},
+            Step,
+        },
+    },
+    domain::{
+        assets::{Kind, RepositoryChannel},
+        collections::Collection,
+        estimation_requests::EstimationRequest,
+        estimations::EstimationStatus,
+        listings::Actor,
+    },
+    operations::estimations,
+    store::records::{Records, estimations::ESTIMATIONS as ESTIMATION_RECORDS},
+};
+
+/// The resource.
+pub struct Estimations;
+
+impl Resource for Estimations {
+    const LIST: &'static str = ESTIMATIONS;
+    const TITLE: &'static str = "Estimations";
+    const RECORDS: &'static Records = &ESTIMATION_RECORDS;
+    const EMPTY: &'static str = "What vendors ask the market to estimate appears here.";
+    const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
+    const NAMED: Named = Named::By("name");
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("name", "Name", Plain),
+        Shown::listed("team_id", "Vendor", Record(TEAMS)),
+        Shown::listed("sku", "Kind", Word),
+        Shown::listed("status", "State", State),
+        Shown::listed("quote_low", "Quote from, USD", Money),
+        Shown::listed("quote_high", "Quote up to, USD", Money),
+        Shown::listed("created_at", "Requested", Moment),
+        Shown::detail("channel", "Host", Word),
+        Shown::detail("repo_full_name", "Repository", Plain),
+        Shown::detail("failure_message", "Why there is no quote", Plain),
+        Shown::detail("inventory_asset_id", "Asset", Record(ASSETS)),
+        Shown::detail("completed_at", "Ended", Moment),
+        Shown::detail("id", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![
+            ListFilter { name: "status", label: "State", values: text::word_choices::<EstimationStatus> },
+            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+        ]
+    }
+
+    const NEW: Option<&'static Step> = Some(&Step {
+        label: "Request an estimation",
+        question: "In the name of the vendor, who is notified of the quote. It binds nobody.",
+        inputs: &[
+            inputs::TEAM,
+            Input::Options("sku", "Kind", text::word_choices::<Kind>),
+            Input::Options("channel", "Host", text::word_choices::<RepositoryChannel>),
+            Input::Line("repo_full_name", "Repository", "As owner/name."),
+            Input::Line("inventory_asset_id", "ID of the asset", "If it is one of the vendor already."),
+        ],
+        operation: "create_estimation",
+        perform: |writer, operator, _, fields| {
+            let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
+            let request = EstimationRequest {
+                sku: resources::choice(fields, "sku")?,
+                channel: resources::choice(fields, "channel")?,
+                repo_full_name: resources::typed(fields, "repo_full_name").to_owned(),
+                inventory_asset_id: resources::optional_id(fields, "inventory_asset_id")?,
+            };
+            let ids = (writer.new_id(Collection::Estimations), vendor.team().id);
+            let made = estimations::request(writer, &vendor, Actor::Team, ids, &request)?;
+            Ok(Some(resources::path_of::<Estimations>(&made.id.to_string())))
+        },
+        ..Step::PLAIN
+    });
+}

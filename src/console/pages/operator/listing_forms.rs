@@ -1,0 +1,85 @@
+//! Forms with what a listing says: for a new draft, and for one that is changed. The API states samples and delivery, too.
+
+use super::{id_of, inputs, listings::Listings};
+use crate::{
+    console::{
+        prelude::*,
+        resources::{self, Input, Step},
+    },
+    domain::listings::Actor,
+    operations::listing_edits,
+    store::listings::ListingFields,
+};
+
+const TITLE: Input = Input::Required(&Input::Line("title", "Title", ""));
+const DESCRIPTION: Input = Input::Lines("description", "Description", "Markdown works.");
+const DOMAINS: Input =
+    Input::Words("domain_tags", "Domains", "Their names in filters, with commas between them.");
+const TAGS: Input = Input::Words("tag_slugs", "Tags", "Their names in filters, with commas between them.");
+const PRICE: Input = Input::Amount("price", "Price, USD", "Leave it empty for none.");
+const SAMPLE_PRICE: Input =
+    Input::Amount("sample_price", "Price of the sample, USD", "Leave it empty to offer no sample.");
+const BIDS: Input = Input::Tick("accepts_bids", "Buyers can bid.");
+const EXCLUSIVE: Input = Input::Tick("exclusive", "It is sold once, exclusively.");
+const TERMS: Input = Input::Lines("terms", "Terms", "License and conditions.");
+
+/// How operators draft a listing for a vendor.
+pub const NEW: Step = Step {
+    label: "Draft a listing",
+    question: "In the name of the vendor. It is a draft without assets, which nobody else sees.",
+    inputs: &[inputs::TEAM, TITLE, DESCRIPTION, DOMAINS, TAGS, PRICE, SAMPLE_PRICE, BIDS, EXCLUSIVE, TERMS],
+    operation: "create_listing",
+    perform: |writer, operator, _, fields| {
+        let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
+        let mut listing = ListingFields::default();
+        typed(fields)?(&mut listing);
+        let id = listing_edits::create(writer, &vendor, Actor::Team, &listing)?;
+        Ok(Some(resources::path_of::<Listings>(&id.to_string())))
+    },
+    ..Step::PLAIN
+};
+
+/// How operators change a listing for its vendor.
+pub const CHANGE: Step = Step {
+    name: "change",
+    label: "Change what it says",
+    question: "In the name of the vendor. Another title, description, domain, or tag ends the approval, and only a draft can get one. \
+               The rest can be changed in the catalog, too.",
+    inputs: &[TITLE, DESCRIPTION, DOMAINS, TAGS, PRICE, SAMPLE_PRICE, BIDS, EXCLUSIVE, TERMS],
+    operation: "update_listing",
+    perform: |writer, operator, record, fields| {
+        let id = id_of(record)?;
+        let vendor = operator.platform().vendor_of_listing(writer.rows, id)?;
+        listing_edits::update_any(writer, &vendor, Actor::Team, id, typed(fields)?).map(|()| None)
+    },
+    ..Step::PLAIN
+};
+
+/// Returns what sets the fields of a listing to what was typed.
+fn typed(fields: &Fields) -> Result<impl FnOnce(&mut ListingFields) + use<>> {
+    let (price, sample_price) = (fields.amount("price")?, fields.amount("sample_price")?);
+    let text = |name: &str| resources::typed(fields, name).replace("\r\n", "\n");
+    let (title, description, terms) = (text("title"), text("description"), text("terms"));
+    let (domain_tags, tag_slugs) =
+        (resources::words(fields, "domain_tags"), resources::words(fields, "tag_slugs"));
+    let (accepts_bids, is_exclusive) =
+        (resources::tick(fields, "accepts_bids"), resources::tick(fields, "exclusive"));
+    Ok(move |listing: &mut ListingFields| {
+        let (sample, delivery) = (std::mem::take(&mut listing.sample), listing.delivery);
+        let available_from = listing.available_from;
+        *listing = ListingFields {
+            title,
+            description,
+            domain_tags,
+            tag_slugs,
+            price,
+            sample_price,
+            sample,
+            accepts_bids,
+            terms,
+            delivery,
+            available_from,
+            is_exclusive,
+        };
+    })
+}

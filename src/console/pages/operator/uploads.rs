@@ -1,0 +1,62 @@
+//! Zips that programs of operators are uploading for teams.
+
+use super::{TEAM_TABS, TEAMS, UPLOADS, id_of};
+use crate::{
+    console::{
+        prelude::*,
+        resources::{
+            Key, Named, Resource, Shown,
+            Shows::{Id, Moment, Plain, Record, Size},
+            Step,
+        },
+    },
+    operations::team_uploads,
+    store::records::{Records, any_record::AnyRecord, operator_uploads::ZIP_UPLOADS},
+};
+
+/// The resource.
+pub struct Uploads;
+
+impl Resource for Uploads {
+    const LIST: &'static str = UPLOADS;
+    const TITLE: &'static str = "Uploads in progress";
+    const RECORDS: &'static Records = &ZIP_UPLOADS;
+    const SUBJECT: &'static str = "upload";
+    const EMPTY: &'static str =
+        "Files that a program of the market is sending for a team appear here until they are complete.";
+    const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
+    const KEY: Key = Key::Id("uuid");
+    const NAMED: Named = Named::By("file_name");
+    const FIXED: &'static [(&'static str, bool)] = &[("in_progress", true)];
+
+    const SHOWN: &'static [Shown] = &[
+        Shown::listed("file_name", "File", Plain),
+        Shown::listed("team_uuid", "Team", Record(TEAMS)),
+        Shown::listed("size_bytes", "Size", Size),
+        Shown::listed("created_at", "Planned", Moment),
+        Shown::listed("expires_at", "Discarded unless complete by", Moment),
+        Shown::detail("sha256", "Digest that it must have", Id),
+        Shown::detail("uuid", "ID", Id),
+    ];
+
+    fn filters() -> Vec<ListFilter> {
+        vec![ListFilter { name: "team_id", label: "ID of the team", values: Vec::new }]
+    }
+
+    fn team_of(record: &AnyRecord) -> Option<Uuid> {
+        record.id("team_uuid")
+    }
+
+    const STEPS: &'static [Step] = &[Step {
+        name: "cancel",
+        label: "Cancel",
+        question: "What was sent so far is discarded.",
+        is_final: true,
+        operation: "cancel_team_upload",
+        perform: |writer, operator, record, _| {
+            team_uploads::cancel(writer, operator.platform(), id_of(record)?)
+                .map(|_| Some(UPLOADS.to_owned()))
+        },
+        ..Step::PLAIN
+    }];
+}

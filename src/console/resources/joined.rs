@@ -1,0 +1,80 @@
+//! Texts that are made of others at compile time, so that a resource states only its path.
+
+/// Number of bytes that a text can have.
+const MAX_BYTES: usize = 96;
+
+/// A text that was made of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined {
+    bytes: [u8; MAX_BYTES],
+    length: usize,
+}
+
+impl Joined {
+    /// Joins two texts.
+    pub const fn new(first: &str, second: &str) -> Joined {
+        Joined { bytes: [0; MAX_BYTES], length: 0 }.with(first).with(second)
+    }
+
+    /// Makes a word of a name: spaces become underscores.
+    pub const fn word(name: &str) -> Joined {
+        let mut joined = Joined::new(name, "");
+        let mut index = 0;
+        while index < joined.length {
+            if joined.bytes[index] == b' ' {
+                joined.bytes[index] = b'_';
+            }
+            index += 1;
+        }
+        joined
+    }
+
+    const fn with(mut self, text: &str) -> Joined {
+        let bytes = text.as_bytes();
+        let mut index = 0;
+        while index < bytes.len() {
+            self.bytes[self.length] = bytes[index];
+            self.length += 1;
+            index += 1;
+        }
+        self
+    }
+
+    /// Returns the text.
+    pub const fn as_str(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.length);
+        match std::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(_) => panic!("texts that are joined have whole characters"),
+        }
+    }
+}
+
+/// Returns what a path has after a part that it begins with.
+pub const fn below(path: &'static str, part: &str) -> &'static str {
+    path.split_at(part.len()).1
+}
+
+/// Returns the last segment of a path.
+pub const fn last_segment(path: &'static str) -> &'static str {
+    let bytes = path.as_bytes();
+    let mut start = bytes.len();
+    while start > 0 && bytes[start - 1] != b'/' {
+        start -= 1;
+    }
+    path.split_at(start).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_joined_at_compile_time() {
+        const WORD: &str = Joined::word("credit purchase").as_str();
+        const PATH: Joined = Joined::new("/operator/keys", "/{id}");
+        assert_eq!((WORD, PATH.as_str()), ("credit_purchase", "/operator/keys/{id}"));
+        assert_eq!(last_segment("/operator/operator-keys"), "operator-keys");
+        assert_eq!(below("/operator/keys", "/operator"), "/keys");
+    }
+}

@@ -1,0 +1,15 @@
+//! Pages of operators: whatever is declared as a resource is tested by its declaration.
+
+mod coverage;
+mod lists;
+mod records;
+mod search;
+mod start;
+mod steps;
+
+use marketplace::console::{self, ResourceInfo};
+
+/// Returns all resources that are declared.
+fn resources() -> Vec<ResourceInfo> {
+    console::pages().iter().filter_map(|row| row.resource).map(|describe| describe()).collect()
+}

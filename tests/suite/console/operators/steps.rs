@@ -1,0 +1,361 @@
+//! What operators do to records: it is offered exactly when the operator API accepts it, and does the same, to the record and in the
+//! audit. Two markets with the same records are changed: one by the forms of the web app, the other one by the operator API.
+
+use std::collections::BTreeSet;
+
+use marketplace::console::{self, Input, ResourceInfo, StepInfo};
+use marketplace::domain::principals::PrincipalKind;
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+use super::{
+    records::{Found, OPERATOR},
+    resources,
+};
+use crate::{
+    contract::cases::{READING_OPERATOR, cases},
+    harness::{
+        TestMarket,
+        browser::{Browser, Page},
+        documents::operator_document,
+        random::Random,
+        records::{self, demo_records},
+    },
+};
+
+/// Number of records of a resource that are tried.
+const RECORDS: usize = 24;
+
+/// Steps that no record of the demo allows.
+const NEVER_OFFERED: &[&str] = &["cancel_team_upload"];
+
+/// Values of fields that the examples of bodies do not state.
+fn sample(name: &str) -> Option<Value> {
+    Some(match name {
+        "name" => json!("Another name"),
+        "label" => json!("Another label"),
+        "description" => json!("Another description."),
+        "category" => json!("Another category"),
+        "roles" => json!(["vendor", "buyer"]),
+        "tier" => json!(3),
+        "payout_setup" => json!("By bank transfer."),
+        "expires_at" | "deadline" => json!("2027-03-01T00:00:00Z"),
+        "title" => json!("Another title"),
+        "place" => json!(70),
+        _ => return None,
+    })
+}
+
+/// Two markets with the same records, and an operator who uses the web app of the first one.
+struct Markets<'m> {
+    used: &'m TestMarket,
+    called: &'m TestMarket,
+    browser: Browser<'m>,
+}
+
+/// What failed, in words.
+type Tested<T> = Result<T, String>;
+
+impl<'m> Markets<'m> {
+    async fn open(used: &'m TestMarket, called: &'m TestMarket) -> Markets<'m> {
+        Markets { used, called, browser: Browser::signed_in(used, OPERATOR).await }
+    }
+
+    /// Sends a form with these values, and calls the operation. Returns whether both did it; fails unless both did it, or refused it.
+    async fn perform(
+        &self,
+        (path, step): (&str, &StepInfo),
+        form: &Value,
+        (request, body): (&str, &Value),
+    ) -> Tested<bool> {
+        let path = format!("/console{path}");
+        let page = self.browser.get(&path).await;
+        assert_eq!(page.status(), 200, "{path}: {}", page.visible());
+        let fields = fields_of(step, form);
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let answer = if page.text.contains(&format!("action=\"{path}\"")) {
+            self.browser.submit(&page, &path, &fields).await
+        } else {
+            self.browser.post(&path, &fields).await
+        };
+        let method = &operator_document().operation(step.operation).unwrap().method;
+        let called = self.called.call(OPERATOR, method, request, body).await;
+        let (is_shown, is_done) = (answer.status() < 400, called.status < 300);
+        if is_shown != is_done {
+            let text = String::from_utf8_lossy(&called.bytes);
+            let (status, visible) = (answer.status(), answer.visible());
+            return Err(format!("{path} {fields:?} {status}: {visible}\n{body} {}: {text}", called.status));
+        }
+        Ok(is_done)
+    }
+
+    /// Fails unless a record is the same in both markets, apart from IDs that were made, and times.
+    async fn compare(&self, info: &ResourceInfo, keys: (&str, &str), what: &str) -> Tested<()> {
+        let Some(api) = info.api else { return Ok(()) };
+        let used = self.used.get(OPERATOR, &format!("{api}/{}", keys.0)).await;
+        let called = self.called.get(OPERATOR, &format!("{api}/{}", keys.1)).await;
+        let is_same = used.status == called.status
+            && (used.status != 200 || plain(used.json()) == plain(called.json()));
+        let texts = [used.bytes, called.bytes].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        if is_same { Ok(()) } else { Err(format!("{what}: {} is not {}", texts[0], texts[1])) }
+    }
+
+    /// Returns the last entries of the audit in both markets, which say the same. `key` identifies the record.
+    async fn compare_audit(&self, step: &StepInfo, key: Option<&str>) -> Tested<(String, String)> {
+        let mut entries = Vec::new();
+        for market in [self.used, self.called] {
+            let page = market.get(OPERATOR, "/operator/v1/audit?limit=1").await.ok();
+            entries.push(page["items"][0].clone());
+        }
+        let subject = |entry: &Value| entry["subject_id"].as_str().unwrap_or_default().to_owned();
+        let (used, called) = (subject(&entries[0]), subject(&entries[1]));
+        let said = |entry: &Value| {
+            let subject = subject(entry);
+            let is_own = key.is_some_and(|key| key == subject);
+            let names = ["operation", "subject_kind", "team_id", "operator_key_id", "actor_kind"];
+            (is_own, names.map(|name| entry[name].clone()))
+        };
+        if said(&entries[0]) != said(&entries[1]) || entries[0]["operation"] != step.operation {
+            return Err(format!("{} {key:?}: {} is not {}", step.operation, entries[0], entries[1]));
+        }
+        Ok((used, called))
+    }
+}
+
+/// Returns a value without what differs between two markets: IDs that were made, and times.
+fn plain(value: Value) -> Value {
+    let varies = Regex::new(r"^(\d{4}-\d\d-\d\dT.*|[0-9a-f]{8}-[0-9a-f]{4}-.*)$").unwrap();
+    match value {
+        Value::String(text) if varies.is_match(&text) => json!("varies"),
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        other => other,
+    }
+}
+
+/// Returns the fields of a form that say what a body says.
+fn fields_of(step: &StepInfo, body: &Value) -> Vec<(&'static str, String)> {
+    let mut fields = Vec::new();
+    for input in step.inputs {
+        let (name, value) = (input.name(), &body[input.name()]);
+        let texts =
+            |value: &Value| -> Vec<String> { value.as_array().into_iter().flatten().map(text_of).collect() };
+        match (input, value) {
+            (Input::Tick(..), value) => {
+                let value = if value == &json!(true) { "yes" } else { "" };
+                fields.push((name, value.to_owned()));
+            }
+            (_, Value::Null) => {}
+            (Input::Day(..), value) => fields.push((name, text_of(value)[..10].to_owned())),
+            (Input::Lines(..), Value::Array(_)) => fields.push((name, texts(value).join("\n"))),
+            (Input::Words(..), Value::Array(_)) => fields.push((name, texts(value).join(", "))),
+            (_, Value::Array(_)) => fields.extend(texts(value).into_iter().map(|text| (name, text))),
+            (_, value) => fields.push((name, text_of(value))),
+        }
+    }
+    fields
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Returns the body of the operation of a step for a record: the example of the document, with the fields that the form has.
+fn body_of(info: &ResourceInfo, step: &StepInfo, key: &str) -> Value {
+    match (step.operation, step.name) {
+        ("update_webhook", name) => return json!({"status": format!("{name}d")}),
+        ("update_asset_type", name) => return json!({"enabled": name == "enable"}),
+        ("create_quality_run", "check") if info.list.ends_with("assets") => return json!({"asset_id": key}),
+        ("create_quality_run", "check") => return json!({"listing_id": key}),
+        _ if step.inputs.is_empty() => return Value::Null,
+        _ => {}
+    }
+    let of_operators = |case: &&crate::contract::cases::Case| {
+        case.operation == step.operation && case.access.key_kind() == PrincipalKind::Operator
+    };
+    let example = cases().find(of_operators).unwrap().body();
+    let value = |input: &Input| {
+        let name = input.name();
+        let value = Some(example[name].clone()).filter(|value| !value.is_null()).or_else(|| sample(name))?;
+        Some((name.to_owned(), value))
+    };
+    Value::Object(step.inputs.iter().filter_map(value).collect::<Map<_, _>>())
+}
+
+/// Returns the path of the operation of a step, with the key of the record that it is about.
+fn request_of(step: &StepInfo, key: &str) -> String {
+    let path = &operator_document().operation(step.operation).unwrap().path;
+    match (path.find('{'), path.find('}')) {
+        (Some(start), Some(end)) => format!("{}{key}{}", &path[..start], &path[end + 1..]),
+        _ => path.clone(),
+    }
+}
+
+/// Whether a step has a page of its own, which is tested by itself.
+fn has_own_page(info: &ResourceInfo, step: &StepInfo) -> bool {
+    let path = format!("{}/{{id}}/{}", info.list, step.name);
+    console::pages().iter().any(|row| row.path == path)
+}
+
+/// Returns the names of the steps that the page of a record offers; the others are on it with a reason.
+fn offered(info: &ResourceInfo, page: &Page, key: &str) -> Vec<&'static str> {
+    let is_offered =
+        |step: &&StepInfo| page.text.contains(&format!("href=\"/console{}/{key}/{}\"", info.list, step.name));
+    let (offered, refused): (Vec<&StepInfo>, Vec<&StepInfo>) = info.steps.iter().partition(is_offered);
+    for step in refused {
+        let reason = page.text.split(&format!("<dt>{}</dt><dd>", step.label)).nth(1);
+        let reason = reason.and_then(|rest| rest.split("</dd>").next()).unwrap_or_default();
+        assert!(reason.len() > 5, "{}/{key} says nothing about {}", info.list, step.name);
+    }
+    offered.iter().map(|step| step.name).collect()
+}
+
+/// Returns the key with which operators of the tests sign in.
+fn own_key() -> String {
+    let own = demo_records().collection("operator_keys").iter().find(|key| key["secret"] == OPERATOR);
+    own.map(|key| records::id("operator_keys", key).to_string()).unwrap_or_default()
+}
+
+/// What happened to the steps of a resource.
+#[derive(Debug, Default)]
+struct Tried {
+    done: BTreeSet<&'static str>,
+    /// Offered, but refused by both for another reason than the state, such as what a balance is.
+    refused: BTreeSet<&'static str>,
+    never: Vec<&'static str>,
+}
+
+/// Tries all steps of a resource, those last that cannot be undone.
+async fn walk(info: &ResourceInfo, random: &mut Random, tried: &mut Tried) -> Tested<()> {
+    let (used, called) = (TestMarket::demo(), TestMarket::demo());
+    let markets = Markets::open(&used, &called).await;
+    let found = Found::all(&used, &resources()).await;
+    let mut keys: Vec<String> = found.of(info).iter().map(super::records::key_of).collect();
+    keys.retain(|key| *key != own_key());
+    for index in (1..keys.len()).rev() {
+        keys.swap(index, random.below(index as u64 + 1) as usize);
+    }
+    // One record of each kind and state is enough, but which columns say that differs.
+    keys.truncate(RECORDS);
+    let mut menus = Vec::new();
+    for key in &keys {
+        let page = markets.browser.get(&format!("/console{}/{key}", info.list)).await;
+        assert_eq!(page.status(), 200, "{}/{key}: {}", info.list, page.visible());
+        menus.push(offered(info, &page, key));
+    }
+    for step in info.steps.iter().filter(|step| !has_own_page(info, step)) {
+        if let Some(index) = menus.iter().position(|menu| !menu.contains(&step.name)) {
+            let (key, path) = (&keys[index], format!("{}/{}/{}", info.list, keys[index], step.name));
+            let body = body_of(info, step, key);
+            let is_done = markets.perform((&path, step), &body, (&request_of(step, key), &body)).await?;
+            if is_done {
+                return Err(format!("{path} is not offered, but can be done"));
+            }
+        }
+        let mut candidates: Vec<usize> =
+            (0..keys.len()).filter(|index| menus[*index].contains(&step.name)).collect();
+        if candidates.is_empty() {
+            tried.never.push(step.operation);
+        }
+        candidates.truncate(6);
+        for index in candidates {
+            let (key, path) = (&keys[index], format!("{}/{}/{}", info.list, keys[index], step.name));
+            let body = body_of(info, step, key);
+            let is_done = markets.perform((&path, step), &body, (&request_of(step, key), &body)).await?;
+            if !is_done {
+                tried.refused.insert(step.operation);
+                continue;
+            }
+            tried.done.insert(step.operation);
+            markets.compare_audit(step, Some(key)).await?;
+            markets.compare(info, (key, key), &path).await?;
+            let page = markets.browser.get(&format!("/console{}/{key}", info.list)).await;
+            menus[index] = if page.status() == 200 { offered(info, &page, key) } else { Vec::new() };
+            break;
+        }
+    }
+    // What a menu says after other steps is right, too.
+    for (index, key) in keys.iter().enumerate().take(4) {
+        for step in info.steps.iter().filter(|step| !has_own_page(info, step)) {
+            let page = markets.browser.get(&format!("/console{}/{key}", info.list)).await;
+            if page.status() != 200 {
+                break;
+            }
+            menus[index] = offered(info, &page, key);
+            let path = format!("{}/{key}/{}", info.list, step.name);
+            let body = body_of(info, step, key);
+            let is_done = markets.perform((&path, step), &body, (&request_of(step, key), &body)).await?;
+            if is_done && !menus[index].contains(&step.name) {
+                return Err(format!("{path} is not offered, but was done"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn steps_are_offered_when_the_api_accepts_them_and_do_the_same() {
+    let mut random = Random::new(7);
+    let (mut tried, mut failed) = (Tried::default(), Vec::new());
+    for info in resources().iter().filter(|info| !info.steps.is_empty()) {
+        failed.extend(walk(info, &mut random, &mut tried).await.err());
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+    tried.never.retain(|operation| !tried.done.contains(operation) && !NEVER_OFFERED.contains(operation));
+    assert!(tried.never.is_empty(), "{tried:#?}");
+    let undone: Vec<_> = tried.refused.difference(&tried.done).collect();
+    assert!(undone.is_empty(), "no record allowed these: {undone:?}");
+}
+
+#[tokio::test]
+async fn records_are_made_as_by_the_api() {
+    for info in resources() {
+        let Some(step) = &info.new else { continue };
+        let path = format!("{}/new", info.list);
+        if console::pages().iter().any(|row| row.path == path && !row.operations.is_empty()) {
+            continue;
+        }
+        let (used, called) = (TestMarket::demo(), TestMarket::demo());
+        let markets = Markets::open(&used, &called).await;
+        let found = Found::all(&used, &resources()).await;
+        let parent = operator_document().operation(step.operation).unwrap().path.split('{').nth(1);
+        let parent = parent.map(|rest| rest.split('}').next().unwrap().to_owned());
+        let parent_id =
+            parent.as_deref().map(|name| found.named(name).unwrap()[0].clone()).unwrap_or_default();
+        let body = body_of(&info, step, &parent_id);
+        let mut form = body.clone();
+        if let Some(parent) = &parent {
+            // The form states what the path of the operation states.
+            form[parent] = json!(parent_id);
+        }
+        let request = request_of(step, &parent_id);
+        assert!(markets.perform((&path, step), &form, (&request, &body)).await.unwrap(), "{path}: {body}");
+        let (used_key, called_key) = markets.compare_audit(step, None).await.unwrap();
+        markets.compare(&info, (&used_key, &called_key), &path).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn operators_who_read_see_no_steps() {
+    let market = crate::harness::demo();
+    let browser = Browser::signed_in(market, READING_OPERATOR).await;
+    let resources = resources();
+    let found = Found::all(market, &resources).await;
+    for info in &resources {
+        let list = browser.get(&format!("/console{}", info.list)).await;
+        assert!(!list.text.contains(&format!("{}/new", info.list)), "{}", info.list);
+        let Some(key) = found.of(info).first().map(super::records::key_of) else { continue };
+        let path = format!("/console{}/{key}", info.list);
+        let page = browser.get(&path).await;
+        assert_eq!(page.status(), 200, "{path}");
+        for step in &info.steps {
+            assert!(!page.text.contains(&format!("{path}/{}\"", step.name)), "{path} offers {}", step.name);
+            assert_eq!(
+                browser.get(&format!("{path}/{}", step.name)).await.status(),
+                403,
+                "{path}/{}",
+                step.name
+            );
+        }
+    }
+}
