@@ -76,6 +76,7 @@ SIDE_BY_SIDE = {
     "documents": ([".ci/documents"], {}),
     "early-answers": ([".ci/early-answers"], {}),
     "webhooks": ([".ci/webhooks"], {}),
+    "monitoring": ([".ci/monitoring"], {}),
 }
 # What measures times, and so needs the machine for itself.
 ALONE = {"attacks": ([".ci/attacks"], {})}

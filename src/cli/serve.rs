@@ -1,14 +1,14 @@
 //! The `marketplace serve` command.
 
 use std::{
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     panic::resume_unwind,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use clap::Args;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 
 use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
@@ -21,9 +21,13 @@ use crate::{
     domain::time::Timestamp,
     fixtures,
     market::{self, Market, OpenMode},
-    mcp, operations, rest,
+    mcp::{self, WatchedServer},
+    operations, rest,
     store::Durability,
-    web,
+    web::{
+        self,
+        monitoring::{Monitor, MonitoringAddress},
+    },
     worlds::{self, Worlds, WorldsOptions},
 };
 
@@ -74,13 +78,16 @@ impl Serve {
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
         // Bind the address first, so that a port in use is reported before any data is created.
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
+        let monitoring =
+            settings.metrics.listen.map(|address| process::bind_listener(address, "metrics.listen"));
+        let listeners = Listeners { server: listener, monitoring: monitoring.transpose()? };
         // The routes and documents do not depend on the market, so both are prepared at the same time.
         let (market, app) = std::thread::scope(|scope| {
             let app = scope.spawn(|| checked.unwrap_or_else(|| new_app(&settings, self.demo)));
             (self.open_market(&directory, settings.clone(), durability), app.join())
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
-        self.log_start(options, &market, &listener)?;
+        self.log_start(options, &market, &listeners)?;
         let runtime = process::build_runtime(market.settings())?;
         let worlds = market
             .settings()
@@ -88,7 +95,7 @@ impl Serve {
             .enabled
             .then(|| open_worlds(&market, sources, self.demo))
             .transpose()?;
-        let done = runtime.block_on(self.run_server(app, market, listener, worlds));
+        let done = runtime.block_on(self.run_server(app, market, listeners, worlds));
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
@@ -100,20 +107,17 @@ impl Serve {
     }
 
     /// Logs what is served, and where.
-    fn log_start(
-        &self,
-        options: &GlobalOptions,
-        market: &Market,
-        listener: &std::net::TcpListener,
-    ) -> CommandResult {
+    fn log_start(&self, options: &GlobalOptions, market: &Market, listeners: &Listeners) -> CommandResult {
         let settings = market.settings();
-        let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+        let address = local_address(&listeners.server)?;
+        let metrics = listeners.monitoring.as_ref().map(local_address).transpose()?;
         let others = public_demo::url_for_others(settings, address);
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             settings_file = options.settings_file(self.demo).map(|file| absolute(&file)),
             data_directory = %absolute(market.data_dir()),
             listen = %address,
+            metrics_listen = metrics.map(tracing::field::display),
             url = web::link_base::base_url(settings, address),
             url_for_others = others.as_deref(),
             trusted_hosts = ?settings.server.trusted_hosts,
@@ -179,29 +183,28 @@ impl Serve {
         &self,
         app: mcp::App,
         market: Market,
-        listener: std::net::TcpListener,
+        listeners: Listeners,
         worlds: Option<Arc<Worlds>>,
     ) -> CommandResult {
-        let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
+        let address = local_address(&listeners.server)?;
         reachability::check(&market);
         let url = web::link_base::base_url(market.settings(), address);
         if let Err(cause) = market.record_server_url(&url) {
             tracing::warn!(%cause, "commands on the data directory do not know the URL of the server");
         }
-        let app = match worlds {
-            Some(worlds) => app.serve_with_sandbox(market.clone(), &url, address, worlds),
-            None => app.serve(market.clone(), &url),
-        };
+        let WatchedServer { endpoint, monitor } =
+            app.watched(market.clone(), &url, worlds.map(|worlds| (address, worlds)));
         let runtime = tokio::runtime::Handle::current();
         let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
         let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
         // Install signal handlers before the address is printed, so that a stop right after it is graceful.
         let stop_signal =
             process::server_stop_signal(market.settings().server.drain_seconds, self.standard_input())?;
-        let stopping = (Arc::clone(&background), Arc::clone(&webhooks));
+        let stopping = (Arc::clone(&background), Arc::clone(&webhooks), Arc::clone(&monitor));
         // Jobs, requests, and attempts to send to webhooks share the time to drain.
         let stop = async move {
             stop_signal.await;
+            stopping.2.begin_draining();
             stopping.0.stop();
             stopping.1.stop();
         };
@@ -210,9 +213,10 @@ impl Serve {
         let printed = settings.clone();
         let now = market.clock().now();
         let connected = watch::Sender::default();
+        let watching = listeners.monitoring.map(|listener| serve_monitoring(listener, monitor, &settings));
         let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
         let server = tokio::spawn(async move {
-            web::listening::serve(app, listener, &settings.server, connected, stop).await
+            web::listening::serve(endpoint, listeners.server, &settings.server, connected, stop).await
         });
         print_line(format_args!("listening on {}", web::link_base::local_url(address)));
         if self.demo {
@@ -221,12 +225,40 @@ impl Serve {
         }
         let served = server.await;
         following.abort();
+        // Until now, it said that the server was stopping.
+        if let Some(watching) = watching {
+            watching.abort();
+        }
         match served {
             Ok(Ok(())) => Ok(()),
             Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
             Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
         }
     }
+}
+
+/// The sockets of a server.
+struct Listeners {
+    server: TcpListener,
+    /// That of the metrics, if they have an address of their own.
+    monitoring: Option<TcpListener>,
+}
+
+fn local_address(listener: &TcpListener) -> Result<SocketAddr, CommandError> {
+    listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))
+}
+
+/// Serves metrics and the state of the server at an address of their own, until the task is aborted.
+fn serve_monitoring(listener: TcpListener, monitor: Arc<Monitor>, settings: &Settings) -> JoinHandle<()> {
+    let settings = settings.server.clone();
+    tokio::spawn(async move {
+        let (endpoint, connected) = (MonitoringAddress(monitor), watch::Sender::default());
+        let served =
+            web::listening::serve(endpoint, listener, &settings, connected, std::future::pending()).await;
+        if let Err(cause) = served {
+            tracing::error!(%cause, "metrics are no longer served");
+        }
+    })
 }
 
 fn new_app(settings: &Settings, is_demo: bool) -> mcp::App {

@@ -18,10 +18,20 @@ pub struct ConsoleSettings {
     pub nda_file: NdaText,
     /// Where and how to pay invoices, in plain text.
     pub invoice_text: String,
+    /// What the market announces on all pages, unless an operator writes something else. Empty for nothing.
+    pub banner: String,
     /// Address of the terms of use. Empty for none.
     pub terms_url: String,
     /// Address of the privacy notice. Empty for none.
     pub privacy_url: String,
     /// Address of a page, or email address with `mailto:`, for questions. Empty for none.
     pub contact: String,
+}
+
+/// What reviewers of listings are offered.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewSettings {
+    /// Notes to vendors that a reviewer can start from.
+    pub templates: Vec<String>,
 }

@@ -9,6 +9,7 @@ mod connections;
 mod console;
 mod listed;
 mod listen;
+mod maintenance;
 mod nda_text;
 mod ranges;
 mod relations;
@@ -30,15 +31,16 @@ use self::relations::Contradiction;
 use crate::domain::money::Cents;
 
 pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail, TextDetail, Toolset};
-pub use console::ConsoleSettings;
+pub use console::{ConsoleSettings, ReviewSettings};
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
+pub use maintenance::MaintenanceSettings;
 pub use nda_text::NdaText;
 pub use settings::{
     ArchiveSettings, BlobKind, BlobSettings, ChildProcessSettings, ContactSettings, DataSettings,
     EventSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
-    QuotaSettings, REPOSITORIES_OF_WORLD, RepositorySettings, SandboxSettings, Secret, ServerSettings,
-    Settings, WebhookSettings,
+    MetricsSettings, QuotaSettings, REPOSITORIES_OF_WORLD, RepositorySettings, SandboxSettings, Secret,
+    ServerSettings, Settings, WebhookSettings,
 };
 pub use trade::{BrowseGateSettings, FeeSettings, PayoutSettings, QualitySettings};
 

@@ -6,8 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{
     agents::AgentSettings,
-    console::ConsoleSettings,
+    console::{ConsoleSettings, ReviewSettings},
     listen,
+    maintenance::MaintenanceSettings,
     trade::{
         BrowseGateSettings, FeeSettings, OfferSettings, PayoutSettings, PurchaseSettings, QualitySettings,
     },
@@ -19,6 +20,25 @@ pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
 
 fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
     listen::parse_listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "" => Ok(None),
+        address => listen::parse_listen_address(address).map(Some).map_err(D::Error::custom),
+    }
+}
+
+fn serialize_optional_address<S: Serializer>(
+    address: &Option<SocketAddr>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match address {
+        Some(address) => serializer.collect_str(address),
+        None => serializer.serialize_str(""),
+    }
 }
 
 /// How clients connect to the server.
@@ -355,6 +375,18 @@ pub struct EventSettings {
     pub keep_days: u32,
 }
 
+/// Where metrics are served.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricsSettings {
+    /// Address and port of their own; `None` to serve them only to operators, at the address of the server.
+    #[serde(
+        deserialize_with = "deserialize_optional_listen_address",
+        serialize_with = "serialize_optional_address"
+    )]
+    pub listen: Option<SocketAddr>,
+}
+
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -407,6 +439,10 @@ pub struct Settings {
     pub operator: OperatorSettings,
     /// Pages for people.
     pub console: ConsoleSettings,
+    /// What reviewers of listings are offered.
+    pub review: ReviewSettings,
+    /// When teams change nothing.
+    pub maintenance: MaintenanceSettings,
     /// Worlds, for tests.
     pub sandbox: SandboxSettings,
     /// What agents get.
@@ -429,6 +465,8 @@ pub struct Settings {
     pub estimations: Rates,
     /// How long events are kept.
     pub events: EventSettings,
+    /// Where metrics are served.
+    pub metrics: MetricsSettings,
     /// What is logged and how.
     pub log: LogSettings,
     /// Where the values come from that are not the compiled-in ones, by key.

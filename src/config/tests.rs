@@ -221,7 +221,8 @@ fn usual_forms_of_settings_are_valid() {
 /// A new setting is judged, too: each number has a range, and each text a rule, unless its type is more than a text.
 #[test]
 fn every_setting_has_a_rule() {
-    const TYPED: [&str; 5] = ["server.listen", "blobs.kind", "agents.schemas", "agents.text", "log.format"];
+    const TYPED: [&str; 6] =
+        ["server.listen", "blobs.kind", "agents.schemas", "agents.text", "metrics.listen", "log.format"];
     let sources = SettingsSources::new();
     for key in sources.keys() {
         let is_range = ranges::RANGES.iter().any(|(other, ..)| *other == key);

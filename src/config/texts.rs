@@ -6,12 +6,13 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::listen::is_host_without_port;
+use crate::domain::texts::{self, TextRule};
 
 /// Checks a text, or each text of a list.
 type Rule = fn(&str) -> Result<(), String>;
 
 /// The settings that are texts or lists of texts, unless their type alone says what they can be.
-pub(super) const RULES: [(&str, Rule); 30] = [
+pub(super) const RULES: [(&str, Rule); 33] = [
     ("server.public_url", |text| optional(text, http_url)),
     ("server.cors_origins", origin),
     ("server.trusted_hosts", host),
@@ -37,9 +38,14 @@ pub(super) const RULES: [(&str, Rule); 30] = [
     ("agents.tools", tool_name),
     ("console.nda_file", |text| optional(text, path_of_file)),
     ("console.invoice_text", lines),
+    ("console.banner", announcement),
+    ("maintenance.text", |text| {
+        if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { announcement(text) }
+    }),
     ("console.terms_url", |text| optional(text, http_page)),
     ("console.privacy_url", |text| optional(text, http_page)),
     ("console.contact", |text| optional(text, page_or_email)),
+    ("review.templates", note),
     ("log.filter", log_filter),
     ("agents.toolsets", printable),
 ];
@@ -160,6 +166,11 @@ fn page_or_email(text: &str) -> Result<(), String> {
     }
 }
 
+/// A note to a vendor, or its beginning.
+fn note(text: &str) -> Result<(), String> {
+    texts::NOTE.find_fault(text).map_or(Ok(()), |(_, fault)| Err(fault))
+}
+
 /// A text that may have several lines.
 fn lines(text: &str) -> Result<(), String> {
     if text.len() > MAX_LINES_BYTES {
@@ -169,6 +180,12 @@ fn lines(text: &str) -> Result<(), String> {
         return Err("must contain no control characters except line breaks".to_owned());
     }
     Ok(())
+}
+
+/// A text that is shown above pages.
+fn announcement(text: &str) -> Result<(), String> {
+    let rule = TextRule { min: 0, ..texts::ANNOUNCEMENT };
+    rule.find_fault(text).map_or(Ok(()), |(_, fault)| Err(fault))
 }
 
 fn printable(text: &str) -> Result<(), String> {

@@ -27,6 +27,8 @@ impl SettingsSources {
         for key in BUDGET_KEYS {
             sources.set(key, Value::Integer(0), "worlds".to_owned())?;
         }
+        // A world is switched by its own operators.
+        sources.set("maintenance.enabled", Value::Boolean(false), "worlds".to_owned())?;
         let defaults = SettingsSources::new();
         for key in HOST_KEYS {
             if self.value(key) == defaults.value(key) {

@@ -41,6 +41,8 @@ pub struct Content {
     pub request: Option<(&'static str, String, Option<String>)>,
     /// Name of the script that only this page needs.
     pub script: Option<&'static str>,
+    /// Why the form of the page was refused, if the visit does not know that.
+    pub refusal: Option<Markup>,
     /// Status of the response.
     pub status: StatusCode,
 }
@@ -58,6 +60,7 @@ impl Content {
             search: None,
             request: None,
             script: None,
+            refusal: None,
             status: StatusCode::OK,
         }
     }

@@ -22,11 +22,12 @@ struct Asset {
 }
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
-    let files: [(&'static str, &'static str, &'static [u8]); 5] = [
+    let files: [(&'static str, &'static str, &'static [u8]); 6] = [
         ("style.css", "text/css; charset=utf-8", include_bytes!("assets/style.css")),
         ("htmx.js", "text/javascript; charset=utf-8", include_bytes!("assets/htmx.js")),
         ("page.js", "text/javascript; charset=utf-8", include_bytes!("assets/page.js")),
         ("upload.js", "text/javascript; charset=utf-8", include_bytes!("assets/upload.js")),
+        ("review.js", "text/javascript; charset=utf-8", include_bytes!("assets/review.js")),
         ("icon.svg", "image/svg+xml", ICON_SVG.as_bytes()),
     ];
     let asset = |(name, content_type, content): (&'static str, &'static str, &'static [u8])| {

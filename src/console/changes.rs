@@ -11,7 +11,7 @@ use crate::{
     operations::{
         access::{ActingOperator, AuthenticatedTeam},
         audit::{self, AuditedChange},
-        idempotency,
+        idempotency, maintenance,
     },
 };
 
@@ -142,6 +142,7 @@ where
     let write = move |writer: &mut Writer| {
         let mut now = None;
         let bytes = idempotency::execute(writer, principal, request.as_ref(), digest, |writer| {
+            maintenance::check_change(&writer.check_context(), principal.kind())?;
             let (result, bytes) = work(writer, &access, &mut change)?;
             let Change { operation, subject_kind, subject_id, team } = &change;
             let entry = AuditedChange { operation, subject_kind, subject_id, team: *team };

@@ -1,12 +1,11 @@
 //! Submitted forms, and what a page shows of a form that was refused: what was typed, and the problems at their fields.
 
+use std::sync::Mutex;
+
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::{
-    address::Query,
-    text::{size, words},
-};
+use super::{address::Query, text::size, wording};
 use crate::{
     domain::{money::Cents, typed_numbers::parse_amount},
     error::{Error, LocSegment, Problem, Result},
@@ -151,6 +150,19 @@ struct Refusal {
     typed: Fields,
     problems: Vec<(String, String)>,
     message: Option<String>,
+    /// The labels of the fields that the page has shown.
+    labels: Mutex<Vec<(String, String)>>,
+}
+
+impl Refusal {
+    fn new(typed: Fields, problems: Vec<(String, String)>, message: Option<String>) -> Refusal {
+        Refusal { typed, problems, message, labels: Mutex::default() }
+    }
+
+    /// Whether somebody has typed an ID among others, so that only the ID says which one is meant.
+    fn has_among_others(&self, id: &str) -> bool {
+        self.typed.values.pairs().any(|(_, value)| value.len() > id.len() && value.contains(id))
+    }
 }
 
 impl Inputs {
@@ -170,14 +182,14 @@ impl Inputs {
                     format!("What you sent is too large. At most {} can be sent here.", size(*max_bytes));
                 (Vec::new(), Some(message))
             }
-            other => (Vec::new(), Some(without_names(&other.message()))),
+            other => (Vec::new(), Some(other.message())),
         };
-        Inputs { refusal: Some(Refusal { typed, problems, message }) }
+        Inputs { refusal: Some(Refusal::new(typed, problems, message)) }
     }
 
     /// Returns the fields of a form that is shown again as it was typed, such as with a preview.
-    pub const fn kept(typed: Fields) -> Inputs {
-        Inputs { refusal: Some(Refusal { typed, problems: Vec::new(), message: None }) }
+    pub fn kept(typed: Fields) -> Inputs {
+        Inputs { refusal: Some(Refusal::new(typed, Vec::new(), None)) }
     }
 
     /// Returns what a field shows: what was typed into a refused form, or the given value.
@@ -201,25 +213,45 @@ impl Inputs {
         self.refusal.as_ref().map(|refusal| &refusal.typed)
     }
 
-    /// Returns the problem with a field.
-    pub fn problem(&self, name: &str) -> Option<&str> {
-        let problems = &self.refusal.as_ref()?.problems;
-        problems.iter().find(|(field, _)| field == name).map(|(_, message)| message.as_str())
+    /// Remembers that the page shows a field, and its label, by which problems name it.
+    pub fn add_label(&self, name: &str, label: &str) {
+        if let Some(mut labels) = self.refusal.as_ref().and_then(|refusal| refusal.labels.lock().ok()) {
+            labels.push((name.to_owned(), label.to_owned()));
+        }
     }
 
-    /// Returns all problems by field.
-    pub fn problems(&self) -> &[(String, String)] {
-        self.refusal.as_ref().map_or(&[], |refusal| &refusal.problems)
+    /// Returns the label of a field that the page has shown.
+    pub fn label(&self, name: &str) -> Option<String> {
+        let labels = self.refusal.as_ref()?.labels.lock().ok()?;
+        labels.iter().find(|(field, _)| field == name).map(|(_, label)| label.clone())
+    }
+
+    /// Returns the problem with a field.
+    pub fn problem(&self, name: &str) -> Option<String> {
+        let problems = &self.refusal.as_ref()?.problems;
+        problems.iter().find(|(field, _)| field == name).map(|(_, message)| self.worded(message))
+    }
+
+    /// Returns all problems: names of fields, and messages.
+    pub fn problems(&self) -> Vec<(&str, String)> {
+        let problems = self.refusal.iter().flat_map(|refusal| &refusal.problems);
+        problems.map(|(field, message)| (field.as_str(), self.worded(message))).collect()
     }
 
     /// Returns why the form as a whole was refused.
-    pub fn message(&self) -> Option<&str> {
-        self.refusal.as_ref()?.message.as_deref()
+    pub fn message(&self) -> Option<String> {
+        self.refusal.as_ref()?.message.as_deref().map(|message| self.worded(message))
+    }
+
+    /// Returns a message as people read it.
+    fn worded(&self, message: &str) -> String {
+        let is_typed = |id: &str| self.refusal.as_ref().is_some_and(|refusal| refusal.has_among_others(id));
+        wording::worded(message, |name| self.label(name), is_typed)
     }
 
     /// Whether a form was refused.
     pub fn is_refused(&self) -> bool {
-        self.message().is_some() || !self.problems().is_empty()
+        self.refusal.as_ref().is_some_and(|refusal| refusal.message.is_some() || !refusal.problems.is_empty())
     }
 }
 
@@ -229,22 +261,7 @@ fn field_problem(problem: &Problem) -> (String, String) {
         LocSegment::Name(name) => Some(name.clone()),
         LocSegment::Index(_) => None,
     });
-    (name.unwrap_or_default(), without_names(&problem.msg))
-}
-
-/// Returns a message without names as programs write them: "Budget max" for "`budget_max`".
-pub fn without_names(message: &str) -> String {
-    let mut parts = message.split('`');
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for (index, part) in parts.enumerate() {
-        let is_name = index % 2 == 0;
-        match (is_name, text.is_empty()) {
-            (true, true) => text.push_str(&words(part)),
-            (true, false) => text.push_str(&part.replace('_', " ")),
-            (false, _) => text.push_str(part),
-        }
-    }
-    text
+    (name.unwrap_or_default(), problem.msg.clone())
 }
 
 #[cfg(test)]
@@ -252,19 +269,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_have_no_names_of_programs() {
-        let message = "`budget_max` must not be less than `budget_min`.";
-        assert_eq!(without_names(message), "Budget max must not be less than budget min.");
-        assert_eq!(without_names("Enter a title."), "Enter a title.");
-    }
-
-    #[test]
     fn refused_form_keeps_what_was_typed() {
         let typed = Fields::parse(&Bytes::from_static(b"name=&price=12&kind=a&kind=b")).unwrap();
         let error = Error::invalid(problem("price", "Enter more."));
         let inputs = Inputs::refused(typed, &error);
         assert_eq!((inputs.value("price", "1"), inputs.value("name", "old")), ("12", ""));
-        assert_eq!(inputs.problem("price"), Some("Enter more."));
+        assert_eq!(inputs.problem("price").as_deref(), Some("Enter more."));
         assert!(inputs.is_chosen("kind", "b", false) && !inputs.is_chosen("kind", "c", true));
         let fresh = Inputs::default();
         assert_eq!(fresh.value("price", "1"), "1");

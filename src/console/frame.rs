@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 use super::{
     answer::{Content, FILTERS_FORM},
     assets,
+    banners::Banners,
     navigation::{NavigationItem, PageInfo, Section},
     notices::Notice,
     parts::{badges, icons, text},
@@ -29,6 +30,7 @@ pub struct FrameFacts {
     unread_count: u64,
     /// Whether the text of the NDA has changed since the team accepted it.
     has_new_nda: bool,
+    banners: Banners,
 }
 
 impl FrameFacts {
@@ -37,14 +39,16 @@ impl FrameFacts {
         let signed_in = context.signed_in.as_ref();
         let team = signed_in
             .and_then(|signed_in| AuthenticatedTeam::authorize(signed_in.authenticated.clone()).ok());
-        let Some(team) = team else { return Ok(FrameFacts::default()) };
-        let Ok(member) = Member::authorize(team) else { return Ok(FrameFacts::default()) };
+        let member = team.and_then(|team| Member::authorize(team).ok());
         let read = move |reader: &crate::market::Reader| {
+            let banners = Banners::find(reader)?;
+            let Some(member) = member else { return Ok(FrameFacts { banners, ..FrameFacts::default() }) };
             let balances = wallet::balances(reader, &member)?;
             Ok(FrameFacts {
                 balances: Some((balances.credits, balances.available)),
                 unread_count: notifications::unread_count(reader, &member)?,
                 has_new_nda: nda::needs_acceptance(reader, member.team())?,
+                banners,
             })
         };
         context.market().read_inline(context.requester.clone(), read).await
@@ -72,12 +76,14 @@ pub fn page(
 }
 
 /// Returns a page without navigation, for somebody who has not signed in.
-pub fn plain_page(context: &Context, content: &Content) -> Markup {
+pub fn plain_page(context: &Context, banners: &Banners, content: &Content) -> Markup {
     let body = html! {
         div.door { main.wide #main tabindex="-1" {
+            (banners.show())
             div.stack {
                 (brand(context))
                 @if let Some(notice) = notice(context) { (badges::notice(notice)) }
+                (badges::refusal(&context.inputs))
                 h1 { bdi { (content.title) } }
                 @if let Some(note) = &content.note { p.note { (note) } }
             }
@@ -121,7 +127,9 @@ fn notice(context: &Context) -> Option<Notice> {
 
 fn main(context: &Context, facts: &FrameFacts, content: &Content) -> Markup {
     html! {
+        (facts.banners.show())
         @if let Some(notice) = notice(context) { (badges::notice(notice)) }
+        (content.refusal.clone().unwrap_or_else(|| badges::refusal(&context.inputs)))
         @if facts.has_new_nda && !context.path.starts_with(paths::NDA) {
             (badges::message(badges::Tone::Warning, &html! {
                 "The mutual NDA has a new text. " a href=(context.links.to(paths::NDA)) { "Read and accept it" } "."
@@ -159,26 +167,35 @@ fn as_request(context: &Context, method: &str, path: &str, body: Option<&str>) -
 
 fn top(context: &Context, facts: &FrameFacts, content: &Content) -> Markup {
     let team = context.team();
-    let search = content.search.as_deref().unwrap_or_default();
-    // On a page with search results, the field belongs to the form with their filters.
-    let form = content.search.as_ref().map(|_| FILTERS_FORM);
     html! {
         header.top {
             button.icon.quiet.small-only popovertarget="nav" aria-label="Menu" { (icons::icon("menu")) }
             (brand(context))
             @if let Some(side) = context.side() { (sides(context, side)) }
             @if team.is_some_and(|team| team.is_buyer || team.is_vendor) {
-                form.search role="search" action=(context.links.to(paths::CATALOG)) {
-                    (icons::icon("search"))
-                    input #search type="search" name="query" value=(search) maxlength="1000" placeholder="Search the catalog"
-                        aria-label="Search the catalog" form=[form] data-search;
-                    kbd aria-hidden="true" { "/" }
-                    button.out tabindex="-1" form=[form] { "Search" }
-                }
+                // On a page with search results, the field belongs to the form with their filters.
+                (search(context, content, paths::CATALOG, "Search the catalog", content.search.as_ref().map(|_| FILTERS_FORM)))
+            } @else if context.has_page(paths::OPERATOR_SEARCH) {
+                (search(context, content, paths::OPERATOR_SEARCH, "Search by ID, name, or request", None))
             }
             div.row.end {
                 @if let Some(team) = team { (account(context, facts, team)) } @else { (operator_account(context)) }
             }
+        }
+    }
+}
+
+/// Returns the search field, which belongs to a form of its own unless there is another one.
+fn search(context: &Context, content: &Content, path: &str, label: &str, form: Option<&str>) -> Markup {
+    let text = content.search.as_deref().unwrap_or_default();
+    let follows = path == paths::CATALOG;
+    html! {
+        form.search role="search" action=(context.links.to(path)) {
+            (icons::icon("search"))
+            input #search type="search" name="query" value=(text) maxlength="1000" placeholder=(label) aria-label=(label)
+                form=[form] data-search[follows];
+            kbd aria-hidden="true" { "/" }
+            button.out tabindex="-1" form=[form] { "Search" }
         }
     }
 }
@@ -215,6 +232,7 @@ fn account(context: &Context, facts: &FrameFacts, team: &Team) -> Markup {
             a href=(context.links.to(paths::KEYS)) { "Keys" }
             a href=(context.links.to(paths::SESSIONS)) { "Sessions" }
             a href=(context.links.to(paths::PROFILE)) { "Team settings" }
+            a href=(context.links.to(paths::HELP)) { "Help" }
             (sign_out(context))
         }
     }
@@ -226,6 +244,7 @@ fn operator_account(context: &Context) -> Markup {
         div.menu #account popover {
             p { b { "Operator" } br; span.note { "runs the market" } }
             a href=(context.links.to(paths::SESSIONS)) { "Sessions" }
+            a href=(context.links.to(paths::HELP)) { "Help" }
             (sign_out(context))
         }
     }

@@ -6,6 +6,7 @@
 mod address;
 mod answer;
 mod assets;
+mod banners;
 mod changes;
 mod csv;
 mod forms;
@@ -18,6 +19,7 @@ mod pages;
 mod parts;
 mod paths;
 mod prelude;
+mod questions;
 mod receivers;
 mod refusals;
 mod resources;
@@ -26,6 +28,7 @@ mod same_origin;
 mod session;
 pub(crate) mod text;
 mod visit;
+mod wording;
 
 use std::sync::Arc;
 
@@ -44,6 +47,7 @@ use navigation::PageTable;
 pub use address::PREFIX;
 pub use page::PageRow;
 pub use pages::rows as pages;
+pub use resources::{Input, ResourceInfo, StepInfo};
 
 /// The pages of the web app. They never change, so any number of markets can be served with them.
 #[derive(Clone)]

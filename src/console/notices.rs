@@ -105,6 +105,16 @@ string_enum! {
         CodebasesAdded = "codebases_added",
         /// A repository was linked.
         RepositoryLinked = "repository_linked",
+        /// A reviewer approved a listing.
+        ReviewApproved = "review_approved",
+        /// A reviewer requested changes of a listing.
+        ReviewSentBack = "review_sent_back",
+        /// A reviewer rejected a listing.
+        ReviewRejected = "review_rejected",
+        /// A reviewer certified a listing.
+        ListingCertified = "listing_certified",
+        /// A reviewer revoked the certification of a listing.
+        CertificationRevoked = "certification_revoked",
         /// The clock of a world was changed.
         ClockChanged = "clock_changed",
         /// The data of an asset was detached.
@@ -200,6 +210,15 @@ impl Notice {
             Notice::ListingUnpublished => "The listing was taken out of the catalog.",
             Notice::ListingArchived => "The listing was archived.",
             Notice::ListingRestored => "The listing was restored.",
+            Notice::ReviewApproved => {
+                "You approved the listing. Its vendor was notified, and can publish it."
+            }
+            Notice::ReviewSentBack => "You requested changes. The vendor was notified, and reads your note.",
+            Notice::ReviewRejected => {
+                "You rejected the listing. The vendor was notified, and reads your note."
+            }
+            Notice::ListingCertified => "The listing is certified now.",
+            Notice::CertificationRevoked => "The listing is no longer certified.",
             Notice::ClockChanged => "The clock of this world was changed.",
         }
     }

@@ -9,7 +9,9 @@ use super::{
     answer::Answer,
     forms::{Fields, Inputs, MAX_FORM_BYTES},
     navigation::{NavigationItem, PageInfo, PageTable},
-    paths, refusals, responses, same_origin,
+    paths, refusals,
+    resources::ResourceInfo,
+    responses, same_origin,
     session::{self, SignedIn},
     visit::{Context, Visit},
 };
@@ -42,6 +44,9 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// The budget that a visit is charged to: that of the operation.
     const BUDGET: Budget = Budget::Other;
 
+    /// Names of the operations of the operators' APIs that it shows or carries out, first that of its form.
+    const OPERATIONS: &'static [&'static str] = &[];
+
     /// The access that it needs: the proof.
     type Access: Policy + Clone + 'static;
 
@@ -66,6 +71,9 @@ pub trait Action: Sized + Send + Sync + 'static {
     /// The budget that it is charged to.
     const BUDGET: Budget = Budget::Other;
 
+    /// Names of the operations of the operators' APIs that it carries out.
+    const OPERATIONS: &'static [&'static str] = &[];
+
     /// The access that it needs: the proof.
     type Access: Policy + Clone + 'static;
 
@@ -88,6 +96,10 @@ pub struct PageRow {
     pub is_shown: bool,
     /// Whether it has a form.
     pub has_form: bool,
+    /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
+    pub operations: &'static [&'static str],
+    /// Describes the resource that it lists; `None` if it is no list of a resource.
+    pub resource: Option<fn() -> ResourceInfo>,
     endpoint: fn() -> BoxEndpoint<'static, Response>,
 }
 
@@ -111,6 +123,8 @@ impl PageRow {
             access: Some(A::Access::REQUIRED),
             is_shown: false,
             has_form: true,
+            operations: A::OPERATIONS,
+            resource: None,
             endpoint: || ActionEndpoint::<A>(PhantomData).boxed(),
         }
     }
@@ -123,7 +137,7 @@ impl PageRow {
         has_form: bool,
         endpoint: fn() -> BoxEndpoint<'static, Response>,
     ) -> PageRow {
-        PageRow { path, title, navigation: None, access: Some(access), is_shown: false, has_form, endpoint }
+        PageRow { is_shown: false, access: Some(access), ..PageRow::open(path, title, has_form, endpoint) }
     }
 
     /// Returns the row of a page that everybody may see.
@@ -133,7 +147,17 @@ impl PageRow {
         has_form: bool,
         endpoint: fn() -> BoxEndpoint<'static, Response>,
     ) -> PageRow {
-        PageRow { path, title, navigation: None, access: None, is_shown: true, has_form, endpoint }
+        PageRow {
+            path,
+            title,
+            navigation: None,
+            access: None,
+            is_shown: true,
+            has_form,
+            operations: &[],
+            resource: None,
+            endpoint,
+        }
     }
 
     /// Returns the row of what cannot be opened, since it is only a form of another page.
@@ -147,6 +171,12 @@ impl PageRow {
     pub const fn without_page(mut self) -> PageRow {
         self.is_shown = false;
         self
+    }
+
+    /// Returns the row of the list of a resource.
+    #[must_use]
+    pub const fn of_resource(self, describe: fn() -> ResourceInfo) -> PageRow {
+        PageRow { resource: Some(describe), ..self }
     }
 
     /// Returns what links need to know of the page.
@@ -169,6 +199,8 @@ fn row_of<P: Page>() -> PageRow {
         access: Some(P::Access::REQUIRED),
         is_shown: true,
         has_form: false,
+        operations: P::OPERATIONS,
+        resource: None,
         endpoint: || PageEndpoint::<P>(PhantomData).boxed(),
     }
 }

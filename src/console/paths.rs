@@ -5,6 +5,12 @@ use uuid::Uuid;
 /// The page on which people sign in.
 pub const SIGN_IN: &str = "/sign-in";
 
+/// What operators start with.
+pub const OPERATOR_START: &str = "/operator";
+
+/// The search of operators.
+pub const OPERATOR_SEARCH: &str = "/operator/search";
+
 /// The catalog.
 pub const CATALOG: &str = "/catalog";
 

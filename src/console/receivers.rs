@@ -8,11 +8,13 @@ use super::{
     answer::Answer,
     forms::{Fields, Inputs},
     page::{self, Page, PageRow},
+    parts::badges,
     refusals,
     visit::{Context, Visit},
 };
 use crate::{
     error::{Error, Result},
+    operations::maintenance,
     web::{auth::Policy, limits::Budget, problem},
 };
 
@@ -63,6 +65,11 @@ impl<R: Receiver> Endpoint for ReceiverEndpoint<R> {
             Ok(visit) => visit,
             Err(response) => return Ok(*response),
         };
+        if let Some(signed_in) = &visit.signed_in
+            && let Err(error) = maintenance::admit_change(visit.market(), &signed_in.authenticated).await
+        {
+            return Ok(refusals::response(&visit.context, &error).await);
+        }
         Ok(match R::receive(&visit, &mut request).await {
             Ok(answer) => page::respond(&visit.context, answer, None).await,
             Err(error) => refusals::response(&visit.context, &error).await,
@@ -83,6 +90,7 @@ pub async fn show_refused<P: Page>(
     let mut answer = P::show(&visit).await?;
     if let Answer::Content(content) = &mut answer {
         content.status = problem::error_status(error);
+        content.refusal = Some(badges::refusal(&visit.inputs));
     }
     Ok(answer)
 }

@@ -8,6 +8,7 @@ use super::{
     parts::text,
     paths, responses,
     visit::Context,
+    wording,
 };
 use crate::{
     error::{Error, ErrorChain},
@@ -29,6 +30,7 @@ pub const fn is_about_form(error: &Error) -> bool {
             | Error::StorageFull { .. }
             | Error::DatabaseLocked { .. }
             | Error::AtCapacity { .. }
+            | Error::Maintenance { .. }
     )
 }
 
@@ -37,7 +39,7 @@ pub async fn response(context: &Context, error: &Error) -> Response {
     log(context, error);
     let content = content(context, error);
     if context.signed_in.is_none() {
-        return with_header(responses::respond_plain(context, &content), error);
+        return with_header(responses::respond_plain(context, &content).await, error);
     }
     match responses::respond(context, Answer::from(content), None).await {
         Ok(response) => with_header(response, error),
@@ -48,7 +50,7 @@ pub async fn response(context: &Context, error: &Error) -> Response {
 /// Returns the page for an error in a frame that reads nothing.
 pub fn bare_response(context: &Context, error: &Error) -> Response {
     log(context, error);
-    with_header(responses::respond_plain(context, &content(context, error)), error)
+    with_header(responses::respond_bare(context, &content(context, error)), error)
 }
 
 /// Adds when to try again.
@@ -136,8 +138,11 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
             "The catalog is still locked for your team",
             Advice {
                 reason: html! { "Vendors see the whole catalog once they have published " (required) " listings. Your team has \
-                published " (published) ". Until then, you see its first page." },
-                links: vec![("Open the first page", paths::CATALOG.to_owned())],
+                published " (published) " of " (required) ". Until then, you see its first page." },
+                links: vec![
+                    ("Publish your listings", paths::OWN_LISTINGS.to_owned()),
+                    ("Open the first page", paths::CATALOG.to_owned()),
+                ],
             },
         ),
         Error::TeamKeyRequired => (
@@ -153,6 +158,9 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
             "This page is for operators",
             Advice { reason: say("It is for those who run the market, not for teams."), links: start() },
         ),
+        Error::Maintenance { text, .. } => {
+            ("Nothing can be changed now", Advice { reason: html! { (text) }, links: here(context) })
+        }
         Error::Internal(_) => (
             "Something went wrong",
             Advice {
@@ -163,7 +171,10 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
                 links: start(),
             },
         ),
-        other => ("This was refused", Advice { reason: html! { (other.message()) }, links: here(context) }),
+        other => (
+            "This was refused",
+            Advice { reason: html! { (wording::plain(&other.message())) }, links: here(context) },
+        ),
     }
 }
 

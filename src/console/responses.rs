@@ -9,6 +9,7 @@ use poem::{
 use super::{
     address::PREFIX,
     answer::{Answer, Content},
+    banners::Banners,
     frame::{self, FrameFacts},
     navigation::NavigationItem,
     visit::Context,
@@ -34,8 +35,15 @@ pub async fn respond(context: &Context, answer: Answer, current: Option<Navigati
 }
 
 /// Returns the content of a page that everybody may see, in a frame without navigation.
-pub fn respond_plain(context: &Context, content: &Content) -> Response {
-    html(frame::plain_page(context, content), content.status)
+pub async fn respond_plain(context: &Context, content: &Content) -> Response {
+    // What cannot be read is left out: the page itself may say that nothing can be read.
+    let banners = Banners::read(context).await.unwrap_or_default();
+    html(frame::plain_page(context, &banners, content), content.status)
+}
+
+/// Like [`respond_plain`], in a frame that reads nothing.
+pub fn respond_bare(context: &Context, content: &Content) -> Response {
+    html(frame::plain_page(context, &Banners::default(), content), content.status)
 }
 
 /// Returns a response that leads to another page.

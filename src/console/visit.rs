@@ -91,6 +91,11 @@ impl Context {
         if sells && self.side() != Some(TeamSide::Buyer) { paths::SELLING } else { paths::CATALOG }
     }
 
+    /// Whether the visitor can open the page with this path, without parameters.
+    pub fn has_page(&self, path: &str) -> bool {
+        self.signed_in.is_some() && self.pages.of(self.team()).any(|page| page.path == path)
+    }
+
     /// Returns the parameter of the path at this position.
     pub fn parameter(&self, position: usize) -> &str {
         self.parameters.get(position).map_or("", String::as_str)

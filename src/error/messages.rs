@@ -40,7 +40,8 @@ impl Error {
             | Error::RequestTimeout(what)
             | Error::Conflict(what)
             | Error::InvalidState(_, what)
-            | Error::Gone(_, what) => what.clone(),
+            | Error::Gone(_, what)
+            | Error::Maintenance { text: what, .. } => what.clone(),
             Error::PartsMissing(missing) => missing_parts_message(missing),
             Error::InvalidCursor => INVALID_CURSOR.to_owned(),
             Error::RoleRequired(roles) => format!(
@@ -141,6 +142,7 @@ impl Error {
             Error::BeingPrepared { .. } => Some(json!({"reason": "being_prepared"})),
             Error::DatabaseLocked { .. } => Some(json!({"reason": "database_locked"})),
             Error::IndexUnavailable { .. } => Some(json!({"reason": "index_unavailable"})),
+            Error::Maintenance { .. } => Some(json!({"reason": "maintenance"})),
             // Warns programs that the operation has started, so that a plain retry may perform it twice.
             Error::ResponseTimeout { .. } => Some(json!({"begun": true})),
             _ => None,

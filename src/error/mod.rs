@@ -28,6 +28,9 @@ const STORAGE_RETRY_SECONDS: u64 = 60;
 /// Seconds after which a client should retry a write that failed because another process writes for long.
 const LOCKED_RETRY_SECONDS: u64 = 5;
 
+/// Seconds after which a client should retry a change during maintenance.
+const MAINTENANCE_RETRY_SECONDS: u64 = 60;
+
 /// Seconds after which a client should retry a search while the index is being rebuilt, and if nothing rebuilds it yet.
 const INDEX_RETRY_SECONDS: u64 = 5;
 const DAMAGED_INDEX_RETRY_SECONDS: u64 = 60;
@@ -144,6 +147,13 @@ pub enum Error {
         /// Seconds after which the client should retry.
         retry_seconds: u64,
     },
+    /// The market is being maintained, and teams change nothing meanwhile.
+    Maintenance {
+        /// What the operator says about it.
+        text: String,
+        /// Seconds after which the client should retry.
+        retry_seconds: u64,
+    },
     /// An internal error. Its source is logged with all causes, and never sent to the client.
     Internal(BoxedError),
 }
@@ -173,6 +183,11 @@ impl Error {
     pub const fn index_unavailable(is_rebuilding: bool) -> Error {
         let retry_seconds = if is_rebuilding { INDEX_RETRY_SECONDS } else { DAMAGED_INDEX_RETRY_SECONDS };
         Error::IndexUnavailable { is_rebuilding, retry_seconds }
+    }
+
+    /// Creates an [`Error::Maintenance`].
+    pub const fn maintenance(text: String) -> Error {
+        Error::Maintenance { text, retry_seconds: MAINTENANCE_RETRY_SECONDS }
     }
 
     /// Creates an [`Error::Internal`] from an error or a text. If a source of the error is a full disk, the
@@ -223,7 +238,8 @@ impl Error {
             | Error::ResponseTimeout { .. }
             | Error::BeingPrepared { .. }
             | Error::DatabaseLocked { .. }
-            | Error::IndexUnavailable { .. } => Code::AtCapacity,
+            | Error::IndexUnavailable { .. }
+            | Error::Maintenance { .. } => Code::AtCapacity,
             Error::Internal(_) => Code::InternalError,
             Error::Invalid(_) => return None,
         })
@@ -329,6 +345,7 @@ mod tests {
         assert_eq!(reason(Error::database_locked()), Some(json!("database_locked")));
         assert_eq!(reason(Error::index_unavailable(true)), Some(json!("index_unavailable")));
         assert_eq!(reason(Error::index_unavailable(false)), Some(json!("index_unavailable")));
+        assert_eq!(reason(Error::maintenance("Later.".to_owned())), Some(json!("maintenance")));
         assert_eq!(reason(Error::AtCapacity { retry_seconds: 1 }), None);
     }
 

@@ -6,6 +6,7 @@
 mod background_signal;
 mod bulk_writer;
 mod cost_meter;
+mod counters;
 mod derived_ids;
 mod descriptor_limit;
 mod due_steps;
@@ -36,6 +37,7 @@ use uuid::Uuid;
 pub use background_signal::BackgroundSignal;
 pub use bulk_writer::BulkWriter;
 pub use cost_meter::{Activity, CostMeter, CostTimes, milliseconds};
+pub use counters::{AttemptCounters, JobOutcome, PoolLoad};
 pub use derived_ids::DerivedIds;
 pub use descriptor_limit::raise_descriptor_limit;
 pub use due_steps::{DoneStep, StepRunner};
@@ -106,6 +108,7 @@ struct Inner {
     blob_secret: [u8; 32],
     settings: Settings,
     background_signal: Arc<BackgroundSignal>,
+    attempts: AttemptCounters,
     /// Number of commits that were noticed.
     commits: watch::Sender<u64>,
     webhook_signal: Arc<BackgroundSignal>,

@@ -9,8 +9,8 @@ use marketplace_index::CursorKey;
 use tokio::sync::{Semaphore, watch};
 
 use super::{
-    BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, Inner, KeyCache, Market, OpenError, OpenMode,
-    OpenOptions, RESTORE_MARKER, ServeLock, StepRunner,
+    AttemptCounters, BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, Inner, KeyCache, Market, OpenError,
+    OpenMode, OpenOptions, RESTORE_MARKER, ServeLock, StepRunner,
     cost_meter::Activity,
     open_options,
     scheduler::{Scheduler, Share},
@@ -154,6 +154,7 @@ impl Market {
             waiting_threads,
             seen_version,
             serve_lock: lock,
+            attempts: AttemptCounters::default(),
         };
         Ok(Market { inner: Arc::new(inner) })
     }

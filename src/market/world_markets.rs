@@ -59,10 +59,7 @@ impl Market {
         let WorldOptions { data_dir, clock, entropy, renderer, idle_closer, .. } = opening;
         let settings = one_reader(opening.settings);
         let store = Arc::new(Store::open_private(&data_dir.join(DATABASE_FILE), idle_closer.clone())?);
-        if store.read(store::sessions::exist)? {
-            // Who has signed in to the original has not signed in to its copy.
-            store.write(store::sessions::delete_all)?;
-        }
+        forget_people(&store)?;
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);
@@ -108,6 +105,24 @@ impl Market {
             None => pause_store(),
         }
     }
+}
+
+/// Deletes what is between the original and the people who use it: who has signed in there has not signed in here, and what its
+/// operators announce, and whether they maintain it, is nothing to its copy.
+fn forget_people(store: &Store) -> Result<()> {
+    let is_known = |rows: &store::Reader| {
+        Ok(store::sessions::exist(rows)?
+            || store::announcements::find(rows)?.is_some()
+            || store::maintenance::find(rows)?.is_some())
+    };
+    if store.read(is_known)? {
+        store.write(|rows| {
+            store::sessions::delete_all(rows)?;
+            store::announcements::delete(rows)?;
+            store::maintenance::delete(rows)
+        })?;
+    }
+    Ok(())
 }
 
 /// Returns the settings with as many readers as a world has connections.

@@ -65,6 +65,8 @@ use crate::{
     market::Market,
     rest::{self, ServerBuilder},
     web::{
+        monitoring::{self, MetricsForOperators, Monitor},
+        request_counts::METRICS_PATH,
         trusted_sources::TrustedSources,
         world_host::{SandboxHost, WorldDispatcher},
     },
@@ -96,7 +98,7 @@ impl App {
 
     /// Returns the server of a market. `base_url` is what [`web::link_base::base_url`] returns for it.
     pub fn serve(&self, market: Market, base_url: &str) -> BoxEndpoint<'static, Response> {
-        self.server(ServerBuilder::new(&self.rest, market, base_url), base_url)
+        self.watched(market, base_url, None).endpoint
     }
 
     /// Returns the server of a market with its worlds, each of which has all that a server has.
@@ -107,7 +109,36 @@ impl App {
         address: SocketAddr,
         worlds: Arc<Worlds>,
     ) -> BoxEndpoint<'static, Response> {
-        let builder = ServerBuilder::new(&self.rest, market, base_url);
+        self.watched(market, base_url, Some((address, worlds))).endpoint
+    }
+
+    /// Returns the server of a market, with its worlds if it has some, and what watches it. The address is where the server
+    /// listens.
+    pub fn watched(
+        &self,
+        market: Market,
+        base_url: &str,
+        sandbox: Option<(SocketAddr, Arc<Worlds>)>,
+    ) -> WatchedServer {
+        let mut builder = ServerBuilder::new(&self.rest, market, base_url);
+        let monitor = builder.monitor();
+        if builder.market().settings().operator.enabled {
+            builder = builder.mount(METRICS_PATH, MetricsForOperators(Arc::clone(&monitor)));
+        }
+        let endpoint = match sandbox {
+            None => self.server(builder, base_url),
+            Some((address, worlds)) => self.server_with_worlds(builder, base_url, address, worlds),
+        };
+        WatchedServer { endpoint: monitoring::with_state(Arc::clone(&monitor), endpoint), monitor }
+    }
+
+    fn server_with_worlds(
+        &self,
+        builder: ServerBuilder,
+        base_url: &str,
+        address: SocketAddr,
+        worlds: Arc<Worlds>,
+    ) -> BoxEndpoint<'static, Response> {
         let (app, limits) = (self.clone(), builder.limits());
         let serve = Box::new(move |market, base_url: &str| {
             let builder = ServerBuilder::with_limits(&app.rest, market, base_url, limits.clone());
@@ -163,6 +194,14 @@ impl App {
             key_source,
         }
     }
+}
+
+/// The server of a market, and what watches it.
+pub struct WatchedServer {
+    /// The server.
+    pub endpoint: BoxEndpoint<'static, Response>,
+    /// What watches it.
+    pub monitor: Arc<Monitor>,
 }
 
 /// Returns the server of a market in a process that serves no other.

@@ -263,6 +263,16 @@ impl Platform {
         let found = store::teams::find_vendor_of_listing(rows, listing)?;
         self.vendor(found.ok_or_else(|| Error::not_found("listing"))?)
     }
+
+    /// Returns the proof to view a listing as its vendor sees how buyers see it, whatever became of the vendor.
+    pub fn viewer_of_listing(self, rows: &store::Reader, listing: Uuid) -> Result<ListingViewer> {
+        let found = store::teams::find_vendor_of_listing(rows, listing)?;
+        let team = found.ok_or_else(|| Error::not_found("listing"))?;
+        // It is for one listing only, so the gate does not matter.
+        let gate = BrowseGate { published_count: 0, required_count: 0, is_open: false };
+        let member = Member(TeamAccess::Platform(Arc::new(team)));
+        Ok(ListingViewer { viewer: CatalogViewer { member, gate }, only_listing: Some(listing) })
+    }
 }
 
 impl Buyer {

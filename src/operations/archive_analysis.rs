@@ -6,6 +6,7 @@ use super::{
     asset_changes,
     child_processes::TimeLimit,
     data_analysis::{self, finish_analysis},
+    data_structures,
     running_job::{self, JobResult, RunningJob},
     upload_reading::read_upload,
 };
@@ -96,8 +97,7 @@ pub fn store_analysis(
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
     let before = asset.clone();
     let ArchiveAnalysis { listing: summary, own } = found;
-    let roots = serde_json::to_string(&summary.structure.roots).map_err(Error::internal)?;
-    store::data_structures::upsert(writer.rows, asset_row_id, summary.structure.max_depth, &roots)?;
+    data_structures::store(writer, asset_row_id, &summary.structure)?;
     let manifest = match own {
         AnalysisByKind::Codebase(code) => {
             asset.codebase.lines_of_code = Some(code.languages.lines as i64);

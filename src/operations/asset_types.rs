@@ -14,6 +14,7 @@ use crate::{
         taxonomy::{AssetType, AssetTypeOperation, AssetTypeState, Deprecation, Retirement},
         texts,
         time::Timestamp,
+        written,
     },
     error::{Error, Problem, Result},
     market::Writer,
@@ -85,7 +86,8 @@ pub fn deprecate(
     asset_type.deprecation = Some(deprecation.clone());
     set(writer, platform, &asset_type)?;
     let Deprecation { retires_at, accepts_new_listings, message, .. } = deprecation;
-    let text = format!("{} will be retired at {retires_at}. {message}", asset_type.label);
+    let retires = written::moment_text(retires_at);
+    let text = format!("{} will be retired at {retires}. {message}", asset_type.label);
     let (count, team_ids) = store::taxonomy::find_vendors(writer.rows, kind, MAX_LISTED_IDS)?;
     if notifications::are_sent(writer) {
         let page = format!("/inventory?kind={}", kind.as_str());

@@ -274,11 +274,7 @@ impl io::Read for UploadReader<'_> {
 }
 
 fn file_selection(selection: Option<&Selection>) -> FileSelection {
-    match selection {
-        None => FileSelection::All,
-        Some(Selection { paths: Some(paths), .. }) => FileSelection::Paths(paths.clone()),
-        Some(_) => FileSelection::Default,
-    }
+    selection.map_or(FileSelection::All, FileSelection::of_sample)
 }
 
 fn pack_sample(

@@ -76,7 +76,7 @@ pub const COLUMNS: [TableColumn; 13] = [
     column(
         "Domains",
         "domain_tags",
-        "Names of domains as the market lists them, with spaces between them.",
+        "Names of domains as listed below, with spaces between them.",
         "logistics",
     ),
     column("Group", "group_id", "Name of a group of your inventory. The default group if it is empty.", ""),

@@ -22,6 +22,7 @@ use crate::{
         events::{EventData, UploadData, UploadGrantConsumedData},
         grants::{Grant, GrantState},
         inventory::Asset,
+        principals::PrincipalKind,
         teams::{Team, TeamRowId},
         upload_activity::{UploadConflict, UploadStep},
         uploads::{PartLayout, Upload},
@@ -370,23 +371,34 @@ pub fn finish_completion(market: &Market, joined: Option<JoinedUpload>) {
     }
 }
 
-/// Returns the team of an upload, and how the upload is split into parts. Fails unless the upload is in
-/// progress and its grant, if it has one, is still open.
-fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<(TeamRowId, PartLayout)> {
+/// An upload in progress.
+struct InProgress {
+    team: TeamRowId,
+    /// Who sends the parts: the team, or an operator for it.
+    sender: PrincipalKind,
+    layout: PartLayout,
+}
+
+/// Returns an upload. Fails unless it is in progress and its grant, if it has one, is still open.
+fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<InProgress> {
     let by_operator = store::operator_uploads::find(reader.rows, upload)?;
     if let Some(found) = by_operator.filter(|found| found.expires_at > reader.now) {
-        return Ok((found.team, found.upload.layout));
+        let sender = if found.target.is_some() { PrincipalKind::Team } else { PrincipalKind::Operator };
+        return Ok(InProgress { team: found.team, sender, layout: found.upload.layout });
     }
     let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
-    let pending = open.and_then(|(grant, pending)| Some((grant.team, pending?.upload.layout)));
+    let pending = open.and_then(|(grant, pending)| {
+        let (team, layout) = (grant.team, pending?.upload.layout);
+        Some(InProgress { team, sender: PrincipalKind::Team, layout })
+    });
     pending.ok_or_else(|| Error::not_found("upload in progress"))
 }
 
-/// Returns the team of an upload in progress.
-pub fn find_team(reader: &Reader, upload: Uuid) -> Result<Team> {
-    let (team, _) = find_in_progress(reader, upload)?;
-    store::teams::find_by_row_id(reader.rows, team)
+/// Returns the team of an upload in progress, and who sends the parts: the team, or an operator for it.
+pub fn find_sender(reader: &Reader, upload: Uuid) -> Result<(Team, PrincipalKind)> {
+    let InProgress { team, sender, .. } = find_in_progress(reader, upload)?;
+    Ok((store::teams::find_by_row_id(reader.rows, team)?, sender))
 }
 
 /// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if
@@ -404,7 +416,7 @@ pub fn start_part(
     let lock =
         market.blobs().lock_upload(upload, UploadStep::ReceivePart(number)).map_err(part_conflict_error)?;
     // Checked with the lock, so no cleanup deletes the upload between this check and the first byte.
-    let (_, layout) = market.read_blocking_for(requester, |reader| find_in_progress(reader, upload))?;
+    let layout = market.read_blocking_for(requester, |reader| find_in_progress(reader, upload))?.layout;
     if layout.part(number).is_none_or(|(_, length)| length != size) {
         return Err(Error::not_found("part of this upload"));
     }

@@ -19,7 +19,7 @@ use crate::{
         teams::TeamRowId,
     },
     error::{Error, ErrorChain, Result},
-    market::{Market, Reader, milliseconds},
+    market::{JobOutcome, Market, Reader, milliseconds},
     store::{self, jobs::Job},
     string_enum::StringEnum,
 };
@@ -94,11 +94,13 @@ fn run_as(
     let team_id = team.and_then(|team| find_team_id(market, team)).map(tracing::field::display);
     let span = tracing::info_span!("job", kind = kind.as_str(), team_id, attempts);
     let ended = span.in_scope(|| execute(&running));
+    let outcome = outcome(&ended);
+    market.attempts().count_job(kind, outcome);
     tracing::info!(
         kind = kind.as_str(),
         team_id,
         attempts,
-        outcome = outcome(&ended),
+        outcome = outcome.as_str(),
         wait_ms = waited as f64 / 1e3,
         milliseconds = milliseconds(stopwatch.elapsed().saturating_sub(started_at)),
         "job ended"
@@ -129,13 +131,13 @@ fn find_team_id(market: &Market, team: TeamRowId) -> Option<Uuid> {
     team.ok().map(|team| team.id)
 }
 
-/// Returns how a job ended, for the log.
-const fn outcome(ended: &JobResult) -> &'static str {
+/// Returns how a job ended, for the log and the metrics.
+const fn outcome(ended: &JobResult) -> JobOutcome {
     match ended {
-        Ok(()) => "completed",
-        Err(JobError::Stopped) => "stopped",
-        Err(JobError::Interrupted(_)) => "interrupted",
-        Err(JobError::Failed(_)) => "failed",
+        Ok(()) => JobOutcome::Completed,
+        Err(JobError::Stopped) => JobOutcome::Stopped,
+        Err(JobError::Interrupted(_)) => JobOutcome::Interrupted,
+        Err(JobError::Failed(_)) => JobOutcome::Failed,
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Prefix of every API key.
-const PREFIX: &str = "mkt_";
+pub(super) const PREFIX: &str = "mkt_";
 
 /// Prefix of every operator key, so that people can tell them from the keys of teams. Which kind a key is
 /// depends only on what is stored for it.

@@ -246,8 +246,8 @@ pub fn post_transfer_with_id(
         }
         if available.0 + change.available.0 < 0 {
             let message = format!(
-                "{} US dollars are more than the available earnings. Choose at most {}; pending earnings \
-                 become available when their hold ends.",
+                "{} US dollars are more than the available earnings. Choose at most {} US dollars; pending \
+                 earnings become available when their hold ends.",
                 Cents(-change.available.0),
                 available,
             );

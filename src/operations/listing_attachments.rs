@@ -14,7 +14,7 @@ use crate::{
         stages::RequiredField,
     },
     error::{MAX_NAMED, Result},
-    market::Writer,
+    market::{Reader, Writer},
     store::{
         self,
         listing_assets::{Candidates, Target},
@@ -103,6 +103,24 @@ pub fn attach(
     }
     let counts = listing_assets::attach_candidates(writer, actor, (&listing, change), &candidates, &target)?;
     Ok(AttachOutcome { attached: counts.attached, skipped })
+}
+
+/// Returns what [`attach`] would do with all assets that match a filter.
+pub fn preview(reader: &Reader, vendor: &Vendor, id: Uuid, mut filter: AssetFilter) -> Result<AttachOutcome> {
+    let (rows, team) = (reader.rows, vendor.team_row_id());
+    let listing = listings::find_own(rows, vendor, id)?;
+    listing_changes::check(&listing, Operation::Attach)?;
+    let deprecations = store::taxonomy::deprecations(rows)?;
+    filter.resolve_kinds(&deprecations);
+    let closed_kinds = listing_assets::closed_kinds(&deprecations);
+    let target =
+        Target { team, listing: listing.row_id, closed_kinds: &closed_kinds, only_linked_codebases: false };
+    let (attached, refused) = store::listing_assets::preview(rows, &filter.query, &target)?;
+    let mut skipped = Vec::new();
+    for reason in AttachSkip::ALL {
+        skipped.extend(skipped_for(rows, &refused, *reason)?);
+    }
+    Ok(AttachOutcome { attached, skipped })
 }
 
 /// Returns the assets that were refused for a reason; `None` if there are none.

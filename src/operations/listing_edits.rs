@@ -42,6 +42,8 @@ pub struct EditedListing {
     pub other_sampled: Vec<Asset>,
     /// Number of assets of the listing.
     pub asset_count: usize,
+    /// What the reviewer told the vendor with the last decision.
+    pub review_feedback: Option<String>,
 }
 
 /// Returns one of the team's own listings to edit it.
@@ -59,7 +61,8 @@ pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<EditedListing>
         store::inventory::list_page(reader.rows, &query, None, MAX_SAMPLE_CHOICES, 0)?
     };
     let asset_count = store::listings::asset_count(reader.rows, listing.row_id)?;
-    Ok(EditedListing { listing, fields, assets, other_sampled, asset_count })
+    let review_feedback = store::listings::find_review_feedback(reader.rows, listing.row_id)?;
+    Ok(EditedListing { listing, fields, assets, other_sampled, asset_count, review_feedback })
 }
 
 /// Returns what identifies a version of the fields of a listing, to notice that somebody else changed them.
@@ -109,12 +112,24 @@ pub fn update(
     change: impl FnOnce(&mut ListingFields),
 ) -> Result<()> {
     let listing = listings::find_own(writer.rows, vendor, id)?;
-    let stored = store::listings::find_fields(writer.rows, listing.row_id)?;
-    if revision(&stored) != seen {
+    if revision(&store::listings::find_fields(writer.rows, listing.row_id)?) != seen {
         let message = "Somebody else changed this listing while you edited it, so nothing was saved. Compare what it says now \
                        with what you typed, then save again.";
         return Err(Error::Conflict(message.to_owned()));
     }
+    update_any(writer, vendor, actor, id, change)
+}
+
+/// Like [`update`], whatever somebody else changed meanwhile.
+pub fn update_any(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    id: Uuid,
+    change: impl FnOnce(&mut ListingFields),
+) -> Result<()> {
+    let listing = listings::find_own(writer.rows, vendor, id)?;
+    let stored = store::listings::find_fields(writer.rows, listing.row_id)?;
     let mut fields = stored.clone();
     change(&mut fields);
     if fields == stored {

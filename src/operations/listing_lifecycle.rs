@@ -12,7 +12,7 @@ use super::{
     listing_changes::{check, perform, record},
     listing_fields,
     listings::{find, find_own},
-    offer_changes, quality_runs, reviews,
+    offer_changes, quality_runs, reviews, samples,
 };
 use crate::{
     domain::{
@@ -76,6 +76,10 @@ pub fn update(
         !fields.sample.is_empty() || listing.sample_price.is_none() && fields.sample_price.is_some();
     if is_sample_stated && matches!(stage, LifecycleStage::Ready | LifecycleStage::Active) {
         listing_fields::check_sample(writer.rows, listing.row_id, fields.sample_price, &fields.sample)?;
+    }
+    if !writer.is_replay && store::listings::find_fields(writer.rows, listing.row_id)?.sample != fields.sample
+    {
+        samples::check(writer.rows, listing.team, &fields.sample)?;
     }
     let has_same_texts = store::listings::has_texts(writer.rows, listing.row_id, fields)?;
     let operation = if has_same_texts { Operation::UpdateTerms } else { Operation::UpdateTexts };
@@ -296,7 +300,8 @@ fn check_sample(rows: &store::Reader, listing: &ListingRow) -> Result<()> {
         return Ok(());
     }
     let fields = store::listings::find_fields(rows, listing.row_id)?;
-    listing_fields::check_sample(rows, listing.row_id, fields.sample_price, &fields.sample)
+    listing_fields::check_sample(rows, listing.row_id, fields.sample_price, &fields.sample)?;
+    samples::check(rows, listing.team, &fields.sample)
 }
 
 fn check_fields(rows: &store::Reader, listing: &ListingRow) -> Result<()> {

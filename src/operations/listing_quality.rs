@@ -67,21 +67,22 @@ pub struct QualityView {
 /// run of its own are those of that run.
 pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     let listing = listings::find_own(reader.rows, vendor, id)?;
-    let latest_run = match store::quality_runs::find_latest_of_listing(reader.rows, listing.row_id)? {
-        Some(run) => {
-            let checks = store::quality_checks::list(reader.rows, run.row_id)?;
-            let newer = store::quality_checks::list_newer_of_assets(reader.rows, listing.row_id, &run)?;
-            let mut latest = CheckedRun::new(run, checks);
-            latest.replace_checks(newer);
-            Some(latest)
-        }
-        None => None,
-    };
     Ok(QualityView {
-        latest_run,
+        latest_run: latest_run(reader.rows, listing.row_id)?,
         ingests: store::listing_bundles::list_hub_ingests(reader.rows, listing.row_id)?,
         listing,
     })
+}
+
+/// Returns the latest run of a listing, if there was any. The checks of an asset with a newer completed run of its own are those
+/// of that run. The caller has checked that they may be seen.
+pub(super) fn latest_run(rows: &store::Reader, listing: ListingRowId) -> Result<Option<CheckedRun>> {
+    let Some(run) = store::quality_runs::find_latest_of_listing(rows, listing)? else { return Ok(None) };
+    let checks = store::quality_checks::list(rows, run.row_id)?;
+    let newer = store::quality_checks::list_newer_of_assets(rows, listing, &run)?;
+    let mut latest = CheckedRun::new(run, checks);
+    latest.replace_checks(newer);
+    Ok(Some(latest))
 }
 
 /// The certification of a listing, and the quality run behind it.

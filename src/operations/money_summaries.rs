@@ -3,6 +3,7 @@
 use super::access::{Buyer, Vendor};
 use crate::{
     domain::{
+        figures::Month,
         record_filters::{Period, RecordFilter},
         time::Timestamp,
     },
@@ -113,26 +114,25 @@ pub fn outlook(reader: &Reader, vendor: &Vendor, months: u32) -> Result<Earnings
 /// Returns what the team has earned in each of the last months, earliest first, up to the present one.
 pub fn earnings_by_month(reader: &Reader, vendor: &Vendor, months: u32) -> Result<Vec<MonthlyEarnings>> {
     let months = last_months(reader.now, months);
-    let name = |(year, month): (i32, u8)| format!("{year:04}-{month:02}");
-    let since = months.first().and_then(|first| Timestamp::parse(&format!("{}-01T00:00:00Z", name(*first))));
+    let since = months.first().map(|first| first.start());
     let filter = RecordFilter { period: Period { since, end: None }, ..RecordFilter::default() };
     let earned = store::money_summaries::earned(reader.rows, vendor.team_row_id(), &filter, GroupBy::Month)?;
-    let earned_in = |month| earned.iter().find(|(found, _)| *found == name(month)).map(|(_, earned)| *earned);
-    let months = months.into_iter().map(|(year, month)| MonthlyEarnings {
-        year,
-        month,
-        earned: earned_in((year, month)).unwrap_or_default(),
+    let earned_in = |month: Month| {
+        let name = month.to_string();
+        earned.iter().find(|(found, _)| *found == name).map(|(_, earned)| *earned)
+    };
+    let months = months.into_iter().map(|month| MonthlyEarnings {
+        year: month.year(),
+        month: month.number(),
+        earned: earned_in(month).unwrap_or_default(),
     });
     Ok(months.collect())
 }
 
 /// Returns the last months in UTC, earliest first, up to the one of a time.
-fn last_months(now: Timestamp, count: u32) -> Vec<(i32, u8)> {
-    let day = now.day().to_string();
-    let mut numbers = day.split('-').map(|number| number.parse::<i32>().unwrap_or(1));
-    let last = numbers.next().unwrap_or(1) * 12 + numbers.next().unwrap_or(1) - 1;
+fn last_months(now: Timestamp, count: u32) -> Vec<Month> {
     let count = i32::try_from(count).unwrap_or(i32::MAX);
-    (last - count + 1..=last).map(|month| (month.div_euclid(12), (month.rem_euclid(12) + 1) as u8)).collect()
+    (1 - count..=0).map(|months| Month::of(now).plus(months)).collect()
 }
 
 #[cfg(test)]
@@ -142,6 +142,7 @@ mod tests {
     #[test]
     fn last_months_cross_the_year() {
         let now = Timestamp::parse("2026-02-28T23:59:59Z").unwrap();
-        assert_eq!(last_months(now, 4), [(2025, 11), (2025, 12), (2026, 1), (2026, 2)]);
+        let names: Vec<String> = last_months(now, 4).iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["2025-11", "2025-12", "2026-01", "2026-02"]);
     }
 }

@@ -12,6 +12,7 @@ use crate::{
         offers::{OfferOperation, OfferStatus},
         state_machine::StateMachine,
         teams::TeamRowId,
+        written,
     },
     error::Result,
     market::Writer,
@@ -110,22 +111,22 @@ fn buyer_data(offer: &OfferRow, actor: Actor) -> OfferData {
 
 /// Notifies the buyer of a decision that is not its own. `reason` says why an offer was declined.
 fn notify_buyer(writer: &Writer, offer: &OfferRow, operation: OfferOperation, reason: &str) -> Result<()> {
-    let (amount, name) = (offer.amount, &offer.listing_title);
+    let (amount, name) = (written::money(offer.amount), &offer.listing_title);
     let (kind, title, message) = match operation {
         OfferOperation::Accept => (
             NotificationType::OfferAccepted,
             "Your bid was accepted",
-            format!("Your bid of ${amount} on \u{201c}{name}\u{201d} was accepted."),
+            format!("Your bid of {amount} on \u{201c}{name}\u{201d} was accepted."),
         ),
         OfferOperation::Decline => (
             NotificationType::OfferDeclined,
             "Your bid was declined",
-            format!("Your bid of ${amount} on \u{201c}{name}\u{201d} was declined. {reason}"),
+            format!("Your bid of {amount} on \u{201c}{name}\u{201d} was declined. {reason}"),
         ),
         OfferOperation::Expire => (
             NotificationType::OfferExpired,
             "Your bid expired",
-            format!("Your bid of ${amount} on \u{201c}{name}\u{201d} was not answered in time."),
+            format!("Your bid of {amount} on \u{201c}{name}\u{201d} was not answered in time."),
         ),
         OfferOperation::Change | OfferOperation::Withdraw => return Ok(()),
     };

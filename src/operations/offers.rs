@@ -24,6 +24,7 @@ use crate::{
         record_filters::RecordFilter,
         row_ids::OfferRowId,
         teams::TeamRowId,
+        written,
     },
     error::{Error, Result},
     market::{Reader, Writer},
@@ -81,8 +82,9 @@ pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInp
     writer.schedule(StepKind::OfferExpires, offer.row_id, offer.created_at.plus_days(expire_days))?;
     offer_changes::emit_submitted(writer, &offer, actor)?;
     let name = &listing.title;
+    let amount = written::money(offer.amount);
     let message =
-        format!("A buyer bid ${} on \u{201c}{name}\u{201d}. It expires in {expire_days} days.", offer.amount);
+        format!("A buyer bid {amount} on \u{201c}{name}\u{201d}. It expires in {expire_days} days.");
     let (title, link) = (format!("New bid on {name}"), format!("/selling/bids/{}", offer.id));
     notifications::send(writer, listing.team, NotificationType::OfferReceived, (&title, &message), &link)?;
     Ok(offer.id)

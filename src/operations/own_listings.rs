@@ -11,6 +11,7 @@ use super::{
     listing_quality::{self, Certificate},
     listings::{self, FoundListings, PageRequest},
     notifications, quality_runs, reviews,
+    samples::{self, SampleContent},
 };
 use crate::{
     domain::{inventory::Asset, listings::ReviewStatus, money::Cents},
@@ -23,6 +24,7 @@ use crate::{
         listings::ListingRow,
         notifications::Notification,
         own_listings::{OwnListing, OwnListingFacts},
+        quality_runs::RunRow,
         reviews::Review,
     },
 };
@@ -89,6 +91,16 @@ pub struct OwnListingPage {
     pub history: Vec<HistoryEvent>,
     /// Rounds of its review, newest first.
     pub reviews: Vec<Review>,
+    /// Whether there is an approval that its changes can be compared with.
+    pub has_approval: bool,
+    /// What its sample has.
+    pub sample: Vec<SampleContent>,
+    /// Its latest run, whatever became of it.
+    pub latest_run: Option<RunRow>,
+    /// What a run costs now.
+    pub run_price: Cents,
+    /// The credits of the team.
+    pub credits: Cents,
     /// The newest notifications about it and its quality runs.
     pub notifications: Vec<Notification>,
 }
@@ -106,7 +118,6 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OwnListingPage>
     Ok(OwnListingPage {
         domains: labels(&facts.fields.domain_tags, &domains, |domain| (&domain.slug, &domain.label)),
         tags: labels(&facts.fields.tag_slugs, &tags, |tag| (&tag.slug, &tag.label)),
-        facts,
         obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
         assets: store::listing_assets::list_first(reader.rows, row_id, MAX_ASSETS)?,
         asset_count: store::listings::asset_count(reader.rows, row_id)? as u64,
@@ -114,6 +125,12 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OwnListingPage>
         checks: store::listing_quality::list_evidence(reader.rows, row_id)?,
         history: store::listing_history::list(reader.rows, row_id)?,
         reviews: reviews::list(reader, vendor, id)?,
+        has_approval: reviews::has_approval(reader.rows, row_id)?,
+        sample: samples::contents(reader, vendor, &facts.fields.sample)?,
+        latest_run: store::quality_runs::find_latest_of_listing(reader.rows, row_id)?,
+        run_price: quality_runs::price(reader.settings),
+        credits: store::wallet::balances(reader.rows, vendor.team_row_id())?.credits,
+        facts,
         notifications: notifications::list_about(reader, vendor, &about, MAX_NOTIFICATIONS as usize)?,
         listing,
     })

@@ -10,6 +10,7 @@ use crate::{
         teams::{Team, TeamRowId},
         texts,
         time::Timestamp,
+        written,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -50,15 +51,18 @@ fn state_at(
 /// Writes, or replaces, how the team is paid. It counts as a change even if the text is the same: otherwise, the answer would tell
 /// whether somebody has guessed it.
 pub fn set(writer: &mut Writer, vendor: &Vendor, text: &str) -> Result<()> {
+    replace(writer, vendor.team(), Some(check(text)?))
+}
+
+/// Returns the text of a payout setup as it is stored. Fails if it cannot be one.
+pub fn check(text: &str) -> Result<&str> {
     if let Some(problem) = texts::find_problem(&["payout_setup"], text, texts::NOTE) {
         return Err(Error::invalid(problem));
     }
-    let text = parse(Some(text))?;
-    if text.is_none() {
+    parse(Some(text))?.ok_or_else(|| {
         let message = "State how the market pays your team.";
-        return Err(Error::invalid(Problem::body(&["payout_setup"], "value_error", message)));
-    }
-    replace(writer, vendor.team(), text)
+        Error::invalid(Problem::body(&["payout_setup"], "value_error", message))
+    })
 }
 
 /// Fails unless the team may request a withdrawal now: it is stated how the team is paid, and that was not changed in the last
@@ -70,8 +74,8 @@ pub(super) fn check_withdrawal(writer: &Writer, vendor: &Vendor) -> Result<()> {
             "The market does not know how to pay your team. State that in the settings first.".to_owned()
         }
         PayoutState { waits_until: Some(until), .. } => format!(
-            "How your team is paid was changed a short time ago. For safety, withdrawals can be requested again from {} UTC on.",
-            until.to_string().replace('T', " ").get(..19).unwrap_or_default()
+            "How your team is paid was changed a short time ago. For safety, withdrawals can be requested again from {} on.",
+            written::moment_text(until)
         ),
         _ => return Ok(()),
     };

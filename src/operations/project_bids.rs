@@ -20,6 +20,7 @@ use crate::{
         state_machine::StateMachine,
         teams::TeamRowId,
         time::Timestamp,
+        written,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -342,8 +343,8 @@ fn notify_vendor(
         }
         _ => ("Your project bid was declined", "declined."),
     };
-    let (tasks, name) = (bid.num_tasks, &opportunity.title);
-    let message = format!("Your bid of {tasks} tasks on \u{201c}{name}\u{201d} was {outcome}");
+    let (tasks, name) = (written::counted(bid.num_tasks.into(), "task", "tasks"), &opportunity.title);
+    let message = format!("Your bid of {tasks} on \u{201c}{name}\u{201d} was {outcome}");
     let notice = Notice {
         link: Some(&format!("/project-opportunities/{}", opportunity.id)),
         project_opportunity: Some(opportunity.row_id),

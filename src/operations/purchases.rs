@@ -27,6 +27,7 @@ use crate::{
         },
         record_filters::RecordFilter,
         row_ids::PurchaseRowId,
+        written,
     },
     error::{Error, Problem, Result, StateCode},
     market::{Reader, Writer},
@@ -272,9 +273,9 @@ fn pay(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
 }
 
 fn notify_vendor(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
-    let (name, proceeds) = (&purchase.listing_title, purchase.charges.proceeds());
+    let (name, proceeds) = (&purchase.listing_title, written::money(purchase.charges.proceeds()));
     let what = if purchase.kind == PurchaseKind::Sample { "The sample of " } else { "" };
-    let message = format!("{what}\u{201c}{name}\u{201d} was sold. You get ${proceeds}.");
+    let message = format!("{what}\u{201c}{name}\u{201d} was sold. You get {proceeds}.");
     let title = if purchase.kind == PurchaseKind::Sample { "Sample sold" } else { "Listing sold" };
     let link = format!("/selling/sales/{}", purchase.id);
     notifications::send(writer, purchase.vendor, NotificationType::SaleCompleted, (title, &message), &link)

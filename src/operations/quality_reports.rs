@@ -8,8 +8,7 @@ use crate::{
     market::Reader,
     store::{
         self,
-        quality_checks::CheckRow,
-        quality_reports::{FoundByCheck, QualityReport},
+        quality_reports::{Finding, FoundByCheck, QualityReport},
         records::team_lists::quality_runs::TeamRun,
     },
 };
@@ -45,12 +44,7 @@ pub fn findings_by_check(reader: &Reader, vendor: &Vendor) -> Result<Vec<FoundBy
     store::quality_reports::findings_by_check(reader.rows, vendor.team_row_id())
 }
 
-/// Returns the newest findings of a check in the same runs: the IDs of the runs, with the checks.
-pub fn findings_of_check(
-    reader: &Reader,
-    vendor: &Vendor,
-    key: &str,
-    limit: usize,
-) -> Result<Vec<(Uuid, CheckRow)>> {
+/// Returns the newest findings of a check in the same runs.
+pub fn findings_of_check(reader: &Reader, vendor: &Vendor, key: &str, limit: usize) -> Result<Vec<Finding>> {
     store::quality_reports::findings_of_check(reader.rows, vendor.team_row_id(), key, limit)
 }

@@ -12,6 +12,7 @@ use super::{
     asset_changes,
     child_processes::TimeLimit,
     data_analysis::{self, finish_analysis},
+    data_structures,
     running_job::{self, JobResult, RunningJob},
     world_repositories,
 };
@@ -314,8 +315,7 @@ pub fn store_analysis(
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
     let before = asset.clone();
     let RepositoryAnalysis { commit_sha, files: analysis, history } = found;
-    let roots = serde_json::to_string(&analysis.structure.roots).map_err(Error::internal)?;
-    store::data_structures::upsert(writer.rows, asset_row_id, analysis.structure.max_depth, &roots)?;
+    data_structures::store(writer, asset_row_id, &analysis.structure)?;
     let codebase = &mut asset.codebase;
     codebase.lines_of_code = Some(analysis.languages.lines as i64);
     codebase.commits = Some(history.commits as i64);

@@ -5,7 +5,6 @@ use super::{
     money_summaries::{self, MonthlyEarnings},
 };
 use crate::{
-    domain::money::Cents,
     error::Result,
     market::Reader,
     store::{
@@ -13,9 +12,8 @@ use crate::{
         money_summaries::Release,
         vendor_attention::{
             DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, SalesSum, StalledUpload,
-            WaitingOffer,
+            Standing, WaitingOffer,
         },
-        wallet::Balances,
     },
 };
 
@@ -63,23 +61,17 @@ pub struct Attention {
     pub uploads: First<StalledUpload>,
     /// Kinds that retire.
     pub kinds: Vec<RetiringKind>,
-    /// Number of assets that lack a required field.
-    pub incomplete: u64,
 }
 
 /// How the business of a vendor goes.
 #[derive(Clone, Debug)]
 pub struct Business {
-    /// Number of published listings.
-    pub listed: u64,
-    /// Sum of their prices.
-    pub listed_value: Cents,
+    /// Balances, listings, and incomplete assets.
+    pub standing: Standing,
     /// Sales of the last 30 days.
     pub last_30_days: SalesSum,
     /// Sales of the last 365 days.
     pub last_365_days: SalesSum,
-    /// The balances of the wallet.
-    pub balances: Balances,
     /// The next earnings that become available.
     pub next_release: Option<Release>,
     /// Earnings by month, earliest first.
@@ -88,12 +80,19 @@ pub struct Business {
     pub gate: BrowseGate,
 }
 
+impl Business {
+    /// Whether the market does not know how to pay the vendor, which has earnings, or offers something.
+    pub const fn lacks_payout_setup(&self) -> bool {
+        let Standing { balances, listed, has_payout_setup, .. } = self.standing;
+        !has_payout_setup && (balances.available.0 > 0 || balances.pending.0 > 0 || listed > 0)
+    }
+}
+
 /// Returns what waits for the vendor.
 pub fn attention(reader: &Reader, vendor: &Vendor) -> Result<Attention> {
     use store::vendor_attention as rows;
     let (team, now) = (vendor.team_row_id(), reader.now);
     let stalled_before = now.plus_seconds(-STALLED_AFTER_HOURS * 3_600);
-    let incomplete = rows::count_incomplete_assets(reader.rows, team)?;
     Ok(Attention {
         deliveries: First::read(|limit| rows::list_due_deliveries(reader.rows, team, limit))?,
         offers: First::read(|limit| rows::list_waiting_offers(reader.rows, team, limit))?,
@@ -104,24 +103,21 @@ pub fn attention(reader: &Reader, vendor: &Vendor) -> Result<Attention> {
             rows::list_stalled_uploads(reader.rows, team, (stalled_before, now), limit)
         })?,
         kinds: rows::list_retiring_kinds(reader.rows, team)?,
-        incomplete,
     })
 }
 
 /// Returns how the business of the vendor goes.
 pub fn business(reader: &Reader, vendor: &Vendor) -> Result<Business> {
     let (team, now) = (vendor.team_row_id(), reader.now);
-    let (listed, listed_value) = store::vendor_attention::listed_value(reader.rows, team)?;
+    let standing = store::vendor_attention::find_standing(reader.rows, team)?;
     let (last_30_days, last_365_days) =
         store::vendor_attention::sum_sales(reader.rows, team, now.plus_days(-30), now.plus_days(-365))?;
     let published = reader.index.active_count(team.0 as u64)?;
     let required = reader.settings.browse_gate.required_published;
     Ok(Business {
-        listed,
-        listed_value,
+        standing,
         last_30_days,
         last_365_days,
-        balances: store::wallet::balances(reader.rows, team)?,
         next_release: store::money_summaries::releases(reader.rows, team, now)?.into_iter().next(),
         by_month: money_summaries::earnings_by_month(reader, vendor, MONTHS)?,
         gate: BrowseGate::new(vendor.team(), published, required),

@@ -206,6 +206,7 @@ impl Sending {
         };
         market.write_freeing(Requester::process(), record).await?;
         for attempt in self.ended.drain(..) {
+            market.attempts().count_webhook(&attempt.result);
             self.slots.end(attempt.delivery);
         }
         Ok(())

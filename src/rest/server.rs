@@ -19,6 +19,7 @@ use crate::{
         error_layer,
         in_process::InProcessRoutes,
         limits::{self, RateLimits},
+        monitoring::Monitor,
         problem::ApiError,
         request_id,
         responses::{compression, etag, spool},
@@ -45,7 +46,7 @@ impl ServerBuilder {
     /// Creates a server with the routes of `app`. `base_url` is what [`super::base_url`] returns for the
     /// server.
     pub fn new(app: &App, market: Market, base_url: &str) -> ServerBuilder {
-        let limits = ServerLimits::new(&market);
+        let limits = ServerLimits::new(&market, app.operations());
         ServerBuilder::with_limits(app, market, base_url, limits)
     }
 
@@ -65,7 +66,7 @@ impl ServerBuilder {
     /// Like [`ServerBuilder::new`], for layers above that serve a market without its routes: responses contain no links
     /// to bundles, which nothing would serve.
     pub fn without_routes(app: &App, market: Market, base_url: &str) -> ServerBuilder {
-        let limits = ServerLimits::new(&market);
+        let limits = ServerLimits::new(&market, app.operations());
         let served = Arc::new(ServedMarket::without_server(market, base_url));
         ServerBuilder {
             app: app.clone(),
@@ -90,6 +91,11 @@ impl ServerBuilder {
     /// Returns the limits, for servers that share them.
     pub fn limits(&self) -> ServerLimits {
         self.limits.clone()
+    }
+
+    /// Returns what watches the server.
+    pub fn monitor(&self) -> Arc<Monitor> {
+        Arc::new(Monitor::new(Arc::clone(&self.served), self.limits()))
     }
 
     /// Returns the market that is served.
@@ -153,7 +159,7 @@ impl ServerBuilder {
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
         let budgets = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
         let trust_forwarded_for = settings.limits.trust_forwarded_for;
-        let ServerLimits { capacity, transfers, .. } = self.limits;
+        let ServerLimits { capacity, transfers, counts, .. } = self.limits;
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
         let sandbox = self.app.apis().into_iter().find(|api| api.is_sandbox());
@@ -173,7 +179,8 @@ impl ServerBuilder {
             .around(move |inner, request| cors.clone().layer(inner, request))
             .around(move |inner, request| trusted_sources::layer(sources.clone(), inner, request))
             .around(move |inner, request| {
-                request_id::layer(Arc::clone(&clock), trust_forwarded_for, inner, request)
+                let counts = Some(Arc::clone(&counts));
+                request_id::layer(Arc::clone(&clock), trust_forwarded_for, counts, inner, request)
             })
             .boxed()
     }

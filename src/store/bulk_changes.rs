@@ -132,6 +132,92 @@ pub fn select_matches(writer: &Writer, change: BulkChangeRowId, query: &Query) -
     Ok(writer.execute(&sql, rusqlite::params_from_iter(parameters))? as u64)
 }
 
+/// Assets that are chosen for a change.
+#[derive(Debug)]
+pub enum ChosenAssets {
+    /// Those of a team with these IDs.
+    Ids(TeamRowId, BTreeSet<Uuid>),
+    /// All that match a query.
+    Matching(Box<Query>),
+}
+
+impl ChosenAssets {
+    /// Returns a statement for their row IDs with its parameters.
+    fn sql(&self) -> Result<(String, Vec<Value>)> {
+        Ok(match self {
+            ChosenAssets::Ids(team, ids) => {
+                let sql = "SELECT a.id AS asset FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value)
+                     WHERE a.team = ? AND a.deleted_at IS NULL";
+                (sql.to_owned(), vec![Value::Text(ids_json(ids)?), Value::Integer(team.0)])
+            }
+            ChosenAssets::Matching(query) => {
+                let (condition, values) = query.condition_parts();
+                (format!("SELECT i.asset FROM inventory i WHERE {condition}"), values)
+            }
+        })
+    }
+}
+
+/// A field that a change edits, with its new value if all assets get the same.
+#[derive(Clone, Copy, Debug)]
+pub enum EditedField<'v> {
+    /// The domain tags.
+    DomainTags,
+    /// The description.
+    Description(Option<&'v str>),
+    /// The price in cents.
+    Price(Option<i64>),
+}
+
+/// Returns an asset of each set of chosen assets that are alike in what an edit of a field depends on, with the number of assets in
+/// the set.
+pub fn count_alike(
+    reader: &Reader,
+    chosen: &ChosenAssets,
+    field: &EditedField,
+) -> Result<Vec<(AssetRowId, u64)>> {
+    let (assets, values) = chosen.sql()?;
+    let text = |text: Option<&str>| text.map_or(Value::Null, |text| Value::Text(text.to_owned()));
+    let (value, name, new) = match field {
+        EditedField::DomainTags => ("iif(? IS NULL, a.domain_tags, NULL)", "domain_tags", Value::Null),
+        EditedField::Description(description) => ("a.description IS ?", "description", text(*description)),
+        EditedField::Price(cents) => {
+            ("a.price_cents IS ?", "price_usd", cents.map_or(Value::Null, Value::Integer))
+        }
+    };
+    let sql = format!(
+        "SELECT min(a.id), count(*),
+             a.kind, {value} AS value, json_type(a.locked_fields, '$.{name}') IS NOT NULL AS is_locked
+         FROM ({assets}) c CROSS JOIN assets a ON a.id = c.asset GROUP BY 3, 4, 5 ORDER BY 1"
+    );
+    let parameters = std::iter::once(new).chain(values);
+    reader.query_all(&sql, rusqlite::params_from_iter(parameters), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Returns the first of the chosen assets, in order of creation.
+pub fn list_first(reader: &Reader, chosen: &ChosenAssets, limit: usize) -> Result<Vec<Asset>> {
+    let (assets, mut values) = chosen.sql()?;
+    values.push(Value::Integer(limit as i64));
+    let sql = format!(
+        "SELECT {} FROM (SELECT asset FROM ({assets}) ORDER BY asset LIMIT ?) c CROSS JOIN assets a ON a.id = c.asset {}
+         ORDER BY c.asset",
+        asset_rows::COLUMNS.concat(),
+        asset_rows::JOINS
+    );
+    reader.query_all(&sql, rusqlite::params_from_iter(values), asset_rows::read_asset)
+}
+
+/// Returns the assets with these row IDs.
+pub fn list_by_row_id(reader: &Reader, assets: &[AssetRowId]) -> Result<Vec<Asset>> {
+    let sql = format!(
+        "SELECT {} FROM json_each(?1) j CROSS JOIN assets a ON a.id = j.value {}",
+        asset_rows::COLUMNS.concat(),
+        asset_rows::JOINS
+    );
+    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
+    reader.query_all(&sql, [row::to_json(&ids)?], asset_rows::read_asset)
+}
+
 fn ids_json(ids: &BTreeSet<Uuid>) -> Result<String> {
     row::to_json(&ids.iter().map(|id| id.simple().to_string()).collect::<Vec<_>>())
 }

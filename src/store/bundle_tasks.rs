@@ -9,6 +9,7 @@ use super::{Reader, bundles::LastRows, row};
 use crate::{
     domain::{
         row_ids::{AssetRowId, TasksetRowId},
+        teams::TeamRowId,
         time::Timestamp,
     },
     error::{Error, Result},
@@ -81,6 +82,34 @@ pub fn find_source(reader: &Reader, asset: AssetRowId) -> Result<TaskSource> {
         (None, Some(taskset)) => TaskSource::Tasksets(vec![taskset]),
         (None, None) => TaskSource::Tasksets(reader.query_all(BUNDLE, [asset], |row| row.get(0))?),
     })
+}
+
+/// Tasksets of an asset `a`: its own, or those of a bundle.
+const TASKSETS_OF_ASSET: &str = "SELECT a.taskset AS taskset WHERE a.taskset IS NOT NULL
+     UNION ALL SELECT b.taskset FROM bundle_tasksets b WHERE b.asset = a.id";
+
+/// Returns the numbers of tasks of those of these assets that belong to a team. A task is one.
+pub fn count_of_assets(reader: &Reader, team: TeamRowId, assets: &[Uuid]) -> Result<Vec<(Uuid, u64)>> {
+    let sql = format!(
+        "SELECT a.uuid, iif(a.task_version IS NULL,
+             (SELECT coalesce(sum(t.tasks), 0) FROM ({TASKSETS_OF_ASSET}) s JOIN tasksets t ON t.id = s.taskset), 1)
+         FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value) WHERE a.team = ?2 AND a.deleted_at IS NULL"
+    );
+    let ids: Vec<String> = assets.iter().map(|id| id.simple().to_string()).collect();
+    reader.query_all(&sql, (row::to_json(&ids)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Returns which of these pairs of the ID of a team's asset and that of a task are of an asset that has the task.
+pub fn list_had(reader: &Reader, team: TeamRowId, pairs: &[(Uuid, Uuid)]) -> Result<Vec<(Uuid, Uuid)>> {
+    let sql = format!(
+        "SELECT a.uuid, k.uuid FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value ->> 0)
+             JOIN tasks k ON k.uuid = unhex(j.value ->> 1)
+         WHERE a.team = ?2 AND a.deleted_at IS NULL AND k.deleted_at IS NULL
+             AND (a.task_version IS NOT NULL OR k.taskset IN ({TASKSETS_OF_ASSET}))"
+    );
+    let hex = |id: &Uuid| id.simple().to_string();
+    let pairs: Vec<[String; 2]> = pairs.iter().map(|(asset, task)| [hex(asset), hex(task)]).collect();
+    reader.query_all(&sql, (row::to_json(&pairs)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 const COLUMNS: &str =

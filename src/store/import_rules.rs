@@ -263,6 +263,7 @@ fn json(table: &str, column: &str) -> Option<Accepts> {
         | ("webhook_deliveries", "body") => is_json::<Object>,
         ("assets", "environment") => is_json::<Environment>,
         ("assets", "languages") => is_json::<BTreeMap<String, u64>>,
+        ("data_structures", "file_sizes") => is_json::<Vec<u64>>,
         ("assets", "locked_fields") => is_json::<FieldLocks>,
         ("assets", "robotics") => is_json::<Robotics>,
         ("bulk_changes", "action") => is_json::<BulkAction>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rusqlite::types::Value;
 use uuid::Uuid;
 
 use super::{Reader, Writer, asset_rows, index_queue, inventory::Query, row};
@@ -131,7 +132,7 @@ impl<'w> Candidates<'w> {
                  AND i.asset NOT IN (SELECT a.id FROM json_each(?) j JOIN assets a ON a.uuid = unhex(j.value))"
         );
         let excluded: Vec<String> = excluded.iter().map(|id| id.simple().to_string()).collect();
-        values.push(rusqlite::types::Value::Text(row::to_json(&excluded)?));
+        values.push(Value::Text(row::to_json(&excluded)?));
         self.writer.execute(&sql, rusqlite::params_from_iter(values))?;
         Ok(())
     }
@@ -151,12 +152,7 @@ impl<'w> Candidates<'w> {
         let sql = format!("SELECT reason, asset FROM ({REASONS}) WHERE reason < 3 ORDER BY asset");
         let closed_kinds = row::to_json(target.closed_kinds)?;
         self.writer.query_all(&sql, target.parameters(&closed_kinds), |row| {
-            let reason = match row.get(0)? {
-                0_i64 => AttachSkip::AlreadyAttached,
-                1 => AttachSkip::Deprecated,
-                _ => AttachSkip::NotListable,
-            };
-            Ok((reason, row.get(1)?))
+            Ok((read_reason(row)?.unwrap_or(AttachSkip::NotListable), row.get(1)?))
         })
     }
 
@@ -189,6 +185,47 @@ impl<'w> Candidates<'w> {
         }
         Ok(attached)
     }
+}
+
+/// Reads a reason of [`REASONS`]; `None` if the asset can be attached.
+fn read_reason(row: &rusqlite::Row) -> rusqlite::Result<Option<AttachSkip>> {
+    Ok(match row.get(0)? {
+        0_i64 => Some(AttachSkip::AlreadyAttached),
+        1 => Some(AttachSkip::Deprecated),
+        2 => Some(AttachSkip::NotListable),
+        _ => None,
+    })
+}
+
+/// Returns how many of the assets that match a query could be attached to a listing, and the others in order of creation, each with
+/// the reason.
+pub fn preview(
+    reader: &Reader,
+    query: &Query,
+    target: &Target,
+) -> Result<(u64, Vec<(AttachSkip, AssetRowId)>)> {
+    let (condition, values) = query.condition_parts();
+    // The parameters of the target come first, so that those of the condition follow them.
+    let sql = format!(
+        "WITH target AS (SELECT ?1, ?2, ?3, ?4), candidates AS (SELECT i.asset FROM inventory i WHERE {condition})
+         SELECT reason, asset FROM ({REASONS}) ORDER BY asset"
+    );
+    let parameters = [
+        Value::Integer(target.listing.0),
+        Value::Text(row::to_json(target.closed_kinds)?),
+        Value::Integer(target.team.0),
+        Value::Integer(target.only_linked_codebases.into()),
+    ];
+    let parameters = rusqlite::params_from_iter(parameters.into_iter().chain(values));
+    let (mut possible, mut refused) = (0, Vec::new());
+    reader.for_each_row(&sql, parameters, |row| {
+        match read_reason(row)? {
+            Some(reason) => refused.push((reason, row.get(1)?)),
+            None => possible += 1,
+        }
+        Ok(())
+    })?;
+    Ok((possible, refused))
 }
 
 /// Whether an asset is attached to a listing.

@@ -283,6 +283,11 @@ pub fn set_review_feedback(writer: &Writer, row_id: ListingRowId, feedback: Opti
     Ok(())
 }
 
+/// Returns what the platform told the vendor when it last asked for changes or rejected a listing.
+pub fn find_review_feedback(reader: &Reader, row_id: ListingRowId) -> Result<Option<String>> {
+    reader.query_one("SELECT review_feedback FROM listings WHERE id = ?1", [row_id], |row| row.get(0))
+}
+
 /// Returns the ID of the listing with a featured place.
 pub fn find_featured(reader: &Reader, place: u32) -> Result<Option<Uuid>> {
     reader.query_first("SELECT uuid FROM listings WHERE featured = ?1", [place], |row| row.get(0))

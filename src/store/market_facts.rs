@@ -3,7 +3,10 @@
 use super::{Reader, row};
 use crate::{
     config::QuotaSettings,
-    domain::{jobs::JobState, time::Timestamp},
+    domain::{
+        jobs::{JobKind, JobState},
+        time::Timestamp,
+    },
     error::Result,
 };
 
@@ -74,4 +77,45 @@ pub fn used_up_quotas(reader: &Reader, quotas: &QuotaSettings) -> Result<Vec<(&'
         reader.query_one(SQL, parameters, |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
     let used_up = limits.into_iter().zip(counts).filter(|(_, count)| *count > 0);
     Ok(used_up.map(|((quota, limit), count)| (quota, limit, count)).collect())
+}
+
+/// The number of jobs of a kind in a state.
+#[derive(Clone, Debug)]
+pub struct JobKindCount {
+    /// The kind.
+    pub kind: JobKind,
+    /// The number, and the earliest time as in [`JobCount`].
+    pub counted: JobCount,
+}
+
+/// Returns the number of jobs of each kind in each state that some have.
+pub fn count_jobs_by_kind(reader: &Reader) -> Result<Vec<JobKindCount>> {
+    const SQL: &str =
+        "SELECT iif(leased_until IS NULL, 'waiting', 'running') AS state, count(*), min(run_after), kind
+         FROM jobs GROUP BY 1, 4
+         UNION ALL SELECT state, count(*), min(ended_at), kind FROM ended_jobs GROUP BY 1, 4";
+    reader.query_all(SQL, [], |row| {
+        let counted =
+            JobCount { state: row::string_enum(row, 0)?, count: row.get(1)?, oldest_at: row::time(row, 2)? };
+        Ok(JobKindCount { kind: row::string_enum(row, 3)?, counted })
+    })
+}
+
+/// Returns the number of deliveries to webhooks that are pending, and the earliest time at which one is due.
+pub fn pending_deliveries(reader: &Reader) -> Result<(u64, Option<Timestamp>)> {
+    const SQL: &str = "SELECT count(*), min(next_attempt_at) FROM webhook_deliveries
+         INDEXED BY pending_webhook_deliveries WHERE next_attempt_at IS NOT NULL";
+    reader.query_one(SQL, [], |row| Ok((row.get(0)?, row::optional_time(row, 1)?)))
+}
+
+/// Returns the size in bytes of the uploads of all teams, stored and planned.
+pub fn upload_bytes(reader: &Reader) -> Result<u64> {
+    reader.query_one("SELECT coalesce(sum(upload_bytes), 0) FROM team_usage", [], |row| row.get(0))
+}
+
+/// Whether the schema of the database is that of this program. Another version of the program may have changed it.
+pub fn is_schema_current(reader: &Reader) -> Result<bool> {
+    let version: usize =
+        reader.query_one("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))?;
+    Ok(version == super::migrations::latest_version())
 }

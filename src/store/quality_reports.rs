@@ -42,6 +42,17 @@ pub struct QualityReport {
     pub environment_checks: u32,
 }
 
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// ID of the run.
+    pub run: Uuid,
+    /// ID and title of the listing that the run checks; `None` if it checks an asset.
+    pub listing: Option<(Uuid, String)>,
+    /// The check.
+    pub check: CheckRow,
+}
+
 /// Returns a page of the runs of a team's listings and assets, newest first.
 pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) -> Result<Vec<QualityReport>> {
     // The inner query selects the page first, so that only the checks of its runs are read.
@@ -136,20 +147,23 @@ pub fn findings_by_check(reader: &Reader, team: TeamRowId) -> Result<Vec<FoundBy
 }
 
 /// Returns the findings of a check in the latest runs of a team, newest first: the IDs of the runs, with the checks.
-pub fn findings_of_check(
-    reader: &Reader,
-    team: TeamRowId,
-    key: &str,
-    limit: usize,
-) -> Result<Vec<(Uuid, CheckRow)>> {
+pub fn findings_of_check(reader: &Reader, team: TeamRowId, key: &str, limit: usize) -> Result<Vec<Finding>> {
     let sql = format!(
-        "SELECT {}, (SELECT r.uuid FROM quality_runs r WHERE r.id = c.run) AS run_uuid {}
+        "SELECT {}, (SELECT r.uuid FROM quality_runs r WHERE r.id = c.run) AS run_uuid,
+             (SELECT l.uuid FROM quality_runs r JOIN listings l ON l.id = r.listing WHERE r.id = c.run) AS listing_uuid,
+             (SELECT l.title FROM quality_runs r JOIN listings l ON l.id = r.listing WHERE r.id = c.run) AS listing_title {}
          WHERE c.run IN ({LATEST_RUNS}) AND c.status IN ('failed', 'error') AND c.key = ?3
          ORDER BY c.id DESC LIMIT ?4",
         quality_checks::CHECK_COLUMNS,
         quality_checks::CHECK_TABLES
     );
     reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS, key, limit as i64), |row| {
-        Ok((row.get("run_uuid")?, quality_checks::read_check(row)?))
+        let listing: Option<Uuid> = row.get("listing_uuid")?;
+        let title: Option<String> = row.get("listing_title")?;
+        Ok(Finding {
+            run: row.get("run_uuid")?,
+            listing: listing.zip(title),
+            check: quality_checks::read_check(row)?,
+        })
     })
 }

@@ -3,21 +3,48 @@
 //! `derived_id(seed, row)` is the ID of a row where one statement inserts rows for many teams. It is derived from an ID of
 //! the market's clock, so it is as reproducible as that one, and unique like it.
 //!
+//! `median(number)` is the median of whole numbers, rounded; null without any.
+//!
 //! `contains_text(text, part)` is whether a text contains another one, compared by the key by which text is found.
 
 use marketplace_text::search_key;
-use rusqlite::{Connection, functions::FunctionFlags};
+use rusqlite::{
+    Connection, Result,
+    functions::{Aggregate, Context, FunctionFlags},
+};
 use uuid::Uuid;
 
+use crate::domain::aggregation::Statistics;
+
 /// Makes the functions known to a connection.
-pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn register(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection
         .create_scalar_function("derived_id", 2, flags, |call| Ok(derived_id(&call.get(0)?, call.get(1)?)))?;
+    connection.create_aggregate_function("median", 1, flags, Median)?;
     connection.create_scalar_function("contains_text", 2, flags, |call| {
         let (text, part) = (call.get_raw(0).as_str_or_null()?, call.get_raw(1).as_str_or_null()?);
         Ok(contains_text(text.unwrap_or_default(), part.unwrap_or_default()))
     })
+}
+
+/// The function `median`. It keeps all numbers of a group.
+struct Median;
+
+impl Aggregate<Vec<i64>, Option<i64>> for Median {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<i64>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, call: &mut Context<'_>, numbers: &mut Vec<i64>) -> Result<()> {
+        numbers.extend(call.get::<Option<i64>>(0)?);
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, numbers: Option<Vec<i64>>) -> Result<Option<i64>> {
+        let statistics = Statistics::of(numbers.unwrap_or_default());
+        Ok(statistics.map(|statistics| statistics.median.round() as i64))
+    }
 }
 
 /// Whether a text contains another one.
@@ -33,6 +60,20 @@ fn derived_id(seed: &Uuid, row: i64) -> Uuid {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn median_is_that_of_each_group() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        let sql = "SELECT median(column2) FROM (VALUES (1, 5), (1, NULL), (1, -1), (1, 7), (2, 1), (2, 4), (3, NULL))
+             GROUP BY column1 ORDER BY column1";
+        let mut statement = connection.prepare(sql).unwrap();
+        let medians: Vec<Option<i64>> =
+            statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_>>().unwrap();
+        assert_eq!(medians, [Some(5), Some(3), None]);
+        let of_nothing = "SELECT median(1) WHERE FALSE";
+        assert_eq!(connection.query_row(of_nothing, [], |row| row.get::<_, Option<i64>>(0)).unwrap(), None);
+    }
 
     #[test]
     fn text_contains_its_parts_in_any_case() {

@@ -29,12 +29,12 @@ pub(super) enum ColumnKind {
     Blob,
 }
 
-/// Returns all tables with rows of the market, by name: not those of SQLite, and not the sessions of people, which stay on this
-/// machine.
+/// Returns all tables with rows of the market, by name: not those of SQLite, and not the sessions of people and what the operator
+/// tells them, which stay on this machine.
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     const SQL: &str = r"SELECT name, wr FROM pragma_table_list
          WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-             AND name <> 'sessions'
+             AND name NOT IN ('announcement', 'maintenance', 'sessions')
          ORDER BY name";
     let mut statement = connection.prepare(SQL)?;
     let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::{Reader, row, wallet::Balances};
 use crate::{
     domain::{
         assets::Kind, listings::ReviewStatus, money::Cents, quality_runs::RunStatus, stages::Stage,
@@ -276,17 +276,45 @@ pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Ret
     })
 }
 
-/// Returns the number of the vendor's assets that lack a required field.
-pub fn count_incomplete_assets(reader: &Reader, vendor: TeamRowId) -> Result<u64> {
-    const SQL: &str = "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND stage = ?2";
-    reader.query_one(SQL, (vendor, Stage::Incomplete as i64), |row| row.get(0))
+/// Where a vendor is now.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    /// The balances of its wallet.
+    pub balances: Balances,
+    /// Number of its published listings.
+    pub listed: u64,
+    /// Sum of their prices.
+    pub listed_value: Cents,
+    /// Number of its assets that lack a required field.
+    pub incomplete: u64,
+    /// Whether it has stated how it is paid.
+    pub has_payout_setup: bool,
 }
 
-/// Returns the number of the vendor's published listings, and the sum of their prices.
-pub fn listed_value(reader: &Reader, vendor: TeamRowId) -> Result<(u64, Cents)> {
-    const SQL: &str = "SELECT count(*), coalesce(sum(price_cents), 0) FROM listings
-         WHERE team = ?1 AND catalog_status = 'published'";
-    reader.query_one(SQL, [vendor], |row| Ok((row.get(0)?, Cents(row.get(1)?))))
+/// Returns where a vendor is now.
+pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
+    const SQL: &str = "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
+             (SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND stage = ?2) AS incomplete,
+             t.payout_setup IS NOT NULL AS has_payout_setup
+         FROM teams t JOIN wallets w ON w.team = t.id,
+             (SELECT count(*) AS listed, coalesce(sum(price_cents), 0) AS value FROM listings
+              WHERE team = ?1 AND catalog_status = 'published') l
+         WHERE t.id = ?1";
+    reader.query_one(SQL, (vendor, Stage::Incomplete as i64), |row| {
+        let cents = |column: &str| row.get(column).map(Cents);
+        Ok(Standing {
+            balances: Balances {
+                credits: cents("credits_cents")?,
+                earned: cents("earned_cents")?,
+                pending: cents("pending_cents")?,
+                available: cents("available_cents")?,
+            },
+            listed: row.get("listed")?,
+            listed_value: cents("value")?,
+            incomplete: row.get("incomplete")?,
+            has_payout_setup: row.get("has_payout_setup")?,
+        })
+    })
 }
 
 /// Sales of a period.

@@ -54,6 +54,13 @@ impl Webhook {
     }
 }
 
+/// The condition that a webhook `w` fails: it was disabled since it does not accept events, or it is enabled, and an event that it
+/// has not accepted is going to be sent again.
+pub(super) const IS_FAILING: &str =
+    "(w.disabled_reason IN ('gone', 'failing') OR w.disabled_at IS NULL AND EXISTS (
+         SELECT 1 FROM webhook_deliveries d
+         WHERE d.webhook = w.id AND d.next_attempt_at IS NOT NULL AND d.failures > 0))";
+
 /// The columns of [`TABLES`] that [`read`] needs.
 pub(super) const COLUMNS: &str =
     "w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,

@@ -5,7 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use poem::http::Method;
 use serde_json::Value;
 
-use crate::{error::Code, string_enum::StringEnum, web::limits::Budget};
+use crate::{
+    error::Code,
+    string_enum::StringEnum,
+    web::{limits::Budget, request_counts::CountedOperation},
+};
+
+/// The name, as of an API, of the operations that several APIs have.
+const SHARED: &str = "catalog";
 
 /// The extension of an operation that names its error codes, by status.
 pub const ERROR_CODES: &str = "x-error-codes";
@@ -25,6 +32,8 @@ pub struct DocumentedOperation {
     pub id: String,
     /// The first API that has the operation.
     pub api: &'static str,
+    /// Whether several APIs have it.
+    pub is_shared: bool,
     /// The method.
     pub method: Method,
     /// The path, with the names of its parameters, such as `/v2/assets/{asset_id}`.
@@ -66,7 +75,8 @@ impl DocumentedOperations {
     fn add(&mut self, operation: DocumentedOperation) {
         let shape = (operation.method.clone(), segments(&operation.path).count());
         let same_shape = self.by_shape.entry(shape).or_default();
-        if same_shape.iter().any(|index| self.operations[*index].path == operation.path) {
+        if let Some(index) = same_shape.iter().find(|index| self.operations[**index].path == operation.path) {
+            self.operations[*index].is_shared = true;
             return;
         }
         same_shape.push(self.operations.len());
@@ -86,6 +96,16 @@ impl DocumentedOperations {
     /// Returns the operations with this ID.
     pub fn with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a DocumentedOperation> {
         self.operations.iter().filter(move |operation| operation.id == id)
+    }
+
+    /// Returns the operations by whose names requests are counted.
+    pub fn counted(&self) -> impl Iterator<Item = CountedOperation<'_>> {
+        self.operations.iter().map(|operation| CountedOperation {
+            api: if operation.is_shared { SHARED } else { operation.api },
+            operation: &operation.id,
+            method: &operation.method,
+            route: &operation.path,
+        })
     }
 
     /// Returns all operations, in the order of the documents.
@@ -119,6 +139,7 @@ impl DocumentedOperation {
         Some(DocumentedOperation {
             id: operation["operationId"].as_str()?.to_owned(),
             api,
+            is_shared: false,
             method: method.to_ascii_uppercase().parse().ok()?,
             path: path.to_owned(),
             outcomes,

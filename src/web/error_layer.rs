@@ -66,7 +66,7 @@ mod tests {
             .at("/not-found", failing_endpoint(|| NotFoundError.into()))
             .at("/panic", make_sync(|_| -> &str { panic!("/etc/{}", "secret") }));
         let client = TestClient::new(routes.around(layer).around(|inner, request| {
-            request_id::layer(Arc::new(crate::clock::Clock::System), false, inner, request)
+            request_id::layer(Arc::new(crate::clock::Clock::System), false, None, inner, request)
         }));
         let response = client.get(path).header("x-request-id", "r1").send().await;
         response.assert_header("x-request-id", "r1");

@@ -133,7 +133,8 @@ pub fn error_status(error: &Error) -> StatusCode {
         | Error::StorageFull { .. }
         | Error::BeingPrepared { .. }
         | Error::DatabaseLocked { .. }
-        | Error::IndexUnavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        | Error::IndexUnavailable { .. }
+        | Error::Maintenance { .. } => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 
@@ -230,6 +231,7 @@ pub fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         | Error::BeingPrepared { retry_seconds, .. }
         | Error::DatabaseLocked { retry_seconds }
         | Error::IndexUnavailable { retry_seconds, .. }
+        | Error::Maintenance { retry_seconds, .. }
         | Error::ResponseTimeout { retry_seconds } => {
             Some((header::RETRY_AFTER, HeaderValue::from(*retry_seconds)))
         }

@@ -3,7 +3,7 @@
 //! The log line has the route that matched, with the names of its parameters, such as
 //! `/v2/vendor/uploads/grants/{token}`, and the IDs among their values. It never has the path, which may contain a
 //! secret wherever a client mistyped it, or the query, which may contain search terms. It says who sent the request: the
-//! address of the client, the team, and the ID of the key. It also says how long the reads and writes of the request took,
+//! address of the client, whether it is a team, an operator, or somebody with a link, the team, and the ID of the key. It also says how long the reads and writes of the request took,
 //! and what it waited for.
 
 use std::{
@@ -26,7 +26,10 @@ use crate::{
     error::Error,
     http_server::client_network::client_address,
     market::{CostMeter, milliseconds},
-    web::problem,
+    web::{
+        problem,
+        request_counts::{EndedRequest, RequestCounts},
+    },
 };
 
 /// The header that carries the request ID, in requests and in responses.
@@ -57,6 +60,17 @@ struct LoggedCaller {
     team: Option<Arc<Team>>,
     /// `None` for a signed link.
     key_id: Option<Uuid>,
+}
+
+impl LoggedCaller {
+    /// Returns what kind of caller it is.
+    const fn kind(&self) -> &'static str {
+        match (&self.team, self.key_id) {
+            (Some(_), Some(_)) => "team",
+            (Some(_), None) => "link",
+            (None, _) => "operator",
+        }
+    }
 }
 
 /// The name of the world that a request is for, in the request's data.
@@ -139,15 +153,17 @@ impl RequestId {
     }
 }
 
-/// Middleware that assigns the request an ID and logs its outcome. `trust_forwarded_for` states whether a proxy recorded the
-/// address of the client.
+/// Middleware that assigns the request an ID, logs its outcome, and counts it. `trust_forwarded_for` states whether a proxy
+/// recorded the address of the client.
 pub async fn layer<E: Endpoint>(
     clock: Arc<Clock>,
     trust_forwarded_for: bool,
+    counts: Option<Arc<RequestCounts>>,
     inner: Arc<E>,
     mut request: Request,
 ) -> poem::Result<Response> {
     let started = Instant::now();
+    let _running = counts.as_ref().map(|counts| counts.begin());
     let id = RequestId::accept_or_generate(request.headers(), &clock);
     let method = request.method().clone();
     let client = client_address(&request, trust_forwarded_for);
@@ -159,13 +175,17 @@ pub async fn layer<E: Endpoint>(
     let mut response = inner.get_response(request).instrument(span).await;
     response.headers_mut().insert(HEADER, id.0.clone());
     let status = response.status().as_u16();
-    let (route, ids) =
-        logged.route.get().map_or((NO_ROUTE, ""), |(route, ids)| (route.as_ref(), ids.as_str()));
+    let matched = logged.route.get();
+    let (route, ids) = matched.map_or((NO_ROUTE, ""), |(route, ids)| (route.as_ref(), ids.as_str()));
+    let (duration, times) = (started.elapsed(), logged.cost.times());
+    if let Some(counts) = &counts {
+        let (method, route) = (&method, matched.map(|(route, _)| route.as_ref()));
+        counts.count(&EndedRequest { method, route, is_of_world: world.is_some(), status, duration, times });
+    }
     let caller = logged.caller.get();
     let team = caller.and_then(|caller| caller.team.as_ref());
     // A client may send any method.
     let method = if is_standard(&method) { method.as_str() } else { "other" };
-    let times = logged.cost.times();
     tracing::info!(
         request_id = id.as_str(),
         method,
@@ -173,11 +193,12 @@ pub async fn layer<E: Endpoint>(
         ids = Some(ids).filter(|ids| !ids.is_empty()),
         status,
         client = client.map(tracing::field::display),
+        caller = caller.map(LoggedCaller::kind),
         world = world.as_ref().map(|world| &*world.0),
         team_id = team.map(|team| tracing::field::display(team.id)),
         team = team.map(|team| team.name.as_str()),
         key_id = caller.and_then(|caller| caller.key_id).map(tracing::field::display),
-        milliseconds = milliseconds(started.elapsed()),
+        milliseconds = milliseconds(duration),
         slot_wait_ms = milliseconds(times.slot_wait),
         compute_wait_ms = milliseconds(times.compute_wait),
         read_wait_ms = milliseconds(times.read_wait),
@@ -195,7 +216,7 @@ pub async fn refuse(request: Request, error: Error) -> Response {
     let refusal = make_sync(move |request: Request| {
         problem::error_response(&error, RequestId::from_request(&request).as_str())
     });
-    let response = layer(Arc::new(Clock::System), false, Arc::new(refusal), request).await;
+    let response = layer(Arc::new(Clock::System), false, None, Arc::new(refusal), request).await;
     response.unwrap_or_else(poem::Error::into_response)
 }
 
@@ -236,7 +257,7 @@ mod tests {
     async fn safe_client_id_is_used_and_any_other_replaced() {
         let client = TestClient::new(
             make_sync(|request| RequestId::from_request(&request).as_str().to_owned())
-                .around(|inner, request| layer(Arc::new(Clock::System), false, inner, request)),
+                .around(|inner, request| layer(Arc::new(Clock::System), false, None, inner, request)),
         );
         let longest = "x".repeat(MAX_LENGTH);
         for client_id in ["a", "trace-01_b.C", &longest] {

@@ -9,6 +9,7 @@ mod examples;
 mod followed_events;
 mod mcp;
 mod money;
+mod monitoring;
 mod operator;
 mod regular_files;
 mod seeding;

@@ -17,6 +17,7 @@ mod listing_lifecycle;
 mod market_operations;
 mod mcp;
 mod money;
+mod monitoring;
 mod operator_api;
 mod opportunities;
 mod permissions;

@@ -77,6 +77,13 @@ pub enum BulkAction {
     Delete,
 }
 
+impl BulkActionKind {
+    /// Whether it edits a field of assets, so that what it changes is known before.
+    pub const fn edits_field(self) -> bool {
+        matches!(self, BulkActionKind::Tag | BulkActionKind::Describe | BulkActionKind::Price)
+    }
+}
+
 impl BulkAction {
     /// Returns what is done, without the parameters.
     pub const fn kind(&self) -> BulkActionKind {

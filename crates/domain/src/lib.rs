@@ -2,6 +2,7 @@
 
 pub mod aggregation;
 pub mod agreements;
+pub mod announcements;
 pub mod asset_filters;
 pub mod assets;
 pub mod browse;
@@ -22,6 +23,7 @@ pub mod estimations;
 pub mod events;
 pub mod excerpt;
 pub mod field_locks;
+pub mod figures;
 pub mod filters;
 pub mod grants;
 pub mod inventory;
@@ -72,4 +74,5 @@ pub mod uploads;
 pub mod webhook_messages;
 pub mod webhooks;
 pub mod withdrawals;
+pub mod written;
 pub mod zip_layout;

@@ -75,6 +75,9 @@ pub const FILE_NAME: TextRule = line(1, 255);
 /// Description, notes, or terms.
 pub const DESCRIPTION: TextRule = text(0, 20_000);
 
+/// What the operator announces on all pages of the web app, or says during maintenance.
+pub const ANNOUNCEMENT: TextRule = text(1, 1_000);
+
 /// An explanation for a team.
 pub const NOTE: TextRule = text(1, 2_000);
 

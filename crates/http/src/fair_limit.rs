@@ -89,6 +89,11 @@ impl<P: Copy + Eq + Hash> FairLimit<P> {
         permit.try_grow(amount).then_some(permit)
     }
 
+    /// Returns the total of what is held, and the maximum; 0 for no limit.
+    pub fn load(&self) -> (u64, u64) {
+        (self.0.held.lock().unwrap_or_else(PoisonError::into_inner).total, self.0.max)
+    }
+
     fn share(&self, holder: Holder<P>) -> u64 {
         match holder {
             Holder::Principal(_) => self.0.max_per_principal,

@@ -145,10 +145,6 @@ fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inpu
     let is_change = facts.deals.bid.is_some();
     let refusal = facts.refusal();
     let body = html! {
-        @match inputs {
-            Some(inputs) => (badges::refusal(inputs).unwrap_or_default()),
-            None => (fields::refusal(context)),
-        }
         div.decide {
             div.stack.wide {
                 (listed(context, facts))
@@ -167,6 +163,7 @@ fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inpu
             }
         }
     };
+    let body = html! { @if let Some(inputs) = inputs { (badges::refusal(inputs)) } (body) };
     Content::new(if is_change { "Change your bid" } else { "Make a bid" }, body)
         .with_note(html! { "Nothing is sent until you press the button at the end." })
         .below("Catalog", paths::CATALOG)

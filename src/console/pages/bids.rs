@@ -2,13 +2,18 @@
 
 use super::{bid_form, deals};
 use crate::{
-    console::prelude::*,
+    console::{
+        parts::about,
+        prelude::*,
+        questions::{Ask, Question},
+    },
     domain::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
         string_enum::StringEnum,
     },
-    operations::{offers, team_records},
+    market::Writer,
+    operations::{notifications, offers, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::TeamOffer},
 };
 
@@ -93,11 +98,12 @@ impl Page for Bid {
         let id = visit.id(0)?;
         let read = visit.read(move |reader, buyer| {
             let bid = team_records::find::<TeamOffer>(reader, buyer, id)?;
-            Ok((bid, offers::needs_confirmation(reader, buyer, id)?))
+            let notifications = notifications::list_about(reader, buyer, &[id], about::LIMIT)?;
+            Ok((bid, offers::needs_confirmation(reader, buyer, id)?, notifications))
         });
-        let (bid, needs_confirmation) = read.await?;
+        let (bid, needs_confirmation, notifications) = read.await?;
         let next_step = if needs_confirmation { confirmation(visit, &bid) } else { next_step(visit, &bid) };
-        let body = html! { (next_step) (facts(visit, &bid)) };
+        let body = html! { (next_step) (facts(visit, &bid)) (about::section(visit, &notifications)) };
         let content = Content::new(format!("Your bid of {}", text::money(bid.amount)), body)
             .with_note(html! { bdi.long { (bid.listing_title) } })
             .below("Bids", paths::BIDS)
@@ -196,44 +202,47 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
 /// The question before a bid is withdrawn.
 pub struct WithdrawBid;
 
-impl Page for WithdrawBid {
+impl Question for WithdrawBid {
     const PATH: &'static str = "/bids/{bid_id}/withdraw";
     const TITLE: &'static str = "Withdraw a bid";
     const BUDGET: Budget = Budget::Purchases;
+    const CHANGE: (&'static str, &'static str) = ("withdraw_offer", "offer");
+    const NOTICE: Notice = Notice::BidWithdrawn;
 
     type Access = Buyer;
+    type Subject = TeamOffer;
 
-    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let bid = visit.read(move |reader, buyer| team_records::find::<TeamOffer>(reader, buyer, id)).await?;
-        let amount = text::money(bid.amount);
-        let (keep, label) = (paths::bid(id), format!("Withdraw the bid of {amount}"));
+    fn find(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<TeamOffer> {
+        team_records::find(reader, buyer, id)
+    }
+
+    fn ask(_: &Context, bid: &TeamOffer) -> Ask {
+        let (amount, path) = (text::money(bid.amount), Self::next(bid.id));
         let lost = html! {
             p { "The vendor of " b.long { bdi { (bid.listing_title) } } " can then no longer accept it. You can make another bid, as \
                  long as the listing accepts bids; the vendor sees that one as new." }
         };
-        let body = html! {
-            @if bid.status == OfferStatus::Submitted { (fields::question(visit, &lost, ("danger primary", &label), &keep)) }
-            @else {
-                (fields::refusal(visit))
-                p { "This bid cannot be withdrawn any more. Its status: " (badge(bid.status)) }
-                div.row { a.button href=(visit.links.to(&keep)) { "Back to the bid" } }
-            }
-        };
-        let title = format!("Withdraw your bid of {amount}?");
-        Ok(Content::new(title, body).below("Bids", paths::BIDS).below(amount, paths::bid(id)).narrow().into())
+        let page = Content::new(format!("Withdraw your bid of {amount}?"), Markup::default());
+        Ask {
+            page: page.below("Bids", paths::BIDS).below(&amount, &path),
+            what: match bid.status {
+                OfferStatus::Submitted => {
+                    Ok((lost, "danger primary", format!("Withdraw the bid of {amount}")))
+                }
+                status => {
+                    Err(html! { "This bid cannot be withdrawn any more. Its status: " (badge(status)) })
+                }
+            },
+            leave: ("Back to the bid", path),
+        }
     }
-}
 
-impl FormPage for WithdrawBid {
-    async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let change = Change::new("withdraw_offer", "offer", id);
-        let withdrawn = changes::perform(visit, fields, change, move |writer, buyer| {
-            offers::withdraw(writer, buyer, Actor::Team, id)
-        });
-        withdrawn.await?;
-        Ok(Answer::done(&paths::bid(id), Notice::BidWithdrawn))
+    fn perform(writer: &mut Writer, buyer: &Buyer, id: Uuid) -> Result<()> {
+        offers::withdraw(writer, buyer, Actor::Team, id)
+    }
+
+    fn next(id: Uuid) -> String {
+        paths::bid(id)
     }
 }
 

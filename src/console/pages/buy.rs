@@ -143,7 +143,6 @@ fn first_possible(deals: &ListingDeals) -> ScopeMode {
 fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
     let title = &facts.deals.title;
     let body = html! {
-        (fields::refusal(context))
         div.decide {
             div.stack.wide {
                 (choosing(context, listing, facts))

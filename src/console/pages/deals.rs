@@ -2,7 +2,7 @@
 //! payments.
 
 use crate::{
-    console::{forms::Inputs, parts::fields::Choice, prelude::*},
+    console::{forms::Inputs, parts::fields::Choice, prelude::*, wording},
     domain::{
         money::Cents,
         purchases::{PayWith, PurchaseKind, ScopeMode},
@@ -43,12 +43,9 @@ pub fn reason(refused: &Error) -> String {
     }
 }
 
-/// Returns a reason as the team reads it: without the ID at its end, since the page links what it names.
+/// Returns a reason as the team reads it.
 pub fn plain(reason: &str) -> String {
-    let text = match reason.rsplit_once(": ") {
-        Some((text, id)) if Uuid::try_parse(id.trim_end_matches('.')).is_ok() => format!("{text}."),
-        _ => reason.to_owned(),
-    };
+    let text = wording::plain(reason);
     text.strip_prefix("The team ").map(|rest| format!("Your team {rest}")).unwrap_or(text)
 }
 

@@ -1,4 +1,4 @@
-//! The guide of the web app, for people.
+//! The guide of the web app, for people, with its contents at the top.
 
 use crate::{
     console::{parts::markdown, prelude::*},
@@ -8,8 +8,26 @@ use crate::{
 /// The guide, whose first line is its title.
 const GUIDE: &str = include_str!("../../../docs/console.md");
 
+/// What begins a section of the guide.
+const SECTION: &str = "\n## ";
+
 /// The page.
 pub struct Help;
+
+/// A section of the guide: its heading, and its text.
+struct Section<'g> {
+    heading: &'g str,
+    text: &'g str,
+}
+
+impl Section<'_> {
+    /// Returns the ID that links lead to.
+    fn id(&self) -> String {
+        let words = self.heading.split(|letter: char| !letter.is_ascii_alphanumeric());
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        format!("help-{}", words.join("-"))
+    }
+}
 
 impl Page for Help {
     const PATH: &'static str = paths::HELP;
@@ -18,13 +36,52 @@ impl Page for Help {
     type Access = Authenticated;
 
     async fn show(_: &Visit<Authenticated>) -> Result<Answer> {
-        // Screenshots show what is on the other pages.
-        let lines = GUIDE.lines().skip(1).filter(|line| !line.starts_with("!["));
-        // The page has the first heading, so the others are one level higher.
-        let raised =
-            |line: &'static str| line.strip_prefix('#').filter(|rest| rest.starts_with('#')).unwrap_or(line);
-        let text = lines.map(raised).collect::<Vec<_>>().join("\n");
-        let body = html! { div.prose { (markdown::render_document(&text)) } };
+        let (introduction, sections) = parts(GUIDE);
+        let body = html! {
+            div.prose { (document(introduction)) }
+            nav aria-labelledby="contents" {
+                h2 #contents { "Contents" }
+                ul.columns { @for section in &sections { li { a href={ "#" (section.id()) } { (section.heading) } } } }
+            }
+            @for section in &sections {
+                (tables::section(&section.id(), section.heading, &html! { div.prose { (document(section.text)) } }))
+            }
+        };
         Ok(Content::new(Self::TITLE, body).narrow().into())
+    }
+}
+
+/// Returns what precedes the first section of a guide, and its sections.
+fn parts(guide: &str) -> (&str, Vec<Section<'_>>) {
+    let (_, text) = guide.split_once('\n').unwrap_or_default();
+    let mut parts = text.split(SECTION);
+    let introduction = parts.next().unwrap_or_default();
+    let mut sections = Vec::new();
+    for part in parts {
+        let (heading, text) = part.split_once('\n').unwrap_or((part, ""));
+        sections.push(Section { heading, text });
+    }
+    (introduction, sections)
+}
+
+/// Renders a part of the guide. Screenshots show what is on the other pages.
+fn document(text: &str) -> Markup {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("![")).collect();
+    markdown::render_document(&lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guide_has_sections_with_different_ids() {
+        let (introduction, sections) = parts(GUIDE);
+        assert!(introduction.contains("/console") && sections.len() > 8, "{} sections", sections.len());
+        let mut ids: Vec<String> = sections.iter().map(Section::id).collect();
+        assert!(ids.contains(&"help-who-can-do-what".to_owned()), "{ids:?}");
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), sections.len());
     }
 }

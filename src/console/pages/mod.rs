@@ -32,7 +32,7 @@ mod start;
 mod wallet;
 mod world_clock;
 
-use super::page::PageRow;
+use super::{page::PageRow, questions};
 
 /// Returns the table of pages, in the order of the navigation.
 pub fn rows() -> Vec<PageRow> {
@@ -61,7 +61,7 @@ fn of_buyers() -> Vec<PageRow> {
         PageRow::action::<receipt_files::Prepare>(),
         PageRow::page::<bids::Bids>(),
         PageRow::page::<bids::Bid>(),
-        PageRow::form::<bids::WithdrawBid>(),
+        questions::row::<bids::WithdrawBid>(),
         PageRow::page::<opportunities::list::Opportunities>(),
         PageRow::form::<opportunities::compose::NewOpportunity>(),
         PageRow::page::<opportunities::detail::OpportunityPage>(),
@@ -108,8 +108,8 @@ fn of_vendors() -> Vec<PageRow> {
         PageRow::page::<own_listings::reviews::Rounds>(),
         PageRow::page::<selling::bids::ReceivedBids>(),
         PageRow::page::<selling::bids::ReceivedBid>(),
-        PageRow::form::<selling::bids::AcceptBid>(),
-        PageRow::form::<selling::bids::DeclineBid>(),
+        questions::row::<selling::bids::AcceptBid>(),
+        questions::row::<selling::bids::DeclineBid>(),
         PageRow::page::<selling::sales::Sales>(),
         PageRow::page::<selling::sale::SaleStatement>(),
         PageRow::page::<selling::earnings::Earnings>(),
@@ -121,7 +121,7 @@ fn of_vendors() -> Vec<PageRow> {
         PageRow::form::<requests::bid_form::BidOnProject>(),
         PageRow::page::<requests::bids::ProjectBids>(),
         PageRow::page::<requests::bids::ProjectBidPage>(),
-        PageRow::form::<requests::withdraw::WithdrawProjectBid>(),
+        questions::row::<requests::withdraw::WithdrawProjectBid>(),
         PageRow::form::<requests::deliver::Deliver>(),
         PageRow::page::<estimations::list::Estimations>(),
         PageRow::page::<estimations::quotes::Quotes>(),
@@ -141,10 +141,11 @@ fn of_vendors() -> Vec<PageRow> {
         PageRow::page::<adding::upload::UploadPage>(),
         PageRow::receiver::<adding::upload::UploadPart>(),
         PageRow::action::<adding::upload::CompleteUpload>(),
-        PageRow::form::<adding::upload::DiscardUpload>(),
+        questions::row::<adding::upload::DiscardUpload>(),
         PageRow::page::<adding::table::AddTable>(),
         PageRow::receiver::<adding::table::SendTable>(),
         PageRow::page::<adding::table::Template>(),
+        PageRow::page::<adding::reference::Reference>(),
         PageRow::form::<adding::tasks::AddTasks>(),
         PageRow::page::<asset::detail::AssetPage>(),
         PageRow::form::<asset::edit::EditAsset>(),
@@ -163,11 +164,12 @@ fn of_teams() -> Vec<PageRow> {
         PageRow::page::<wallet::entries::CreditEntries>(),
         PageRow::page::<wallet::entries::EarningsEntries>(),
         PageRow::page::<wallet::credit_purchases::CreditPurchases>(),
-        PageRow::form::<wallet::credit_purchases::CancelRequest>(),
+        questions::row::<wallet::credit_purchases::CancelRequest>(),
         PageRow::form::<wallet::buy_credits::BuyCredits>(),
         PageRow::page::<notifications::Notifications>(),
         PageRow::action::<notifications::MarkAllRead>(),
         PageRow::action::<notifications::MarkRead>(),
+        PageRow::action::<notifications::OpenNotification>(),
         PageRow::page::<settings::profile::Profile>(),
         PageRow::form::<settings::nda::Nda>(),
         PageRow::page::<settings::keys::Keys>(),
@@ -184,13 +186,13 @@ fn of_teams() -> Vec<PageRow> {
         PageRow::action::<settings::webhook::SwitchWebhook>(),
         PageRow::form::<settings::webhook_forms::ChangeWebhook>(),
         PageRow::form::<settings::webhook_forms::ReplaceSecret>(),
-        PageRow::form::<settings::webhook_forms::DeleteWebhook>(),
+        questions::row::<settings::webhook_forms::DeleteWebhook>(),
         PageRow::page::<settings::webhook::DeliveryPage>(),
         PageRow::action::<settings::webhook::Redeliver>(),
         PageRow::form::<selling::payout::PayoutSetup>(),
         PageRow::page::<settings::grants::Grants>(),
         PageRow::form::<settings::grants::NewGrant>(),
-        PageRow::form::<settings::grants::RevokeGrant>(),
+        questions::row::<settings::grants::RevokeGrant>(),
         PageRow::form::<world_clock::WorldClock>(),
         PageRow::action::<world_clock::SetMode>(),
     ]

@@ -8,7 +8,6 @@ use crate::{
         notifications::Notification,
         records::{Filters, pages::TeamPage},
     },
-    string_enum::StringEnum,
 };
 
 /// Path of the button that marks all notifications as read.
@@ -45,7 +44,7 @@ impl List for Notifications {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "state", label: "State", values: states },
-            ListFilter { name: "type", label: "About", values: types },
+            ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
         ]
     }
 
@@ -76,36 +75,27 @@ fn states() -> Vec<(&'static str, String)> {
     vec![("unread", "Unread".to_owned()), ("read", "Read".to_owned())]
 }
 
-fn types() -> Vec<(&'static str, String)> {
-    NotificationType::ALL.iter().map(|kind| (kind.as_str(), type_words(*kind))).collect()
-}
-
-/// Returns what a type of notification says, in the words of the pages.
-fn type_words(kind: NotificationType) -> String {
-    match kind {
-        NotificationType::OpportunityCancelled => "Opportunity canceled".to_owned(),
-        NotificationType::OfferReceived => "Bid received".to_owned(),
-        NotificationType::OfferAccepted => "Bid accepted".to_owned(),
-        NotificationType::OfferDeclined => "Bid declined".to_owned(),
-        NotificationType::OfferExpired => "Bid expired".to_owned(),
-        NotificationType::AssetTypeDeprecated => "Kind of asset deprecated".to_owned(),
-        NotificationType::PayoutSetupChanged => "Payout details changed".to_owned(),
-        other => text::words(other.as_str()),
-    }
-}
-
+/// Shows the title. That of an unread notification is a button, since opening what it is about marks it as read, which a link
+/// must not do.
 fn title(context: &Context, row: &Notification) -> Markup {
     let title = html! { bdi { @if row.is_read { (row.title) } @else { b { (row.title) } } } };
+    let open = || path_of(row.id, "open");
     html! {
         @match target(context, row) {
-            Some(path) => { a.long href=(context.links.to(&path)) { (title) } }
+            Some(path) if row.is_read => { a.long href=(context.links.to(&path)) { (title) } }
+            Some(_) => (fields::form_with_class(context, &open(), "row", &html! { button.link.long { (title) } })),
             None => { span.long { (title) } }
         }
     }
 }
 
+/// Returns the path of a button of a notification.
+fn path_of(id: Uuid, verb: &str) -> String {
+    format!("{}/{id}/{verb}", paths::NOTIFICATIONS)
+}
+
 fn state(context: &Context, row: &Notification) -> Markup {
-    let path = format!("{}/{}/read", paths::NOTIFICATIONS, row.id);
+    let path = path_of(row.id, "read");
     let label = html! { "Mark as read" span.out { ": " bdi { (row.title) } } };
     html! {
         @if row.is_read { (badges::badge(Tone::Neutral, "Read")) }
@@ -188,7 +178,8 @@ impl Action for MarkAllRead {
     type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        mark(visit, fields, None).await
+        mark(visit, fields, None).await?;
+        Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
     }
 }
 
@@ -203,11 +194,31 @@ impl Action for MarkRead {
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
-        mark(visit, fields, Some(id)).await
+        mark(visit, fields, Some(id)).await?;
+        Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
     }
 }
 
-async fn mark(visit: &Visit<Member>, fields: &Fields, id: Option<Uuid>) -> Result<Answer> {
+/// The button that opens what a notification is about, and marks it as read.
+pub struct OpenNotification;
+
+impl Action for OpenNotification {
+    const PATH: &'static str = "/notifications/{id}/open";
+    const TITLE: &'static str = "Open a notification";
+
+    type Access = Member;
+
+    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let read = move |reader: &Reader, member: &Member| team_records::find(reader, member, id);
+        let notification: Notification = visit.read(read).await?;
+        mark(visit, fields, Some(id)).await?;
+        let page = target(&visit.context, &notification);
+        Ok(Answer::Redirect(page.unwrap_or_else(|| paths::NOTIFICATIONS.to_owned())))
+    }
+}
+
+async fn mark(visit: &Visit<Member>, fields: &Fields, id: Option<Uuid>) -> Result<()> {
     let change = match id {
         Some(id) => Change::new("read_notification", "notification", id),
         None => Change::new("read_notifications", "team", visit.access.team().id),
@@ -216,8 +227,7 @@ async fn mark(visit: &Visit<Member>, fields: &Fields, id: Option<Uuid>) -> Resul
         let ids = id.map(|id| vec![id]);
         notifications::mark_read_by_team(writer, member, Actor::Team, ids.as_deref())
     });
-    mark.await?;
-    Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
+    mark.await.map(drop)
 }
 
 #[cfg(test)]

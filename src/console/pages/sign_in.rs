@@ -40,7 +40,7 @@ async fn respond(mut request: Request) -> poem::Result<Response> {
         return Ok(page::refuse_method(&request, &["GET", "HEAD", "POST"]));
     }
     if page::is_read(&request) {
-        return Ok(responses::respond_plain(&context, &content(&context, has_demo)));
+        return Ok(responses::respond_plain(&context, &content(&context, has_demo)).await);
     }
     if let Err(error) = same_origin::check(&request) {
         return Ok(refusals::response(&context, &error).await);
@@ -60,7 +60,7 @@ async fn respond(mut request: Request) -> poem::Result<Response> {
         Err(error) => {
             let (status, error) = as_problem(error);
             context.inputs = Inputs::refused(fields, &error);
-            Ok(responses::respond_plain(&context, &content(&context, has_demo).with_status(status)))
+            Ok(responses::respond_plain(&context, &content(&context, has_demo).with_status(status)).await)
         }
     }
 }
@@ -119,7 +119,6 @@ fn content(context: &Context, has_demo: bool) -> Content {
     };
     let hint = html! { "It starts with " code { "mkt_" } " and has the scope “console”." };
     let body = html! {
-        @if let Some(refused) = badges::refusal(&context.inputs) { (refused) }
         (form(&html! {
             (Field::secret("key", "Console key").required().hint(hint).show(&context.inputs))
             button.primary.big.full { "Sign in" }

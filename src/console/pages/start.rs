@@ -1,9 +1,6 @@
 //! The first page after signing in. It leads to what the visitor can do next.
 
-use crate::{
-    console::{parts::icons, prelude::*},
-    operations::access::Authenticated,
-};
+use crate::{console::prelude::*, operations::access::Authenticated};
 
 /// The page.
 pub struct Start;
@@ -16,7 +13,11 @@ impl Page for Start {
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let Some(team) = visit.team() else {
-            return Ok(Content::new("Operator", of_operators(&visit.context)).into());
+            return Ok(if visit.has_page(paths::OPERATOR_START) {
+                Answer::Redirect(paths::OPERATOR_START.to_owned())
+            } else {
+                Content::new("Operator", without_pages(&visit.context)).into()
+            });
         };
         if team.nda_accepted_at.is_none() {
             return Ok(Answer::Redirect(paths::NDA.to_owned()));
@@ -36,28 +37,9 @@ impl Page for Start {
     }
 }
 
-/// Lists that show what waits for an operator: path, its filter, and words.
-const WAITING: [(&str, &str, &str); 5] = [
-    ("/operator/listings", "stage=review", "Listings in review"),
-    ("/operator/purchases", "status=pending", "Purchases that wait for a payment"),
-    ("/operator/credit-purchases", "status=pending", "Requests for credits"),
-    ("/operator/withdrawals", "status=requested", "Withdrawals to pay"),
-    ("/operator/jobs", "state=failed", "Failed jobs"),
-];
-
-/// Returns what an operator starts with.
-fn of_operators(context: &Context) -> Markup {
-    let pages: Vec<&str> = context.pages.of(None).map(|page| page.path).collect();
-    if !pages.contains(&WAITING[0].0) {
-        let guide = context.links.outside("/guides/operator-api.md");
-        let advice = "This market serves no pages for operators. Commands on its machine do everything.";
-        return tables::empty("You have signed in as an operator", advice, Some(("Read about them", &guide)));
-    }
-    html! {
-        ul.todo { @for (path, filter, words) in WAITING { li {
-            @let (name, color) = Tone::Waiting.look();
-            span class=(color) { (icons::icon(name)) }
-            span { a href=(context.links.to(&format!("{path}?{filter}"))) { (words) } }
-        } } }
-    }
+/// Says what operators can do in a market that serves no pages for them.
+fn without_pages(context: &Context) -> Markup {
+    let guide = context.links.outside("/guides/operator-api.md");
+    let advice = "This market serves no pages for operators. Commands on its machine do everything.";
+    tables::empty("You have signed in as an operator", advice, Some(("Read about them", &guide)))
 }

@@ -82,7 +82,6 @@ impl Page for WorldClock {
             ("Clock", state),
         ];
         let body = html! {
-            (fields::refusal(&visit.context))
             (tables::facts(&facts))
             p {
                 "A world is a private copy of a market for trying things out. Its clock stands still until its owner moves it. Then \

@@ -56,19 +56,30 @@ pub fn message(tone: Tone, content: &Markup) -> Markup {
     html! { div class={ "flash " (color) } role=(role) { (icons::icon(name)) div { (content) } } }
 }
 
-/// Returns why a form was refused, with links to its fields.
-pub fn refusal(inputs: &Inputs) -> Option<Markup> {
-    inputs.is_refused().then(|| {
-        let problems = inputs.problems();
-        message(
-            Tone::Bad,
-            &html! {
-                @if let Some(reason) = inputs.message() { (reason) }
-                @if !problems.is_empty() {
-                    b { "Nothing was changed. " @if problems.len() == 1 { "One thing has to be corrected:" } @else { "These things have to be corrected:" } }
-                    ul { @for (field, problem) in problems { li { a href={ "#" (field) } { (problem) } } } }
-                }
-            },
-        )
-    })
+/// Returns why a form was refused, with links to its fields by their labels; nothing if none was. The fields must have been shown
+/// before.
+pub fn refusal(inputs: &Inputs) -> Markup {
+    if !inputs.is_refused() {
+        return Markup::default();
+    }
+    let problems = inputs.problems();
+    message(
+        Tone::Bad,
+        &html! {
+            @if let Some(reason) = inputs.message() { (reason) }
+            @if !problems.is_empty() {
+                b { "Nothing was changed. " @if problems.len() == 1 { "One thing has to be corrected:" } @else { "These things have to be corrected:" } }
+                ul { @for (field, problem) in &problems { li { (problem_of(inputs, field, problem)) } } }
+            }
+        },
+    )
+}
+
+fn problem_of(inputs: &Inputs, field: &str, problem: &str) -> Markup {
+    let Some(label) = inputs.label(field) else { return html! { (problem) } };
+    let link = html! { a href={ "#" (field) } { (label) } };
+    match problem.strip_prefix(&format!("{label} ")) {
+        Some(rest) => html! { (link) " " (rest) },
+        None => html! { (link) ": " (problem) },
+    }
 }

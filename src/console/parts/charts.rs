@@ -14,6 +14,9 @@ const HEIGHT: f64 = 200.0;
 /// Number of parts that the axis is divided into.
 const PARTS: i64 = 4;
 
+/// Maximum number of labels below the bars. If there are more bars, a label names the first one of several.
+const MAX_LABELS: usize = 12;
+
 /// A bar of a chart.
 #[derive(Clone, Debug)]
 pub struct Bar {
@@ -43,17 +46,36 @@ pub struct Chart<'c> {
 }
 
 impl Chart<'_> {
-    /// Shows the bars, in their order from left to right.
+    /// Shows the bars, in their order from left to right, and their numbers as a table.
     pub fn show(&self, bars: &[Bar]) -> Markup {
-        let top = top_of_axis(bars.iter().map(|bar| bar.value).max().unwrap_or_default(), self.unit);
-        let width = bars.len().max(1) * STEP;
-        let label = format!("{}. The numbers follow as a table.", self.title);
+        self.figure(bars, max_of(bars), &html! { details { summary { "As a table" } (self.table(bars)) } })
+    }
+
+    /// Shows the bars only, where one table has the numbers of several charts. The axis reaches to `max`, which these charts have in
+    /// common.
+    pub fn drawing(&self, bars: &[Bar], max: i64) -> Markup {
+        self.figure(bars, max, &html! {})
+    }
+
+    fn figure(&self, bars: &[Bar], max: i64, table: &Markup) -> Markup {
+        if bars.iter().all(|bar| bar.value == 0) {
+            return html! {
+                figure.chart {
+                    figcaption { b { (self.title) } @if !self.note.is_empty() { br; (self.note) } }
+                    p { "There is nothing to draw yet: all values are zero." }
+                    (table)
+                }
+            };
+        }
+        let top = top_of_axis(max, self.unit);
+        let bars_per_label = bars.len().div_ceil(MAX_LABELS).max(1);
+        let width = bars.len().next_multiple_of(bars_per_label).max(1) * STEP;
         html! {
             figure.chart {
                 figcaption { b { (self.title) } @if !self.note.is_empty() { br; (self.note) } }
                 div.plot {
                     div.y aria-hidden="true" { @for part in (0..=PARTS).rev() { span { ((self.tick)(top / PARTS * part)) } } }
-                    svg viewBox={ "0 0 " (width) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(label) {
+                    svg viewBox={ "0 0 " (width) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(self.alternative(bars)) {
                         @for part in 0..=PARTS {
                             @let y = HEIGHT / PARTS as f64 * part as f64;
                             line.grid x1="0" x2=(width) y1=(y) y2=(y) {}
@@ -64,11 +86,22 @@ impl Chart<'_> {
                                 height=(rounded(height)) { title { (bar.label) ": " ((self.text)(bar.value)) } }
                         }
                     }
-                    ol.x aria-hidden="true" { @for bar in bars { li { (bar.short) } } }
+                    ol.x.few[bars_per_label > 1] aria-hidden="true" { @for bar in bars.iter().step_by(bars_per_label) { li { (bar.short) } } }
                 }
-                details { summary { "As a table" } (self.table(bars)) }
+                (table)
             }
         }
+    }
+
+    /// Returns what the drawing shows, in words.
+    fn alternative(&self, bars: &[Bar]) -> String {
+        let highest = match bars.iter().rev().max_by_key(|bar| bar.value) {
+            Some(bar) if bar.value > 0 => {
+                format!(" The highest is {}: {}.", bar.label, (self.text)(bar.value))
+            }
+            _ => String::new(),
+        };
+        format!("{}.{highest} The numbers follow as a table.", self.title)
     }
 
     fn table(&self, bars: &[Bar]) -> Markup {
@@ -76,6 +109,41 @@ impl Chart<'_> {
         let row = |bar: &Bar| vec![html! { (bar.label) }, html! { ((self.text)(bar.value)) }];
         let rows: Vec<_> = bars.iter().map(row).collect();
         tables::table(self.title, &[Head::text(label), Head::number(value)], &rows)
+    }
+}
+
+/// Returns the largest value of bars.
+pub fn max_of(bars: &[Bar]) -> i64 {
+    bars.iter().map(|bar| bar.value).max().unwrap_or_default()
+}
+
+/// A bar beside a name, such as one of a ranking.
+#[derive(Clone, Debug)]
+pub struct NamedBar {
+    /// What it measures.
+    pub name: String,
+    /// Its value in words.
+    pub text: String,
+    /// Its value.
+    pub value: i64,
+}
+
+/// Shows bars below each other, each beside its name and with its value in words. The longest possible one has the value `top`.
+pub fn ranking(title: &str, note: &str, bars: &[NamedBar], top: i64) -> Markup {
+    let width = |bar: &NamedBar| (bar.value.max(0) as f64 / top.max(1) as f64 * 1_000.0).round();
+    html! {
+        figure.chart {
+            figcaption { b { (title) } @if !note.is_empty() { br; (note) } }
+            dl.facts { @for bar in bars {
+                dt { bdi { (bar.name) } }
+                dd {
+                    svg.bar viewBox="0 0 1000 8" preserveAspectRatio="none" role="img" aria-label={ (bar.name) ": " (bar.text) } {
+                        rect.c1 x="0" y="0" width=(width(bar)) height="8" {}
+                    }
+                    p.note aria-hidden="true" { (bar.text) }
+                }
+            } }
+        }
     }
 }
 
@@ -157,5 +225,24 @@ mod tests {
         let shown = chart.show(&[bar("Mar", 10_000), bar("Apr", -500)]).0;
         assert!(shown.contains(r#"<td class="num">$100.00</td>"#) && shown.contains("−$5.00"), "{shown}");
         assert!(shown.contains(r#"y="200" width="60" height="0""#), "negative: {shown}");
+        assert!(shown.contains("Earnings by month. The highest is Mar: $100.00."), "{shown}");
+    }
+
+    #[test]
+    fn labels_of_many_bars_are_those_of_some() {
+        let chart = Chart {
+            title: "Teams",
+            note: "",
+            heads: ["Day", "Teams"],
+            text: |value| value.to_string(),
+            tick: |value| value.to_string(),
+            unit: 1,
+        };
+        let bar = |number: i64| Bar { label: number.to_string(), short: format!("d{number}"), value: number };
+        let bars: Vec<Bar> = (0..31).map(bar).collect();
+        let shown = chart.drawing(&bars, max_of(&bars)).0;
+        assert_eq!(shown.matches("<li>").count(), 11, "{shown}");
+        assert!(shown.contains("<li>d30</li>") && shown.contains("viewBox=\"0 0 3300 200\""), "{shown}");
+        assert!(!shown.contains("<table"), "{shown}");
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{badges, icons};
+use super::icons;
 use crate::console::{
     forms::{Inputs, KEY_FIELD},
     visit::Context,
@@ -86,7 +86,7 @@ impl<'f> Field<'f> {
         self
     }
 
-    /// Makes browsers ask for a value.
+    /// Marks the field as one that needs a value, and makes browsers ask for it.
     #[must_use]
     pub const fn required(mut self) -> Field<'f> {
         self.is_required = true;
@@ -104,9 +104,10 @@ impl<'f> Field<'f> {
     pub fn show(&self, inputs: &Inputs) -> Markup {
         let Field { name, kind, value, is_required, max_length, .. } = self;
         let value = if *kind == Kind::Secret { "" } else { inputs.value(name, value) };
+        inputs.add_label(name, self.label);
         let (problem, hint) = (inputs.problem(name), &self.hint);
         let described = described_by(name, hint.is_some(), problem.is_some());
-        let invalid = problem.map(|_| "true");
+        let invalid = problem.as_ref().map(|_| "true");
         let (input_type, mode) = match kind {
             Kind::Day => ("date", None),
             Kind::Secret => ("password", None),
@@ -125,8 +126,13 @@ impl<'f> Field<'f> {
                     aria-invalid=[invalid] aria-describedby=[described.as_deref()];
             }
         };
-        labeled(name, self.label, hint.as_ref(), &control, problem)
+        labeled(name, (self.label, *is_required), hint.as_ref(), &control, problem.as_deref())
     }
+}
+
+/// Returns the mark of what needs a value; nothing for what does not.
+pub fn required_mark(is_required: bool) -> Markup {
+    html! { @if is_required { " " span.note { "required" } } }
 }
 
 /// Returns the IDs of what describes a field.
@@ -139,14 +145,14 @@ fn described_by(name: &str, has_hint: bool, has_problem: bool) -> Option<String>
 
 fn labeled(
     name: &str,
-    label: &str,
+    (label, is_required): (&str, bool),
     hint: Option<&Markup>,
     control: &Markup,
     problem: Option<&str>,
 ) -> Markup {
     html! {
         div.field {
-            label for=(name) { (label) }
+            label for=(name) { (label) (required_mark(is_required)) }
             @if let Some(hint) = hint { p.note id={ (name) "-h" } { (hint) } }
             (control)
             @if let Some(problem) = problem { (problem_of(name, problem)) }
@@ -156,7 +162,7 @@ fn labeled(
 
 /// Returns the problem with a field that is made elsewhere.
 pub fn problem(inputs: &Inputs, name: &str) -> Markup {
-    inputs.problem(name).map(|problem| problem_of(name, problem)).unwrap_or_default()
+    inputs.problem(name).map(|problem| problem_of(name, &problem)).unwrap_or_default()
 }
 
 fn problem_of(name: &str, problem: &str) -> Markup {
@@ -171,16 +177,18 @@ pub fn select<'a>(
     choices: impl IntoIterator<Item = (&'a str, String)>,
     chosen: &str,
 ) -> Markup {
+    inputs.add_label(name, label);
     let problem = inputs.problem(name);
     let described = described_by(name, false, problem.is_some());
+    let invalid = problem.as_ref().map(|_| "true");
     let control = html! {
-        select id=(name) name=(name) aria-invalid=[problem.map(|_| "true")] aria-describedby=[described.as_deref()] {
+        select id=(name) name=(name) aria-invalid=[invalid] aria-describedby=[described.as_deref()] {
             @for (value, text) in choices {
                 option value=(value) selected[inputs.is_chosen(name, value, value == chosen)] { (text) }
             }
         }
     };
-    labeled(name, label, None, &control, problem)
+    labeled(name, (label, false), None, &control, problem.as_deref())
 }
 
 /// A choice among few, each with a note.
@@ -196,21 +204,24 @@ pub struct Choice {
     pub amount: Option<String>,
 }
 
-/// Returns choices of which one is chosen, all visible. The first one has the ID that problems link.
+/// Returns choices of which one is chosen, all visible. The first one has the ID that problems link. If none is chosen at first,
+/// one must be.
 pub fn choices(inputs: &Inputs, name: &str, legend: &str, choices: &[Choice], chosen: &str) -> Markup {
+    inputs.add_label(name, legend);
     let problem = inputs.problem(name);
+    let is_required = chosen.is_empty();
     html! {
-        fieldset.stack.tight aria-describedby=[problem.map(|_| format!("{name}-p"))] {
-            legend.out { (legend) }
+        fieldset.stack.tight aria-describedby=[problem.as_ref().map(|_| format!("{name}-p"))] {
+            legend.out[!is_required] { (legend) (required_mark(is_required)) }
             @for (index, choice) in choices.iter().enumerate() {
                 label.choice {
-                    input type="radio" name=(name) value=(choice.value) id=[(index == 0).then_some(name)]
+                    input type="radio" name=(name) value=(choice.value) id=[(index == 0).then_some(name)] required[is_required]
                         checked[inputs.is_chosen(name, &choice.value, choice.value == chosen)];
                     span { (choice.text) span.note { (choice.note) } }
                     @if let Some(amount) = &choice.amount { b { (amount) } }
                 }
             }
-            @if let Some(problem) = problem { (problem_of(name, problem)) }
+            @if let Some(problem) = problem { (problem_of(name, &problem)) }
         }
     }
 }
@@ -223,32 +234,56 @@ pub fn checkboxes<'a>(
     values: impl IntoIterator<Item = (&'a str, String)>,
     is_checked: impl Fn(&str) -> bool,
 ) -> Markup {
+    boxes(inputs, name, (legend, false), values, is_checked)
+}
+
+/// Returns checkboxes of which at least one must be checked. The server says so if none is.
+pub fn required_checkboxes<'a>(
+    inputs: &Inputs,
+    name: &str,
+    legend: &str,
+    values: impl IntoIterator<Item = (&'a str, String)>,
+    is_checked: impl Fn(&str) -> bool,
+) -> Markup {
+    boxes(inputs, name, (legend, true), values, is_checked)
+}
+
+fn boxes<'a>(
+    inputs: &Inputs,
+    name: &str,
+    (legend, is_required): (&str, bool),
+    values: impl IntoIterator<Item = (&'a str, String)>,
+    is_checked: impl Fn(&str) -> bool,
+) -> Markup {
+    inputs.add_label(name, legend);
     let problem = inputs.problem(name);
     html! {
-        fieldset.stack.tight id=(name) aria-describedby=[problem.map(|_| format!("{name}-p"))] {
-            legend { b { (legend) } }
+        fieldset.stack.tight id=(name) aria-describedby=[problem.as_ref().map(|_| format!("{name}-p"))] {
+            legend { b { (legend) } (required_mark(is_required)) }
             @for (value, text) in values {
                 label.tick {
                     input type="checkbox" name=(name) value=(value) checked[inputs.is_chosen(name, value, is_checked(value))];
                     span { (text) }
                 }
             }
-            @if let Some(problem) = problem { (problem_of(name, problem)) }
+            @if let Some(problem) = problem { (problem_of(name, &problem)) }
         }
     }
 }
 
 /// Returns a checkbox that must be checked, such as the signature of an agreement.
 pub fn tick(inputs: &Inputs, name: &str, text: &Markup) -> Markup {
+    inputs.add_label(name, "Confirmation");
     let problem = inputs.problem(name);
     html! {
         div.field {
             label.tick {
                 input type="checkbox" id=(name) name=(name) value="yes" required checked[inputs.is_chosen(name, "yes", false)]
-                    aria-invalid=[problem.map(|_| "true")] aria-describedby=[problem.map(|_| format!("{name}-p"))];
-                span { (text) }
+                    aria-invalid=[problem.as_ref().map(|_| "true")]
+                    aria-describedby=[problem.as_ref().map(|_| format!("{name}-p"))];
+                span { (text) (required_mark(true)) }
             }
-            @if let Some(problem) = problem { (problem_of(name, problem)) }
+            @if let Some(problem) = problem { (problem_of(name, &problem)) }
         }
     }
 }
@@ -302,10 +337,5 @@ pub fn question(context: &Context, lost: &Markup, button: (&str, &str), leave: &
         div.prose { (lost) }
         (buttons_of_class(context, button, ("Leave it as it is", leave)))
     };
-    html! { (refusal(context)) (form(context, &context.path, &content)) }
-}
-
-/// Returns the message above a form that was refused.
-pub fn refusal(context: &Context) -> Markup {
-    badges::refusal(&context.inputs).unwrap_or_default()
+    form(context, &context.path, &content)
 }

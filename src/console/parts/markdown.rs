@@ -71,6 +71,41 @@ fn render_with(text: &str, heading: fn(HeadingLevel) -> Option<HeadingLevel>) ->
     PreEscaped(rendered)
 }
 
+/// Renders a text of the market, in which nothing but `[label](address)` is markup. Lines stay lines.
+pub fn render_links(text: &str) -> Markup {
+    maud::html! { @for (index, line) in text.lines().enumerate() {
+        @if index > 0 { br; }
+        @for (text, address) in links(line) {
+            @match address {
+                Some(address) => a href=(address) rel="noopener" { (text) },
+                None => (text),
+            }
+        }
+    } }
+}
+
+/// Splits a line into its texts, each with the address that it leads to.
+fn links(line: &str) -> Vec<(&str, Option<String>)> {
+    let (mut parts, mut plain, mut at) = (Vec::new(), 0, 0);
+    while let Some(start) = line[at..].find('[').map(|found| at + found) {
+        at = start + 1;
+        let Some((label, rest)) = line[at..].split_once("](") else { break };
+        let Some((target, _)) = rest.split_once(')') else { break };
+        // The label of a link is the text after the last bracket before it.
+        if label.contains('[') || label.trim().is_empty() {
+            continue;
+        }
+        if let Some(address) = web_address(target) {
+            parts.extend([(&line[plain..start], None), (label, Some(address))]);
+            at += label.len() + 2 + target.len() + 1;
+            plain = at;
+        }
+    }
+    parts.push((&line[plain..], None));
+    parts.retain(|(text, _)| !text.is_empty());
+    parts
+}
+
 /// Returns the address of a link if it is one of the web, as it was parsed.
 pub fn web_address(text: &str) -> Option<String> {
     let address = url::Url::parse(text).ok()?;
@@ -138,6 +173,30 @@ mod tests {
         let rendered = render_document("# One\n\n## Two\n\n<b>x</b>").into_string();
         assert!(rendered.starts_with("<h2>One</h2>\n<h3>Two</h3>\n"), "{rendered}");
         assert!(!rendered.contains("<b>"), "{rendered}");
+    }
+
+    #[test]
+    fn nothing_but_links_is_markup_in_texts_of_the_market() {
+        for (text, expected) in [
+            ("**a** <b> & _c_\n# d", "**a** &lt;b&gt; &amp; _c_<br># d"),
+            (
+                "See [the plan](https://a.example/x?a&b) and [more](https://b.example).",
+                "See <a href=\"https://a.example/x?a&amp;b\" rel=\"noopener\">the plan</a> and \
+                 <a href=\"https://b.example/\" rel=\"noopener\">more</a>.",
+            ),
+            ("[a] [b](https://a.example)", "[a] <a href=\"https://a.example/\" rel=\"noopener\">b</a>"),
+            ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
+            (
+                "[\"><i>](https://a.example)",
+                "<a href=\"https://a.example/\" rel=\"noopener\">&quot;&gt;&lt;i&gt;</a>",
+            ),
+            ("[ ](https://a.example) [x](", "[ ](https://a.example) [x]("),
+            ("ü[ü](https://ü.example)ü", "ü<a href=\"https://xn--tda.example/\" rel=\"noopener\">ü</a>ü"),
+        ] {
+            assert_eq!(render_links(text).into_string(), expected, "{text}");
+        }
+        let length = render_links(&"[".repeat(20_000)).into_string().len();
+        assert_eq!(length, 20_000);
     }
 
     #[test]

@@ -23,8 +23,11 @@ impl Head {
     }
 }
 
-/// Returns a table. The first cell of a row names it.
+/// Returns a table. The first cell of a row names it. A table without rows is a sentence: the page says what to do.
 pub fn table(label: &str, heads: &[Head], rows: &[Vec<Markup>]) -> Markup {
+    if rows.is_empty() {
+        return html! { p.note { (label) ": nothing yet." } };
+    }
     html! {
         div.scroll tabindex="0" role="region" aria-label={ (label) ", table" } {
             table.dense {

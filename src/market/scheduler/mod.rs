@@ -196,6 +196,11 @@ impl Scheduler {
         self.inner.lock().is_in_use()
     }
 
+    /// Returns how many slots are occupied, and how much work waits for one.
+    pub fn load(&self) -> (usize, usize) {
+        self.inner.lock().load()
+    }
+
     /// Number of slots that an owner occupies.
     #[cfg(test)]
     pub fn held(&self, owner: WorkOwner) -> usize {

@@ -94,6 +94,11 @@ impl<W> Queues<W> {
         self.free < self.slots
     }
 
+    /// Returns how many slots are occupied, and how much work waits.
+    pub(super) const fn load(&self) -> (usize, usize) {
+        (self.slots - self.free, self.waiting)
+    }
+
     /// Takes a slot for an owner that has no waiters, if it may have one. Returns what it was charged.
     /// [`Queues::grant_waiting`] is called whenever a waiter could start, so this overtakes nobody.
     pub(super) fn try_take(&mut self, owner: WorkOwner, now: Duration) -> Option<Duration> {

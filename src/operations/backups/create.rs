@@ -5,6 +5,7 @@ use std::{fs::File, io::Write, path::Path};
 use super::{
     copied::Copied,
     free_space::ensure_free,
+    last::LastBackup,
     lock::lock_directory,
     manifest::{Manifest, RepositoryEntry, UploadEntry},
     objects::Objects,
@@ -83,14 +84,19 @@ pub fn create(
         // The backup is complete, and the next one deletes them.
         tracing::warn!(cause = %ErrorChain(&cause), "objects of the earlier backup could not be deleted");
     }
-    Ok(Copied {
+    let copied = Copied {
         uploads: manifest.uploads.len() as u64,
         repositories: manifest.repositories.len() as u64,
         total_bytes: manifest.total_bytes(),
         new_bytes: objects.new_bytes,
         repaired: objects.repaired,
         problems,
-    })
+    };
+    if let Err(cause) = LastBackup::leave(&source.directory, source.now, &copied) {
+        // As for a process that may only read the market.
+        tracing::debug!(cause = %ErrorChain(&cause), "the data directory cannot say when it was backed up");
+    }
+    Ok(copied)
 }
 
 /// Copies the uploads of the snapshot. Those that cannot be copied are problems.

@@ -9,6 +9,7 @@ mod copied;
 mod create;
 mod data_directory;
 mod free_space;
+mod last;
 mod lock;
 mod manifest;
 mod objects;
@@ -20,6 +21,7 @@ mod state;
 pub use self::{
     copied::Copied,
     create::create,
+    last::LastBackup,
     restore::{RestoreOptions, restore},
     source::BackupSource,
     state::Replace,

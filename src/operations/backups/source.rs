@@ -26,6 +26,8 @@ pub struct BackupSource {
     pub(super) store: Store,
     pub(super) blobs: Blobs,
     pub(super) now: Timestamp,
+    /// The data directory.
+    pub(super) directory: PathBuf,
     /// The database file, if it is read without locks.
     unlocked: Option<UnlockedFile>,
 }
@@ -69,7 +71,7 @@ impl BackupSource {
                 error => return Err(error),
             },
         };
-        Ok(BackupSource { store, blobs, now, unlocked })
+        Ok(BackupSource { store, blobs, now, directory: directory.to_owned(), unlocked })
     }
 
     /// Fails if another process has changed the database although this one read it without locks.

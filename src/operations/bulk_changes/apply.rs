@@ -113,7 +113,7 @@ fn move_all(
 }
 
 /// Changes a field of an asset. Fields that are locked can only be changed where they come from.
-fn edit(asset: &mut Asset, action: &BulkAction) -> std::result::Result<(), SkipReason> {
+pub(super) fn edit(asset: &mut Asset, action: &BulkAction) -> std::result::Result<(), SkipReason> {
     if !action.is_for(asset.kind) {
         return Err(SkipReason::WrongKind);
     }

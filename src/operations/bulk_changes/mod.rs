@@ -5,6 +5,9 @@
 //! it was, and no asset is changed twice.
 
 mod apply;
+mod forecast;
+
+pub use forecast::{Forecast, forecast};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +29,7 @@ use crate::{
         },
         collections::Collection,
         events::MAX_LISTED_IDS,
-        inventory::{MAX_DOMAIN_TAGS, MAX_PRICE},
+        inventory::{Asset, MAX_DOMAIN_TAGS, MAX_PRICE},
         jobs::JobKind,
         listing_lifecycle::Operation,
         money::Cents,
@@ -40,7 +43,12 @@ use crate::{
     error::{Error, Problem, Result},
     market::{Reader, Writer},
     request_problems::ProblemsExt,
-    store::{self, bulk_changes::BulkChange, groups::Group, listings::ListingRow},
+    store::{
+        self,
+        bulk_changes::{BulkChange, ChosenAssets},
+        groups::Group,
+        listings::ListingRow,
+    },
 };
 
 /// Number of assets that one transaction of a job changes: as many as its event names. Other writes wait for it, so it is small,
@@ -65,9 +73,14 @@ pub struct Preparation {
     pub run_price: Cents,
     /// The credits of the team; 0 for actions that cost nothing.
     pub credits: Cents,
+    /// The first of the chosen assets; empty for actions that edit no field.
+    pub first: Vec<Asset>,
 }
 
-/// Returns the number of assets that are chosen, and what an action needs. Four statements at most.
+/// Number of assets that are shown before a field of theirs is changed.
+const MAX_FIRST: usize = 10;
+
+/// Returns the number of assets that are chosen, and what an action needs. Five statements at most.
 pub fn prepare(
     reader: &Reader,
     vendor: &Vendor,
@@ -76,14 +89,16 @@ pub fn prepare(
 ) -> Result<Preparation> {
     let (rows, team) = (reader.rows, vendor.team_row_id());
     let is = |kind: BulkActionKind| action == kind;
+    let chosen = resolve(rows, team, chosen)?;
     Ok(Preparation {
-        count: match chosen {
-            Chosen::Ids(ids) => store::bulk_changes::count_assets(rows, team, &distinct(ids))?,
-            Chosen::Matching(filter) => {
-                let mut filter = filter.clone();
-                filter.resolve_kinds(&store::taxonomy::deprecations(rows)?);
-                assets::count(reader, vendor, &filter.query)?
-            }
+        count: match &chosen {
+            ChosenAssets::Ids(_, ids) => store::bulk_changes::count_assets(rows, team, ids)?,
+            ChosenAssets::Matching(query) => assets::count(reader, vendor, query)?,
+        },
+        first: match &chosen {
+            _ if !action.edits_field() => Vec::new(),
+            ChosenAssets::Ids(..) => store::bulk_changes::list_first(rows, &chosen, MAX_FIRST)?,
+            ChosenAssets::Matching(query) => store::inventory::list_page(rows, query, None, MAX_FIRST, 0)?,
         },
         groups: if is(BulkActionKind::Move) { store::groups::list(rows, team)? } else { Vec::new() },
         domains: if is(BulkActionKind::Tag) { store::taxonomy::domains(rows)? } else { Vec::new() },
@@ -103,6 +118,18 @@ pub fn prepare(
     })
 }
 
+/// Returns the chosen assets as statements take them.
+fn resolve(rows: &store::Reader, team: TeamRowId, chosen: &Chosen) -> Result<ChosenAssets> {
+    Ok(match chosen {
+        Chosen::Ids(ids) => ChosenAssets::Ids(team, distinct(ids)),
+        Chosen::Matching(filter) => {
+            let mut filter = filter.clone();
+            filter.resolve_kinds(&store::taxonomy::deprecations(rows)?);
+            ChosenAssets::Matching(Box::new(filter.query))
+        }
+    })
+}
+
 fn distinct(ids: &[Uuid]) -> BTreeSet<Uuid> {
     ids.iter().copied().collect()
 }
@@ -116,8 +143,8 @@ pub fn start(
     shown: Option<u64>,
     action: &BulkAction,
 ) -> Result<Uuid> {
-    check_action(writer, vendor, action)?;
     let (rows, team) = (writer.rows, vendor.team_row_id());
+    check_action(rows, team, action)?;
     if store::bulk_changes::list_running(rows, team)?.len() as u64 >= MAX_RUNNING {
         let message = format!(
             "Your team has {MAX_RUNNING} changes of many assets that are not done yet. Wait until one of them ends, or \
@@ -163,8 +190,7 @@ fn check_number(selected: u64, shown: Option<u64>) -> Result<()> {
 }
 
 /// Fails with all problems of the parameters of an action.
-fn check_action(writer: &Writer, vendor: &Vendor, action: &BulkAction) -> Result<()> {
-    let (rows, team) = (writer.rows, vendor.team_row_id());
+fn check_action(rows: &store::Reader, team: TeamRowId, action: &BulkAction) -> Result<()> {
     let mut problems = Problems::default();
     let mut report = |field, kind, msg: &str| problems.push(Problem::body(&[field], kind, msg));
     match action {

@@ -14,7 +14,7 @@ use crate::{
     blobs::{self, PartReceiver, signatures},
     error::{Error, Result},
     market::{Market, Reader},
-    operations::grant_uploads,
+    operations::{grant_uploads, maintenance},
     rest::router,
     web::{
         limits::RequestLimits, part_uploads, problem::ApiError, request_id, served_market::ServedMarket,
@@ -48,10 +48,11 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let size = verify_url(served, &request, id, number)?;
     let body = request.take_body();
     let requester = RequestLimits::client_requester(&request, served.market().settings());
-    let find_team = move |reader: &Reader| grant_uploads::find_team(reader, id);
-    let team = served.market().read(requester.clone(), find_team).await?;
+    let find_sender = move |reader: &Reader| grant_uploads::find_sender(reader, id);
+    let (team, sender) = served.market().read(requester.clone(), find_sender).await?;
     request_id::set_caller(&request, Some(Arc::new(team.clone())), None);
     shares::count_for(served.market(), &request, team.row_id.into()).await?;
+    maintenance::admit_change_by(served.market(), requester.clone(), sender).await?;
     let (market, requester) =
         (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));
     let starter = requester.clone();
@@ -60,7 +61,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     };
     let Some(etag) = part_uploads::receive(market, &request, body, size, open).await? else {
         // If the upload ended meanwhile, that is the reason, and another attempt is useless.
-        market.read(requester, find_team).await?;
+        market.read(requester, find_sender).await?;
         return Err(part_uploads::wrong_size_error(size));
     };
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())

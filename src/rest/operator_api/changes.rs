@@ -195,6 +195,24 @@ pub async fn patch<T: Resource, B: Send + 'static>(
     Json::write_body(&call.served, requester, source, check, change).await
 }
 
+/// Replaces what there is only one of. `work` returns the response.
+pub async fn put<T: Subject, B: Send + 'static>(
+    call: Call<ActingOperator>,
+    body: Body<B>,
+    work: impl FnOnce(&mut Writer, Platform, B) -> Result<T> + Send + 'static,
+) -> JsonResult<T> {
+    let Body { value, source } = body;
+    let (operation, operator, requester) =
+        (call.route.operation, call.access.clone(), call.access.requester());
+    let change = move |writer: &mut Writer, body: B| {
+        let response = work(writer, operator.platform(), body)?;
+        audit(writer, &operator, operation, &response)?;
+        Ok(response)
+    };
+    let check = move |_: &CheckContext, problems: Problems| problems.into_result().map(|()| value);
+    Json::write_body(&call.served, requester, source, check, change).await
+}
+
 /// Deletes a record. `work` returns the record as it was.
 pub async fn delete<T: Subject>(
     call: Call<ActingOperator>,

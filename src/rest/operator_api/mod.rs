@@ -4,6 +4,7 @@
 //! taxonomy, and what changes wallets alone. [`resources`] is what all have in common, [`pages`] are lists, and [`changes`] runs
 //! every change with its entry in the audit.
 
+mod announcements;
 mod asset_types;
 mod assets;
 mod audit;
@@ -16,6 +17,7 @@ mod jobs;
 mod keys;
 mod ledger_entries;
 mod listings;
+mod maintenance;
 mod market;
 mod notifications;
 mod offers;
@@ -56,7 +58,7 @@ pub type Apis = (
     (task_versions::TaskVersionsApi, traces::TracesApi, asset_types::AssetTypesApi, taxonomy::DomainsApi),
     (
         (taxonomy::ContentTagsApi, taxonomy::InventoryTagsApi),
-        (jobs::JobsApi, market::MarketApi),
+        (jobs::JobsApi, market::MarketApi, announcements::AnnouncementsApi, maintenance::MaintenanceApi),
         (webhooks::WebhooksApi, webhook_deliveries::WebhookDeliveriesApi, audit::AuditApi),
     ),
 );

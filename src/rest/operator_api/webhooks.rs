@@ -110,6 +110,9 @@ pub struct WebhookFilters {
     team_id: Option<Uuid>,
     /// Whether events are sent.
     status: Option<EnumValue<WebhookStatus>>,
+    /// Whether it fails: it was disabled because it did not accept events, or it is enabled, and an event that it has not
+    /// accepted is going to be sent again.
+    failing: Option<bool>,
 }
 
 /// A webhook to create.
@@ -153,7 +156,7 @@ impl WebhooksApi {
     /// List webhooks
     ///
     /// Returns the webhooks of teams and of operators, newest first, without their secrets.
-    #[get("/webhooks", routes::list(&["status=enabled", "team_id=00000000-0000-0000-0000-000000000000"]))]
+    #[get("/webhooks", routes::list(&["status=enabled", "failing=true", "team_id=00000000-0000-0000-0000-000000000000"]))]
     async fn list_webhooks(
         call: Call<Operator>,
         query: Params<ListQuery<WebhookFilters>>,

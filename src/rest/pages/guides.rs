@@ -25,13 +25,14 @@ macro_rules! guides {
 }
 
 /// All guides, in the order of the README.
-pub static GUIDES: [Guide; 15] = guides![
+pub static GUIDES: [Guide; 16] = guides![
     "tour",
     "console",
     "agents",
     "gym",
     "repositories",
     "backups",
+    "monitoring",
     "operator-api",
     "sandbox",
     "faults",

@@ -42,6 +42,11 @@ impl DeclaredRoute {
         DeclaredRoute { operation, required_access, repeatability, body_example, attributes }
     }
 
+    /// Whether the operation changes something.
+    pub const fn is_change(&self) -> bool {
+        !matches!(self.repeatability, Repeatability::Safe) && !self.attributes.changes_nothing
+    }
+
     /// Returns how agents call the operation; none if it changes something.
     pub const fn tool(&self) -> Option<&'static Tool> {
         self.attributes.tool.as_ref()
@@ -91,6 +96,8 @@ pub struct RouteAttributes {
     pub tool: Option<Tool>,
     /// What an operation of the operator API does; none for other operations and those that change nothing.
     pub effect: Option<Effect>,
+    /// Whether an operation that is no GET operation changes nothing, so that teams can perform it during maintenance.
+    pub changes_nothing: bool,
     /// Codes with which the state of the market can prevent the operation, beyond those of all changes.
     pub conflicts: &'static [Code],
     /// What the contract tests must know.
@@ -133,6 +140,7 @@ impl RouteAttributes {
             links: &[],
             tool: None,
             effect: None,
+            changes_nothing: false,
             conflicts: &[],
             contract,
         }
@@ -169,6 +177,12 @@ impl RouteAttributes {
     #[must_use]
     pub const fn with_conflicts(self, conflicts: &'static [Code]) -> RouteAttributes {
         RouteAttributes { conflicts, ..self }
+    }
+
+    /// States that the operation changes nothing, although it is no GET operation.
+    #[must_use]
+    pub const fn without_change(self) -> RouteAttributes {
+        RouteAttributes { changes_nothing: true, ..self }
     }
 
     /// Sets IDs in the response that other operations take, beyond those that follow from the paths.

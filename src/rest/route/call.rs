@@ -8,6 +8,7 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, registry
 use super::attributes::{Deadline, DeclaredRoute};
 use crate::{
     error::Error,
+    operations::maintenance,
     rest::arguments::params,
     web::{
         auth::{self, Policy, required_access::RequiredAccess},
@@ -95,7 +96,11 @@ impl<'a, A: Policy> ApiExtractor<'a> for Call<A> {
             Slot::remove_deadline(request);
         }
         let authenticated = A::identify(&served, request).await.map_err(ApiError)?;
+        let changing = route.is_change().then(|| authenticated.clone());
         let access = A::admit(&served, authenticated, request).await.map_err(ApiError)?;
+        if let Some(authenticated) = changing {
+            maintenance::admit_change(served.market(), &authenticated).await.map_err(ApiError)?;
+        }
         RoutedRequest::reject_query_after(request, body, 0).await?;
         Ok(Call { served, access, route })
     }

@@ -83,6 +83,8 @@ string_types! {
     HostName(1..=253, HOST_PATTERN)
     /// A text without spaces, with `*` at the end for all that begin so.
     TextMatch(1..=2_048, VISIBLE_PATTERN)
+    /// What is announced on pages of the web app.
+    AnnouncementText(texts::ANNOUNCEMENT)
     /// An explanation for a team.
     Note(texts::NOTE)
     /// How a team is paid, in words.

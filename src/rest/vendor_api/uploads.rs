@@ -263,7 +263,7 @@ impl UploadsApi {
     ///
     /// Returns new URLs for the requested parts, and the parts received so far, so that a client can resume
     /// an interrupted upload.
-    #[post("/grants/{token}/parts", CHANGE_OF_UPLOAD)]
+    #[post("/grants/{token}/parts", CHANGE_OF_UPLOAD.without_change())]
     async fn get_upload_parts(
         call: Call<Vendor>,
         /// Token of the grant.

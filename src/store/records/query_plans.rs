@@ -142,6 +142,9 @@ fn all(records: &Records) -> Filters {
     records.filters.iter().fold(Filters::default(), |filters, (name, _)| filters.with(name, Value::Null))
 }
 
+/// Filters without an index, of lists that are short: each team has a few webhooks.
+const OF_FEW: &[&str] = &["failing"];
+
 /// A list: the filters that are IDs of what the records belong to, and the others with their values.
 type List = (&'static Records, &'static [&'static str], Vec<(&'static str, Vec<Value>)>);
 
@@ -162,7 +165,8 @@ fn check_lists(lists: &[List]) {
             for (name, value) in
                 values.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
             {
-                check(reader, records, &all(records).with(name, value.clone()), Access::ByIndexInOrder);
+                let access = if OF_FEW.contains(name) { Access::InOrder } else { Access::ByIndexInOrder };
+                check(reader, records, &all(records).with(name, value.clone()), access);
             }
         }
     });
@@ -223,7 +227,7 @@ fn lists_with_a_filter_scan_no_table() {
             &["webhook_id"],
             vec![("status", each::<DeliveryStatus>()), ("event_type", each::<EventType>())],
         ),
-        (&WEBHOOKS, &["team_id"], vec![("status", each::<WebhookStatus>())]),
+        (&WEBHOOKS, &["team_id"], vec![("status", each::<WebhookStatus>()), ("failing", both())]),
     ]);
 }
 

@@ -1,7 +1,7 @@
 //! Webhooks of teams and of operators, as operators see them.
 
 use super::{
-    Filter::{Matches, RefersTo},
+    Filter::{Custom, Matches, RefersTo},
     Records,
 };
 use crate::store::webhooks;
@@ -19,5 +19,12 @@ pub const WEBHOOKS: Records = Records {
     filters: &[
         ("team_id", RefersTo("w.team", "teams")),
         ("status", Matches("(w.disabled_at IS NULL) = (? = 'enabled')")),
+        (
+            "failing",
+            Custom(|query, value, _| match value.as_bool() {
+                Some(false) => query.when(&format!("NOT {}", webhooks::IS_FAILING)),
+                _ => query.when(webhooks::IS_FAILING),
+            }),
+        ),
     ],
 };

@@ -2,7 +2,14 @@
 //! the requests in progress (see [`crate::web::shares::capacity`]) and no connection to the database while nothing happens, and
 //! they have no deadline. Each principal can have a number of them, and all principals together another.
 
-use std::{net::IpAddr, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use poem::Request;
 use tokio::{sync::watch, time::timeout};
@@ -31,6 +38,8 @@ pub struct HeldRequests {
     places: FairLimit,
     turns: StreamTurns,
     hold_after: Duration,
+    /// Number of requests for which there was no place.
+    rejected: Arc<AtomicU64>,
 }
 
 /// The place of a request, which is free again when it is dropped.
@@ -48,7 +57,17 @@ impl HeldRequests {
             0 => HOLD_AFTER,
             seconds => HOLD_AFTER.min(Duration::from_secs(seconds.into()) / 2),
         };
-        HeldRequests { places, turns, hold_after }
+        HeldRequests { places, turns, hold_after, rejected: Arc::default() }
+    }
+
+    /// Returns how many places are taken, and their maximum; 0 for no limit.
+    pub fn load(&self) -> (u64, u64) {
+        self.places.load()
+    }
+
+    /// Returns how often there was no place for a request.
+    pub fn rejected(&self) -> u64 {
+        self.rejected.load(Ordering::Relaxed)
     }
 
     /// Creates the places of a market that no server serves.
@@ -94,9 +113,10 @@ impl HeldRequests {
 
     fn try_acquire_for(&self, holder: Holder) -> Result<HeldPlace> {
         let permit = self.places.try_acquire([Some(holder), None], 1);
-        permit
-            .map(|permit| HeldPlace { _permit: permit })
-            .ok_or(Error::AtCapacity { retry_seconds: RETRY_SECONDS })
+        permit.map(|permit| HeldPlace { _permit: permit }).ok_or_else(|| {
+            self.rejected.fetch_add(1, Ordering::Relaxed);
+            Error::AtCapacity { retry_seconds: RETRY_SECONDS }
+        })
     }
 }
 

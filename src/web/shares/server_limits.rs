@@ -1,12 +1,16 @@
-//! The limits of a server, which its market and its worlds share: what requests in progress hold.
+//! The limits of a server, which its market and its worlds share: what requests in progress hold. And the counts of requests.
 
 use std::sync::Arc;
 
 use crate::{
     market::Market,
-    web::shares::{
-        capacity::Capacity, held_requests::HeldRequests, stream_turns::StreamTurns,
-        transfer_limits::TransferLimits,
+    web::{
+        documented_operations::DocumentedOperations,
+        request_counts::RequestCounts,
+        shares::{
+            capacity::Capacity, held_requests::HeldRequests, stream_turns::StreamTurns,
+            transfer_limits::TransferLimits,
+        },
     },
 };
 
@@ -19,11 +23,13 @@ pub struct ServerLimits {
     pub transfers: Arc<TransferLimits>,
     /// Places of requests that are held open.
     pub held_requests: HeldRequests,
+    /// Counts of requests.
+    pub counts: Arc<RequestCounts>,
 }
 
 impl ServerLimits {
-    /// Creates the limits that the settings of a market specify.
-    pub fn new(market: &Market) -> ServerLimits {
+    /// Creates the limits that the settings of a market specify, and counts of requests for these operations.
+    pub fn new(market: &Market, operations: &DocumentedOperations) -> ServerLimits {
         let settings = market.settings();
         let capacity = Capacity::new(settings, market.stopwatch());
         let turns = StreamTurns::new(Some(capacity.clone()), market.stopwatch());
@@ -31,6 +37,7 @@ impl ServerLimits {
             capacity,
             transfers: Arc::new(TransferLimits::new(settings, market.stopwatch())),
             held_requests: HeldRequests::new(settings, turns),
+            counts: Arc::new(RequestCounts::new(operations.counted())),
         }
     }
 }

@@ -6,7 +6,10 @@
 
 use std::{
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,6 +23,7 @@ use crate::{
         response_body::{self, SharedBody},
     },
     market::{Activity, MarketId, Permit, Requester, Scheduler, Share},
+    string_enum::{StringEnum, string_enum},
     web::{
         limits::RequestLimits,
         problem,
@@ -55,6 +59,38 @@ pub struct TransferLimits {
     /// Maximum time that a request waits for memory.
     wait: Duration,
     settings: Settings,
+    /// How often each limit had no room, by [`TransferLimit`].
+    rejected: [AtomicU64; TRANSFER_LIMITS],
+}
+
+string_enum! {
+    /// What is limited.
+    TransferLimit {
+        /// Bodies that are being received.
+        Bodies = "bodies",
+        /// Bundles that are being sent.
+        Downloads = "downloads",
+        /// Bytes of memory.
+        Memory = "memory",
+        /// Bytes of temporary files.
+        TemporaryFiles = "temporary_files",
+    }
+}
+
+/// Number of limits.
+const TRANSFER_LIMITS: usize = TransferLimit::ALL.len();
+
+/// How much of a limit is in use.
+#[derive(Clone, Copy, Debug)]
+pub struct TransferLoad {
+    /// The limit.
+    pub limit: TransferLimit,
+    /// What requests hold.
+    pub used: u64,
+    /// Maximum of what they may hold; 0 for no limit.
+    pub max: u64,
+    /// How often there was no room.
+    pub rejected: u64,
 }
 
 impl TransferLimits {
@@ -85,7 +121,29 @@ impl TransferLimits {
             ),
             wait: Duration::from_millis(limits.queue_milliseconds.into()),
             settings: settings.clone(),
+            rejected: Default::default(),
         }
+    }
+
+    /// Returns how much of each limit is in use.
+    pub fn loads(&self) -> [TransferLoad; TRANSFER_LIMITS] {
+        let limits = [
+            (TransferLimit::Bodies, &self.bodies),
+            (TransferLimit::Downloads, &self.downloads),
+            (TransferLimit::Memory, &self.memory),
+            (TransferLimit::TemporaryFiles, &self.spool),
+        ];
+        limits.map(|(limit, fair)| {
+            let (used, max) = fair.load();
+            let rejected = self.rejected[limit as usize].load(Ordering::Relaxed);
+            TransferLoad { limit, used, max, rejected }
+        })
+    }
+
+    /// Counts that a limit has no room, and returns the error.
+    fn reject(&self, limit: TransferLimit) -> Error {
+        self.rejected[limit as usize].fetch_add(1, Ordering::Relaxed);
+        Error::AtCapacity { retry_seconds: RETRY_SECONDS }
     }
 
     /// Middleware that lets a request take its share of the limits, and counts its response until it is written. It is
@@ -162,23 +220,29 @@ impl RequestTransfers {
 
     /// Takes a slot for receiving a body.
     pub fn body_slot(&self) -> Result<FairPermit> {
-        self.0.shared.bodies.try_acquire(self.holders(), 1).ok_or_else(at_capacity)
+        let shared = &self.0.shared;
+        let slot = shared.bodies.try_acquire(self.holders(), 1);
+        slot.ok_or_else(|| shared.reject(TransferLimit::Bodies))
     }
 
     /// Takes a slot for sending a download.
     pub fn download_slot(&self) -> Result<FairPermit> {
-        self.0.shared.downloads.try_acquire(self.holders(), 1).ok_or_else(at_capacity)
+        let shared = &self.0.shared;
+        let slot = shared.downloads.try_acquire(self.holders(), 1);
+        slot.ok_or_else(|| shared.reject(TransferLimit::Downloads))
     }
 
     /// Starts counting memory.
     pub fn memory(&self) -> MemoryUse {
         let permit = self.0.shared.memory.try_acquire(self.holders(), 0);
-        MemoryUse { permit: permit.expect("nothing is always available"), wait: self.0.shared.wait }
+        MemoryUse { permit: permit.expect("nothing is always available"), shared: Arc::clone(&self.0.shared) }
     }
 
     /// Takes space for a temporary file.
     pub fn spool(&self, bytes: u64) -> Result<FairPermit> {
-        self.0.shared.spool.try_acquire(self.holders(), bytes).ok_or_else(at_capacity)
+        let shared = &self.0.shared;
+        let space = shared.spool.try_acquire(self.holders(), bytes);
+        space.ok_or_else(|| shared.reject(TransferLimit::TemporaryFiles))
     }
 
     /// Keeps memory until the response is complete.
@@ -253,18 +317,18 @@ pub fn of_request(request: &Request) -> Option<&RequestTransfers> {
 #[derive(Debug)]
 pub struct MemoryUse {
     permit: FairPermit,
-    wait: Duration,
+    shared: Arc<TransferLimits>,
 }
 
 impl MemoryUse {
     /// Takes more memory, after a short wait if it is not available.
     pub async fn grow(&mut self, bytes: u64) -> Result<()> {
-        if self.permit.grow(bytes, self.wait).await { Ok(()) } else { Err(at_capacity()) }
+        if self.permit.grow(bytes, self.shared.wait).await {
+            Ok(())
+        } else {
+            Err(self.shared.reject(TransferLimit::Memory))
+        }
     }
-}
-
-fn at_capacity() -> Error {
-    Error::AtCapacity { retry_seconds: RETRY_SECONDS }
 }
 
 /// Marks a response whose memory is counted.

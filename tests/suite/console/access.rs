@@ -298,7 +298,7 @@ async fn market_without_operators_has_no_pages_for_them() {
         let browser = Browser::signed_in(&market, &key).await;
         let status = if is_enabled { 200 } else { 404 };
         assert_eq!(browser.get("/console/operator/teams").await.status(), status, "{is_enabled}");
-        let start = browser.get(PREFIX).await;
+        let start = browser.open(PREFIX).await;
         start.expect(200, "Operator");
         assert_eq!(start.text.contains("/console/operator/"), is_enabled, "{}", start.visible());
     }

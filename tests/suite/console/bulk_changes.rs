@@ -108,12 +108,22 @@ async fn locked_values_are_skipped_and_named() {
     let all = [free.clone(), locked.clone()].concat();
     let page = browser.get(&address("price", &all)).await;
     page.expect(200, "Set the price of 6 assets");
-    let result = start(&browser, &page, &[("price", "$1,450.50")]).await;
+    page.expect(200, "Tide gauge 0").expect(200, "Review the change");
+    // The review says what would change, and changes nothing.
+    let review = browser.submit(&page, NEW, &[("price", "$1,450.50"), ("review", "yes")]).await;
+    review.expect(200, "4 assets change").expect(200, "2 assets stay as they are: Locked");
+    review.expect(200, "Set the price of 4 assets").expect(200, "Tide gauge 0").expect(200, "$1,450.50");
+    assert!(!review.text.contains("Priced gauge"), "{}", review.visible());
+    assert!(asset(&market, &free[0]).await["price_usd"].is_null());
+    // Back in the form, nothing has to be typed again.
+    let again = browser.submit(&review, NEW, &[("again", "yes")]).await;
+    again.expect(200, "value=\"$1,450.50\"");
+    let result = start(&browser, &review, &[]).await;
     result.expect(200, "4 changed, 2 skipped").expect(200, "Locked").expect(200, "Priced gauge 1");
     assert_eq!(asset(&market, &free[0]).await["price_usd"].as_f64(), Some(1450.5));
     assert_eq!(asset(&market, &locked[0]).await["price_usd"].as_f64(), Some(100.0));
     // The console creates no locks of the API, so it can change the price again.
-    change(&browser, "price", &free, &[("price", "$1,450.50")]).await.expect(200, "It was so already");
+    change(&browser, "price", &free, &[("price", "$1,450.50")]).await.expect(200, "0 changed, already so: 4");
     change(&browser, "price", &free, &[("clear", "yes")]).await.expect(200, "4 changed");
     assert!(asset(&market, &free[0]).await["price_usd"].is_null());
     browser.get("/console/inventory/changes").await.expect(200, "Set the price of 6 assets");
@@ -129,7 +139,7 @@ async fn values_have_the_limits_of_single_assets() {
         ("x", "Enter an amount"),
         ("-5", "Enter an amount"),
         ("", "Enter an amount"),
-        ("1000000000.01", "The price must be from 0 to 1000000000 US dollars"),
+        ("1000000000.01", "The price must be from 0 to $1,000,000,000.00."),
     ] {
         browser.submit(&page, NEW, &[("price", price)]).await.expect(422, problem);
     }
@@ -330,4 +340,45 @@ async fn another_team_sees_no_change() {
         .post(NEW, &[("action", "price"), ("asset", &ids[0]), ("price", "5")])
         .await
         .expect(409, "None of these assets exists");
+}
+
+/// The forecast of a change of a field is what the change then does, whatever is chosen.
+#[tokio::test]
+async fn review_says_what_the_change_will_do() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let own = create(&market, "Buoy", 12).await;
+    change(&browser, "tag", &own[..3], &[("add_tags", "finance")]).await;
+    let tagged = create_for(&market, VENDOR, "Buoy of the API", 2, &json!({"domain_tags": ["legal"]})).await;
+    let all = [own, tagged].concat();
+    for (form, fields) in [
+        (address("tag", &all), vec![("add_tags", "finance")]),
+        (format!("{NEW}?action=price&all=1&query=buoy"), vec![("price", "7")]),
+        (format!("{NEW}?action=tag&all=1"), vec![("add_tags", "finance"), ("remove_tags", "legal")]),
+        (format!("{NEW}?action=price&all=1"), vec![("price", "7")]),
+        (format!("{NEW}?action=describe&all=1&query=buoy"), vec![("description", "A buoy.")]),
+    ] {
+        let page = browser.get(&form).await;
+        let review = browser.submit(&page, NEW, &[&fields[..], &[("review", "yes")]].concat()).await;
+        assert_eq!(review.status(), 200, "{}", review.visible());
+        let (before, _) =
+            review.text.split_once(" change</b>").or(review.text.split_once(" changes</b>")).unwrap();
+        let number = before.rsplit("<b>").next().unwrap().split(' ').next().unwrap();
+        let changed: u64 = number.replace(',', "").parse().unwrap();
+        let shown = review.text.split("id=\"first-assets\"").nth(1).unwrap();
+        assert_eq!(shown.matches("<th scope=\"row\"").count() as u64, changed.min(10), "{form}");
+        let already = review.text.split("Already so: ").nth(1).map(|rest| rest.split('<').next().unwrap());
+        let result = start(&browser, &review, &[]).await;
+        result.expect(200, &format!("{changed} changed"));
+        if let Some(already) = already {
+            result
+                .expect(200, &format!("already so: {already}"))
+                .expect(200, &format!("Already so: {already}"));
+        }
+    }
+    // Then nothing is left to change, and no button offers it.
+    let page = browser.get(&format!("{NEW}?action=price&all=1&query=buoy")).await;
+    let review = browser.submit(&page, NEW, &[("price", "7"), ("review", "yes")]).await;
+    review.expect(200, "Nothing changes").expect(200, "Already so: 14");
+    assert!(!review.text.contains("class=\"primary\""), "{}", review.visible());
 }

@@ -166,8 +166,14 @@ async fn locked_catalog_shows_titles_of_its_first_page() {
     let page = browser.get("/console/catalog").await;
     page.expect(200, "still locked for your team").expect(200, "class=\"card\"");
     assert!(!page.text.contains("class=\"price\"") && listings(&page.text).is_empty());
+    page.expect(200, "of 3 listings").expect(200, "href=\"/console/selling/listings\"");
+    // A search says why nothing was searched, and shows no more than the page without it.
     for query in ["query=cobol", "sort=price_low", "verified_only=true", "cursor=x"] {
-        browser.get(&format!("/console/catalog?{query}")).await.expect(403, "still locked");
+        let searched = browser.get(&format!("/console/catalog?{query}")).await;
+        searched.expect(200, "cannot search the catalog yet").expect(200, "of 3 listings");
+        searched.expect(200, "href=\"/console/selling/listings/new\"");
+        let cards = |text: &str| text.split("<ul class=\"cards\">").nth(1).unwrap().to_owned();
+        assert_eq!(cards(&searched.text), cards(&page.text), "{query}");
     }
     browser.get("/console/compare").await.expect(403, "still locked");
 

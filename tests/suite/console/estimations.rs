@@ -71,8 +71,7 @@ async fn repository_is_measured_quoted_and_added() {
     let quote = format!("{} to {}", dollars(value * 75 / 100), dollars(value * 125 / 100));
     quoted.expect(200, &quote).expect(200, "Notifications about this").expect(200, "Quote ready: ledger");
     assert!(!quoted.text.contains("every 3s"), "it is not followed any longer");
-    let notifications = browser.get("/console/notifications").await;
-    notifications.expect(200, &format!("href=\"{path}\""));
+    assert_eq!(browser.open_notification("Quote ready").await, path);
     let sent = market.get("mkt_seller", "/v2/vendor/notifications").await.ok();
     assert_eq!(sent["notifications"][0]["link"], "/estimations", "the API says what it always said");
     let file = browser.get("/console/estimations?format=csv").await;

@@ -68,7 +68,7 @@ async fn vendor_bids_on_a_project_and_is_led_to_its_bid() {
 
     let bid_id = bid.rsplit('/').next().unwrap();
     send(&buyer, &format!("{project}/bids/{bid_id}/accept"), &[]).await;
-    vendor.get("/console/notifications").await.expect(200, &bid);
+    assert_eq!(vendor.open_notification("Your project bid").await, bid);
     vendor.get(&bid).await.expect(200, "Deliver tasksets").expect(200, "Notifications about this");
     vendor.get(&format!("{bid}/withdraw")).await.expect(200, "Only a bid that waits for the buyer");
     vendor.get(&format!("{bid}/deliver")).await.expect(200, "You offered 40 tasks.");
@@ -198,7 +198,7 @@ async fn bid_is_withdrawn_made_again_and_delivered() {
         &[],
     )
     .await;
-    seller.get("/console/notifications").await.expect(200, &format!("href=\"{second}\""));
+    assert_eq!(seller.open_notification("Your project bid").await, second);
 
     let page = seller.get(&deliver).await;
     page.expect(200, "Set mine");

@@ -54,16 +54,22 @@ async fn notifications_are_marked_as_read() {
     let browser = Browser::signed_in(&market, "mkt_demo_vendor").await;
     let page = browser.get("/console/notifications?state=unread").await;
     page.expect(200, "Mark as read");
-    let (_, after) = page.text.split_once("action=\"/console/notifications/").unwrap();
-    let (_, after) =
-        after.split_once("action=\"/console/notifications/").expect("buttons of single notifications");
-    let one = format!("/console/notifications/{}", after.split('"').next().unwrap());
+    let button = regex::Regex::new("action=\"(/console/notifications/[^\"/]{36}/read)\"").unwrap();
+    let one = button.captures(&page.text).expect("buttons of single notifications")[1].to_owned();
     assert_eq!(
         browser.submit(&page, &one, &[]).await.location(),
         "/console/notifications?notice=marked_read"
     );
     let again = browser.get("/console/notifications?state=unread").await;
     assert!(!again.text.contains(&one), "it is read");
+    // Opening what a notification is about marks it as read; a link to it does not.
+    let listed = again.text.matches("Mark as read<").count();
+    let title =
+        again.text.split("button class=\"link long\"><bdi><b>").nth(1).expect("a notification to open");
+    let opened = browser.open_notification(title.split('<').next().unwrap()).await;
+    browser.get(&opened).await;
+    let again = browser.get("/console/notifications?state=unread").await;
+    assert_eq!(again.text.matches("Mark as read<").count() + 1, listed, "{}", again.visible());
     let all = "/console/notifications/read";
     assert_eq!(browser.submit(&again, all, &[]).await.status(), 303);
     browser.get("/console/notifications?state=unread").await.expect(200, "Nothing matches");

@@ -53,13 +53,14 @@ const PURE: [(&str, &[&str]); 2] =
     [("error", &["domain", "string_enum"]), ("request_problems", &["domain", "error"])];
 
 /// Frameworks, each with the only layers that may name it.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 16] = [
     ("maud", &["console"]),
     ("pulldown_cmark", &["console"]),
     ("poem", &["web", "rest", "console", "mcp", "gym"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["web", "rest"]),
     ("governor", &["web"]),
+    ("prometheus_client", &["web"]),
     ("rusqlite", &["store"]),
     ("crc32fast", &["blobs"]),
     ("reqwest", &["blobs", "cli"]),

@@ -24,6 +24,7 @@ mod layering;
 mod limits;
 mod listed_writes;
 mod logs;
+mod maintenance;
 mod malformed_operator_ids;
 mod many_markets;
 mod notification_types;

@@ -163,6 +163,17 @@ impl<'m> Browser<'m> {
         self.post(action, &all).await
     }
 
+    /// Opens the newest unread notification with this title, as the button of the list does. Returns where it leads.
+    pub async fn open_notification(&self, title: &str) -> String {
+        let list = self.get("/console/notifications?state=unread").await;
+        let end = list.text.find(&format!("<b>{title}")).unwrap_or_else(|| panic!("{}", list.visible()));
+        let (_, action) = list.text[..end].rsplit_once("action=\"").expect("a form with the title");
+        let action = action.split('"').next().unwrap_or_default().to_owned();
+        let opened = self.submit(&list, &action, &[]).await;
+        assert_eq!(opened.status(), 303, "{}", opened.visible());
+        opened.location().to_owned()
+    }
+
     /// Sends a request with the cookie.
     pub async fn send(
         &self,

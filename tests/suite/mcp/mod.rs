@@ -41,10 +41,10 @@ const ADDED_FIELDS: [&str; 5] = ["next_offset", "notice", "hint", "cut", "eviden
 
 /// The result of a tool call.
 #[derive(Debug)]
-struct ToolResult {
-    value: Value,
-    text: String,
-    is_error: bool,
+pub struct ToolResult {
+    pub value: Value,
+    pub text: String,
+    pub is_error: bool,
 }
 
 impl ToolResult {
@@ -105,7 +105,7 @@ async fn result(market: &TestMarket, key: &str, method: &str, params: Value) -> 
 }
 
 /// Calls a tool.
-async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> ToolResult {
+pub async fn call(market: &TestMarket, key: &str, tool: &str, arguments: Value) -> ToolResult {
     let result = result(market, key, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_eq!(result["content"].as_array().map(Vec::len), Some(1), "{result}");
     ToolResult {

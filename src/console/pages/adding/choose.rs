@@ -1,6 +1,8 @@
 //! The ways to add assets, and the uploads that are not finished.
 
-use super::{file::AddFile, repository::AddRepository, table::AddTable, tasks::AddTasks, upload};
+use super::{
+    file::AddFile, reference::Reference, repository::AddRepository, table::AddTable, tasks::AddTasks, upload,
+};
 use crate::{
     console::prelude::*,
     operations::{codebase_tables::MAX_ROWS, own_uploads},
@@ -23,6 +25,7 @@ impl Page for AddAssets {
                 (tables::section("unfinished", "Unfinished uploads", &unfinished(&visit.context, &uploads)))
             }
             (ways(&visit.context))
+            p.note { a href=(visit.links.to(Reference::PATH)) { "Domains and kinds that the market has" } }
         };
         Ok(Content::new(Self::TITLE, body).below("Inventory", paths::INVENTORY).narrow().into())
     }

@@ -6,7 +6,7 @@ use super::{
     groups_of,
 };
 use crate::{
-    console::prelude::*,
+    console::{prelude::*, wording},
     domain::{assets::Kind, inventory::Asset},
     market::{Market, Writer},
     operations::own_uploads,
@@ -33,7 +33,6 @@ impl Page for AddFile {
         let groups = groups_of(visit).await?;
         let leave = ("Leave", paths::ADD_ASSETS);
         let body = html! {
-            (fields::refusal(&visit.context))
             (file_fields::form(&visit.context, Subject::New(&groups), file_fields::NEW_WHOLE, leave))
         };
         Ok(below_adding(Content::new(Self::TITLE, body)).with_script(SCRIPT).into())
@@ -67,7 +66,6 @@ impl Page for AttachFile {
         let path = paths::asset(asset.id);
         let body = match kind_for_file(&asset) {
             Ok(_) => html! {
-                (fields::refusal(&visit.context))
                 (file_fields::form(
                     &visit.context,
                     Subject::Existing(&asset),
@@ -76,7 +74,7 @@ impl Page for AttachFile {
                 ))
             },
             Err(error) => html! {
-                (badges::message(badges::Tone::Warning, &html! { (error.message()) }))
+                (badges::message(badges::Tone::Warning, &html! { (wording::plain(&error.message())) }))
                 div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
             },
         };

@@ -38,6 +38,7 @@ pub fn form(context: &Context, subject: Subject, whole: &str, leave: (&str, &str
     let inputs = &context.inputs;
     let limit = context.market().settings().blobs.max_upload_bytes;
     let without_script = limit.min(MAX_WHOLE_BYTES);
+    inputs.add_label("file", "Zip file");
     let is_refused = inputs.problem("file").is_some();
     html! {
         form.stack method="post" enctype="multipart/form-data" action=(context.links.to(whole))
@@ -48,7 +49,7 @@ pub fn form(context: &Context, subject: Subject, whole: &str, leave: (&str, &str
                 Subject::Existing(asset) => p { "The file becomes the data of " b.long { bdi { (name_of(asset)) } } "." },
             }
             div.field.panel data-upload-drop {
-                label for="file" { "Zip file" }
+                label for="file" { "Zip file" (fields::required_mark(true)) }
                 p.note #file-h {
                     span data-with-script hidden { "Choose it, or drop it here. Up to " (text::size(limit)) "." }
                     span data-without-script { "Up to " (text::size(without_script)) " without a script." }

@@ -3,6 +3,7 @@
 pub mod choose;
 pub mod file;
 mod file_fields;
+pub mod reference;
 pub mod repository;
 pub mod table;
 pub mod tasks;

@@ -5,7 +5,7 @@ use super::{
     group_field, groups_of, name_of,
 };
 use crate::{
-    console::{forms::Inputs, prelude::*},
+    console::{forms::Inputs, prelude::*, wording},
     domain::{
         assets::Kind,
         changes::Change as FieldChange,
@@ -59,7 +59,6 @@ impl Page for AddRepository {
             (fields::buttons(&visit.context, "Add the codebase", ("Leave", paths::ADD_ASSETS)))
         };
         let body = html! {
-            (fields::refusal(&visit.context))
             p { "The market copies the repository, and reads lines, languages, history, and contributors from the copy." }
             (fields::form(&visit.context, Self::PATH, &form))
         };
@@ -122,11 +121,10 @@ impl Page for LinkRepository {
         let body = html! {
             @match refusal {
                 Some(error) => {
-                    (badges::message(badges::Tone::Warning, &html! { (error.message()) }))
+                    (badges::message(badges::Tone::Warning, &html! { (wording::plain(&error.message())) }))
                     div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
                 },
                 None => {
-                    (fields::refusal(&visit.context))
                     p {
                         "The market copies the repository into " b.long { bdi { (name_of(&asset)) } }
                         ", and reads lines, languages, history, and contributors from the copy. What it reads replaces what you typed."

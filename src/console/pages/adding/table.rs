@@ -2,7 +2,10 @@
 
 use std::io::Read;
 
-use super::below_adding;
+use super::{
+    below_adding,
+    reference::{self, Reference},
+};
 use crate::{
     console::{
         csv,
@@ -11,7 +14,10 @@ use crate::{
         refusals,
     },
     market::Writer,
-    operations::codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
+    operations::{
+        codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
+        taxonomy,
+    },
     web::multipart::{self, FormLimits, FormWithFile},
 };
 
@@ -37,9 +43,9 @@ impl Page for AddTable {
     type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
+        let domains = visit.read(taxonomy::domains_of_assets).await?;
         let hint = html! { "With the heads of the columns in the first row. Copy it from a spreadsheet, or paste the text of a CSV file." };
         let body = html! {
-            (fields::refusal(&visit.context))
             form.stack method="post" enctype="multipart/form-data" action=(visit.links.to(SEND)) {
                 (fields::form_key(&visit.inputs))
                 div.field {
@@ -51,6 +57,10 @@ impl Page for AddTable {
                 (fields::buttons(&visit.context, "Add the codebases", ("Leave", paths::ADD_ASSETS)))
             }
             (tables::section("columns", "Columns", &columns()))
+            (reference::domains_section(&domains))
+            p.note {
+                "A table adds codebases only. " a href=(visit.links.to(Reference::PATH)) { "All kinds of assets" }
+            }
         };
         let note = html! {
             "Up to " (MAX_ROWS) " codebases. If one row has a problem, none is added. "

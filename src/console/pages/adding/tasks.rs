@@ -36,13 +36,16 @@ impl Page for AddTasks {
         };
         let (tasksets, groups) = visit.read(read).await?;
         let body = html! {
-            (fields::refusal(&visit.context))
             form.row action=(visit.links.to(Self::PATH)) aria-label="Filter" {
                 (Field::text("query", "Name has").value(&searched).at_most(200).show(&crate::console::forms::Inputs::default()))
                 button { "Filter" }
             }
             @if tasksets.is_empty() && searched.is_empty() {
-                (tables::empty("Your team has no tasksets", "The market creates a taskset for tasks that your team builds on the platform.", None))
+                (tables::empty(
+                    "Your team has no tasksets",
+                    "The market creates a taskset for tasks that your team builds on the platform.",
+                    Some(("Add assets in another way", &visit.links.to(paths::ADD_ASSETS))),
+                ))
             } @else if tasksets.is_empty() {
                 (tables::empty("Nothing matches", "No taskset of your team has this in its name.", Some(("Show all", &visit.links.to(Self::PATH)))))
             } @else {
@@ -69,7 +72,7 @@ fn form(context: &Context, tasksets: &[TasksetSummary], groups: &[Group]) -> Mar
         .into_iter()
         .chain(groups.iter().map(|(id, name)| (id.as_str(), (*name).to_owned())));
     let content = html! {
-        (fields::checkboxes(inputs, "taskset_id", "Tasksets", choices, |_| false))
+        (fields::required_checkboxes(inputs, "taskset_id", "Tasksets", choices, |_| false))
         @if tasksets.len() == SHOWN { p.note { "Only the newest " (SHOWN) " are shown. Filter by name to find others." } }
         (fields::select(inputs, "task_type", "Subject of the tasks", types, TaskType::Coding.as_str()))
         (fields::select(inputs, GROUP, "Group", groups, ""))

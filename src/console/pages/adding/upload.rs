@@ -7,7 +7,12 @@ use poem::{
 
 use super::{below_adding, file::SCRIPT};
 use crate::{
-    console::{parts::kinds, prelude::*, receivers::Receiver},
+    console::{
+        parts::kinds,
+        prelude::*,
+        questions::{Ask, Question},
+        receivers::Receiver,
+    },
     domain::uploads::PartLayout,
     market::{Market, Writer},
     operations::own_uploads::{self, CompletedOwnUpload, UploadProgress},
@@ -43,7 +48,7 @@ impl Page for UploadPage {
         }
         let find = move |market: &Market| own_uploads::find_progress(market, &vendor, id);
         let progress = visit.market().spawn_blocking(find).await?;
-        let body = html! { (fields::refusal(&visit.context)) (in_progress(&visit.context, &progress)) };
+        let body = in_progress(&visit.context, &progress);
         Ok(below_adding(Content::new("Upload", body)).with_script(SCRIPT).into())
     }
 }
@@ -189,33 +194,35 @@ impl Action for CompleteUpload {
     }
 }
 
-impl Page for DiscardUpload {
+impl Question for DiscardUpload {
     const PATH: &'static str = "/inventory/add/uploads/{upload}/discard";
     const TITLE: &'static str = "Discard an upload";
+    const CHANGE: (&'static str, &'static str) = ("discard_upload", "upload");
+    const NOTICE: Notice = Notice::UploadDiscarded;
 
     type Access = Vendor;
+    type Subject = (Uuid, OperatorUpload);
 
-    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let upload = visit.read(move |reader, vendor| own_uploads::find(reader, vendor, id)).await?;
+    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Uuid, OperatorUpload)> {
+        Ok((id, own_uploads::find(reader, vendor, id)?))
+    }
+
+    fn ask(_: &Context, (id, upload): &(Uuid, OperatorUpload)) -> Ask {
         let lost = html! { p {
             "What has arrived of " b.long { bdi { (upload.file_name) } } " is deleted. Your own file stays as it is."
         } };
-        let body = fields::question(
-            &visit.context,
-            &lost,
-            ("danger primary", "Discard the upload"),
-            &paths::upload(id),
-        );
-        Ok(below_adding(Content::new("Discard this upload?", body)).into())
+        Ask {
+            page: below_adding(Content::new("Discard this upload?", Markup::default())),
+            what: Ok((lost, "danger primary", "Discard the upload".to_owned())),
+            leave: ("Back to the upload", paths::upload(*id)),
+        }
     }
-}
 
-impl FormPage for DiscardUpload {
-    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let work = move |writer: &mut Writer, vendor: &Vendor| own_uploads::cancel(writer, vendor, id);
-        changes::perform(visit, fields, Change::new("discard_upload", "upload", id), work).await?;
-        Ok(Answer::done(paths::ADD_ASSETS, Notice::UploadDiscarded))
+    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+        own_uploads::cancel(writer, vendor, id)
+    }
+
+    fn next(_: Uuid) -> String {
+        paths::ADD_ASSETS.to_owned()
     }
 }

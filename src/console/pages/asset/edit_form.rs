@@ -21,7 +21,7 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
     let form = Form { context, asset };
     let content = html! {
         @if asset.kind != Kind::Task {
-            (form.field("title", &asset.title, Field::text("title", "Name").at_most(200)))
+            (form.field("title", &asset.title, Field::text("title", "Name").required().at_most(200)))
         }
         (form.field(
             "description",
@@ -50,7 +50,7 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
         @if asset.kind != Kind::Task { (own_columns(&form)) }
         (fields::buttons(context, "Save", ("Leave it as it is", &paths::asset(asset.id))))
     };
-    html! { (fields::refusal(context)) (fields::form(context, &path(asset.id, "edit"), &content)) }
+    fields::form(context, &path(asset.id, "edit"), &content)
 }
 
 struct Form<'f> {
@@ -68,7 +68,10 @@ impl Form<'_> {
     /// Shows what `field` returns, or the value if the field is locked.
     fn open(&self, name: &str, label: &str, value: &str, field: impl FnOnce(&Self) -> Markup) -> Markup {
         match self.asset.locks.get(name) {
-            Some(source) => read_only(name, label, value, lock_reason(*source)),
+            Some(source) => {
+                self.context.inputs.add_label(name, label);
+                read_only(name, label, value, lock_reason(*source))
+            }
             None => field(self),
         }
     }

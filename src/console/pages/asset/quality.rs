@@ -2,9 +2,15 @@
 
 use super::{below_asset, follow, path};
 use crate::{
-    console::{parts::findings, prelude::*},
+    console::{
+        parts::{about, findings},
+        prelude::*,
+    },
     domain::quality_runs::RunOutcome,
-    operations::asset_details::{self, AssetDetails},
+    operations::{
+        asset_details::{self, AssetDetails},
+        notifications,
+    },
     store::quality_runs::RunRow,
 };
 
@@ -72,8 +78,11 @@ impl Page for AssetRun {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, run) = (visit.id(0)?, visit.id(1)?);
-        let (asset, found) =
-            visit.read(move |reader, vendor| asset_details::find_run(reader, vendor, id, run)).await?;
+        let read = move |reader: &Reader, vendor: &Vendor| {
+            let (asset, found) = asset_details::find_run(reader, vendor, id, run)?;
+            Ok((asset, found, notifications::list_about(reader, vendor, &[run], about::LIMIT)?))
+        };
+        let (asset, found, notifications) = visit.read(read).await?;
         let body = html! {
             @if found.run.completed_at.is_none() { (follow(&visit.context, &run_path(id, run))) }
             div.stack {
@@ -81,6 +90,7 @@ impl Page for AssetRun {
                 @if !found.checks.is_empty() {
                     (tables::section("found", "What was found", &findings::findings(&visit.context, &found.checks)))
                 }
+                (about::section(&visit.context, &notifications))
             }
         };
         let content = Content::new(format!("Run {} of the checks", found.run.run_number), body);

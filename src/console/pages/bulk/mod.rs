@@ -1,8 +1,10 @@
 //! Changes of many assets at once: the form that starts one, its result or how far it is, and the list.
 
+mod assets;
 pub mod list;
 pub mod new;
 pub mod result;
+mod review;
 
 use crate::{
     console::prelude::*,
@@ -52,16 +54,23 @@ fn badge(status: BulkChangeStatus) -> Markup {
 /// Returns the numbers of a change, such as "412 changed, 3 skipped".
 fn numbers(change: &BulkChange) -> String {
     let changed = format!("{} {}", text::grouped(change.changed), done(change.action.kind()));
-    match change.skipped.total() {
-        0 => changed,
-        skipped => format!("{changed}, {} skipped", text::grouped(skipped)),
+    let already = change.skipped.by_reason().find(|(why, _)| *why == SkipReason::Unchanged);
+    let already = already.map_or(0, |(_, skipped)| skipped.count);
+    let mut parts = vec![changed];
+    if already > 0 {
+        parts.push(format!("already so: {}", text::grouped(already)));
     }
+    match change.skipped.total() - already {
+        0 => {}
+        skipped => parts.push(format!("{} skipped", text::grouped(skipped))),
+    }
+    parts.join(", ")
 }
 
 /// Says why assets were skipped.
 const fn reason(reason: SkipReason) -> &'static str {
     match reason {
-        SkipReason::Unchanged => "It was so already",
+        SkipReason::Unchanged => "Already so",
         SkipReason::Locked => "Locked: the value was set by the API, or read from linked data",
         SkipReason::WrongKind => "This kind of asset does not allow it",
         SkipReason::TooManyTags => "It would have too many tags",

@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::phrase;
+use super::{assets, phrase, review};
 use crate::{
     console::{
         address::Query,
+        forms::Inputs,
         pages::inventory::state::{ACTION, InventoryState, Selection},
+        parts::assets::Domains,
         prelude::*,
     },
     domain::{
@@ -22,7 +24,7 @@ use crate::{
 };
 
 /// Path of the form.
-const PATH: &str = "/inventory/changes/new";
+pub(super) const PATH: &str = "/inventory/changes/new";
 
 /// Field with the number of assets that the form showed.
 const NUMBER: &str = "number";
@@ -57,36 +59,45 @@ impl Page for NewBulkChange {
     type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        // A refused form is shown again for the same assets.
-        let query = visit.inputs.typed().map_or(&visit.query, Fields::values).clone();
-        // What cannot be read chooses nothing.
-        let asked = Asked::read(&query, &visit.access).unwrap_or_default();
-        let action = query.get(ACTION).and_then(BulkActionKind::parse);
-        let context = &visit.context;
-        let (title, body) = match (asked, action) {
-            (None, _) => (Self::TITLE.to_owned(), nothing_chosen(context)),
-            (Some(asked), None) => (Self::TITLE.to_owned(), choice(context, &asked)),
-            (Some(asked), Some(action)) => {
-                let asked = Arc::new(asked);
-                let read = Arc::clone(&asked);
-                let prepare = visit
-                    .read(move |reader, vendor| bulk_changes::prepare(reader, vendor, &read.chosen, action));
-                let prepared = prepare.await?;
-                match prepared.count {
-                    0 => (Self::TITLE.to_owned(), nothing_chosen(context)),
-                    count => (phrase(action, count), form(context, &asked, action, &prepared)),
-                }
-            }
-        };
-        let content = Content::new(title, body)
-            .below("Inventory", paths::INVENTORY)
-            .below("Changes of many assets", paths::BULK_CHANGES);
-        Ok(content.narrow().into())
+        content(visit, &visit.inputs).await
     }
+}
+
+async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
+    // A refused form is shown again for the same assets.
+    let query = inputs.typed().map_or(&visit.query, Fields::values).clone();
+    // What cannot be read chooses nothing.
+    let asked = Asked::read(&query, &visit.access).unwrap_or_default();
+    let action = query.get(ACTION).and_then(BulkActionKind::parse);
+    let (context, title) = (&visit.context, NewBulkChange::TITLE.to_owned());
+    let (title, body) = match (asked, action) {
+        (None, _) => (title, nothing_chosen(context)),
+        (Some(asked), None) => (title, choice(context, inputs, &asked)),
+        (Some(asked), Some(action)) => {
+            let asked = Arc::new(asked);
+            let read = Arc::clone(&asked);
+            let prepare =
+                visit.read(move |reader, vendor| bulk_changes::prepare(reader, vendor, &read.chosen, action));
+            let prepared = prepare.await?;
+            match prepared.count {
+                0 => (title, nothing_chosen(context)),
+                count => (phrase(action, count), form((context, inputs), &asked, action, &prepared)),
+            }
+        }
+    };
+    Ok(below_inventory(Content::new(title, body)).into())
+}
+
+/// Puts a page below those that lead to it.
+pub(super) fn below_inventory(content: Content) -> Content {
+    content.below("Inventory", paths::INVENTORY).below("Changes of many assets", paths::BULK_CHANGES).narrow()
 }
 
 impl FormPage for NewBulkChange {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        if fields.is_checked(review::AGAIN) {
+            return content(visit, &Inputs::kept(fields.clone())).await;
+        }
         let asked = Asked::read(fields.values(), &visit.access)?.ok_or_else(|| {
             Error::Conflict("No assets are chosen. Choose some in the inventory.".to_owned())
         })?;
@@ -94,6 +105,9 @@ impl FormPage for NewBulkChange {
         let kind = kind.ok_or_else(|| Error::invalid(problem(ACTION, "Choose what to do.")))?;
         let action = read_action(kind, fields)?;
         let shown = fields.get(NUMBER).and_then(|number| number.parse().ok());
+        if fields.is_checked(review::REVIEW) {
+            return review::show(visit, fields, (asked.chosen, shown), action).await;
+        }
         let change = Change::new("change_assets", "team", visit.access.team().id);
         let started = changes::perform(visit, fields, change, move |writer, vendor| {
             bulk_changes::start(writer, vendor, &asked.chosen, shown, &action)
@@ -138,19 +152,17 @@ fn nothing_chosen(context: &Context) -> Markup {
     let inventory = context.links.to(paths::INVENTORY);
     let advice = "Choose assets in the inventory, or all that match its filter, then what to do with them.";
     html! {
-        (fields::refusal(context))
         (tables::empty("No assets are chosen", advice, Some(("Open the inventory", &inventory))))
     }
 }
 
 /// Shows what can be done with the chosen assets.
-fn choice(context: &Context, asked: &Asked) -> Markup {
+fn choice(context: &Context, inputs: &Inputs, asked: &Asked) -> Markup {
     html! {
-        (fields::refusal(context))
         form.stack action=(context.links.to(PATH)) {
             (asked.state.hidden()) (asked.selection.hidden())
             @let actions = BulkActionKind::ALL.iter().map(|kind| (kind.as_str(), word(*kind).to_owned()));
-            (fields::select(&context.inputs, ACTION, "What to do with the assets", actions, ""))
+            (fields::select(inputs, ACTION, "What to do with the assets", actions, ""))
             div.row { button.primary { "Go on" } (leave(context, asked)) }
         }
     }
@@ -173,7 +185,12 @@ fn leave(context: &Context, asked: &Asked) -> Markup {
     html! { a.button.quiet href=(inventory) { "Leave them as they are" } }
 }
 
-fn form(context: &Context, asked: &Asked, action: BulkActionKind, prepared: &Preparation) -> Markup {
+fn form(
+    (context, inputs): (&Context, &Inputs),
+    asked: &Asked,
+    action: BulkActionKind,
+    prepared: &Preparation,
+) -> Markup {
     if prepared.count > MAX_ASSETS {
         let reason = html! { "At most " (text::grouped(MAX_ASSETS)) " assets can be changed at once. Filter the inventory, and \
         change one part after the other." };
@@ -189,21 +206,29 @@ fn form(context: &Context, asked: &Asked, action: BulkActionKind, prepared: &Pre
         (asked.state.hidden()) (asked.selection.hidden())
         input type="hidden" name=(ACTION) value=(action.as_str());
         input type="hidden" name=(NUMBER) value=(prepared.count);
-        (parameters(context, action, prepared))
+        (parameters((context, inputs), action, prepared))
+        @if action.edits_field() {
+            (assets::table(context, action, &prepared.first, (prepared.count, &Domains(prepared.domains.clone()))))
+        }
         @if prepared.count > MAX_PER_TRANSACTION {
             p.note { "This is done in the background. You see how far it is, and can cancel it." }
         }
         div.row {
-            @if is_possible { button class=(class) { (phrase(action, prepared.count)) } }
+            @if action.edits_field() {
+                button.primary name=(review::REVIEW) value="yes" { "Review the change" }
+            } @else if is_possible { button class=(class) { (phrase(action, prepared.count)) } }
             (leave(context, asked))
         }
     };
-    html! { (fields::refusal(context)) (fields::form(context, PATH, &content)) }
+    fields::form(context, PATH, &content)
 }
 
 /// Shows the fields of an action, and what else one must know before.
-fn parameters(context: &Context, action: BulkActionKind, prepared: &Preparation) -> Markup {
-    let inputs = &context.inputs;
+fn parameters(
+    (context, inputs): (&Context, &Inputs),
+    action: BulkActionKind,
+    prepared: &Preparation,
+) -> Markup {
     let locked = html! { p.note { "Values that were set by the API, or read from linked data, are locked and stay as they are." } };
     let removed =
         |text: &str| fields::checkboxes(inputs, "clear", "Or", [("yes", text.to_owned())], |_| false);
@@ -238,8 +263,8 @@ fn parameters(context: &Context, action: BulkActionKind, prepared: &Preparation)
             }
         }
         BulkActionKind::Tag => html! {
-            (tags(context, "add_tags", "Add these tags", &prepared.domains))
-            (tags(context, "remove_tags", "Remove these tags", &prepared.domains))
+            (tags(inputs, "add_tags", "Add these tags", &prepared.domains))
+            (tags(inputs, "remove_tags", "Remove these tags", &prepared.domains))
             (locked)
         },
         BulkActionKind::Describe => html! {
@@ -264,9 +289,9 @@ fn parameters(context: &Context, action: BulkActionKind, prepared: &Preparation)
     }
 }
 
-fn tags(context: &Context, name: &str, legend: &str, domains: &[Label]) -> Markup {
+fn tags(inputs: &Inputs, name: &str, legend: &str, domains: &[Label]) -> Markup {
     let values = domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
-    fields::checkboxes(&context.inputs, name, legend, values, |_| false)
+    fields::checkboxes(inputs, name, legend, values, |_| false)
 }
 
 /// Shows the cost of quality runs.

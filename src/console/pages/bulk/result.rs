@@ -4,7 +4,7 @@ use super::{badge, numbers, phrase, reason};
 use crate::{
     console::{parts::assets::Domains, prelude::*},
     domain::{
-        bulk_changes::{BulkAction, BulkChangeStatus, SkippedAssets},
+        bulk_changes::{BulkAction, BulkChangeStatus, SkipReason, SkippedAssets},
         money::Cents,
     },
     operations::bulk_changes::{self, NamedChange},
@@ -119,7 +119,10 @@ fn skipped(context: &Context, found: &NamedChange) -> Markup {
     let change = &found.change;
     let section = html! {
         @for (why, skipped) in change.skipped.by_reason() {
-            h3 { (text::counted(skipped.count, "asset", "assets")) ": " (reason(why)) }
+            h3 {
+                @if why == SkipReason::Unchanged { (reason(why)) ": " (text::grouped(skipped.count)) }
+                @else { (text::counted(skipped.count, "asset", "assets")) ": " (reason(why)) }
+            }
             (examples(context, found, skipped))
         }
     };

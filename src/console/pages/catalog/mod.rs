@@ -9,7 +9,13 @@ pub mod state;
 
 use self::state::{SORT, State};
 use crate::{
-    console::{address::next_page, answer::FILTERS_FORM, csv, parts::listing_view::ListingView, prelude::*},
+    console::{
+        address::{Query, next_page},
+        answer::FILTERS_FORM,
+        csv,
+        parts::listing_view::ListingView,
+        prelude::*,
+    },
     domain::{
         browse::SortOrder,
         sessions::{ListView, SessionPreferences},
@@ -85,9 +91,14 @@ impl Page for Catalog {
 /// Shows the first page to a team for which the catalog is locked, and what opens the rest.
 async fn show_locked(visit: &Visit<CatalogViewer>, state: &State) -> Result<Answer> {
     let gate = visit.access.gate();
-    let request = state.request();
-    if !request.is_plain_first_page() || request.sort != SortOrder::Recommended {
-        return Err(gate.locked_error());
+    let mut request = state.request();
+    let is_searched = !request.is_plain_first_page() || request.sort != SortOrder::Recommended;
+    if is_searched {
+        // A file has no place for the reason.
+        if csv::is_asked(&visit.query) {
+            return Err(gate.locked_error());
+        }
+        request = State::of(&Query::default()).request();
     }
     let listings = visit.read(move |reader, viewer| {
         let page = browse::search_listings(reader, viewer, request)?;
@@ -97,8 +108,8 @@ async fn show_locked(visit: &Visit<CatalogViewer>, state: &State) -> Result<Answ
     if csv::is_asked(&visit.query) {
         return Ok(file::locked(visit, &listings));
     }
-    let body = results::locked(&visit.context, &listings, gate);
-    let file = visit.here(&csv::query(&state.query));
+    let body = results::locked(&visit.context, &listings, gate, is_searched);
+    let file = visit.here(&csv::query(&Query::default()));
     let note = html! { "The first " (listings.len()) " listings · " (csv::link(&file)) };
     Ok(Content::new(Catalog::TITLE, body).with_note(note).with_request("/v2/listings/browse").into())
 }

@@ -196,14 +196,24 @@ fn empty(context: &Context, state: &State, found: &Found, chips: &[Chip]) -> Mar
     }
 }
 
-/// Returns what a team sees for which the catalog is locked.
-pub fn locked(context: &Context, listings: &[ListingView], gate: BrowseGate) -> Markup {
+/// Returns what a team sees for which the catalog is locked: why, and what opens it. `is_searched` says that it asked for more than
+/// this page.
+pub fn locked(context: &Context, listings: &[ListingView], gate: BrowseGate, is_searched: bool) -> Markup {
+    let BrowseGate { published_count: published, required_count: required, .. } = gate;
     html! {
-        (badges::message(Tone::Waiting, &html! {
-            b { "The catalog is still locked for your team." }
-            " Vendors can search it, and see prices, details, and evidence, once they have published "
-            (text::counted(gate.required_count, "listing", "listings")) ". Your team has published " (gate.published_count)
-            ". Until then, you see titles and contents of this first page."
+        (badges::message(if is_searched { Tone::Warning } else { Tone::Waiting }, &html! {
+            @if is_searched { p { b { "Your team cannot search the catalog yet, so nothing was searched. " } } }
+            @else { p { b { "The catalog is still locked for your team. " } } }
+            p {
+                "Vendors can search it, and see prices, details, and evidence, once they have published "
+                (text::counted(required, "listing", "listings")) ". Your team has published "
+                b { (text::grouped(published)) " of " (text::counted(required, "listing", "listings")) }
+                ". Until then, you see titles and contents of this first page."
+            }
+            p.row {
+                a href=(context.links.to(paths::OWN_LISTINGS)) { "Publish your listings" }
+                a href=(context.links.to(paths::NEW_LISTING)) { "Write a listing" }
+            }
         }))
         h2.out { "Listings" }
         ul.cards { @for listing in listings { (cards::card(context, listing, None, None)) } }

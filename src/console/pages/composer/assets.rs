@@ -26,6 +26,9 @@ use crate::{
     store::{inventory, listings::ListingRow},
 };
 
+/// Field that says that the number of what can be attached was shown.
+const CONFIRMED: &str = "confirmed";
+
 /// The page.
 pub struct Assets;
 
@@ -44,7 +47,11 @@ impl FormPage for Assets {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let chosen = if fields.get("scope") == Some("all") {
-            Chosen::Matching(InventoryState::of(&visit.query).filter(&visit.access)?)
+            let filter = InventoryState::of(&visit.query).filter(&visit.access)?;
+            if !fields.is_checked(CONFIRMED) {
+                return ask(visit, id, filter).await;
+            }
+            Chosen::Matching(filter)
         } else {
             let ids: Vec<Uuid> = fields.all(state::ASSET).filter_map(|id| Uuid::try_parse(id).ok()).collect();
             if ids.is_empty() {
@@ -59,6 +66,48 @@ impl FormPage for Assets {
         let outcome = outcome.await.map_err(own_listings::in_words)?;
         content(visit, Some(&outcome)).await
     }
+}
+
+/// Says how many of the assets that match can be attached, and why others cannot, before anything happens.
+async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Answer> {
+    let read = visit.read(move |reader, vendor| {
+        let listing = listings::find_own(reader.rows, vendor, id)?;
+        Ok((listing, listing_attachments::preview(reader, vendor, id, filter)?))
+    });
+    let (listing, outcome) = read.await.map_err(own_listings::in_words)?;
+    let context = &visit.context;
+    let title = own_listings::title_of(&listing.title);
+    let skipped: u64 = outcome.skipped.iter().map(|skipped| skipped.count).sum();
+    let query = InventoryState::of(&context.query).query();
+    let back = query.at(&context.path);
+    let form = html! {
+        input type="hidden" name="scope" value="all";
+        input type="hidden" name=(CONFIRMED) value="yes";
+        div.row {
+            @if outcome.attached > 0 {
+                button.primary { "Attach " (text::counted(outcome.attached, "asset", "assets")) }
+            }
+            a.button.quiet href={ (context.links.to(&back)) "#attach" } { "Attach nothing" }
+        }
+    };
+    let body = html! {
+        p {
+            (text::counted(outcome.attached + skipped, "asset matches", "assets match")) ". "
+            b { (text::grouped(outcome.attached)) " can be attached" @if skipped > 0 { ", " (text::grouped(skipped)) " cannot" } } "."
+        }
+        @if skipped > 0 {
+            (tables::section("skipped", "What cannot be attached, and why", &html! {
+                ul { @for skipped in &outcome.skipped { li { (skipped_line(context, skipped)) } } }
+            }))
+        }
+        (fields::form(context, &back, &form))
+    };
+    let content = Content::new("Attach all that match?", body)
+        .with_note(html! { "To " bdi.long { (title) } })
+        .below("Listings", paths::OWN_LISTINGS)
+        .below(title, paths::own_listing(id))
+        .below("Assets", paths::listing_assets(id));
+    Ok(content.narrow().into())
 }
 
 /// The button that detaches an asset.
@@ -89,7 +138,6 @@ async fn content(visit: &Visit<Vendor>, outcome: Option<&AttachOutcome>) -> Resu
     let found = visit.read(move |reader, vendor| find(reader, vendor, id, state, offsets)).await?;
     let (context, title) = (&visit.context, own_listings::title_of(&found.listing.title));
     let body = html! {
-        (fields::refusal(context))
         @if let Some(outcome) = outcome { (shown_outcome(context, outcome)) }
         @match found.refusal {
             Some(reason) => (badges::message(Tone::Warning, &html! { b { "Its assets cannot be changed now. " } (reason) })),

@@ -36,8 +36,7 @@ fn search_form(context: &Context, found: &Found) -> Markup {
     let groups = groups.iter().map(|(id, name)| (id.as_str(), name.clone()));
     let groups = [("", "All groups".to_owned())].into_iter().chain(groups);
     let group = state.group.map(|group| group.to_string()).unwrap_or_default();
-    html! {
-        (badges::refusal(&inputs).unwrap_or_default())
+    let form = html! {
         form.stack method="get" action={ (context.links.to(&context.path)) "#attach" } aria-label="Search your inventory" {
             div.two {
                 (Field::text(state::TEXT, "Name contains").value(state.text.as_str()).at_most(200).show(&inputs))
@@ -50,7 +49,8 @@ fn search_form(context: &Context, found: &Found) -> Markup {
             }
             div.row { button { "Search" } a.button.quiet href={ (context.links.to(&context.path)) "#attach" } { "Show all" } }
         }
-    }
+    };
+    html! { (badges::refusal(&inputs)) (form) }
 }
 
 fn nothing(context: &Context, found: &Found) -> Markup {
@@ -78,9 +78,9 @@ fn choices(context: &Context, found: &Found) -> Markup {
             b { (text::counted(total, "asset matches", "assets match")) }
             button.little name="scope" value="chosen" { "Attach the chosen ones" }
             @if total > rows.len() as u64 || rows.len() > 1 {
-                button.little name="scope" value="all" { "Attach all " (text::grouped(total)) " that match" }
+                button.little name="scope" value="all" { "Attach all " (text::grouped(total)) " that match…" }
             }
-            span.note { "Those that cannot be attached are skipped, and you see why." }
+            span.note { "Before all are attached, you see how many can be, and why others cannot." }
         }
         (table(context, &rows))
     };

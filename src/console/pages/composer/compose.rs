@@ -10,7 +10,10 @@ use crate::{
         listing_lifecycle::{ListingState, Operation},
         listings::{Actor, LifecycleStage},
     },
-    operations::listing_edits::{self, EditedListing},
+    operations::{
+        listing_edits::{self, EditedListing},
+        samples::{self, SampleContent},
+    },
     store::listings::ListingFields,
 };
 
@@ -46,7 +49,7 @@ impl FormPage for NewListing {
 
 fn new_content(context: &Context, inputs: &Inputs, taxonomy: &Taxonomy) -> Content {
     let blank = ListingFields { accepts_bids: true, ..ListingFields::default() };
-    let subject = Subject { edited: None, fields: &blank, locked: None };
+    let subject = Subject { edited: None, fields: &blank, locked: None, contents: &[] };
     let body = form::form(context, inputs, &subject, taxonomy);
     let note = html! { "It is saved as a draft, which nobody else sees until the market has approved it and you publish it." };
     Content::new(NewListing::TITLE, body).with_note(note).below("Listings", paths::OWN_LISTINGS).narrow()
@@ -74,24 +77,28 @@ impl FormPage for EditListing {
         let id = visit.id(0)?;
         let edited = visit.read(move |reader, vendor| listing_edits::find(reader, vendor, id)).await?;
         let written = read::fields(fields, Some(&edited), edited.listing.status.stage())?;
+        let sample = written.sample.clone();
         let seen = fields.get(form::REVISION).unwrap_or_default().to_owned();
         let change = Change::new("update_listing", "listing", id);
         let update = changes::perform(visit, fields, change, move |writer, vendor| {
             listing_edits::update(writer, vendor, Actor::Team, (id, &seen), |fields| *fields = written)
         });
-        update.await.map_err(own_listings::in_words)?;
+        update.await.map_err(|error| read::at_fields(own_listings::in_words(error), &sample))?;
         Ok(Answer::done(&paths::own_listing(id), Notice::Saved))
     }
 }
 
 async fn edit_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
     let id = visit.id(0)?;
-    let (edited, taxonomy) = visit
-        .read(move |reader, vendor| {
-            Ok((listing_edits::find(reader, vendor, id)?, Taxonomy::read(reader, vendor)?))
-        })
-        .await?;
-    let body = edit_body(&visit.context, inputs, &edited, &taxonomy);
+    let typed = inputs.typed().cloned();
+    let read = visit.read(move |reader, vendor| {
+        let edited = listing_edits::find(reader, vendor, id)?;
+        let choices = read::sample_choices(typed.as_ref(), &edited);
+        let contents = samples::contents(reader, vendor, &choices)?;
+        Ok((edited, Taxonomy::read(reader, vendor)?, contents))
+    });
+    let (edited, taxonomy, contents) = read.await?;
+    let body = edit_body(&visit.context, inputs, (&edited, &contents), &taxonomy);
     let (title, path) = (own_listings::title_of(&edited.listing.title), paths::own_listing(id));
     let actions = html! {
         a.button href=(visit.links.to(&paths::listing_assets(id))) { "Assets" }
@@ -104,20 +111,27 @@ async fn edit_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> 
     Ok(content.narrow().with_request(format!("/v2/listings/{id}")).into())
 }
 
-fn edit_body(context: &Context, inputs: &Inputs, edited: &EditedListing, taxonomy: &Taxonomy) -> Markup {
+fn edit_body(
+    context: &Context,
+    inputs: &Inputs,
+    (edited, contents): (&EditedListing, &[SampleContent]),
+    taxonomy: &Taxonomy,
+) -> Markup {
     let (state, path) = (edited.listing.state(), paths::own_listing(edited.listing.id));
     let own = context.links.to(&path);
     if let Some(reason) = locked(state, Operation::UpdateTerms) {
         return html! {
-            (badges::refusal(inputs).unwrap_or_default())
             (badges::message(Tone::Warning, &html! { b { "It cannot be edited now. " } (reason) }))
             (form::kept_texts(inputs))
             p { a.button href=(own) { "Go to the listing" } }
         };
     }
     let locked = locked(state, Operation::UpdateTexts);
-    let subject = Subject { edited: Some(edited), fields: &edited.fields, locked };
+    let subject = Subject { edited: Some(edited), fields: &edited.fields, locked, contents };
     html! {
+        @if let Some(feedback) = &edited.review_feedback {
+            (badges::message(Tone::Warning, &own_listings::note(Some(feedback))))
+        }
         @if state.status.stage() == LifecycleStage::Ready {
             (badges::message(Tone::Warning, &html! {
                 b { "The market has approved this listing. " }

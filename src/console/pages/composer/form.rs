@@ -4,17 +4,19 @@ use super::sample;
 use crate::{
     console::{
         forms::Inputs,
-        parts::{icons, listing_view, markdown},
+        parts::{fees, icons, listing_view, markdown},
         prelude::*,
     },
     domain::{
         listings::DeliveryMethod,
-        money::Cents,
+        money::{Cents, MAX_AMOUNT},
         taxonomy::{InventoryTag, Label},
         texts,
+        typed_numbers::parse_amount,
     },
     operations::{
         listing_edits::{self, EditedListing},
+        samples::SampleContent,
         taxonomy,
     },
     store::listings::ListingFields,
@@ -55,6 +57,8 @@ pub(super) struct Subject<'s> {
     pub(super) fields: &'s ListingFields,
     /// Why its texts cannot be changed; `None` if they can.
     pub(super) locked: Option<&'static str>,
+    /// What the sample has, or would have, of each of its assets that the form shows.
+    pub(super) contents: &'s [SampleContent],
 }
 
 /// Shows the form, and below it how the texts look if that is asked for.
@@ -70,7 +74,7 @@ pub(super) fn form(context: &Context, inputs: &Inputs, subject: &Subject<'_>, ta
             Some(reason) => { (locked_texts(context, subject, reason)) (kept_texts(inputs)) }
             None => (text_fields(inputs, subject.fields, taxonomy)),
         } }))
-        (tables::section("prices", "Price", &price_fields(inputs, subject.fields)))
+        (tables::section("prices", "Price", &price_fields(context, inputs, subject.fields)))
         (tables::section("conditions", "Terms and delivery", &term_fields(inputs, subject.fields)))
         (tables::section("sample-section", "Sample", &sample_fields(context, inputs, subject)))
         div.row {
@@ -80,7 +84,6 @@ pub(super) fn form(context: &Context, inputs: &Inputs, subject: &Subject<'_>, ta
         }
     };
     html! {
-        (badges::refusal(inputs).unwrap_or_default())
         @if let (Some(current), Some(edited)) = (&current, subject.edited) {
             (changed_meanwhile(inputs, current, &edited.fields))
         }
@@ -152,9 +155,10 @@ fn tag_boxes(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> Ma
         |tag: &InventoryTag| inputs.is_chosen("tag_slugs", &tag.slug, fields.tag_slugs.contains(&tag.slug));
     let unknown: Vec<&String> =
         fields.tag_slugs.iter().filter(|slug| taxonomy.tags.iter().all(|tag| tag.slug != **slug)).collect();
+    inputs.add_label("tag_slugs", "Tags");
     let problem = inputs.problem("tag_slugs");
     html! {
-        fieldset.stack.tight #tag_slugs aria-describedby=[problem.map(|_| "tag_slugs-p")] {
+        fieldset.stack.tight #tag_slugs aria-describedby=[problem.as_ref().map(|_| "tag_slugs-p")] {
             legend { b { "Tags" } }
             @if let Some(problem) = problem { p.problem #tag_slugs-p { (icons::icon("bad")) span { (problem) } } }
             @for slug in unknown {
@@ -185,12 +189,22 @@ fn amount(amount: Option<Cents>) -> String {
     amount.map(|amount| amount.to_string()).unwrap_or_default()
 }
 
-fn price_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
+/// Says what the vendor earns of a price that was typed, or is stored.
+fn earned(context: &Context, inputs: &Inputs, name: &str, stored: Option<Cents>) -> Markup {
+    let typed = parse_amount(inputs.value(name, &amount(stored)));
+    html! { p.note { @match typed.filter(|price| (Cents(1)..=MAX_AMOUNT).contains(price)) {
+        Some(price) => (fees::sentence(context, price)),
+        None => { "The market keeps " (fees::share(context)) " of each price as its fee. You earn the rest." }
+    } } }
+}
+
+fn price_fields(context: &Context, inputs: &Inputs, fields: &ListingFields) -> Markup {
     let price = Field::decimal("price", "Buy-now price, USD")
         .hint(html! { "For example 27000. A listing needs one to be submitted." })
         .value(amount(fields.price));
     html! {
         (price.show(inputs))
+        (earned(context, inputs, "price", fields.price))
         (option(inputs, "accepts_bids", ("Accept bids", "You never see who bids. Each bid waits for your decision."), fields.accepts_bids))
         (option(
             inputs,
@@ -247,7 +261,12 @@ fn sample_fields(context: &Context, inputs: &Inputs, subject: &Subject<'_>) -> M
     let price = Field::decimal("sample_price", "Sample price, USD")
         .hint(html! { "Leave it empty to offer no sample, or enter 0 for a free one." })
         .value(amount(subject.fields.sample_price));
-    html! { (price.show(inputs)) (sample::section(context, inputs, subject.edited)) }
+    let is_offered = !inputs.value("sample_price", &amount(subject.fields.sample_price)).is_empty();
+    html! {
+        (price.show(inputs))
+        @if is_offered { (earned(context, inputs, "sample_price", subject.fields.sample_price)) }
+        (sample::section(context, inputs, subject, is_offered))
+    }
 }
 
 /// Shows what somebody else changed since the form was shown; nothing if nobody did.

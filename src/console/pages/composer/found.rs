@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::{
     console::{
         pages::inventory::state::{self, InventoryState},
+        parts::assets,
         prelude::*,
     },
     domain::{row_ids::AssetRowId, stages::RequiredField},
     operations::assets::AssetPage,
     store::{groups::Group, listings::ListingRow},
-    string_enum::StringEnum,
 };
 
 /// Number of assets on a page of a table.
@@ -50,14 +50,8 @@ pub(super) fn offset(context: &Context, name: &str) -> u64 {
 
 /// Returns the names of fields that an asset lacks, as people read them.
 pub(super) fn field_names(fields: &[RequiredField]) -> String {
-    let name = |field: &RequiredField| match field {
-        RequiredField::PriceUsd => "price".to_owned(),
-        RequiredField::DomainTags => "domains".to_owned(),
-        RequiredField::MergedPrs => "merged pull requests".to_owned(),
-        RequiredField::CiOnPrs => "checks of pull requests".to_owned(),
-        other => other.as_str().replace('_', " "),
-    };
-    fields.iter().map(name).collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = fields.iter().map(|field| assets::required_field(*field)).collect();
+    names.join(", ")
 }
 
 /// Shows the links between the pages of one of the tables; the other table stays where it is.

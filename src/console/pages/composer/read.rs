@@ -134,17 +134,43 @@ fn sampled(
         if sampled.iter().any(|known| known.asset_id == asset_id) {
             continue;
         }
-        let lines = fields.get(&sample::paths_field(asset_id)).unwrap_or_default().lines();
-        let paths: Vec<String> =
-            lines.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
-        let task_ids = tasks(fields, asset_id, problems);
-        let selection = Selection {
-            paths: (!paths.is_empty()).then_some(paths),
-            task_ids: (!task_ids.is_empty()).then_some(task_ids),
-        };
-        sampled.push(SampledAsset { asset_id, selection });
+        sampled.push(SampledAsset { asset_id, selection: selection(fields, asset_id, problems) });
     }
     sampled
+}
+
+/// Returns the parts of an asset that a form chooses for the sample.
+fn selection(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Selection {
+    let lines = fields.get(&sample::paths_field(asset)).unwrap_or_default().lines();
+    let paths: Vec<String> =
+        lines.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let task_ids = tasks(fields, asset, problems);
+    Selection {
+        paths: (!paths.is_empty()).then_some(paths),
+        task_ids: (!task_ids.is_empty()).then_some(task_ids),
+    }
+}
+
+/// Returns all assets that the form offers for the sample, each with the parts that the form, or else the listing, chooses. Those of
+/// the sample come first.
+pub(super) fn sample_choices(typed: Option<&Fields>, edited: &EditedListing) -> Vec<SampledAsset> {
+    let stored = &edited.fields.sample;
+    let is_chosen = |id: &Uuid| match typed {
+        Some(typed) => typed.all(sample::SAMPLE).any(|chosen| chosen == id.to_string()),
+        None => stored.iter().any(|sampled| sampled.asset_id == *id),
+    };
+    let mut ids: Vec<Uuid> =
+        edited.assets.iter().chain(&edited.other_sampled).map(|asset| asset.id).collect();
+    ids.sort_by_key(|id| !is_chosen(id));
+    let choice = |asset_id: Uuid| {
+        let before = stored.iter().find(|sampled| sampled.asset_id == asset_id);
+        let selection = match typed {
+            Some(typed) => selection(typed, asset_id, &mut Vec::new()),
+            None => before.map(|sampled| sampled.selection.clone()).unwrap_or_default(),
+        };
+        SampledAsset { asset_id, selection }
+    };
+    ids.into_iter().map(choice).collect()
 }
 
 /// Returns the IDs of tasks in a field, or adds a problem for those that are none.
@@ -166,6 +192,16 @@ fn tasks(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Vec<Uuid>
         problems.push(Problem::body(&[&name], "value_error", rule));
     }
     ids
+}
+
+/// Moves the problems with parts of the sample to the fields of their assets.
+pub(super) fn at_fields(error: Error, sample: &[SampledAsset]) -> Error {
+    match error {
+        Error::Invalid(problems) => {
+            Error::Invalid(problems.into_iter().map(|found| at_field(found, sample)).collect())
+        }
+        other => other,
+    }
 }
 
 /// Moves a problem with a part of the sample to the field of its asset.

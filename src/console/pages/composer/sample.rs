@@ -1,9 +1,10 @@
 //! The part of a listing's form that says what the sample has.
 
+use super::form::Subject;
 use crate::{
     console::{
         forms::Inputs,
-        parts::{icons, kinds},
+        parts::{icons, kinds, samples},
         prelude::*,
     },
     domain::{
@@ -11,7 +12,7 @@ use crate::{
         inventory::Asset,
         samples::{DEFAULT_FILES, DEFAULT_TASKS, MAX_SAMPLE_ASSETS, SampledAsset},
     },
-    operations::listing_edits::EditedListing,
+    operations::samples::SampleContent,
 };
 
 /// Field with the ID of an asset of the sample, repeated.
@@ -28,28 +29,38 @@ pub(super) fn tasks_field(asset: Uuid) -> String {
 }
 
 /// Shows which assets the sample has. A new listing has no assets yet.
-pub(super) fn section(context: &Context, inputs: &Inputs, edited: Option<&EditedListing>) -> Markup {
-    let Some(edited) = edited.filter(|edited| edited.asset_count > 0 || !edited.fields.sample.is_empty())
+pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>, is_offered: bool) -> Markup {
+    let Some(edited) =
+        subject.edited.filter(|edited| edited.asset_count > 0 || !edited.fields.sample.is_empty())
     else {
         return html! { p.note #sample {
             "Attach assets after saving the draft. Then choose here which of them the sample has."
         } };
     };
     let shown = edited.assets.len();
+    let is_sampled = |content: &&SampleContent| {
+        let stored = edited.fields.sample.iter().any(|sampled| sampled.asset_id == content.asset);
+        inputs.is_chosen(SAMPLE, &content.asset.to_string(), stored)
+    };
+    let chosen: Vec<SampleContent> = subject.contents.iter().filter(is_sampled).cloned().collect();
+    let content = |asset: &Asset| subject.contents.iter().find(|content| content.asset == asset.id);
+    let choice = |asset: &Asset, may_be_attached: bool| {
+        asset_choice(context, inputs, (asset, content(asset)), &edited.fields.sample, may_be_attached)
+    };
+    inputs.add_label(SAMPLE, "What the sample has");
     let problem = inputs.problem(SAMPLE);
     html! {
-        fieldset.stack #sample aria-describedby=[problem.map(|_| "sample-p")] {
+        fieldset.stack #sample aria-describedby=[problem.as_ref().map(|_| "sample-p")] {
             legend { b { "What the sample has" } }
             p.note {
                 "A free or cheap part of the listing, with which buyers judge the rest. Choose up to " (MAX_SAMPLE_ASSETS)
                 " assets. Without paths and tasks, a sample has the readme, the license, the first " (DEFAULT_FILES)
-                " files, and the first " (DEFAULT_TASKS) " tasks of each."
+                " files, and the first " (DEFAULT_TASKS) " tasks of each. Of small data, that can be everything."
             }
+            (samples::summary(&chosen, is_offered))
             @if let Some(problem) = problem { p.problem #sample-p { (icons::icon("bad")) span { (problem) } } }
-            @for asset in &edited.assets { (asset_choice(context, inputs, asset, &edited.fields.sample, true)) }
-            @for asset in &edited.other_sampled {
-                (asset_choice(context, inputs, asset, &edited.fields.sample, edited.asset_count > shown))
-            }
+            @for asset in &edited.assets { (choice(asset, true)) }
+            @for asset in &edited.other_sampled { (choice(asset, edited.asset_count > shown)) }
             @if edited.asset_count > shown {
                 p.note { "These are the first " (text::grouped(shown as u64)) " of " (text::grouped(edited.asset_count as u64))
                     " assets." }
@@ -62,7 +73,7 @@ pub(super) fn section(context: &Context, inputs: &Inputs, edited: Option<&Edited
 fn asset_choice(
     context: &Context,
     inputs: &Inputs,
-    asset: &Asset,
+    (asset, content): (&Asset, Option<&SampleContent>),
     sample: &[SampledAsset],
     may_be_attached: bool,
 ) -> Markup {
@@ -78,15 +89,19 @@ fn asset_choice(
         || stored_tasks.is_some()
         || is_typed(&paths_name)
         || is_typed(&tasks_name);
+    let is_chosen = inputs.is_chosen(SAMPLE, &id, sampled.is_some());
     let tasks: Vec<String> = stored_tasks.into_iter().flatten().map(Uuid::to_string).collect();
     html! {
         div.stack.tight {
             label.tick {
-                input type="checkbox" name=(SAMPLE) value=(id) checked[inputs.is_chosen(SAMPLE, &id, sampled.is_some())];
+                input type="checkbox" name=(SAMPLE) value=(id) checked[is_chosen];
                 span {
                     bdi.long { (title(asset)) } " "
                     span.note { (text::words(kinds::words(asset.kind).0))
                         @if !may_be_attached { ", no longer on the listing" } }
+                    @if let Some(content) = content {
+                        br; span.note { @if is_chosen { "The sample has " } @else { "If you choose it: " } (samples::part(&content.part)) }
+                    }
                 }
             }
             details open[is_open] {

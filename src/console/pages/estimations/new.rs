@@ -41,7 +41,7 @@ impl Page for NewEstimation {
             p.note { "At most " (MAX_PENDING) " repositories are measured at a time for a team." }
             (fields::buttons(&visit.context, "Estimate", ("Back to the estimations", paths::ESTIMATIONS)))
         };
-        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, PATH, &form)) };
+        let body = fields::form(&visit.context, PATH, &form);
         let content = Content::new(Self::TITLE, body)
             .below("Estimations", paths::ESTIMATIONS)
             .with_note(html! { "You get a quote of what it might be worth as a codebase. It costs nothing and binds nobody." });

@@ -57,7 +57,7 @@ impl Page for NewGroup {
             (name_field(&visit.inputs, ""))
             (fields::buttons(&visit.context, "Create the group", ("Leave", paths::INVENTORY)))
         };
-        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, paths::NEW_GROUP, &form)) };
+        let body = fields::form(&visit.context, paths::NEW_GROUP, &form);
         Ok(below_inventory(Content::new(Self::TITLE, body).with_request("/v2/asset-groups")))
     }
 }
@@ -85,7 +85,6 @@ impl Page for RenameGroup {
             (fields::buttons(&visit.context, "Rename the group", ("Leave", &assets_path(group.id))))
         };
         let body = html! {
-            (fields::refusal(&visit.context))
             (fields::form(&visit.context, &paths::group(group.id), &form))
             @if !group.is_default { p { a href=(visit.links.to(&delete_path(group.id))) { "Delete this group…" } } }
         };
@@ -121,19 +120,16 @@ impl Page for DeleteGroup {
         let (group, count) = visit.read(read).await?;
         let here = assets_path(id);
         let body = match (group.is_default, count) {
-            (true, _) => {
-                refused(visit, "The default group cannot be deleted. Rename it, or delete another group.")
-            }
+            (true, _) => refused("The default group cannot be deleted. Rename it, or delete another group."),
             (false, 0) => {
                 let lost = html! { p { "The group " bdi { (group.name) } " has no assets. Only the group itself is deleted." } };
                 fields::question(&visit.context, &lost, ("danger primary", "Delete the group"), &here)
             }
             (false, count) => {
                 let has = text::counted(count, "asset", "assets");
-                refused(
-                    visit,
-                    &format!("The group has {has}. Move them to another group first, then delete this one."),
-                )
+                refused(&format!(
+                    "The group has {has}. Move them to another group first, then delete this one."
+                ))
             }
         };
         let body = html! {
@@ -146,8 +142,8 @@ impl Page for DeleteGroup {
     }
 }
 
-fn refused(visit: &Visit<Vendor>, reason: &str) -> Markup {
-    html! { (fields::refusal(&visit.context)) (badges::message(Tone::Warning, &html! { (reason) })) }
+fn refused(reason: &str) -> Markup {
+    badges::message(Tone::Warning, &html! { (reason) })
 }
 
 impl FormPage for DeleteGroup {

@@ -65,6 +65,10 @@ fn facts(context: &Context, shown: &Shown, details: &Details) -> Markup {
         let link = |slug: &String| {
             let query = Query::default().with(facet.name(), slug);
             let label = shown.labels.get(slug).unwrap_or(slug);
+            // Operators, who have no catalog, read the listing as well.
+            if context.team().is_none() {
+                return html! { span.long { bdi { (label) } } };
+            }
             html! { a.long href=(query.at(&context.links.to(paths::CATALOG))) { bdi { (label) } } }
         };
         slugs.iter().map(link).collect::<Vec<_>>()
@@ -119,8 +123,9 @@ fn tasksets(context: &Context, shown: &Shown, details: &Details) -> Markup {
         .take(MAX_ROWS)
         .map(|taskset| {
             let address = context.links.to(&paths::taskset(listing, taskset.id));
+            let is_link = context.team().is_some();
             vec![
-                html! { a href=(address) { bdi { (taskset.name) } } },
+                html! { @if is_link { a href=(address) { bdi { (taskset.name) } } } @else { bdi { (taskset.name) } } },
                 html! { (text::grouped(taskset.task_count)) },
             ]
         })
@@ -131,7 +136,7 @@ fn tasksets(context: &Context, shown: &Shown, details: &Details) -> Markup {
             h3 { "Tasksets" }
             (tables::table("Tasksets", &[Head::text("Taskset"), Head::number("Tasks")], &rows))
             @if left_out > 0 { p.note { "And " (text::counted(left_out as u64, "more taskset", "more tasksets")) "." } }
-            p.note { "Open a taskset to see its newest tasks, with their versions and the rewards of runs on them." }
+            @if context.team().is_some() { p.note { "Open a taskset to see its newest tasks, with their versions and the rewards of runs on them." } }
         }
     }
 }

@@ -19,27 +19,35 @@ pub(super) fn panel(context: &Context, shown: &Shown, details: &Details) -> Mark
     let id = shown.listing.summary.id;
     html! {
         div.panel {
-            (price(context, details))
             @match &shown.deals {
                 Some(deals) => {
+                    (price(context, details))
                     (owned(context, deals))
                     (actions(context, id, deals))
                     (bids(context, details, deals))
                     (facts(context, id, details, deals))
                 }
                 None => {
+                    (offer(context, details))
                     p.note {
                         @if shown.is_own { "Here buyers find the buttons to buy this, its sample, or some of its assets"
                             @if details.accepts_bids { ", and to bid" } "." }
                         @else { "Your team has the role of a vendor only, so it cannot buy. The market gives teams their roles." }
                     }
-                    (tables::facts(&[
-                        ("Sample", html! { (sample_price(details)) }),
-                        ("Bids", html! { (bids_received(details)) }),
-                    ]))
                 }
             }
         }
+    }
+}
+
+/// Shows the prices of a listing, and whether one can bid on it.
+pub(super) fn offer(context: &Context, details: &Details) -> Markup {
+    html! {
+        (price(context, details))
+        (tables::facts(&[
+            ("Sample", html! { (sample_price(details)) }),
+            ("Bids", html! { (bids_received(details)) }),
+        ]))
     }
 }
 

@@ -65,12 +65,7 @@ pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
         (byline(shown, details))
         div.decide {
             div.stack.wide {
-                (figures(shown, details))
-                (words_of_vendor(&shown.listing.summary.team_name, &details.description, "the evidence below is the market's."))
-                (tables::section("contains", "What it contains", &contents::contents(context, shown, details)))
-                (evidence_section(shown))
-                (tables::section("terms", "Terms", &terms(shown, details)))
-                (history(shown))
+                (particulars(context, shown, details))
                 @if !shown.related.is_empty() {
                     (tables::section("related", "Related listings", &html! {
                         ul.cards { @for listing in &shown.related {
@@ -84,6 +79,29 @@ pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
                 (share::links(context, &shown.listing))
             }
         }
+    }
+}
+
+/// Shows what buyers read about a listing, without what they can do with it.
+pub(super) fn reading(context: &Context, shown: &Shown) -> Markup {
+    let Some(details) = &shown.listing.details else { return Markup::default() };
+    html! {
+        (byline(shown, details))
+        (decision::offer(context, details))
+        (particulars(context, shown, details))
+    }
+}
+
+/// Shows what the vendor says, and what the market says.
+fn particulars(context: &Context, shown: &Shown, details: &Details) -> Markup {
+    let contrast = "the evidence below is the market's.";
+    html! {
+        (figures(shown, details))
+        (words_of_vendor(&shown.listing.summary.team_name, &details.description, contrast))
+        (tables::section("contains", "What it contains", &contents::contents(context, shown, details)))
+        (evidence_section(shown))
+        (tables::section("terms", "Terms", &terms(shown, details)))
+        (history(shown))
     }
 }
 

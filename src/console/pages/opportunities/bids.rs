@@ -8,6 +8,7 @@ use crate::{
         csv,
         parts::timeline::{self, Entry},
         prelude::*,
+        questions::step_pages,
     },
     domain::{
         listings::Actor,
@@ -244,7 +245,6 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
     let path = paths::opportunity(opportunity.id);
     let decide = match why_not(&opportunity, &bid, decision.operation) {
         Some(reason) => html! {
-            (fields::refusal(&visit.context))
             (badges::message(Tone::Warning, &html! { (reason) }))
             div.row { a.button.quiet href=(visit.links.to(&path)) { "Back to the opportunity" } }
         },
@@ -272,7 +272,8 @@ async fn submit(visit: &Visit<Buyer>, fields: &Fields, decision: &'static Decisi
     Ok(Answer::done(&paths::opportunity(opportunity.id), decision.notice))
 }
 
-question_pages! {
+step_pages! {
+    Buyer:
     /// The page on which a bid is accepted.
     AcceptBid, "/opportunities/{id}/bids/{bid}/accept", "Accept a bid", ACCEPT;
     /// The page on which a bid is declined.

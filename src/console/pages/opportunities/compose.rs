@@ -7,6 +7,7 @@ use crate::{
     console::{
         parts::{fields::Choice, kinds},
         prelude::*,
+        resources::words,
     },
     domain::{
         assets::Kind,
@@ -166,7 +167,7 @@ fn choose(context: &Context) -> Markup {
 }
 
 /// The fields of a new opportunity.
-fn blank() -> OpportunityFields {
+pub fn blank() -> OpportunityFields {
     OpportunityFields {
         title: String::new(),
         description: String::new(),
@@ -216,7 +217,7 @@ fn form(
         @if !before.excluded_team_ids.is_empty() { (excluded_boxes(context, &before.excluded_team_ids, vendors)) }
         (fields::buttons(context, sent.1, sent.2))
     };
-    html! { (fields::refusal(context)) (fields::form(context, sent.0, &content)) }
+    fields::form(context, sent.0, &content)
 }
 
 fn kind_boxes(context: &Context, chosen: &[Kind]) -> Markup {
@@ -254,7 +255,7 @@ fn budget_fields(context: &Context, metadata: &OpportunityMetadata) -> Markup {
 }
 
 /// Returns what the form says, with all problems of it. `before` is what it showed.
-fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) -> Result<OpportunityFields> {
+pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) -> Result<OpportunityFields> {
     let mut problems = Vec::new();
     let title = taken(&mut problems, fields.require("title", "Enter a title.").map(str::to_owned));
     let minimum = taken(&mut problems, fields.amount("budget_min")).flatten();
@@ -269,7 +270,7 @@ fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) -> R
         budget_min: minimum.map(Cents::dollars),
         budget_max: maximum.map(Cents::dollars),
         budget_unit: fields.get("budget_unit").and_then(BudgetUnit::parse),
-        tags: fields.get("tags").map(tags).unwrap_or_default(),
+        tags: words(fields, "tags"),
         overview: fields.get("overview").map(str::to_owned),
     };
     let is_project = kind == OpportunityKind::Project;
@@ -312,10 +313,6 @@ fn last_name(problem: &Problem) -> Option<&str> {
     })
 }
 
-fn tags(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
-}
-
 /// Returns the end of the day in a field. A day that the form showed keeps its time.
 pub fn end_of_day(
     fields: &Fields,
@@ -332,7 +329,7 @@ pub fn end_of_day(
 }
 
 /// Returns the change that sets all fields of a draft.
-fn change_to(fields: OpportunityFields) -> OpportunityChange {
+pub fn change_to(fields: OpportunityFields) -> OpportunityChange {
     let time = |time: Option<Timestamp>| time.map_or(FieldChange::Clear, FieldChange::Set);
     OpportunityChange {
         title: Some(fields.title),

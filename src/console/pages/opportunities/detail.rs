@@ -5,13 +5,18 @@ use crate::{
     console::{
         address::Query,
         csv::{self, Part},
+        parts::about,
         prelude::*,
     },
     domain::{
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
     },
-    operations::opportunities::{self, OwnedOpportunity},
+    operations::{
+        notifications,
+        opportunities::{self, OwnedOpportunity},
+    },
+    store::notifications::Notification,
 };
 
 /// Number of bids on the page.
@@ -28,7 +33,7 @@ pub struct OpportunityPage;
 
 /// What the visitor may see of an opportunity.
 enum Found {
-    Own(OwnedOpportunity),
+    Own(OwnedOpportunity, Vec<Notification>),
     OfBuyer(Opportunity),
 }
 
@@ -48,7 +53,7 @@ impl Page for OpportunityPage {
         let found =
             visit.read(move |reader, member| find(reader, member, id, BIDS_PER_PAGE, skipped)).await?;
         Ok(match found {
-            Found::Own(own) => content(&visit.context, &own, skipped).into(),
+            Found::Own(own, notifications) => content(&visit.context, &own, &notifications, skipped).into(),
             Found::OfBuyer(opportunity) => Answer::Redirect(paths::data_request(opportunity.id)),
         })
     }
@@ -67,7 +72,7 @@ impl Page for ProjectOpportunity {
         let id = visit.id(0)?;
         let found = visit.read(move |reader, member| find(reader, member, id, 0, 0)).await?;
         Ok(Answer::Redirect(match found {
-            Found::Own(_) => paths::opportunity(id),
+            Found::Own(..) => paths::opportunity(id),
             Found::OfBuyer(_) => paths::data_request(id),
         }))
     }
@@ -80,7 +85,10 @@ fn find(reader: &Reader, member: &Member, id: Uuid, limit: usize, skipped: u64) 
     if let Ok(buyer) = Buyer::authorize(authenticated.clone()) {
         match opportunities::find_owned_with_bids(reader, &buyer, id, limit, skipped) {
             Err(Error::NotFound(_)) => {}
-            own => return own.map(Found::Own),
+            own => {
+                let notifications = notifications::list_about(reader, &buyer, &[id], about::LIMIT)?;
+                return Ok(Found::Own(own?, notifications));
+            }
         }
     }
     let vendor = Vendor::authorize(authenticated).map_err(|_| missing())?;
@@ -90,7 +98,7 @@ fn find(reader: &Reader, member: &Member, id: Uuid, limit: usize, skipped: u64) 
 /// Answers with a file of all bids. Only the buyer has one.
 async fn file(visit: &Visit<Member>, id: Uuid) -> Result<Answer> {
     csv::in_parts(visit, "bids", bids::heads(), 0, move |reader, member, skipped: u64| {
-        let Found::Own(own) = find(reader, member, id, BIDS_PER_PART, skipped)? else {
+        let Found::Own(own, _) = find(reader, member, id, BIDS_PER_PART, skipped)? else {
             return Err(Error::not_found("opportunity"));
         };
         let next = skipped + own.bids.len() as u64;
@@ -102,7 +110,12 @@ async fn file(visit: &Visit<Member>, id: Uuid) -> Result<Answer> {
     .await
 }
 
-fn content(context: &Context, own: &OwnedOpportunity, skipped: u64) -> Content {
+fn content(
+    context: &Context,
+    own: &OwnedOpportunity,
+    notifications: &[Notification],
+    skipped: u64,
+) -> Content {
     let opportunity = &own.opportunity;
     let body = html! {
         div.decide {
@@ -115,6 +128,7 @@ fn content(context: &Context, own: &OwnedOpportunity, skipped: u64) -> Content {
                     (tables::section("answers", "Answers", &answers(context, opportunity)))
                 }
                 (tables::section("readers", "Who can read it", &readers(own)))
+                (about::section(context, notifications))
             }
             aside.panel.first aria-label="What you can do" { h2 { "What you can do" } (steps(context, opportunity)) }
         }

@@ -1,33 +1,5 @@
 //! Opportunities of a buyer: requests for listings, and projects with the bids of vendors on them.
 
-/// Declares pages that ask before something is done. Each has the text and the operation of its constant, which the functions
-/// `show` and `submit` of the file use.
-macro_rules! question_pages {
-    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $question:ident;)+) => {
-        $(
-            $(#[$doc])*
-            pub struct $page;
-
-            impl Page for $page {
-                const PATH: &'static str = $path;
-                const TITLE: &'static str = $title;
-
-                type Access = Buyer;
-
-                async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
-                    show(visit, &$question).await
-                }
-            }
-
-            impl FormPage for $page {
-                async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
-                    submit(visit, fields, &$question).await
-                }
-            }
-        )+
-    };
-}
-
 pub mod bids;
 pub mod compose;
 pub mod detail;

@@ -3,7 +3,7 @@
 
 use super::{compose::end_of_day, find_own, why_not};
 use crate::{
-    console::prelude::*,
+    console::{prelude::*, questions::step_pages},
     domain::{
         listings::Actor,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
@@ -143,7 +143,8 @@ async fn submit(visit: &Visit<Buyer>, fields: &Fields, step: &'static Step) -> R
     Ok(Answer::done(&paths::opportunity(opportunity.id), step.notice))
 }
 
-question_pages! {
+step_pages! {
+    Buyer:
     /// The page on which a draft is published.
     Publish, "/opportunities/{id}/publish", "Publish an opportunity", PUBLISH;
     /// The page on which an opportunity is closed.
@@ -176,7 +177,7 @@ impl Page for Extend {
                     p.note { "A later deadline opens it again if the deadline has passed. It cannot be moved back." }
                     (fields::buttons(&visit.context, "Move the deadline", ("Leave it as it is", &path)))
                 };
-                html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, &visit.path, &form)) }
+                fields::form(&visit.context, &visit.path, &form)
             }
         };
         Ok(content(&opportunity, "Move the deadline", body).into())

@@ -1,8 +1,7 @@
 //! The checklist of what submitting a listing needs.
 
-use super::plain;
 use crate::{
-    console::{parts::icons, prelude::*},
+    console::{pages::deals, parts::icons, prelude::*},
     error::{LocSegment, Problem},
     operations::own_listings::OwnListingPage,
 };
@@ -22,7 +21,7 @@ pub(super) fn checklist(context: &Context, page: &OwnListingPage) -> Markup {
     let link = |segment: &str| context.links.to(&format!("{listing}/{segment}"));
     let problems = |name: &str| -> Vec<String> {
         let of_field = page.obstacles.fields.iter().filter(|problem| is_about(problem, name));
-        of_field.map(|problem| plain(&problem.msg)).collect()
+        of_field.map(|problem| deals::plain(&problem.msg)).collect()
     };
     html! {
         ul.checks {
@@ -40,7 +39,7 @@ pub(super) fn checklist(context: &Context, page: &OwnListingPage) -> Markup {
             }
             @if let Some(reason) = &page.obstacles.assets { li {
                 (mark(false))
-                div { span.out { "Missing: " } "Assets that can be offered" span.note.long { (plain(reason)) } }
+                div { span.out { "Missing: " } "Assets that can be offered" span.note.long { (deals::plain(reason)) } }
                 span.note { a href=(link("assets")) { "See the assets" } }
             } }
         }

@@ -1,12 +1,12 @@
 //! The page of one of a vendor's own listings.
 
-use super::{checklist, reviews, state_badge, steps, title_of, why_not};
+use super::{checklist, checks, note, reviews, state_badge, steps, title_of, why_not};
 use crate::{
     console::{
         parts::{
-            about, cards, evidence, kinds,
+            about, fees, kinds,
             listing_view::{self, bids_text, sample_text},
-            markdown,
+            markdown, samples,
             timeline::{self, Entry},
         },
         prelude::*,
@@ -55,7 +55,8 @@ fn body(context: &Context, page: &OwnListingPage) -> Markup {
                 (tables::section("facts", "Facts", &facts(context, page)))
                 (tables::section("words", "Description", &description(page)))
                 (tables::section("assets", "Assets", &assets(context, page)))
-                (tables::section("evidence", "Quality evidence", &quality(context, page)))
+                (tables::section("sample", "Sample", &sample(context, page)))
+                (tables::section("evidence", "Quality evidence", &checks::section(context, page)))
                 (tables::section("review", "Review", &review(context, page)))
                 (about::section(context, &page.notifications))
                 (tables::section("history", "History", &history(&page.history)))
@@ -130,11 +131,6 @@ fn next(context: &Context, page: &OwnListingPage) -> Markup {
     badges::message(tone, &words)
 }
 
-/// Shows what the reviewer told the vendor.
-fn note(feedback: Option<&str>) -> Markup {
-    html! { @if let Some(feedback) = feedback { p.long { b { "The reviewer writes: " } bdi { (feedback) } } } }
-}
-
 /// Shows the menu: all that the state allows, and why the rest is not.
 fn menu(context: &Context, page: &OwnListingPage) -> Markup {
     let listing = &page.listing;
@@ -185,8 +181,8 @@ fn links(context: &Context, page: &OwnListingPage) -> Markup {
             @if page.listing.status.catalog == CatalogStatus::Published {
                 li { a href=(context.links.to(&paths::listing(page.listing.id))) { "Open it in the catalog" } }
             }
-            (link("changes", "What changed since the last approval"))
-            (link("reviews", "Rounds of its review"))
+            @if page.has_approval { (link("changes", "What changed since the last approval")) }
+            @if !page.reviews.is_empty() { (link("reviews", "Rounds of its review")) }
         } }
     }
 }
@@ -199,7 +195,11 @@ fn facts(context: &Context, page: &OwnListingPage) -> Markup {
     let mut rows = vec![
         (
             "Price, USD",
-            html! { @match fields.price { Some(price) => (text::money(price)), None => "none yet" } },
+            html! { @match fields.price {
+                Some(price) if price.0 > 0 => { (text::money(price)) br; span.note { (fees::sentence(context, price)) } },
+                Some(price) => (text::money(price)),
+                None => "none yet",
+            } },
         ),
         ("Sample", html! { (sample_text(fields.sample_price)) }),
         ("Bids", html! { (bids_text(fields.accepts_bids)) }),
@@ -269,22 +269,32 @@ fn assets(context: &Context, page: &OwnListingPage) -> Markup {
     }
 }
 
-fn quality(context: &Context, page: &OwnListingPage) -> Markup {
-    let run = page.certificate.latest_run.as_ref();
+/// Shows what the sample has, of which assets.
+fn sample(context: &Context, page: &OwnListingPage) -> Markup {
+    let fields = &page.facts.fields;
+    let edit = context.links.to(&format!("{}#sample", paths::edit_listing(page.listing.id)));
+    let heads = [Head::text("Asset"), Head::text("The sample has")];
+    let rows: Vec<_> = page
+        .sample
+        .iter()
+        .map(|content| {
+            let asset = context.links.to(&paths::asset(content.asset));
+            vec![
+                html! { a.long href=(asset) { bdi { (samples::title(content)) } } },
+                samples::part(&content.part),
+            ]
+        })
+        .collect();
     html! {
-        p.row {
-            (cards::evidence(Some(&page.certificate)))
-            @if let Some(at) = page.certificate.certified_at { span.note { "certified " (text::day(at)) } }
+        @match (fields.sample_price, rows.is_empty()) {
+            (None, true) => p.note { "No sample is offered." },
+            (None, false) => p.note { "No sample is offered, since it has no price. 0 makes it free." },
+            (Some(_), true) => p.note { "It is not said what the sample has, so it is the first files and tasks of each asset." },
+            (Some(price), false) => p { "Price of the sample: " (if price.0 == 0 { "free".to_owned() } else { text::money(price) }) "." },
         }
-        @if page.checks.is_empty() {
-            p.note { "No checks of this listing have been completed. They run when you submit it." }
-        } @else {
-            (evidence::checks(&evidence::of_listing(&page.checks, run.and_then(|run| run.completed_at))))
-            p.note { "Buyers see these checks, without the names of your assets." }
-        }
-        @if let Some(run) = run {
-            p { a href=(context.links.to(&format!("{}/runs/{}", paths::QUALITY, run.id))) { "Open the run with its findings" } }
-        }
+        (samples::summary(&page.sample, fields.sample_price.is_some()))
+        @if !rows.is_empty() { (tables::table("Sample", &heads, &rows)) }
+        @if page.listing.state().after(Operation::UpdateTerms).is_ok() { p { a href=(edit) { "Change the sample" } } }
     }
 }
 

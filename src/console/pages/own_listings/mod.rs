@@ -1,34 +1,7 @@
 //! The listings that a vendor offers: the table, one of them with its steps, and what has changed since its approval.
 
-/// Declares pages that ask before a step. Each has the texts and the operation of its constant, which the functions `show` and
-/// `submit` of the file use.
-macro_rules! step_pages {
-    ($($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $step:ident;)+) => {
-        $(
-            $(#[$doc])*
-            pub struct $page;
-
-            impl Page for $page {
-                const PATH: &'static str = $path;
-                const TITLE: &'static str = $title;
-
-                type Access = Vendor;
-
-                async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-                    show(visit, &$step).await
-                }
-            }
-
-            impl FormPage for $page {
-                async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-                    submit(visit, fields, &$step).await
-                }
-            }
-        )+
-    };
-}
-
 mod checklist;
+mod checks;
 pub mod detail;
 pub mod list;
 mod list_state;
@@ -36,7 +9,7 @@ pub mod reviews;
 pub mod steps;
 
 use crate::{
-    console::{forms::without_names, pages::deals, prelude::*},
+    console::{pages::deals, prelude::*},
     domain::{
         listing_lifecycle::Operation,
         listings::{LifecycleStage, ListingStatus, ReviewStatus},
@@ -49,6 +22,11 @@ use crate::{
 /// Returns the title of a listing, or a text that says that it has none.
 pub(super) fn title_of(title: &str) -> &str {
     if title.trim().is_empty() { "Listing without a title" } else { title }
+}
+
+/// Shows what the reviewer told the vendor.
+pub(super) fn note(feedback: Option<&str>) -> Markup {
+    html! { @if let Some(feedback) = feedback { p.long { b { "The reviewer writes: " } bdi { (feedback) } } } }
 }
 
 /// Returns the word for the state of a listing, and its look.
@@ -92,19 +70,6 @@ const fn review_word(review: ReviewStatus) -> &'static str {
     }
 }
 
-/// Returns a reason as people read it: without the names of the API, and without the IDs beside titles.
-fn plain(reason: &str) -> String {
-    let mut parts = reason.split(" (");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.split_once(')') {
-            Some((id, rest)) if Uuid::try_parse(id).is_ok() => text.push_str(rest),
-            _ => text.extend([" (", part]),
-        }
-    }
-    deals::plain(&without_names(&text))
-}
-
 /// Returns an error as people read it: pages say in words what the state of a listing allows.
 pub(super) fn in_words(error: Error) -> Error {
     match error {
@@ -126,8 +91,8 @@ fn why_not(listing: &ListingRow, obstacles: &Obstacles, operation: Operation) ->
         Operation::Submit if !obstacles.fields.is_empty() => {
             Some("Something is missing: see what submitting needs.".to_owned())
         }
-        Operation::Submit | Operation::Publish => obstacles.assets.as_deref().map(plain),
-        Operation::Restore => obstacles.restoring.as_deref().map(plain),
+        Operation::Submit | Operation::Publish => obstacles.assets.as_deref().map(deals::plain),
+        Operation::Restore => obstacles.restoring.as_deref().map(deals::plain),
         _ => None,
     }
 }
@@ -166,8 +131,8 @@ mod tests {
         let id = Uuid::from_u128(7);
         let reason =
             format!("Detach these, or not: \"Code (1)\" ({id}), \"Maps\" ({id}). Set `sample_price`.");
-        assert_eq!(plain(&reason), "Detach these, or not: \"Code (1)\", \"Maps\". Set sample price.");
-        assert_eq!(plain("`title` is required."), "Title is required.");
+        assert_eq!(deals::plain(&reason), "Detach these, or not: \"Code (1)\", \"Maps\". Set sample price.");
+        assert_eq!(deals::plain("`title` is required."), "Title is required.");
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! The steps of a listing: submitting, withdrawing, publishing, taking it out of the catalog, archiving, and restoring it. Each
 //! asks, and says what happens.
 
-use super::{in_words, plain, title_of, why_not};
+use super::{in_words, title_of, why_not};
 use crate::{
-    console::{parts::findings, prelude::*},
+    console::{
+        pages::deals,
+        parts::{fees, findings},
+        prelude::*,
+        questions::step_pages,
+    },
     domain::{
         listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage},
@@ -123,6 +128,7 @@ fn ask_submit(context: &Context, facts: &StepFacts) -> Markup {
              rejects it, and your team is notified." }
         p { "Until it has decided, the listing stays as it is: its texts, its price, and which assets it has cannot be changed. The \
              assets cannot be deleted or separated from their data. You can withdraw the listing at any time." }
+        @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
         (run_cost(context, facts))
     }
 }
@@ -146,7 +152,7 @@ fn ask_withdraw(_: &Context, _: &StepFacts) -> Markup {
     }
 }
 
-fn ask_publish(_: &Context, facts: &StepFacts) -> Markup {
+fn ask_publish(context: &Context, facts: &StepFacts) -> Markup {
     html! {
         p { "Buyers find the listing in the catalog from now on, "
             @match facts.listing.price {
@@ -155,6 +161,7 @@ fn ask_publish(_: &Context, facts: &StepFacts) -> Markup {
             }
             @if facts.listing.accepts_bids { ", or make bids" } "."
         }
+        @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
         p { "While it is in the catalog, its price and its terms can be changed, but not its texts and its assets." }
     }
 }
@@ -208,18 +215,18 @@ async fn show(visit: &Visit<Vendor>, step: &Step) -> Result<Answer> {
     Ok(content.into())
 }
 
-/// Says why a step cannot be carried out. Of a form that was just refused, it says this instead of the error, which is the same.
+/// Says why a step cannot be carried out.
 fn refused(context: &Context, facts: &StepFacts, step: &Step, reason: &str) -> Markup {
     let is_incomplete =
         step.operation == Operation::Submit && facts.listing.state().after(step.operation).is_ok();
     let missing = if is_incomplete { facts.obstacles.fields.as_slice() } else { &[] };
     let why = html! {
-        @if context.inputs.is_refused() { b { "Nothing was changed. " } } @else { b { "This cannot be done now. " } }
+        b { "This cannot be done now. " }
         (reason)
-        @if !missing.is_empty() { ul { @for problem in missing { li.long { (plain(&problem.msg)) } } } }
+        @if !missing.is_empty() { ul { @for problem in missing { li.long { (deals::plain(&problem.msg)) } } } }
         p { a href=(context.links.to(&paths::own_listing(facts.listing.id))) { "Back to the listing" } }
     };
-    badges::message(if context.inputs.is_refused() { Tone::Bad } else { Tone::Warning }, &why)
+    badges::message(Tone::Warning, &why)
 }
 
 async fn submit(visit: &Visit<Vendor>, fields: &Fields, step: &'static Step) -> Result<Answer> {
@@ -233,11 +240,12 @@ async fn submit(visit: &Visit<Vendor>, fields: &Fields, step: &'static Step) -> 
 /// Returns an error about fields as one about the step, whose page has none of them.
 fn without_fields(error: Error) -> Error {
     let Error::Invalid(problems) = error else { return error };
-    let problems: Vec<String> = problems.iter().map(|problem| plain(&problem.msg)).collect();
+    let problems: Vec<String> = problems.iter().map(|problem| deals::plain(&problem.msg)).collect();
     Error::Conflict(format!("Nothing was changed. {}", problems.join(" ")))
 }
 
 step_pages! {
+    Vendor:
     /// The page on which a listing is submitted for review.
     Submit, "/selling/listings/{id}/submit", "Submit a listing", SUBMIT;
     /// The page on which a listing is withdrawn from review.

@@ -4,13 +4,14 @@ use super::{FINDINGS, tabs};
 use crate::{
     console::{
         address::Query,
+        pages::own_listings::title_of,
         parts::{evidence, findings, kinds},
         prelude::*,
     },
     operations::quality_reports::{self, MAX_RUNS_OF_FINDINGS},
     store::{
-        quality_checks::{CheckRow, CheckedAsset},
-        quality_reports::FoundByCheck,
+        quality_checks::CheckedAsset,
+        quality_reports::{Finding, FoundByCheck},
     },
 };
 
@@ -96,10 +97,15 @@ fn check_row(context: &Context, check: &FoundByCheck) -> Vec<Markup> {
     ]
 }
 
-fn of_one_check(context: &Context, check: &FoundByCheck, found: &[(Uuid, CheckRow)]) -> Content {
+fn of_one_check(context: &Context, check: &FoundByCheck, found: &[Finding]) -> Content {
     let shown = &found[..found.len().min(MAX_FINDINGS)];
-    let heads = [Head::text("Asset"), Head::text("Result"), Head::text("What was found"), Head::text("Run")];
-    let rows: Vec<Vec<Markup>> = shown.iter().map(|(run, check)| finding_row(context, *run, check)).collect();
+    let heads = [
+        Head::text("Asset or listing"),
+        Head::text("Result"),
+        Head::text("What was found"),
+        Head::text("Run"),
+    ];
+    let rows: Vec<Vec<Markup>> = shown.iter().map(|finding| finding_row(context, finding)).collect();
     let body = html! {
         (tables::section("by-asset", "By asset", &html! {
             (tables::table("Findings by asset", &heads, &rows))
@@ -116,28 +122,42 @@ fn of_one_check(context: &Context, check: &FoundByCheck, found: &[(Uuid, CheckRo
         })
 }
 
-fn finding_row(context: &Context, run: Uuid, check: &CheckRow) -> Vec<Markup> {
+fn finding_row(context: &Context, finding: &Finding) -> Vec<Markup> {
+    let (run, check) = (finding.run, &finding.check);
     let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
     vec![
-        subject(context, check.asset.as_ref()),
+        subject(context, finding),
         badges::badge(tone, word),
         html! { span.long { (check.message.as_deref().unwrap_or(text::MISSING)) } },
-        html! { a href=(context.links.to(&format!("{}/runs/{run}", paths::QUALITY))) { "Open" span.out { " the run of " bdi { (subject_name(check.asset.as_ref())) } } } },
+        html! { a href=(context.links.to(&format!("{}/runs/{run}", paths::QUALITY))) { "Open" span.out { " the run of " bdi { (subject_name(finding)) } } } },
     ]
 }
 
-fn subject(context: &Context, asset: Option<&CheckedAsset>) -> Markup {
-    let name = subject_name(asset);
+/// Shows what a finding is about: an asset, with the listing in whose run it was checked, or the listing.
+fn subject(context: &Context, finding: &Finding) -> Markup {
+    let (name, listing) = (subject_name(finding), finding.listing.as_ref());
+    let path = match (&finding.check.asset, listing) {
+        (Some(asset), _) => asset.readable_id().map(paths::asset),
+        (None, Some((id, _))) => Some(paths::own_listing(*id)),
+        (None, None) => None,
+    };
     html! {
-        @match asset.and_then(CheckedAsset::readable_id) {
-            Some(id) => a.long href=(context.links.to(&paths::asset(id))) { bdi { (name) } },
+        @match path {
+            Some(path) => a.long href=(context.links.to(&path)) { bdi { (name) } },
             None => span.long { bdi { (name) } },
+        }
+        @match (&finding.check.asset, listing) {
+            (Some(_), Some((_, title))) => { br; span.note.long { "in the listing " bdi { (title_of(title)) } } }
+            (None, Some(_)) => { br; span.note { "the whole listing" } }
+            _ => {}
         }
     }
 }
 
-fn subject_name(asset: Option<&CheckedAsset>) -> String {
-    let Some(asset) = asset else { return "The whole listing".to_owned() };
+fn subject_name(finding: &Finding) -> String {
+    let Some(asset) = &finding.check.asset else {
+        return finding.listing.as_ref().map_or("The whole listing", |(_, title)| title_of(title)).to_owned();
+    };
     match (asset.title.trim().is_empty(), &asset.repo_full_name) {
         (false, _) => asset.title.clone(),
         (true, Some(repository)) => repository.clone(),
@@ -146,27 +166,30 @@ fn subject_name(asset: Option<&CheckedAsset>) -> String {
 }
 
 /// Returns the files that the findings name: one row for each file of an asset.
-fn by_file(context: &Context, found: &[(Uuid, CheckRow)]) -> Markup {
-    let mut files: Vec<(Option<&CheckedAsset>, String, Vec<u64>)> = Vec::new();
-    for (_, check) in found.iter().filter(|(_, check)| findings::names_files(check)) {
-        for place in findings::places(check.message.as_deref().unwrap_or_default()) {
-            let asset = check.asset.as_ref();
-            let is_same = |file: &&mut (Option<&CheckedAsset>, String, Vec<u64>)| {
-                file.0.map(|asset| asset.id) == asset.map(|asset| asset.id) && file.1 == place.path
+fn by_file(context: &Context, found: &[Finding]) -> Markup {
+    let mut files: Vec<(&Finding, String, Vec<u64>)> = Vec::new();
+    let about = |finding: &Finding| {
+        let asset: Option<&CheckedAsset> = finding.check.asset.as_ref();
+        asset.map(|asset| asset.id).or(finding.listing.as_ref().map(|(id, _)| *id))
+    };
+    for finding in found.iter().filter(|finding| findings::names_files(&finding.check)) {
+        for place in findings::places(finding.check.message.as_deref().unwrap_or_default()) {
+            let is_same = |file: &&mut (&Finding, String, Vec<u64>)| {
+                about(file.0) == about(finding) && file.1 == place.path
             };
             match files.iter_mut().find(is_same) {
                 Some(file) => file.2.extend(place.line),
-                None => files.push((asset, place.path, place.line.into_iter().collect())),
+                None => files.push((finding, place.path, place.line.into_iter().collect())),
             }
         }
     }
-    let rows = files.iter().take(MAX_FILES).map(|(asset, path, lines)| {
+    let rows = files.iter().take(MAX_FILES).map(|(finding, path, lines)| {
         let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
         let lines = if lines.is_empty() { text::MISSING.to_owned() } else { lines.join(", ") };
-        vec![html! { span.mono.long { bdi { (path) } } }, subject(context, *asset), html! { (lines) }]
+        vec![html! { span.mono.long { bdi { (path) } } }, subject(context, finding), html! { (lines) }]
     });
     let rows: Vec<Vec<Markup>> = rows.collect();
-    let heads = [Head::text("File"), Head::text("Asset"), Head::text("Lines")];
+    let heads = [Head::text("File"), Head::text("Asset or listing"), Head::text("Lines")];
     html! { @if !rows.is_empty() {
         (tables::section("by-file", "By file", &html! {
             (tables::table("Findings by file", &heads, &rows))

@@ -69,7 +69,6 @@ impl Page for BidOnProject {
                 },
                 None => {
                     @if let Some(deadline) = project.deadline { p { "Bids are taken until " (text::moment(deadline)) "." } }
-                    (fields::refusal(&visit.context))
                     (fields::form(&visit.context, &visit.path, &form))
                 },
             }

@@ -63,7 +63,6 @@ fn content(visit: &Visit<Vendor>, bid: &Bid, project: &Opportunity, tasksets: &[
         html! {
             p { "You offered " (text::counted(bid.num_tasks.into(), "task", "tasks")) ". Choose the tasksets with them." }
             (search(visit))
-            (fields::refusal(&visit.context))
             (choice(visit, tasksets, &path))
         }
     } else {
@@ -75,7 +74,6 @@ fn content(visit: &Visit<Vendor>, bid: &Bid, project: &Opportunity, tasksets: &[
             _ => "This bid has ended.",
         };
         html! {
-            (fields::refusal(&visit.context))
             (badges::message(Tone::Warning, &html! { (reason) " " a href=(visit.links.to(&path)) { "Back to the bid" } }))
         }
     };
@@ -107,7 +105,7 @@ fn choice(visit: &Visit<Vendor>, tasksets: &[TasksetSummary], back: &str) -> Mar
     });
     let values = ids.iter().map(String::as_str).zip(texts);
     let content = html! {
-        (fields::checkboxes(&visit.inputs, TASKSETS, "Tasksets of your team", values, |_| false))
+        (fields::required_checkboxes(&visit.inputs, TASKSETS, "Tasksets of your team", values, |_| false))
         @if has_more { p.note { "These are your newest tasksets. Restrict them by name to see others." } }
         p.note { "The buyer gets these tasksets. A delivery cannot be changed or taken back." }
         (fields::buttons(&visit.context, "Deliver", ("Back to the bid", back)))

@@ -5,15 +5,16 @@ use super::{file_time, hold_text};
 use crate::{
     console::{
         pages::bids::{badge, word},
-        parts::about,
+        parts::{about, fees},
         prelude::*,
+        questions::{Ask, Question},
     },
     domain::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
-        purchases::Charges,
     },
-    operations::{notifications, offers, proposed_sales, team_records},
+    market::Writer,
+    operations::{notifications, offers, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::ReceivedOffer},
     string_enum::StringEnum,
 };
@@ -92,30 +93,6 @@ fn decline_path(id: Uuid) -> String {
     format!("{}/decline", path(id))
 }
 
-/// A bid, and what it would yield now.
-struct Decision {
-    bid: ReceivedOffer,
-    charges: Charges,
-    hold_days: u32,
-}
-
-impl Decision {
-    fn read(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Decision> {
-        let bid: ReceivedOffer = team_records::find(reader, vendor, id)?;
-        let charges = proposed_sales::charges(reader.settings, bid.amount);
-        Ok(Decision { bid, charges, hold_days: reader.settings.payouts.hold_days })
-    }
-
-    fn yields(&self) -> Markup {
-        let Charges { price, platform_fee, .. } = self.charges;
-        tables::sum(&[
-            ("Bid", text::money(price)),
-            ("Fee of the market", format!("−{}", text::money(platform_fee))),
-            ("You earn, USD", text::money(self.charges.proceeds())),
-        ])
-    }
-}
-
 /// A bid.
 pub struct ReceivedBid;
 
@@ -129,18 +106,18 @@ impl Page for ReceivedBid {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let decision = Decision::read(reader, vendor, id)?;
-            Ok((decision, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
+            let bid: ReceivedOffer = team_records::find(reader, vendor, id)?;
+            Ok((bid, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
         };
-        let (decision, notifications) = visit.read(read).await?;
-        let bid = &decision.bid;
+        let (bid, notifications) = visit.read(read).await?;
+        let bid = &bid;
         let is_open = bid.status == OfferStatus::Submitted;
         let body = html! {
             (state(&visit.context, bid))
             div.two {
                 (facts(&visit.context, bid))
                 @if is_open {
-                    section.stack aria-labelledby="yields" { h2 #yields { "What it yields" } (decision.yields()) }
+                    section.stack aria-labelledby="yields" { h2 #yields { "What it yields" } (fees::sum(&visit.context, "Bid", bid.amount)) }
                 }
             }
             (about::section(&visit.context, &notifications))
@@ -213,101 +190,92 @@ fn facts(context: &Context, bid: &ReceivedOffer) -> Markup {
 /// The question before a bid is accepted.
 pub struct AcceptBid;
 
-impl Page for AcceptBid {
+impl Question for AcceptBid {
     const PATH: &'static str = "/selling/bids/{bid_id}/accept";
     const TITLE: &'static str = "Accept a bid";
     const BUDGET: Budget = Budget::Sales;
+    const CHANGE: (&'static str, &'static str) = ("accept_offer", "offer");
+    const NOTICE: Notice = Notice::OfferAccepted;
 
     type Access = Vendor;
+    type Subject = ReceivedOffer;
 
-    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let decision = visit.read(move |reader, vendor| Decision::read(reader, vendor, id)).await?;
-        let bid = &decision.bid;
-        let amount = text::money(bid.amount);
-        let (label, keep) = (format!("Accept the bid of {amount}"), path(id));
+    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
+        team_records::find(reader, vendor, id)
+    }
+
+    fn ask(context: &Context, bid: &ReceivedOffer) -> Ask {
+        let hold_days = context.market().settings().payouts.hold_days;
         let lost = html! {
             p {
-                "You sell " b.long { bdi { (bid.listing_title) } } " for " (amount) ". You cannot take this back."
+                "You sell " b.long { bdi { (bid.listing_title) } } " for " (text::money(bid.amount)) ". You cannot take this back."
             }
-            (decision.yields())
+            (fees::sum(context, "Bid", bid.amount))
             p {
                 "The sale is complete when the market has the payment. Your earnings are on hold for "
-                (hold_text(decision.hold_days)) " after that."
+                (hold_text(hold_days)) " after that."
             }
         };
-        let body = html! {
-            @if bid.status == OfferStatus::Submitted { (fields::question(visit, &lost, ("primary", &label), &keep)) }
-            @else { (decided(visit, bid)) }
-        };
-        Ok(question(format!("Accept the bid of {amount}?"), body, bid).into())
+        ask(bid, "Accept", ("primary", &lost))
     }
-}
 
-impl FormPage for AcceptBid {
-    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let change = Change::new("accept_offer", "offer", id);
-        let accepted = changes::perform(visit, fields, change, move |writer, vendor| {
-            offers::accept(writer, vendor, Actor::Team, id).map(drop)
-        });
-        accepted.await?;
-        Ok(Answer::done(&path(id), Notice::OfferAccepted))
+    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+        offers::accept(writer, vendor, Actor::Team, id).map(drop)
+    }
+
+    fn next(id: Uuid) -> String {
+        path(id)
     }
 }
 
 /// The question before a bid is declined.
 pub struct DeclineBid;
 
-impl Page for DeclineBid {
+impl Question for DeclineBid {
     const PATH: &'static str = "/selling/bids/{bid_id}/decline";
     const TITLE: &'static str = "Decline a bid";
     const BUDGET: Budget = Budget::Sales;
+    const CHANGE: (&'static str, &'static str) = ("decline_offer", "offer");
+    const NOTICE: Notice = Notice::OfferDeclined;
 
     type Access = Vendor;
+    type Subject = ReceivedOffer;
 
-    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let bid: ReceivedOffer =
-            visit.read(move |reader, vendor| team_records::find(reader, vendor, id)).await?;
-        let amount = text::money(bid.amount);
-        let (label, keep) = (format!("Decline the bid of {amount}"), path(id));
+    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
+        team_records::find(reader, vendor, id)
+    }
+
+    fn ask(_: &Context, bid: &ReceivedOffer) -> Ask {
         let lost = html! {
             p {
                 "You can no longer accept this bid for " b.long { bdi { (bid.listing_title) } } ". The bidder is notified, and can \
                  make another one as long as the listing accepts bids."
             }
         };
-        let body = html! {
-            @if bid.status == OfferStatus::Submitted { (fields::question(visit, &lost, ("danger primary", &label), &keep)) }
-            @else { (decided(visit, &bid)) }
-        };
-        Ok(question(format!("Decline the bid of {amount}?"), body, &bid).into())
+        ask(bid, "Decline", ("danger primary", &lost))
+    }
+
+    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+        offers::decline(writer, vendor, Actor::Team, id)
+    }
+
+    fn next(id: Uuid) -> String {
+        path(id)
     }
 }
 
-impl FormPage for DeclineBid {
-    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let change = Change::new("decline_offer", "offer", id);
-        let declined = changes::perform(visit, fields, change, move |writer, vendor| {
-            offers::decline(writer, vendor, Actor::Team, id)
-        });
-        declined.await?;
-        Ok(Answer::done(&path(id), Notice::OfferDeclined))
-    }
-}
-
-fn question(title: String, body: Markup, bid: &ReceivedOffer) -> Content {
-    let amount = text::money(bid.amount);
-    Content::new(title, body).below("Bids", paths::OFFERS).below(amount, path(bid.id)).narrow()
-}
-
-/// Says that a bid can no longer be answered.
-fn decided(context: &Context, bid: &ReceivedOffer) -> Markup {
-    html! {
-        (fields::refusal(context))
-        p { "This bid can no longer be answered. Its status: " (badge(bid.status)) }
-        div.row { a.button href=(context.links.to(&path(bid.id))) { "Back to the bid" } }
+/// Returns the question before a bid is answered.
+fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, &Markup)) -> Ask {
+    let (amount, path) = (text::money(bid.amount), path(bid.id));
+    let label = format!("{verb} the bid of {amount}");
+    Ask {
+        page: Content::new(format!("{label}?"), Markup::default())
+            .below("Bids", paths::OFFERS)
+            .below(amount, &path),
+        what: match bid.status {
+            OfferStatus::Submitted => Ok((lost.clone(), class, label)),
+            status => Err(html! { "This bid can no longer be answered. Its status: " (badge(status)) }),
+        },
+        leave: ("Back to the bid", path),
     }
 }

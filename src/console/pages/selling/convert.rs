@@ -27,7 +27,6 @@ impl Page for Convert {
             (fields::buttons(&visit.context, "Convert into credits", ("Back to the earnings", paths::EARNINGS)))
         };
         let body = html! {
-            (fields::refusal(&visit.context))
             (tables::facts(&[
                 ("Available earnings", html! { (text::money(balances.available)) }),
                 ("Credits now", html! { (text::money(balances.credits)) }),

@@ -8,7 +8,7 @@ use crate::{
         prelude::*,
     },
     domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
-    operations::vendor_attention::{Attention, First},
+    operations::vendor_attention::{Attention, Business, First},
     store::vendor_attention::{
         DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
     },
@@ -30,7 +30,7 @@ pub struct Need {
 }
 
 /// Returns what waits, and since when the oldest part of it has waited.
-pub fn of(context: &Context, attention: &Attention) -> (Vec<Need>, Option<Timestamp>) {
+pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec<Need>, Option<Timestamp>) {
     let mut needs = Vec::new();
     let now = context.now();
     add(&mut needs, &attention.deliveries, |row| delivery(row, now), paths::PROJECT_BIDS, "More deliveries");
@@ -46,8 +46,17 @@ pub fn of(context: &Context, attention: &Attention) -> (Vec<Need>, Option<Timest
     add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, "More runs that did not pass");
     add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, "More uploads");
     needs.extend(attention.kinds.iter().map(kind));
-    if attention.incomplete > 0 {
-        needs.push(incomplete(attention.incomplete));
+    if business.lacks_payout_setup() {
+        needs.push(Need {
+            tone: Tone::Waiting,
+            subject: html! { "State how the market pays your team" },
+            path: paths::PAYOUT_SETUP.to_owned(),
+            note: "Until then, earnings cannot be withdrawn".to_owned(),
+            at: None,
+        });
+    }
+    if business.standing.incomplete > 0 {
+        needs.push(incomplete(business.standing.incomplete));
     }
     // What is late or broken comes first. The rest is in order of what it costs to wait: buyers first, then listings that one
     // step brings into the catalog, then what is to be corrected.

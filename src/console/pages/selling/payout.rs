@@ -1,12 +1,18 @@
 //! How the market pays the team: a form that writes it, and never shows it.
 
 use crate::{
-    console::{pages::settings, prelude::*},
+    console::{forms::Inputs, pages::settings, prelude::*},
     operations::payouts::{self, MAX_LENGTH, PayoutState},
 };
 
 /// Field with the text.
 const TEXT: &str = "payout_setup";
+
+/// Field of the button that saves what was reviewed.
+const CONFIRMED: &str = "confirmed";
+
+/// Field of the button that leads from the review back to the form.
+const AGAIN: &str = "again";
 
 /// The page.
 pub struct PayoutSetup;
@@ -18,42 +24,79 @@ impl Page for PayoutSetup {
     type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let state = visit.read(payouts::state).await?;
-        let context = &visit.context;
-        let days = u64::from(context.market().settings().payouts.change_delay_days);
-        let hint = html! {
-            "For example the name of the account, its number (IBAN), and the bank. At most " (text::grouped(MAX_LENGTH as u64))
-            " characters."
-        };
-        let field =
-            Field::lines(TEXT, "How the market pays your team").hint(hint).at_most(MAX_LENGTH).required();
-        let label = if state.is_set { "Replace the payout details" } else { "Save the payout details" };
-        let form = html! {
-            (field.show(&visit.inputs))
-            (fields::buttons(context, label, ("Back to the earnings", paths::EARNINGS)))
-        };
-        let body = html! {
-            (settings::tabs(context))
-            (fields::refusal(context))
-            (message(context, &state))
-            (tables::facts(&facts(&state)))
-            (fields::form(context, Self::PATH, &form))
-            div.prose { p {
-                "Only the market reads this text: your team can replace it, and never see it again, so that a lost key shows nobody \
-                 your account. "
-                @if days > 0 {
-                    "After each change, your team cannot request withdrawals for " (text::counted(days, "day", "days")) ", and all \
-                     of your team are notified."
-                } @else { "All of your team are notified of a change." }
-            } }
-        };
-        Ok(settings::below_settings(context, Content::new(Self::TITLE, body)).narrow().into())
+        Ok(form(visit, &visit.inputs).await?.into())
     }
+}
+
+/// Returns the page with the form.
+async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Content> {
+    let state = visit.read(payouts::state).await?;
+    let context = &visit.context;
+    let hint = html! {
+        "For example the name of the account, its number (IBAN), and the bank. At most " (text::grouped(MAX_LENGTH as u64))
+        " characters. You see it once more before it is saved."
+    };
+    let field = Field::lines(TEXT, "How the market pays your team").hint(hint).at_most(MAX_LENGTH).required();
+    let form = html! {
+        (field.show(inputs))
+        (fields::buttons(context, "Review the payout details", ("Back to the earnings", paths::EARNINGS)))
+    };
+    let body = html! {
+        (settings::tabs(context))
+        (message(context, &state))
+        (tables::facts(&facts(&state)))
+        (fields::form(context, PayoutSetup::PATH, &form))
+        (consequences(context))
+    };
+    Ok(settings::below_settings(context, Content::new(PayoutSetup::TITLE, body)).narrow())
+}
+
+/// Says who reads the text, and what a change means.
+fn consequences(context: &Context) -> Markup {
+    let days = u64::from(context.market().settings().payouts.change_delay_days);
+    html! { div.prose { p {
+        "Only the market reads this text: your team can replace it, and never see it again after it is saved, so that a lost key \
+         shows nobody your account. "
+        @if days > 0 {
+            "After each change, your team cannot request withdrawals for " (text::counted(days, "day", "days")) ", and all \
+             of your team are notified."
+        } @else { "All of your team are notified of a change." }
+    } } }
+}
+
+/// Shows what was typed, once, before it is saved. It is sent with the form, and stored nowhere until then.
+fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
+    let label = if is_replaced { "Replace the payout details" } else { "Save the payout details" };
+    let form = html! {
+        input type="hidden" name=(TEXT) value=(setup);
+        div.row {
+            button.primary name=(CONFIRMED) value="yes" { (label) }
+            button name=(AGAIN) value="yes" { "Change what you typed" }
+            a.button.quiet href=(context.links.to(paths::EARNINGS)) { "Leave without saving" }
+        }
+    };
+    let body = html! {
+        (badges::message(Tone::Warning, &html! { b { "It is not saved yet. " } "Check it: a wrong number means that the money goes to \
+            somebody else." }))
+        (tables::section("typed", "The market would pay your team like this", &html! { pre.long { bdi { (setup) } } }))
+        (fields::form(context, PayoutSetup::PATH, &form))
+        (consequences(context))
+    };
+    let content = Content::new("Review the payout details", body);
+    settings::below_settings(context, content).below(PayoutSetup::TITLE, paths::PAYOUT_SETUP).narrow()
 }
 
 impl FormPage for PayoutSetup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        if fields.is_checked(AGAIN) {
+            return Ok(form(visit, &Inputs::kept(fields.clone())).await?.into());
+        }
         let setup = fields.require(TEXT, "State how the market pays your team.")?.replace("\r\n", "\n");
+        payouts::check(&setup)?;
+        if !fields.is_checked(CONFIRMED) {
+            let state = visit.read(payouts::state).await?;
+            return Ok(review(&visit.context, state.is_set, &setup).into());
+        }
         let change = Change::new("set_payout_setup", "team", visit.access.team().id);
         let saved = changes::perform(visit, fields, change, move |writer, vendor| {
             payouts::set(writer, vendor, &setup)

@@ -39,7 +39,7 @@ impl Page for SaleStatement {
                         p.long { b { bdi { (sale.listing_title) } } }
                         p.mono.note.long { (sale.id) }
                     }
-                    (sales::badge(sale.status))
+                    (sales::badge(&sale))
                 }
                 div.two { (parties(context, &sale)) (sums(&sale)) }
                 p.note.no-print { a href=(context.links.to(paths::EARNINGS)) { "See it in your earnings" } }

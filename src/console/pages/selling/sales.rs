@@ -1,11 +1,14 @@
 //! The sales of the team.
 
+use std::borrow::Cow;
+
 use super::file_time;
 use crate::{
     console::{pages::deals, prelude::*},
     domain::{
         purchases::{PaidStatus, PurchaseKind},
         record_filters::Period,
+        time::Timestamp,
     },
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::sales::TeamSale},
@@ -36,7 +39,7 @@ impl List for Sales {
                 |row| row.listing_title.clone(),
             ),
             Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
-            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::new(Head::text("Status"), |_, row| badge(row), |row| word(row).into_owned()),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.platform_fee),
             Column::money("Earnings, USD", TeamSale::earnings),
@@ -50,8 +53,9 @@ impl List for Sales {
     }
 
     fn filters() -> Vec<ListFilter> {
-        let statuses =
-            || PaidStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
+        let statuses = || {
+            PaidStatus::ALL.iter().map(|status| (status.as_str(), status_word(*status).to_owned())).collect()
+        };
         vec![
             ListFilter { name: "text", label: "Listing contains", values: Vec::new },
             ListFilter { name: "kind", label: "Kind", values: kinds },
@@ -103,18 +107,33 @@ pub fn path(id: Uuid) -> String {
     format!("{}/{id}", paths::SALES)
 }
 
-const fn word(status: PaidStatus) -> &'static str {
+/// Returns the time until which the earnings of a sale are on hold; `None` if they are not.
+fn held_until(sale: &TeamSale) -> Option<Timestamp> {
+    sale.available_at.filter(|_| sale.held.is_some() && sale.status == PaidStatus::Completed)
+}
+
+/// Returns the word for a status, by which the list is filtered.
+const fn status_word(status: PaidStatus) -> &'static str {
     match status {
         PaidStatus::Completed => "Paid",
         PaidStatus::Refunded => "Refunded",
     }
 }
 
-/// Returns the status of a sale as a badge.
-pub fn badge(status: PaidStatus) -> Markup {
-    let tone = match status {
-        PaidStatus::Completed => Tone::Good,
+/// Returns the words for the state of a sale.
+fn word(sale: &TeamSale) -> Cow<'static, str> {
+    match held_until(sale) {
+        Some(until) => format!("On hold until {}", text::day_text(until)).into(),
+        None => status_word(sale.status).into(),
+    }
+}
+
+/// Returns the state of a sale as a badge.
+pub fn badge(sale: &TeamSale) -> Markup {
+    let tone = match sale.status {
         PaidStatus::Refunded => Tone::Warning,
+        PaidStatus::Completed if held_until(sale).is_some() => Tone::Waiting,
+        PaidStatus::Completed => Tone::Good,
     };
-    badges::badge(tone, word(status))
+    badges::badge(tone, &word(sale))
 }

@@ -32,7 +32,7 @@ impl Page for VendorStart {
         });
         let (attention, business, requests) = read.await?;
         let context = &visit.context;
-        let (needs, oldest) = needs::of(context, &attention);
+        let (needs, oldest) = needs::of(context, &attention, &business);
         let body = html! {
             (figures(context, &business))
             div.two {
@@ -72,8 +72,12 @@ fn figures(context: &Context, business: &Business) -> Markup {
         None => html! { "on hold for some days after each sale" },
     };
     tables::figures(&[
-        ("Available", html! { (text::money(business.balances.available)) }, link(withdraw::PATH, "Withdraw")),
-        ("Pending", html! { (text::money(business.balances.pending)) }, pending),
+        (
+            "Available",
+            html! { (text::money(business.standing.balances.available)) },
+            link(withdraw::PATH, "Withdraw"),
+        ),
+        ("Pending", html! { (text::money(business.standing.balances.pending)) }, pending),
         (
             "Earned, 30 days",
             html! { (text::money(business.last_30_days.earnings)) },
@@ -86,8 +90,8 @@ fn figures(context: &Context, business: &Business) -> Markup {
         ),
         (
             "Listed value",
-            html! { (text::money(business.listed_value)) },
-            html! { (text::counted(business.listed, "live listing", "live listings")) },
+            html! { (text::money(business.standing.listed_value)) },
+            html! { (text::counted(business.standing.listed, "live listing", "live listings")) },
         ),
     ])
 }
@@ -102,7 +106,7 @@ fn sales_text(sum: &SalesSum) -> String {
 
 /// Says that nothing waits, and what a team that sells nothing yet does first.
 fn nothing(context: &Context, business: &Business) -> Markup {
-    if business.listed > 0 {
+    if business.standing.listed > 0 {
         return tables::empty("All is well", "Bids, reviews, and checks that need you appear here.", None);
     }
     let advice = "Add codebases and data to your inventory, put them into a listing, and submit it for review. What you have to do \

@@ -31,7 +31,6 @@ impl Page for Withdraw {
             (fields::buttons(context, "Request the withdrawal", ("Back to the earnings", paths::EARNINGS)))
         };
         let body = html! {
-            (fields::refusal(context))
             (payout::message(context, &state))
             (tables::facts(&[
                 ("Available earnings", html! { (text::money(balances.available)) }),

@@ -2,7 +2,11 @@
 
 use super::{below_settings, tabs};
 use crate::{
-    console::{parts::secrets, prelude::*},
+    console::{
+        parts::secrets,
+        prelude::*,
+        questions::{Ask, Question},
+    },
     domain::{
         assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
@@ -135,7 +139,7 @@ impl Page for NewGrant {
             (Field::integer("max_megabytes", "Largest upload, MB").hint(size_hint).show(inputs))
             (fields::buttons(&visit.context, "Create the grant", ("Leave", paths::GRANTS)))
         };
-        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, NEW, &form)) };
+        let body = fields::form(&visit.context, NEW, &form);
         Ok(below_grants(Content::new(Self::TITLE, body)).into())
     }
 }
@@ -204,29 +208,35 @@ fn reveal(context: &Context, grant: &Grant, token: &str) -> Content {
     below_grants(Content::new("The grant was created", body))
 }
 
-impl Page for RevokeGrant {
+impl Question for RevokeGrant {
     const PATH: &'static str = "/settings/grants/{grant}/revoke";
     const TITLE: &'static str = "Revoke an upload grant";
+    const CHANGE: (&'static str, &'static str) = ("revoke_upload_grant", "upload_grant");
+    const NOTICE: Notice = Notice::GrantRevoked;
 
     type Access = Vendor;
+    type Subject = Grant;
 
-    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let grant = visit.read(move |reader, vendor| team_grants::find(reader.rows, vendor, id)).await?;
+    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Grant> {
+        team_grants::find(reader.rows, vendor, id)
+    }
+
+    fn ask(_: &Context, grant: &Grant) -> Ask {
         let lost = html! {
             p { "The token for " b.long { bdi { (grant.title) } } " stops working. What was uploaded with it so far is deleted." }
         };
-        let body =
-            fields::question(&visit.context, &lost, ("danger primary", "Revoke the grant"), paths::GRANTS);
-        Ok(below_grants(Content::new("Revoke this upload grant?", body)).into())
+        Ask {
+            page: below_grants(Content::new("Revoke this upload grant?", Markup::default())),
+            what: Ok((lost, "danger primary", "Revoke the grant".to_owned())),
+            leave: ("Back to the grants", Self::next(grant.id)),
+        }
     }
-}
 
-impl FormPage for RevokeGrant {
-    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let work = move |writer: &mut Writer, vendor: &Vendor| team_grants::revoke(writer, vendor, id);
-        changes::perform(visit, fields, Change::new("revoke_upload_grant", "upload_grant", id), work).await?;
-        Ok(Answer::done(paths::GRANTS, Notice::GrantRevoked))
+    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+        team_grants::revoke(writer, vendor, id)
+    }
+
+    fn next(_: Uuid) -> String {
+        paths::GRANTS.to_owned()
     }
 }

@@ -55,7 +55,7 @@ impl Page for NewKey {
             (Field::day("expires_at", "Expires on").hint(expiry_hint).show(inputs))
             (fields::buttons(&visit.context, "Create the key", ("Leave", paths::KEYS)))
         };
-        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, NEW, &form)) };
+        let body = fields::form(&visit.context, NEW, &form);
         Ok(below_keys(Content::new(Self::TITLE, body)).into())
     }
 }
@@ -156,7 +156,6 @@ impl Page for ReplaceKey {
         let hours = visit.market().settings().keys.rotation_overlap_hours;
         let overlap = i64::from(hours) * 3_600_000_000;
         let body = html! {
-            (fields::refusal(&visit.context))
             p { "You get a new key with the same name, for the same purpose. It is valid at once, and lives as long as this one was \
                  made for." }
             p {

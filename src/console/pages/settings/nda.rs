@@ -51,7 +51,6 @@ impl Page for Nda {
         let team = visit.access.team();
         let body = html! {
             (tabs(&visit.context))
-            (fields::refusal(&visit.context))
             (state(&visit.context, team, &found))
             article.panel { div.prose { (markdown::render_document(current_text(visit.market().settings()).text())) } }
             @if found.is_due { (form(&visit.context)) }

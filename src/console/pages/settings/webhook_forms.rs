@@ -1,7 +1,12 @@
 //! Forms about webhooks of the team: adding, changing, and deleting one, and replacing its secret.
 
 use crate::{
-    console::{forms::Inputs, parts::secrets, prelude::*},
+    console::{
+        forms::Inputs,
+        parts::secrets,
+        prelude::*,
+        questions::{Ask, Question},
+    },
     domain::events::EventType,
     market::Writer,
     operations::{
@@ -43,7 +48,7 @@ pub fn path(webhook: Uuid, verb: &str) -> String {
 /// Returns a type of events in words, such as `Listing: published`.
 pub fn event_text(kind: EventType) -> String {
     let verb = kind.as_str().split_once('.').map_or("", |(_, verb)| verb);
-    format!("{}: {}", text::words(kind.resource()), verb.replace('_', " "))
+    format!("{}: {}", text::words(kind.resource()), text::phrase(verb))
 }
 
 /// The fields of a webhook.
@@ -176,7 +181,7 @@ impl Page for NewWebhook {
             (input_fields(&visit.inputs, None))
             (fields::buttons(&visit.context, "Add the webhook", ("Leave", paths::WEBHOOKS)))
         };
-        let body = html! { (fields::refusal(&visit.context)) (fields::form(&visit.context, NEW, &form)) };
+        let body = fields::form(&visit.context, NEW, &form);
         Ok(below_webhooks(Content::new(Self::TITLE, body)).narrow().into())
     }
 }
@@ -216,7 +221,6 @@ impl Page for ChangeWebhook {
             (fields::buttons(&visit.context, "Save", ("Leave", &paths::webhook(webhook.id))))
         };
         let body = html! {
-            (fields::refusal(&visit.context))
             (fields::form(&visit.context, &path(webhook.id, "change"), &form))
         };
         Ok(below_webhook(Content::new("Change the webhook", body), webhook.id).into())
@@ -251,7 +255,6 @@ impl Page for ReplaceSecret {
         let webhook = find(visit).await?;
         let hours = visit.market().settings().keys.rotation_overlap_hours;
         let body = html! {
-            (fields::refusal(&visit.context))
             p { "You get a new secret, which signs from now on." }
             @if hours > 0 { p {
                 "For " (text::counted(hours.into(), "hour", "hours")) ", messages have a signature of the replaced secret, too, so that \
@@ -276,30 +279,37 @@ impl FormPage for ReplaceSecret {
     }
 }
 
-impl Page for DeleteWebhook {
+impl Question for DeleteWebhook {
     const PATH: &'static str = "/settings/webhooks/{webhook}/delete";
     const TITLE: &'static str = "Delete a webhook";
+    const CHANGE: (&'static str, &'static str) = ("delete_webhook", "webhook");
+    const NOTICE: Notice = Notice::WebhookDeleted;
 
     type Access = Member;
+    type Subject = Webhook;
 
-    async fn show(visit: &Visit<Member>) -> Result<Answer> {
-        let webhook = find(visit).await?;
+    fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<Webhook> {
+        team_webhooks::find(reader, member, id)
+    }
+
+    fn ask(_: &Context, webhook: &Webhook) -> Ask {
         let lost = html! {
             p { "Nothing is sent to " span.mono.long { (webhook.url) } " any more. What is on its way is not sent, and the list of \
                  its deliveries is lost." }
             p { "To stop it for a while, pause it instead." }
         };
-        let (button, keep) = (("danger primary", "Delete the webhook"), paths::webhook(webhook.id));
-        let body = fields::question(&visit.context, &lost, button, &keep);
-        Ok(below_webhook(Content::new("Delete this webhook?", body), webhook.id).into())
+        Ask {
+            page: below_webhook(Content::new("Delete this webhook?", Markup::default()), webhook.id),
+            what: Ok((lost, "danger primary", "Delete the webhook".to_owned())),
+            leave: ("Back to the webhook", paths::webhook(webhook.id)),
+        }
     }
-}
 
-impl FormPage for DeleteWebhook {
-    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let work = move |writer: &mut Writer, member: &Member| team_webhooks::delete(writer, member, id);
-        changes::perform(visit, fields, Change::new("delete_webhook", "webhook", id), work).await?;
-        Ok(Answer::done(paths::WEBHOOKS, Notice::WebhookDeleted))
+    fn perform(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
+        team_webhooks::delete(writer, member, id)
+    }
+
+    fn next(_: Uuid) -> String {
+        paths::WEBHOOKS.to_owned()
     }
 }

@@ -27,7 +27,6 @@ impl Page for BuyCredits {
             (fields::buttons(&visit.context, "Request the credits", ("Back to the wallet", paths::WALLET)))
         };
         let body = html! {
-            (fields::refusal(&visit.context))
             (tables::facts(&[("Credits now", html! { (text::money(balances.credits)) })]))
             (fields::form(&visit.context, Self::PATH, &form))
             section.section aria-labelledby="how" {

@@ -2,12 +2,16 @@
 
 use super::where_to_pay;
 use crate::{
-    console::prelude::*,
+    console::{
+        prelude::*,
+        questions::{Ask, Question},
+    },
     domain::{
         credit_purchases::{CreditPurchaseOperation, CreditPurchaseStatus},
         listings::Actor,
         state_machine::StateMachine,
     },
+    market::Writer,
     operations::{credit_purchases, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
     string_enum::StringEnum,
@@ -113,48 +117,42 @@ fn cancel_link(context: &Context, row: &TeamCreditPurchase) -> Markup {
 /// The page on which a request is canceled.
 pub struct CancelRequest;
 
-impl Page for CancelRequest {
+impl Question for CancelRequest {
     const PATH: &'static str = "/wallet/credit-purchases/{id}/cancel";
     const TITLE: &'static str = "Cancel a request for credits";
+    const CHANGE: (&'static str, &'static str) = ("cancel_credit_purchase", "credit_purchase");
+    const NOTICE: Notice = Notice::CreditRequestCanceled;
 
     type Access = Member;
+    type Subject = TeamCreditPurchase;
 
-    async fn show(visit: &Visit<Member>) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let find = move |reader: &Reader, member: &Member| {
-            team_records::find::<TeamCreditPurchase>(reader, member, id)
-        };
-        let found = visit.read(find).await?;
-        let body = if found.status.allows(CreditPurchaseOperation::Cancel) {
-            let lost = html! {
-                    p { "You asked for " b { (text::money(found.amount)) } " of credits on " (text::moment(found.created_at)) "." }
-                    p { "If you have paid already, do not cancel: the market could not match your payment." }
-            };
-            fields::question(&visit.context, &lost, ("danger", "Cancel the request"), paths::CREDIT_PURCHASES)
-        } else {
-            let (_, word) = state(found.status);
-            let reason = html! { "It cannot be canceled: its state is “" (word) "”." };
-            html! {
-                (fields::refusal(&visit.context))
-                (badges::message(Tone::Warning, &reason))
-                div.row { a.button.quiet href=(visit.links.to(paths::CREDIT_PURCHASES)) { "Back to the requests" } }
-            }
-        };
-        let content = Content::new(Self::TITLE, body)
-            .below("Wallet", paths::WALLET)
-            .below("Purchases of credits", paths::CREDIT_PURCHASES);
-        Ok(content.narrow().into())
+    fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<TeamCreditPurchase> {
+        team_records::find(reader, member, id)
     }
-}
 
-impl FormPage for CancelRequest {
-    async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let change = Change::new("cancel_credit_purchase", "credit_purchase", id);
-        let cancel = changes::perform(visit, fields, change, move |writer, member| {
-            credit_purchases::cancel(writer, member, Actor::Team, id).map(drop)
-        });
-        cancel.await?;
-        Ok(Answer::done(paths::CREDIT_PURCHASES, Notice::CreditRequestCanceled))
+    fn ask(_: &Context, found: &TeamCreditPurchase) -> Ask {
+        let lost = html! {
+            p { "You asked for " b { (text::money(found.amount)) } " of credits on " (text::moment(found.created_at)) "." }
+            p { "If you have paid already, do not cancel: the market could not match your payment." }
+        };
+        Ask {
+            page: Content::new(Self::TITLE, Markup::default())
+                .below("Wallet", paths::WALLET)
+                .below("Purchases of credits", paths::CREDIT_PURCHASES),
+            what: if found.status.allows(CreditPurchaseOperation::Cancel) {
+                Ok((lost, "danger", "Cancel the request".to_owned()))
+            } else {
+                Err(html! { "It cannot be canceled: its state is “" (state(found.status).1) "”." })
+            },
+            leave: ("Back to the requests", Self::next(found.id)),
+        }
+    }
+
+    fn perform(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
+        credit_purchases::cancel(writer, member, Actor::Team, id).map(drop)
+    }
+
+    fn next(_: Uuid) -> String {
+        paths::CREDIT_PURCHASES.to_owned()
     }
 }

@@ -80,8 +80,11 @@ impl List for EarningsEntries {
         team_records::earnings_page(reader, member, &filters_of(asked), asked.page)
     }
 
-    fn empty(_: &Context) -> Markup {
-        tables::empty("Your team has not earned anything yet", "Each sale of a listing appears here.", None)
+    fn empty(context: &Context) -> Markup {
+        let listings = context.links.to(paths::OWN_LISTINGS);
+        let sells = context.team().is_some_and(|team| team.is_vendor);
+        let link = sells.then_some(("Open your listings", listings.as_str()));
+        tables::empty("Your team has not earned anything yet", "Each sale of a listing appears here.", link)
     }
 
     fn finish(context: &Context, content: Content) -> Content {

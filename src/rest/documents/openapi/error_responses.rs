@@ -192,8 +192,9 @@ const ERROR_RESPONSES: [(AppliesTo, ErrorResponse); 15] = [
         ErrorResponse {
             name: "AtCapacity",
             status: "503",
-            description: "The server is at capacity or its disk is full, and it did not start the operation, or, \
-                      if `details.begun` is true, the response took too long and the operation continues. Wait \
+            description: "The server is at capacity, its disk is full, or the market is being maintained \
+                      (`details.reason` is `maintenance`), and it did not start the operation, or, if \
+                      `details.begun` is true, the response took too long and the operation continues. Wait \
                       for the time in `Retry-After`.",
             example: || Error::AtCapacity { retry_seconds: 1 },
         },

@@ -48,6 +48,13 @@ async fn table_is_added_completely_or_not_at_all() {
     let position = |text: &str| refused.text.find(text).unwrap();
     assert!(position("Row 3, First commit") < position("Row 5"), "in the order of the rows");
     refused.expect(422, "Three,no,-1");
+    // The page says which domains there are, and names no request.
+    refused.expect(422, "The page “Domains and kinds”").expect(422, "<span class=\"mono\">finance</span>");
+    assert!(!refused.visible().contains("/v2/"), "{}", refused.visible());
+    let names = browser.get("/console/inventory/add/names").await;
+    names
+        .expect(200, "<span class=\"mono\">finance</span>")
+        .expect(200, "<span class=\"mono\">raw_data</span>");
     assert_eq!(count_codebases(&market).await, 0);
 
     let added = send_table(&browser, &table.lines().take(2).collect::<Vec<_>>().join("\n")).await;

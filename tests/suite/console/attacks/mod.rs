@@ -30,9 +30,9 @@ const PER_PAGE: usize = 6;
 
 /// What somebody sees who opens every page that a page leads to.
 #[derive(Default)]
-struct Crawl {
+pub struct Crawl {
     /// The pages by their addresses.
-    pages: BTreeMap<String, Page>,
+    pub pages: BTreeMap<String, Page>,
     /// The addresses that their forms are sent to, with the fields.
     actions: BTreeMap<String, Vec<(String, String)>>,
     /// All addresses that pages lead to, whether they were opened or not.
@@ -40,7 +40,7 @@ struct Crawl {
 }
 
 /// Opens the pages that lead from the first one, at most a few of each path in the table.
-async fn crawl(browser: &Browser<'_>) -> Crawl {
+pub async fn crawl(browser: &Browser<'_>) -> Crawl {
     let attribute = Regex::new(r#" (href|action)="(/console[^"]*)""#).unwrap();
     let mut crawl = Crawl::default();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn pattern_of(address: &str) -> String {
 }
 
 /// Returns the row of the table with the path of an address.
-fn row_of(address: &str) -> Option<PageRow> {
+pub fn row_of(address: &str) -> Option<PageRow> {
     let path = address.split(['?', '#']).next()?.strip_prefix(PREFIX)?;
     let segments: Vec<&str> = path.split('/').collect();
     let rows: Vec<PageRow> = console::pages()

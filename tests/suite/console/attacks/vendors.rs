@@ -291,7 +291,7 @@ async fn type_texts(market: &TestMarket, browser: &Browser<'_>) {
     ];
     done(NEW_LISTING, browser.post(NEW_LISTING, &fields).await);
     let path = "/console/settings/payout";
-    done(path, browser.post(path, &[("form_key", "4"), ("payout_setup", SHORT)]).await);
+    done(path, browser.post(path, &[("form_key", "4"), ("payout_setup", SHORT), ("confirmed", "yes")]).await);
     let rows =
         format!("Title\tExclusive sale\tDescription\n{}\tyes\t{}", plain.replace('"', ""), "W".repeat(5_000));
     let body = part("form_key", None, "5") + &part("table", None, &rows) + "--edge--\r\n";

@@ -24,7 +24,7 @@ async fn search_attaches_what_can_be_attached_and_says_why_not_the_rest() {
     let market = market();
     let (seller, path) = (Browser::signed_in(&market, SELLER).await, format!("{}/assets", draft()));
     let found = seller.get(&format!("{path}?query=code")).await;
-    found.expect(200, "5 assets match").expect(200, "Attach all 5 that match");
+    found.expect(200, "5 assets match").expect(200, "Attach all 5 that match…");
     found.expect(200, "Attached already").expect(200, "Lacks commits");
     let choices = found.text.matches("name=\"asset\" value=").count() - attached(&market).len();
     assert_eq!(choices, 2, "c3 and c4 can be chosen: {}", found.visible());
@@ -37,18 +37,30 @@ async fn search_attaches_what_can_be_attached_and_says_why_not_the_rest() {
     let again = seller.submit(&found, &form, &[("scope", "chosen"), ("asset", &chosen)]).await;
     again.expect(200, "1 asset was attached");
 
-    let answer = seller.post(&form, &[("scope", "all"), ("form_key", "all")]).await;
+    // Before all are attached, the numbers and the reasons are shown, and nothing happens.
+    let asked = seller.post(&form, &[("scope", "all"), ("form_key", "all")]).await;
+    asked
+        .expect(200, "5 assets match")
+        .expect(200, "1 can be attached, 4 cannot")
+        .expect(200, "Attach 1 asset");
+    asked.expect(200, "3 assets are attached already").expect(200, "(commits)");
+    super::check_markup(&asked);
+    assert_eq!(attached(&market).len(), 3);
+    let answer = seller.submit(&asked, &form, &[]).await;
     answer.expect(200, "1 asset was attached, 4 skipped").expect(200, "3 assets are attached already");
     answer.expect(200, "1 asset lacks something").expect(200, "Code lacking").expect(200, "(commits)");
     assert_eq!(attached(&market).len(), 4);
-    let answer = seller.post(&form, &[("scope", "all"), ("form_key", "more")]).await;
+    let none = seller.post(&form, &[("scope", "all"), ("form_key", "more")]).await;
+    none.expect(200, "0 can be attached, 5 cannot");
+    assert!(!none.text.contains("Attach 0"), "{}", none.visible());
+    let answer = seller.submit(&none, &form, &[]).await;
     answer.expect(200, "Nothing was attached, 5 skipped");
 
     // Of another kind, by the filter as text.
     let filter = format!("{path}?kind=raw_data&filter=name%3Acontains%3Anotes");
     seller.get(&filter).await.expect(200, "1 asset matches");
     seller
-        .post(&filter, &[("scope", "all"), ("form_key", "notes")])
+        .post(&filter, &[("scope", "all"), ("confirmed", "yes"), ("form_key", "notes")])
         .await
         .expect(200, "1 asset was attached");
     assert_eq!(attached(&market).len(), 5);
@@ -108,7 +120,7 @@ async fn exclusive_listing_takes_only_codebases_that_can_be_sold_once() {
     seller.post(&format!("{path}/assets/detach"), &[("asset", &files)]).await;
     super::edited(&seller, &path, &[("exclusive", "yes")]).await;
     let all = format!("{path}/assets?kind=raw_data");
-    let answer = seller.post(&all, &[("scope", "all"), ("form_key", "notes")]).await;
+    let answer = seller.post(&all, &[("scope", "all"), ("confirmed", "yes"), ("form_key", "notes")]).await;
     answer.expect(409, "Only codebases can be sold exclusively");
     assert_eq!(attached(&market), [asset_id("c1")]);
 }

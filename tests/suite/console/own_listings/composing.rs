@@ -176,11 +176,41 @@ async fn cost_of_a_run_is_said_before() {
         .expect(200, &format!("<dd>${price}</dd>"))
         .expect(200, &format!("${}", Cents(100_000 - price.0)));
     question.expect(200, "cannot be deleted or separated from their data");
+    seller.get(&draft()).await.expect(200, "Checks are run when you submit it. They cost");
     crate::sales::give_credits(&market, "seller", 1 - 100_000);
     let question = seller.get(&format!("{}/submit", draft())).await;
     question.expect(200, "reviews the listing without a run").expect(200, "$0.01");
-    super::done(&seller, &draft(), "submit", "listing_submitted").await;
+    let page = seller.get(&draft()).await;
+    page.expect(200, "Submitting it now starts no checks")
+        .expect(200, "href=\"/console/wallet/buy-credits\"");
+    let page = super::done(&seller, &draft(), "submit", "listing_submitted").await;
+    page.expect(200, "No checks were run with the last submission");
+    assert!(!page.text.contains("Checks are run when you submit it"), "{}", page.visible());
     assert_eq!(super::credits(&market), 1);
     let buyer = Browser::signed_in(&market, BUYER).await;
     buyer.get(&format!("{}/submit", draft())).await.expect(403, "which your team does not have");
+}
+
+/// What the vendor earns is said wherever it sets a price, or is about to sell for it.
+#[tokio::test]
+async fn earnings_are_said_beside_the_price() {
+    let market = market();
+    let seller = Browser::signed_in(&market, SELLER).await;
+    let settings = market.market().settings();
+    let earned = |cents| {
+        let earned = marketplace::operations::proposed_sales::charges(settings, Cents(cents)).proceeds();
+        format!("You earn <b>${earned}</b> of ${}", Cents(cents))
+    };
+    let edit = format!("{}/edit", draft());
+    for path in [&draft(), &edit, &format!("{}/preview", draft()), &format!("{}/submit", draft())] {
+        seller.get(path).await.expect(200, &earned(5_000));
+    }
+    let page = seller.get(&edit).await;
+    let typed = [("preview", "yes"), ("price", "12.34"), ("sample_price", "5")];
+    let shown = seller.submit(&page, &edit, &typed).await;
+    shown.expect(200, &earned(1_234)).expect(200, &earned(500));
+    seller.get(&format!("{LISTINGS}/new")).await.expect(200, "The market keeps");
+    super::done(&seller, &draft(), "submit", "listing_submitted").await;
+    decide(&market, listing_id("draft"), Operation::Approve, None);
+    seller.get(&format!("{}/publish", draft())).await.expect(200, &earned(5_000));
 }

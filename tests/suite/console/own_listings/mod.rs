@@ -5,6 +5,7 @@ mod composing;
 mod random;
 mod refusals;
 mod review;
+mod samples;
 mod story;
 
 use marketplace::{

@@ -64,7 +64,7 @@ async fn refused_steps_say_why_everywhere() {
             question.expect(200, "This cannot be done now.").expect(200, reason);
             assert!(!question.text.contains(&format!("action=\"{address}\"")), "{}", question.visible());
             let answer = seller.post(&address, &[]).await;
-            answer.expect(409, "Nothing was changed.").expect(409, reason);
+            answer.expect(409, "class=\"flash bad\"").expect(409, reason);
             assert!(!answer.visible().contains("allowed"), "{}", answer.visible());
         }
     }
@@ -127,7 +127,7 @@ async fn statements_do_not_grow_with_the_assets() {
         let market = market_and(added);
         let seller = Browser::signed_in(&market, SELLER).await;
         let attach = format!("{}/assets?query=code+n", draft());
-        seller.post(&attach, &[("scope", "all")]).await.expect(200, "attached");
+        seller.post(&attach, &[("scope", "all"), ("confirmed", "yes")]).await.expect(200, "attached");
         super::done(&seller, &draft(), "submit", "listing_submitted").await;
         super::decide(&market, listing_id("draft"), Operation::Approve, None);
         let mut of_market = Vec::new();

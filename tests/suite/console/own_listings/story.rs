@@ -51,7 +51,7 @@ async fn submit_too_early(seller: &Browser<'_>, listing: &str) {
 
 async fn attach_all(seller: &Browser<'_>, listing: &str, query: &str) -> Page {
     let path = format!("{listing}/assets?query={query}");
-    seller.post(&path, &[("scope", "all"), ("form_key", query)]).await
+    seller.post(&path, &[("scope", "all"), ("confirmed", "yes"), ("form_key", query)]).await
 }
 
 /// Whether the catalog has the listing, as the buyer sees it.

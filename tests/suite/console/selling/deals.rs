@@ -262,8 +262,11 @@ async fn check_sales(browser: &Browser<'_>, market: &TestMarket, model: &Model) 
         page.expect(200, &format!("<dd>−{fee}</dd>"))
             .expect(200, &format!("<dd class=\"total\">{rest}</dd>"));
         match sale.available_at {
-            Some(at) if at > market.clock().now() => drop(page.expect(200, "is on hold until")),
-            Some(_) => drop(page.expect(200, "Available since")),
+            Some(at) if at > market.clock().now() => {
+                page.expect(200, "is on hold until").expect(200, "</svg>On hold until ");
+                assert!(!page.text.contains("</svg>Paid"), "{}", page.visible());
+            }
+            Some(_) => drop(page.expect(200, "Available since").expect(200, "</svg>Paid")),
             None => drop(page.expect(200, "The market refunded this sale").expect(200, "Taken back, USD")),
         }
         market.clock().advance(60_000_000);
@@ -306,7 +309,7 @@ async fn earnings_are_released_converted_and_withdrawn() {
     assert_eq!(answer.location(), "/console/selling/earnings?notice=earnings_converted");
     let setup = "/console/settings/payout";
     let page = browser.get(setup).await;
-    browser.submit(&page, setup, &[("payout_setup", "IBAN DE00 0000")]).await;
+    browser.submit(&page, setup, &[("payout_setup", "IBAN DE00 0000"), ("confirmed", "yes")]).await;
     market.clock().advance(3 * DAY);
     let withdraw = "/console/selling/earnings/withdraw";
     for amount in ["10", "20"] {

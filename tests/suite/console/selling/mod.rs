@@ -93,7 +93,15 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     browser.post(withdraw, &[("amount", "10")]).await.expect(409, "does not know how to pay");
     let page = browser.get(setup).await;
     browser.submit(&page, setup, &[("payout_setup", "")]).await.expect(422, "State how");
-    let answer = browser.submit(&page, setup, &[("payout_setup", "IBAN DE00 0000")]).await;
+    // It is shown once before it is saved, and stored nowhere until then.
+    let review = browser.submit(&page, setup, &[("payout_setup", "IBAN DE00 0000")]).await;
+    review.expect(200, "It is not saved yet.").expect(200, "<bdi>IBAN DE00 0000</bdi>");
+    let unsaved = browser.get(setup).await;
+    unsaved.expect(200, "Not stated yet");
+    assert!(!unsaved.text.contains("DE00"), "{}", unsaved.visible());
+    let again = browser.submit(&review, setup, &[("again", "yes")]).await;
+    again.expect(200, "IBAN DE00 0000</textarea>").expect(200, "Review the payout details");
+    let answer = browser.submit(&review, setup, &[("confirmed", "yes")]).await;
     assert_eq!(answer.location(), "/console/settings/payout?notice=payout_saved");
     let changed_at = market.clock().now().0;
     let page = browser.get(setup).await;
@@ -105,7 +113,7 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     browser.get(withdraw).await.expect(200, "For safety");
     browser.post(withdraw, &[("amount", "10")]).await.expect(409, "can be requested again");
     let refused = browser.post(withdraw, &[("amount", "10")]).await;
-    refused.expect(409, "For safety, withdrawals can be requested again from 2026-03-04 09:00:00 UTC on.");
+    refused.expect(409, "For safety, withdrawals can be requested again from 4 March 2026, 09:00 UTC on.");
     // Operators are not held up, and only they read the text.
     let team = id("teams", demo_records().find("teams", "lumen-codeworks"));
     let body = json!({"team_id": team, "amount": "5.00"});
@@ -154,13 +162,14 @@ async fn operator_changes_how_a_team_is_paid() {
         market.clock().advance(DAY);
     }
     browser.get("/console/selling/earnings/withdraw").await.expect(200, "For safety");
-    let list = browser.get("/console/notifications?type=payout_setup_changed").await;
-    list.expect(200, "href=\"/console/settings/payout\"");
+    assert_eq!(browser.open_notification("Payout").await, "/console/settings/payout");
     market.clock().advance(2 * DAY);
     browser.get("/console/selling/earnings/withdraw").await.expect(200, "Request the withdrawal");
     // Another text holds up again, and the delay begins anew with each change.
     let setup = browser.get("/console/settings/payout").await;
-    let answer = browser.submit(&setup, "/console/settings/payout", &[("payout_setup", "IBAN XX11")]).await;
+    let answer = browser
+        .submit(&setup, "/console/settings/payout", &[("payout_setup", "IBAN XX11"), ("confirmed", "yes")])
+        .await;
     assert_eq!(answer.status(), 303);
     assert_eq!(told().await, 2, "the team does not learn whether it guessed the text");
     browser.get("/console/selling/earnings/withdraw").await.expect(200, "For safety");

@@ -9,7 +9,7 @@ use marketplace::{
     operations::{
         access::Platform,
         asset_types::{self, DeprecationInput},
-        opportunities, project_bids,
+        opportunities, project_bids, teams,
     },
 };
 use regex::Regex;
@@ -51,7 +51,16 @@ fn tidy_market() -> TestMarket {
     });
     seed_market(&market, &[plain], &records());
     give_credits(&market, "buyer", 100_000);
+    set_payout(&market, Some("IBAN"));
     market
+}
+
+/// Sets, or deletes, how the market pays the seller.
+fn set_payout(market: &TestMarket, text: Option<&str>) {
+    let set = market.market().write_blocking(|writer| {
+        teams::set_payout_setup(writer, Platform::of_process(), "Seller house", text)
+    });
+    set.unwrap();
 }
 
 /// Returns what the start says needs the vendor: the address and the text of each line.
@@ -99,7 +108,7 @@ async fn way_through_the_browse_gate_is_shown_until_its_end() {
 type Cause = (&'static str, fn(&TestMarket), &'static str, &'static str);
 
 /// The causes in the order in which the start has their lines.
-const CAUSES: [Cause; 9] = [
+const CAUSES: [Cause; 10] = [
     (
         "copy",
         fail_copy,
@@ -137,6 +146,12 @@ const CAUSES: [Cause; 9] = [
         deprecate,
         "/console/inventory?kind=raw_data",
         "Raw data archives retire on 30 May 2026 You have",
+    ),
+    (
+        "payout",
+        |market| set_payout(market, None),
+        "/console/settings/payout",
+        "State how the market pays your team Until then, earnings cannot be withdrawn",
     ),
     (
         "incomplete",
@@ -261,7 +276,7 @@ async fn all_that_waits_stands_in_the_order_of_its_urgency() {
         happen(&market);
     }
     let page = browser.get("/console/selling").await;
-    page.expect(200, "9 things need you.");
+    page.expect(200, "10 things need you.");
     let found = needs(&page);
     assert_eq!(found.len(), CAUSES.len(), "{found:?}");
     for (cause, line) in CAUSES.iter().zip(&found) {

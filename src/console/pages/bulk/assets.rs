@@ -1,0 +1,91 @@
+//! The first of the assets that a change is about, as they are and as they would be.
+
+use crate::{
+    console::{
+        parts::{assets::Domains, kinds},
+        prelude::*,
+    },
+    domain::{bulk_changes::BulkActionKind, inventory::Asset},
+};
+
+/// Number of assets that are shown.
+pub const SHOWN: usize = 10;
+
+/// Shows the first of the assets that a change is about, and how many there are.
+pub fn table(
+    context: &Context,
+    action: BulkActionKind,
+    first: &[Asset],
+    (count, domains): (u64, &Domains),
+) -> Markup {
+    let heads = [Head::text("Asset"), Head::text("Kind"), field_head(action, ("Price, USD", "Tags"))];
+    let row = |asset: &Asset| vec![name(context, asset), kind(asset), value(action, asset, domains)];
+    let rows: Vec<Vec<Markup>> = first.iter().map(row).collect();
+    shown("The assets", &heads, &rows, count)
+}
+
+/// Shows the first of the assets that a change edits, before and after it.
+pub fn changes(
+    context: &Context,
+    action: BulkActionKind,
+    first: &[(Asset, Asset)],
+    (count, domains): (u64, &Domains),
+) -> Markup {
+    let heads = [
+        Head::text("Asset"),
+        field_head(action, ("Price now, USD", "Tags now")),
+        field_head(action, ("Then, USD", "Then")),
+    ];
+    let row = |(before, after): &(Asset, Asset)| {
+        vec![name(context, before), value(action, before, domains), value(action, after, domains)]
+    };
+    let rows: Vec<Vec<Markup>> = first.iter().map(row).collect();
+    shown("What changes", &heads, &rows, count)
+}
+
+fn shown(title: &str, heads: &[Head], rows: &[Vec<Markup>], count: u64) -> Markup {
+    let others = count.saturating_sub(rows.len() as u64);
+    tables::section(
+        "first-assets",
+        title,
+        &html! {
+            (tables::table(title, heads, rows))
+            @if others > 0 { p.note { "And " (text::counted(others, "more asset", "more assets")) "." } }
+        },
+    )
+}
+
+/// Returns the head of the column with the field that an action edits, from that of a price and that of tags.
+const fn field_head(action: BulkActionKind, (price, tags): (&'static str, &'static str)) -> Head {
+    match action {
+        BulkActionKind::Price => Head::number(price),
+        BulkActionKind::Describe => Head::text("Description"),
+        _ => Head::text(tags),
+    }
+}
+
+fn name(context: &Context, asset: &Asset) -> Markup {
+    let title = if asset.title.trim().is_empty() { "Untitled" } else { &asset.title };
+    html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } }
+}
+
+fn kind(asset: &Asset) -> Markup {
+    html! { (text::words(kinds::words(asset.kind).0)) }
+}
+
+/// Shows the field that an action edits.
+fn value(action: BulkActionKind, asset: &Asset, domains: &Domains) -> Markup {
+    match action {
+        BulkActionKind::Price => html! { (text::optional_money(asset.price)) },
+        BulkActionKind::Describe => {
+            let text: String =
+                asset.description.iter().flat_map(|text| text.chars()).take(MAX_TEXT).collect();
+            html! { @if text.is_empty() { (text::MISSING) } @else { span.long { bdi { (text) } } } }
+        }
+        _ if asset.domain_tags.is_empty() => html! { (text::MISSING) },
+        _ => html! { (domains.labels(&asset.domain_tags)) },
+    }
+}
+
+/// Number of characters of a description that are shown.
+const MAX_TEXT: usize = 120;

@@ -1,0 +1,143 @@
+//! Pages that ask before something is done: what is lost, a button that does it, and a link that leaves it as it is. Each is
+//! declared by [`Question`].
+
+use std::marker::PhantomData;
+
+use maud::{Markup, html};
+use uuid::Uuid;
+
+use super::{
+    answer::{Answer, Content},
+    changes::{self, Change},
+    forms::Fields,
+    notices::Notice,
+    page::{FormPage, Page, PageRow},
+    parts::{
+        badges::{self, Tone},
+        fields,
+    },
+    visit::{Context, Visit},
+};
+use crate::{
+    error::Result,
+    market::{Reader, Writer},
+    web::{auth::Policy, limits::Budget},
+};
+
+/// A question about the record that the path names.
+pub trait Question: Sized + Send + Sync + 'static {
+    /// Path below [`PREFIX`](super::address::PREFIX), whose one parameter is the ID of the record.
+    const PATH: &'static str;
+
+    /// Title in lists of pages.
+    const TITLE: &'static str;
+
+    /// The budget that a visit is charged to.
+    const BUDGET: Budget = Budget::Other;
+
+    /// Name of the operation and kind of the record in the audit.
+    const CHANGE: (&'static str, &'static str);
+
+    /// What the next page says.
+    const NOTICE: Notice;
+
+    /// The access that it needs: the proof.
+    type Access: Policy + Clone + 'static;
+
+    /// What is known of the record.
+    type Subject: Send + 'static;
+
+    /// Reads what the question says.
+    fn find(reader: &Reader, access: &Self::Access, id: Uuid) -> Result<Self::Subject>;
+
+    /// Returns the question.
+    fn ask(context: &Context, subject: &Self::Subject) -> Ask;
+
+    /// Does it.
+    fn perform(writer: &mut Writer, access: &Self::Access, id: Uuid) -> Result<()>;
+
+    /// Returns the path of the next page.
+    fn next(id: Uuid) -> String;
+}
+
+/// What a page asks.
+pub struct Ask {
+    /// Title and the pages above, without a body.
+    pub page: Content,
+    /// What is lost, the class of the button, and its label; or why it cannot be done now.
+    pub what: std::result::Result<(Markup, &'static str, String), Markup>,
+    /// The page that one returns to otherwise: a label for where it cannot be done, and its path.
+    pub leave: (&'static str, String),
+}
+
+/// The page of a question.
+pub struct QuestionPage<Q>(PhantomData<Q>);
+
+/// Returns the row of the table of pages for a question.
+pub fn row<Q: Question>() -> PageRow {
+    PageRow::form::<QuestionPage<Q>>()
+}
+
+impl<Q: Question> Page for QuestionPage<Q> {
+    const PATH: &'static str = Q::PATH;
+    const TITLE: &'static str = Q::TITLE;
+    const BUDGET: Budget = Q::BUDGET;
+
+    type Access = Q::Access;
+
+    async fn show(visit: &Visit<Q::Access>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let subject = visit.read(move |reader, access| Q::find(reader, access, id)).await?;
+        let Ask { page, what, leave: (label, path) } = Q::ask(&visit.context, &subject);
+        let body = match what {
+            Ok((lost, class, button)) => fields::question(&visit.context, &lost, (class, &button), &path),
+            Err(reason) => html! {
+                (badges::message(Tone::Warning, &reason))
+                div.row { a.button href=(visit.links.to(&path)) { (label) } }
+            },
+        };
+        Ok(Content { body, ..page }.narrow().into())
+    }
+}
+
+impl<Q: Question> FormPage for QuestionPage<Q> {
+    async fn submit(visit: &Visit<Q::Access>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let (operation, subject) = Q::CHANGE;
+        let perform =
+            changes::perform(visit, fields, Change::new(operation, subject, id), move |writer, access| {
+                Q::perform(writer, access, id)
+            });
+        perform.await?;
+        Ok(Answer::done(&Q::next(id), Q::NOTICE))
+    }
+}
+
+/// Declares pages that ask, each for a step that one table describes. `show` and `submit` of the module do the rest.
+macro_rules! step_pages {
+    ($access:ty: $($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $step:ident;)+) => {
+        $(
+            $(#[$doc])*
+            pub struct $page;
+
+            impl Page for $page {
+                const PATH: &'static str = $path;
+                const TITLE: &'static str = $title;
+
+                type Access = $access;
+
+                async fn show(visit: &Visit<$access>) -> Result<Answer> {
+                    show(visit, &$step).await
+                }
+            }
+
+            impl FormPage for $page {
+                async fn submit(visit: &Visit<$access>, fields: &Fields) -> Result<Answer> {
+                    submit(visit, fields, &$step).await
+                }
+            }
+        )+
+    };
+}
+
+pub(super) use step_pages;

@@ -1,0 +1,199 @@
+//! Texts of errors as people read them: with the labels of fields in place of names that programs use, with pages in place of
+//! requests, without IDs, and with amounts and times as pages write them.
+
+use uuid::Uuid;
+
+use super::text::{self, phrase, words};
+use crate::domain::{money::Cents, time::Timestamp};
+
+/// Returns a text without names as programs write them, and without IDs.
+pub fn plain(message: &str) -> String {
+    worded(message, |_| None, |_| false)
+}
+
+/// Like [`plain`], with the labels of fields, and with the IDs that are kept.
+pub fn worded(
+    message: &str,
+    label: impl Fn(&str) -> Option<String>,
+    is_kept: impl Fn(&str) -> bool,
+) -> String {
+    with_values(&without_ids(&with_labels(&with_pages(message), label), is_kept))
+}
+
+/// Requests that errors name, and where pages have the same.
+const PAGES: [(&str, &str); 4] = [
+    ("`GET /v2/asset-groups`", "The inventory"),
+    ("`GET /v2/domains`", "The page “Domains and kinds”, which “Add to your inventory” links,"),
+    ("with `DELETE .../data`", "on the page of the asset"),
+    ("with `POST /sandbox/v1/worlds`", "in the sandbox"),
+];
+
+/// Returns a text that names pages in place of requests.
+fn with_pages(message: &str) -> String {
+    PAGES.iter().fold(message.to_owned(), |text, (request, page)| text.replace(request, page))
+}
+
+/// What follows an amount in messages.
+const CURRENCY: &str = " US dollars";
+
+/// Returns a text with amounts and times as pages write them: `$3,780.00` for `3780.00 US dollars`.
+fn with_values(message: &str) -> String {
+    let mut parts = message.split(CURRENCY);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let amount = text.rsplit(' ').next().unwrap_or_default();
+        match Cents::parse(amount) {
+            Some(cents) => {
+                text.truncate(text.len() - amount.len());
+                text.push_str(&text::money(cents));
+            }
+            None => text.push_str(CURRENCY),
+        }
+        text.push_str(part);
+    }
+    let moment = |word: &str| {
+        let core = word.trim_end_matches(['.', ',', ';', ':']);
+        let time = Timestamp::parse(core).filter(|_| core.contains('T'))?;
+        Some(format!("{}{}", text::moment_text(time), &word[core.len()..]))
+    };
+    let words = text.split(' ').map(|word| moment(word).unwrap_or_else(|| word.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns a text with the labels of fields in place of their names in backquotes: “Price” for "`price_usd`". A name without a
+/// label becomes words: "Budget max" for "`budget_max`".
+fn with_labels(message: &str, label: impl Fn(&str) -> Option<String>) -> String {
+    let mut parts = message.split('`');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (index, part) in parts.enumerate() {
+        let is_name = index % 2 == 0;
+        match (is_name, label(part)) {
+            (true, Some(label)) if text.is_empty() => text.push_str(&label),
+            (true, Some(label)) => text.extend(["“", &label, "”"]),
+            (true, None) if text.is_empty() => text.push_str(&words(part)),
+            (true, None) => text.push_str(&phrase(part)),
+            (false, _) => text.push_str(part),
+        }
+    }
+    text
+}
+
+/// What leads to an ID, and means nothing without it.
+const BEFORE_ID: [&str; 4] = [" with the ID", " with ID", " the ID", " ID"];
+
+/// Returns a text without IDs, which mean nothing to people: titles and links name records. Those that are kept remain.
+fn without_ids(message: &str, is_kept: impl Fn(&str) -> bool) -> String {
+    let mut text = String::with_capacity(message.len());
+    for word in message.split(' ') {
+        let core = word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        let is_id = core.len() == 36 && Uuid::try_parse(core).is_ok();
+        if !is_id || is_kept(core) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+            continue;
+        }
+        let after = word.rsplit_once(core).map_or("", |(_, after)| after).trim_start_matches([')', '"', '”']);
+        let before = text.trim_end_matches([':', ',']);
+        let before = BEFORE_ID.iter().find_map(|words| before.strip_suffix(words)).unwrap_or(before);
+        text.truncate(before.len());
+        text.push_str(after);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_have_labels_in_place_of_names() {
+        let message = "`budget_max` must not be less than `budget_min`.";
+        assert_eq!(plain(message), "Budget max must not be less than budget min.");
+        let label = |name: &str| (name == "budget_min").then(|| "Budget from".to_owned());
+        assert_eq!(with_labels(message, label), "Budget max must not be less than “Budget from”.");
+        assert_eq!(plain("Enter a title."), "Enter a title.");
+    }
+
+    #[test]
+    fn messages_name_pages_in_place_of_requests() {
+        let message = "Your team has no such group. `GET /v2/asset-groups` lists its groups.";
+        assert_eq!(plain(message), "Your team has no such group. The inventory lists its groups.");
+        let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
+        assert_eq!(
+            plain(message),
+            "The asset has linked data. Detach the data first, on the page of the asset."
+        );
+    }
+
+    /// Requests of operators and of contractors with a grant, whose errors no page shows.
+    const OF_PROGRAMS: [&str; 3] = ["grants/{token}", "/operator/v1/", ".../parts"];
+
+    /// Errors of operations name no request that pages cannot replace.
+    #[test]
+    fn every_request_in_an_error_has_a_page() {
+        let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut directories =
+            vec![source.join("src/operations"), source.join("src/error"), source.join("crates/domain/src")];
+        while let Some(directory) = directories.pop() {
+            for entry in std::fs::read_dir(&directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    directories.push(path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                    let requests = ["GET", "POST", "PATCH", "PUT", "DELETE"];
+                    let names_one = requests.iter().any(|method| line.contains(&format!("`{method} ")));
+                    let is_known = PAGES.iter().any(|(request, _)| line.contains(request))
+                        || OF_PROGRAMS.iter().any(|request| line.contains(request));
+                    assert!(!names_one || is_known, "{}: {line}", path.display());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_have_values_as_pages_write_them() {
+        for (message, expected) in [
+            ("Choose at most 3780.00 US dollars.", "Choose at most $3,780.00."),
+            ("27000 US dollars, or 5 US dollars less.", "$27,000.00, or $5.00 less."),
+            ("In US dollars.", "In US dollars."),
+            (
+                "It was closed at 2026-03-01T09:00:00.000Z. Later",
+                "It was closed at 1 March 2026, 09:00 UTC. Later",
+            ),
+        ] {
+            assert_eq!(plain(message), expected);
+        }
+    }
+
+    #[test]
+    fn messages_have_no_ids() {
+        let id = Uuid::from_u128(0x4c18_52a8_6f3e_4cbb_9d3e_1111_1111_1111);
+        for (message, expected) in [
+            (format!("You have a purchase of this: {id}."), "You have a purchase of this."),
+            (
+                format!("Detach these: \"Code (1)\" ({id}), \"Maps\" ({id}). Or not."),
+                "Detach these: \"Code (1)\", \"Maps\". Or not.",
+            ),
+            (format!("There is no team with the ID {id}."), "There is no team."),
+            (
+                format!("Your team has the bid {id} on this. Withdraw it."),
+                "Your team has the bid on this. Withdraw it.",
+            ),
+            (format!("These are sold: {id}, {id}."), "These are sold."),
+            (format!("{id} is live."), " is live."),
+            (
+                "A digest 0123456789abcdef0123456789abcdef stays.".to_owned(),
+                "A digest 0123456789abcdef0123456789abcdef stays.",
+            ),
+        ] {
+            assert_eq!(plain(&message).trim(), expected.trim(), "{message}");
+        }
+        let message = format!("The listing has no asset {id}.");
+        assert_eq!(without_ids(&message, |_| true), message);
+    }
+}
