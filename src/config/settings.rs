@@ -31,6 +31,8 @@ fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
     }
 }
 
+// The signature is what serde calls.
+#[allow(clippy::ref_option)]
 fn serialize_optional_address<S: Serializer>(
     address: &Option<SocketAddr>,
     serializer: S,

@@ -250,7 +250,7 @@ impl<P: FormPage> Endpoint for FormEndpoint<P> {
             Ok(answer) => {
                 let mut response = respond(&visit.context, answer, P::NAVIGATION).await;
                 response.set_status(status);
-                response
+                refusals::with_header(response, &error)
             }
             Err(error) => refusals::response(&visit.context, &error).await,
         })

@@ -54,7 +54,7 @@ pub fn bare_response(context: &Context, error: &Error) -> Response {
 }
 
 /// Adds when to try again.
-fn with_header(mut response: Response, error: &Error) -> Response {
+pub fn with_header(mut response: Response, error: &Error) -> Response {
     if let Some((name, value)) = problem::error_header(error).filter(|(name, _)| name == header::RETRY_AFTER)
     {
         response.headers_mut().insert(name, value);

@@ -65,8 +65,8 @@ impl Structure {
             && self.sizes.iter().all(|size| *size <= max_bytes)
     }
 
-    /// Passes each node with its path, its depth from 1, and the size of a file if it is known, in the order of the tree.
-    pub(super) fn for_each_node(&self, visit: &mut dyn FnMut(&str, &Node, u32, Option<u64>)) {
+    /// Passes each node with its path, in the order of the tree.
+    pub(super) fn for_each_node(&self, visit: &mut dyn FnMut(&str, &Visited)) {
         let mut sizes = self.sizes.iter().copied();
         walk(&self.roots, &mut String::new(), 1, &mut sizes, visit);
     }
@@ -82,18 +82,27 @@ impl Structure {
     }
 }
 
+/// A node, as a walk through the tree finds it.
+pub(super) struct Visited<'a> {
+    pub(super) node: &'a Node,
+    /// Starts at 1.
+    pub(super) depth: u32,
+    /// Size of a file in bytes, if it is known.
+    pub(super) size: Option<u64>,
+}
+
 fn walk(
     nodes: &[Node],
     path: &mut String,
     depth: u32,
     sizes: &mut dyn Iterator<Item = u64>,
-    visit: &mut dyn FnMut(&str, &Node, u32, Option<u64>),
+    visit: &mut dyn FnMut(&str, &Visited),
 ) {
     let parent = path.len();
     for node in nodes {
         path.push_str(&node.name);
         let size = if node.kind == NodeKind::File { sizes.next() } else { None };
-        visit(path, node, depth, size);
+        visit(path, &Visited { node, depth, size });
         path.push('/');
         walk(&node.children, path, depth + 1, sizes, visit);
         path.truncate(parent);
@@ -208,9 +217,9 @@ mod tests {
         for path in paths {
             let components = path.trim_end_matches('/').split('/');
             if path.ends_with('/') {
-                tree.add_directory(components)
+                tree.add_directory(components);
             } else {
-                tree.add_file(components, path.len() as u64)
+                tree.add_file(components, path.len() as u64);
             }
         }
         tree.into_structure()
@@ -231,8 +240,9 @@ mod tests {
         );
         assert_eq!((structure.max_depth, &structure.sizes[..]), (3, &[5, 4, 3, 3, 5, 5][..]));
         let mut files = Vec::new();
-        structure
-            .for_each_node(&mut |path, _, _, size| files.extend(size.map(|size| (path.to_owned(), size))));
+        structure.for_each_node(&mut |path, visited| {
+            files.extend(visited.size.map(|size| (path.to_owned(), size)))
+        });
         assert!(files.len() == 6 && files.iter().all(|(path, size)| path.len() as u64 == *size), "{files:?}");
     }
 

@@ -136,8 +136,8 @@ impl Range {
         let end = period.end.unwrap_or(now);
         let days = period.since.map_or(i64::MAX, |since| end.0.saturating_sub(since.0) / DAY_MICROS);
         let step = match days {
-            ..=MAX_DAYS => Step::Day,
-            ..=MAX_DAYS_OF_WEEKS => Step::Week,
+            days if days <= MAX_DAYS => Step::Day,
+            days if days <= MAX_DAYS_OF_WEEKS => Step::Week,
             _ => Step::Month,
         };
         Range { period, step, now }

@@ -17,6 +17,9 @@ const PARTS: i64 = 4;
 /// Maximum number of labels below the bars. If there are more bars, a label names the first one of several.
 const MAX_LABELS: usize = 12;
 
+/// The same for charts beside each other.
+const MAX_LABELS_OF_SMALL_CHARTS: usize = 4;
+
 /// A bar of a chart.
 #[derive(Clone, Debug)]
 pub struct Bar {
@@ -48,16 +51,25 @@ pub struct Chart<'c> {
 impl Chart<'_> {
     /// Shows the bars, in their order from left to right, and their numbers as a table.
     pub fn show(&self, bars: &[Bar]) -> Markup {
-        self.figure(bars, max_of(bars), &html! { details { summary { "As a table" } (self.table(bars)) } })
+        self.figure(
+            bars,
+            max_of(bars),
+            MAX_LABELS,
+            &html! { details { summary { "As a table" } (self.table(bars)) } },
+        )
     }
 
-    /// Shows the bars only, where one table has the numbers of several charts. The axis reaches to `max`, which these charts have in
-    /// common.
-    pub fn drawing(&self, bars: &[Bar], max: i64) -> Markup {
-        self.figure(bars, max, &html! {})
+    /// Shows the bars only, where one table has the numbers of several charts.
+    pub fn drawing(&self, bars: &[Bar]) -> Markup {
+        self.figure(bars, max_of(bars), MAX_LABELS, &html! {})
     }
 
-    fn figure(&self, bars: &[Bar], max: i64, table: &Markup) -> Markup {
+    /// Shows the bars only, in a small chart. The axis reaches to `max`, which several of these charts have in common.
+    pub fn small_drawing(&self, bars: &[Bar], max: i64) -> Markup {
+        self.figure(bars, max, MAX_LABELS_OF_SMALL_CHARTS, &html! {})
+    }
+
+    fn figure(&self, bars: &[Bar], max: i64, max_labels: usize, table: &Markup) -> Markup {
         if bars.iter().all(|bar| bar.value == 0) {
             return html! {
                 figure.chart {
@@ -68,7 +80,7 @@ impl Chart<'_> {
             };
         }
         let top = top_of_axis(max, self.unit);
-        let bars_per_label = bars.len().div_ceil(MAX_LABELS).max(1);
+        let bars_per_label = bars.len().div_ceil(max_labels).max(1);
         let width = bars.len().next_multiple_of(bars_per_label).max(1) * STEP;
         html! {
             figure.chart {
@@ -240,9 +252,10 @@ mod tests {
         };
         let bar = |number: i64| Bar { label: number.to_string(), short: format!("d{number}"), value: number };
         let bars: Vec<Bar> = (0..31).map(bar).collect();
-        let shown = chart.drawing(&bars, max_of(&bars)).0;
+        let shown = chart.drawing(&bars).0;
         assert_eq!(shown.matches("<li>").count(), 11, "{shown}");
         assert!(shown.contains("<li>d30</li>") && shown.contains("viewBox=\"0 0 3300 200\""), "{shown}");
         assert!(!shown.contains("<table"), "{shown}");
+        assert_eq!(chart.small_drawing(&bars, 100).0.matches("<li>").count(), 4);
     }
 }

@@ -22,6 +22,13 @@ pub(super) struct Family {
 /// Labels of a sample.
 pub(super) type Labels<'l, const N: usize> = [(&'static str, &'l str); N];
 
+/// Numbers of values by upper bound, and the sum of the values.
+#[derive(Debug)]
+pub(super) struct Distribution {
+    pub(super) buckets: Vec<(f64, u64)>,
+    pub(super) sum: f64,
+}
+
 /// Writes families.
 pub(super) struct Families<'e>(pub(super) DescriptorEncoder<'e>);
 
@@ -51,13 +58,13 @@ impl Families<'_> {
         })
     }
 
-    /// Writes a family of numbers by upper bound. Each sample has the numbers with their bounds, and the sum of the values.
+    /// Writes a family of distributions.
     pub(super) fn histograms<'l, const N: usize>(
         &mut self,
         family: Family,
-        samples: impl IntoIterator<Item = (Labels<'l, N>, (Vec<(f64, u64)>, f64))>,
+        samples: impl IntoIterator<Item = (Labels<'l, N>, Distribution)>,
     ) -> fmt::Result {
-        self.write(family, MetricType::Histogram, samples, |encoder, (buckets, sum)| {
+        self.write(family, MetricType::Histogram, samples, |encoder, Distribution { buckets, sum }| {
             let count = buckets.iter().map(|(_, count)| count).sum();
             encoder.encode_histogram::<NoLabelSet>(*sum, count, buckets, None)
         })

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::{
     Monitor,
-    families::{Families, Family},
+    families::{Distribution, Families, Family},
     process::ProcessFigures,
     readiness::Condition,
 };
@@ -192,9 +192,12 @@ fn write_requests(families: &mut Families, counts: &RequestCounts) -> fmt::Resul
         "seconds",
         "Time until the responses to requests began, by API, for requests that read and those that write."
     );
-    let by_api = counts
-        .durations()
-        .map(|times| ([("api", times.api), ("access", times.access)], (times.buckets, times.seconds)));
+    let by_api = counts.durations().map(|times| {
+        (
+            [("api", times.api), ("access", times.access)],
+            Distribution { buckets: times.buckets, sum: times.seconds },
+        )
+    });
     families.histograms(durations, by_api)?;
     let in_flight = family!("_http_running", "requests", "Requests in progress.");
     families.gauge(in_flight, Some(counts.in_flight() as f64))?;

@@ -228,7 +228,9 @@ async fn teams_change_nothing_by_any_form() {
             let path = path_of(&row);
             let is_shown = row.is_shown && !row.path.contains('{');
             let opened = if is_shown { Some(browser.get(&path).await) } else { None };
-            let answer = match opened.filter(|page| page.text.contains(&format!("action=\"{path}\""))) {
+            let answer = match opened
+                .filter(|page| page.text.contains(&format!("method=\"post\" action=\"{path}\"")))
+            {
                 Some(page) => browser.submit(&page, &path, &[]).await,
                 None if row.has_form => browser.post(&path, &[("form_key", "x"), ("name", "x")]).await,
                 None => {

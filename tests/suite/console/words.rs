@@ -21,7 +21,7 @@ const KEYS: [&str; 6] = [
 ];
 
 /// Words that no page has, and what pages say instead.
-const DISCOURAGED: [(&str, &str); 35] = [
+const DISCOURAGED: [(&str, &str); 34] = [
     ("history starts", "First commit"),
     ("history start", "First commit"),
     ("history ends", "Last commit"),
@@ -39,7 +39,6 @@ const DISCOURAGED: [(&str, &str); 35] = [
     ("quality check completed", "Checks completed"),
     ("payout setup", "Payout"),
     ("active listing", "Live listing"),
-    ("licence", "license"),
     ("cancelled", "canceled"),
     ("colour", "color"),
     ("catalogue", "catalog"),
@@ -60,7 +59,7 @@ const DISCOURAGED: [(&str, &str); 35] = [
 ];
 
 /// Texts that may have a discouraged word: names of settings, and texts of the demo, which are not the market's.
-const ALLOWED: [&str; 4] = ["blobs.endpoint", "Licence terms", "licence file", "licence agreement"];
+const ALLOWED: [&str; 2] = ["blobs.endpoint", "Please add a licence file"];
 
 /// Returns the lines of a page that the market has written, and that are no examples of programs.
 fn own_lines(document: &Document) -> impl Iterator<Item = String> {

@@ -73,9 +73,11 @@ impl Scrape {
         Scrape { text, families, samples }
     }
 
-    /// Returns the value of a sample, 0 if there is none.
-    pub fn value(&self, name: &str) -> f64 {
-        self.samples.get(name).copied().unwrap_or_default()
+    /// Returns the value of a sample without decimals, 0 if there is none.
+    pub fn value(&self, name: &str) -> u64 {
+        let value = self.samples.get(name).copied().unwrap_or_default();
+        assert!(value >= 0.0 && value.fract() < f64::EPSILON, "{name} is {value}");
+        value as u64
     }
 
     /// Returns the names of samples that the families can have.

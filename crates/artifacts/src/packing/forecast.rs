@@ -7,7 +7,7 @@ use marketplace_domain::samples::Selection;
 use super::{Chooser, FileSelection, Wanted, is_safe};
 use crate::{
     contents::{Entry, Visitor},
-    structure::{NodeKind, Structure},
+    structure::{NodeKind, Structure, Visited},
 };
 
 /// What an archive will have, of all that the data has.
@@ -46,7 +46,7 @@ pub fn forecast(structure: &Structure, selection: &FileSelection) -> Forecast {
     // Paths that name a file, or that may name one which the tree leaves out.
     let mut named: BTreeSet<String> = BTreeSet::new();
     let paths = if let Wanted::Paths(paths) = &wanted { Some(paths) } else { None };
-    structure.for_each_node(&mut |path, node, depth, size| {
+    structure.for_each_node(&mut |path, &Visited { node, depth, size }| {
         if structure.is_cut(node, depth) {
             found.is_complete = false;
             let may_name = |wanted: &&&str| is_at_or_below(wanted, path) || is_at_or_below(path, wanted);
@@ -97,7 +97,7 @@ fn names_one(named: &BTreeSet<String>, path: &str) -> bool {
 /// Returns the files of the sample for which the vendor has not chosen any.
 fn chosen(structure: &Structure) -> BTreeSet<String> {
     let mut chooser = Chooser::default();
-    structure.for_each_node(&mut |path, node, _, size| {
+    structure.for_each_node(&mut |path, &Visited { node, size, .. }| {
         if node.kind == NodeKind::File {
             chooser.start_file(&Entry::file(path, size.unwrap_or_default()));
         }

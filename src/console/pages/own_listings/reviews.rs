@@ -99,7 +99,7 @@ pub(super) fn entries(rounds: &[Review]) -> Vec<Entry> {
 }
 
 /// Like [`entries`], with the words for decisions, and with the name of who decided on a round.
-pub(in crate::console::pages) fn entries_by(
+pub fn entries_by(
     rounds: &[Review],
     words: fn(ReviewDecision) -> &'static str,
     who: impl Fn(&Review) -> Option<String>,
@@ -123,7 +123,7 @@ pub(in crate::console::pages) fn entries_by(
 }
 
 /// Returns the words for a decision.
-pub(in crate::console::pages) const fn decision_word(decision: ReviewDecision) -> &'static str {
+pub const fn decision_word(decision: ReviewDecision) -> &'static str {
     match decision {
         ReviewDecision::Approved => "Approved",
         ReviewDecision::ChangesRequested => "Changes requested",

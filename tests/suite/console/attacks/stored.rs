@@ -213,7 +213,9 @@ async fn texts_of_others_change_nothing_on_any_page() {
     let (mut faults_found, mut marks) = (BTreeSet::new(), 0);
     // It has received a delivery.
     let other = console_key(&market, &format!("{SHORT}Copperline AI")).await;
-    for key in [BUYER, BOTH, VENDOR, OPERATOR, "mkt_demo_locked", "mkt_demo_no_nda", &other] {
+    for key in
+        [BUYER, BOTH, VENDOR, OPERATOR, "mkt_demo_locked", "mkt_demo_no_nda", "mkt_demo_no_role", &other]
+    {
         let browser = Browser::signed_in(&market, key).await;
         let Crawl { mut pages, .. } = crawl(&browser).await;
         // What the states of these records do not allow, so that nothing leads there. The pages say so.

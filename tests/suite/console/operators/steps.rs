@@ -89,6 +89,36 @@ impl<'m> Markets<'m> {
         Ok(is_done)
     }
 
+    /// Tries a step of a record in both markets. Returns whether it was done. Fails unless both do the same and say the same in the
+    /// audit, and if something that is not offered has an effect.
+    async fn try_step(
+        &self,
+        info: &ResourceInfo,
+        step: &StepInfo,
+        key: &str,
+        is_offered: bool,
+    ) -> Tested<bool> {
+        let path = format!("{}/{key}/{}", info.list, step.name);
+        let record = format!("{}/{key}", info.api.unwrap_or_default());
+        let before = (self.called.get(OPERATOR, &record).await.bytes, last_entry(self.called).await);
+        let body = body_of(info, step, key);
+        if !self.perform((&path, step), &body, (&request_of(step, key), &body)).await? {
+            return Ok(false);
+        }
+        let is_same = self.called.get(OPERATOR, &record).await.bytes == before.0;
+        if !is_offered && !is_same {
+            return Err(format!("{path} is not offered, but was done"));
+        }
+        // The API also answers a request for what is so already.
+        if last_entry(self.called).await != before.1 {
+            self.compare_audit(step, Some(key)).await?;
+        } else if !is_same {
+            return Err(format!("{path} is not in the audit"));
+        }
+        self.compare(info, (key, key), &path).await?;
+        Ok(true)
+    }
+
     /// Fails unless a record is the same in both markets, apart from IDs that were made, and times.
     async fn compare(&self, info: &ResourceInfo, keys: (&str, &str), what: &str) -> Tested<()> {
         let Some(api) = info.api else { return Ok(()) };
@@ -102,24 +132,23 @@ impl<'m> Markets<'m> {
 
     /// Returns the last entries of the audit in both markets, which say the same. `key` identifies the record.
     async fn compare_audit(&self, step: &StepInfo, key: Option<&str>) -> Tested<(String, String)> {
-        let mut entries = Vec::new();
-        for market in [self.used, self.called] {
-            let page = market.get(OPERATOR, "/operator/v1/audit?limit=1").await.ok();
-            entries.push(page["items"][0].clone());
-        }
-        let subject = |entry: &Value| entry["subject_id"].as_str().unwrap_or_default().to_owned();
-        let (used, called) = (subject(&entries[0]), subject(&entries[1]));
+        let (used, called) = (last_entry(self.used).await, last_entry(self.called).await);
+        let subject = |entry: &Value| entry["subject"]["id"].as_str().unwrap_or_default().to_owned();
         let said = |entry: &Value| {
-            let subject = subject(entry);
-            let is_own = key.is_some_and(|key| key == subject);
-            let names = ["operation", "subject_kind", "team_id", "operator_key_id", "actor_kind"];
-            (is_own, names.map(|name| entry[name].clone()))
+            let is_own = key.is_some_and(|key| key == subject(entry));
+            let names = ["operation", "team_id", "operator_key_id", "actor_kind"];
+            (is_own, entry["subject"]["kind"].clone(), names.map(|name| entry[name].clone()))
         };
-        if said(&entries[0]) != said(&entries[1]) || entries[0]["operation"] != step.operation {
-            return Err(format!("{} {key:?}: {} is not {}", step.operation, entries[0], entries[1]));
+        if said(&used) != said(&called) || used["operation"] != step.operation {
+            return Err(format!("{} {key:?}: {used} is not {called}", step.operation));
         }
-        Ok((used, called))
+        Ok((subject(&used), subject(&called)))
     }
+}
+
+/// Returns the last entry of the audit.
+async fn last_entry(market: &TestMarket) -> Value {
+    market.get(OPERATOR, "/operator/v1/audit?limit=1").await.ok()["items"][0].clone()
 }
 
 /// Returns a value without what differs between two markets: IDs that were made, and times.
@@ -140,7 +169,8 @@ fn fields_of(step: &StepInfo, body: &Value) -> Vec<(&'static str, String)> {
         let (name, value) = (input.name(), &body[input.name()]);
         let texts =
             |value: &Value| -> Vec<String> { value.as_array().into_iter().flatten().map(text_of).collect() };
-        match (input, value) {
+        let kind = if let Input::Required(kind) = input { kind } else { input };
+        match (kind, value) {
             (Input::Tick(..), value) => {
                 let value = if value == &json!(true) { "yes" } else { "" };
                 fields.push((name, value.to_owned()));
@@ -167,7 +197,10 @@ fn body_of(info: &ResourceInfo, step: &StepInfo, key: &str) -> Value {
         ("update_asset_type", name) => return json!({"enabled": name == "enable"}),
         ("create_quality_run", "check") if info.list.ends_with("assets") => return json!({"asset_id": key}),
         ("create_quality_run", "check") => return json!({"listing_id": key}),
-        _ if step.inputs.is_empty() => return Value::Null,
+        _ if step.inputs.is_empty() => {
+            let takes_body = operator_document().operation(step.operation).unwrap().takes_body();
+            return if takes_body { json!({}) } else { Value::Null };
+        }
         _ => {}
     }
     let of_operators = |case: &&crate::contract::cases::Case| {
@@ -245,12 +278,7 @@ async fn walk(info: &ResourceInfo, random: &mut Random, tried: &mut Tried) -> Te
     }
     for step in info.steps.iter().filter(|step| !has_own_page(info, step)) {
         if let Some(index) = menus.iter().position(|menu| !menu.contains(&step.name)) {
-            let (key, path) = (&keys[index], format!("{}/{}/{}", info.list, keys[index], step.name));
-            let body = body_of(info, step, key);
-            let is_done = markets.perform((&path, step), &body, (&request_of(step, key), &body)).await?;
-            if is_done {
-                return Err(format!("{path} is not offered, but can be done"));
-            }
+            markets.try_step(info, step, &keys[index], false).await?;
         }
         let mut candidates: Vec<usize> =
             (0..keys.len()).filter(|index| menus[*index].contains(&step.name)).collect();
@@ -259,16 +287,12 @@ async fn walk(info: &ResourceInfo, random: &mut Random, tried: &mut Tried) -> Te
         }
         candidates.truncate(6);
         for index in candidates {
-            let (key, path) = (&keys[index], format!("{}/{}/{}", info.list, keys[index], step.name));
-            let body = body_of(info, step, key);
-            let is_done = markets.perform((&path, step), &body, (&request_of(step, key), &body)).await?;
-            if !is_done {
+            let key = &keys[index];
+            if !markets.try_step(info, step, key, true).await? {
                 tried.refused.insert(step.operation);
                 continue;
             }
             tried.done.insert(step.operation);
-            markets.compare_audit(step, Some(key)).await?;
-            markets.compare(info, (key, key), &path).await?;
             let page = markets.browser.get(&format!("/console{}/{key}", info.list)).await;
             menus[index] = if page.status() == 200 { offered(info, &page, key) } else { Vec::new() };
             break;
@@ -282,12 +306,7 @@ async fn walk(info: &ResourceInfo, random: &mut Random, tried: &mut Tried) -> Te
                 break;
             }
             menus[index] = offered(info, &page, key);
-            let path = format!("{}/{key}/{}", info.list, step.name);
-            let body = body_of(info, step, key);
-            let is_done = markets.perform((&path, step), &body, (&request_of(step, key), &body)).await?;
-            if is_done && !menus[index].contains(&step.name) {
-                return Err(format!("{path} is not offered, but was done"));
-            }
+            markets.try_step(info, step, key, menus[index].contains(&step.name)).await?;
         }
     }
     Ok(())

@@ -8,9 +8,12 @@ use crate::{
         parts::charts::{self, Bar, Chart, NamedBar},
         prelude::*,
     },
-    domain::figures::Range,
+    domain::figures::{Range, Step},
     store::figures::{Axis, Figure, FigureRow, Unit, Value},
 };
+
+/// Number of months up to which their names without years are clear.
+const MONTHS_OF_YEAR: usize = 12;
 
 /// Maximum number of names that are drawn. The table has all.
 const MAX_NAMES: usize = 20;
@@ -53,37 +56,36 @@ fn columns(
         let number = row.values.get(index).copied().flatten().unwrap_or_default();
         numbers.insert((row.series.as_deref(), row.group.as_str()), number);
     }
+    let has_years =
+        matches!(figure.by, Axis::Time) && range.step == Step::Month && groups.len() > MONTHS_OF_YEAR;
     let bars = |part: Option<&str>| -> Vec<Bar> {
         let bar = |group: &String| {
             let (label, short) = values::group(figure, range.step, group);
             let value = numbers.get(&(part, group.as_str())).copied().unwrap_or_default();
-            Bar { label, short, value }
+            let short = if has_years { &label } else { &short };
+            Bar { short: short.clone(), label, value }
         };
         groups.iter().map(bar).collect()
     };
-    let chart = |title: &str, bars: &[Bar], max: i64| {
-        let chart = Chart {
-            title,
-            note: "",
-            heads: [values::group_head(figure, range.step), value.head],
-            text: values::in_chart(value.unit),
-            tick: values::at_axis(value.unit),
-            unit: values::axis_unit(value.unit),
-        };
-        chart.drawing(bars, max)
+    let chart = |title| Chart {
+        title,
+        note: "",
+        heads: [values::group_head(figure, range.step), value.head],
+        text: values::in_chart(value.unit),
+        tick: values::at_axis(value.unit),
+        unit: values::axis_unit(value.unit),
     };
-    let all = bars(None);
     let names: BTreeSet<&str> = rows.iter().filter_map(|row| row.series.as_deref()).collect();
     let parts: Vec<(String, Vec<Bar>)> =
         names.into_iter().map(|name| (text::words(name), bars(Some(name)))).collect();
     let max = parts.iter().map(|(_, bars)| charts::max_of(bars)).max().unwrap_or_default();
     html! {
-        (chart(value.head, &all, charts::max_of(&all)))
+        (chart(value.head).drawing(&bars(None)))
         @if let Some(series) = &figure.series {
             section.section aria-labelledby={ "parts-" (index) } {
                 h2 id={ "parts-" (index) } { (value.head) " by " (series.head.to_lowercase()) }
                 p.note { "All of these charts have the same axis." }
-                div.two { @for (name, bars) in &parts { (chart(name, bars, max)) } }
+                div.two { @for (name, bars) in &parts { (chart(name).small_drawing(bars, max)) } }
             }
         }
     }

@@ -1,11 +1,17 @@
 //! The page on which a reviewer decides: the listing as buyers see it, what has changed, what the market found, and what was decided
 //! before.
 
-use super::{REVIEW, decision, facts, filters_of, path_of, query_of, title_of};
+use super::{
+    decision, facts,
+    filters::{filters_of, path_of, query_of, title_of},
+};
 use crate::{
     console::{
         address::Query,
-        pages::listing,
+        pages::{
+            listing,
+            operator::paths::{LISTINGS, REVIEW},
+        },
         parts::{
             differences,
             tabs::{self, Tab},
@@ -133,7 +139,7 @@ fn note(case: &Case) -> Markup {
 }
 
 fn actions(context: &Context, filters: &Filters, case: &Case) -> Markup {
-    let record = format!("{}/{}", super::LISTINGS, case.listing.id);
+    let record = format!("{}/{}", LISTINGS, case.listing.id);
     html! {
         a.button href=(context.links.to(&record)) { "All about the listing" }
         @if let Some(next) = case.place.next {

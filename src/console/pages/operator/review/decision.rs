@@ -1,8 +1,11 @@
 //! The form with which a reviewer decides, and what happens when it is sent.
 
-use super::{REVIEW, facts, filters_of, path_of, query_of, title_of};
+use super::{
+    facts,
+    filters::{filters_of, path_of, query_of, title_of},
+};
 use crate::{
-    console::prelude::*,
+    console::{pages::operator::paths::REVIEW, prelude::*},
     operations::{
         access::ActingOperator,
         listings,

@@ -1,9 +1,14 @@
 //! What a reviewer knows of a listing besides its texts: what checks found, earlier rounds, and what its vendor did before.
 
-use super::{RUNS, TEAMS, quality_runs};
 use crate::{
     console::{
-        pages::own_listings::reviews,
+        pages::{
+            operator::{
+                paths::{RUNS, TEAMS},
+                quality_runs,
+            },
+            own_listings::reviews,
+        },
         parts::{findings, timeline},
         prelude::*,
     },

@@ -1,8 +1,13 @@
 //! The queue of listings in review.
 
-use super::{AGAIN, KIND, REVIEW, TEAMS, VENDOR, filters_of, path_of, title_of};
+use super::filters::{AGAIN, KIND, VENDOR, filters_of, path_of, title_of};
 use crate::{
-    console::{parts::kinds, prelude::*, resources},
+    console::{
+        pages::operator::paths::{LISTINGS, REVIEW, TEAMS},
+        parts::kinds,
+        prelude::*,
+        resources,
+    },
     domain::assets::Kind,
     operations::{access::Operator, review_queue},
     store::{records::pages::TeamPage, review_queue::WaitingListing},
@@ -66,7 +71,7 @@ impl List for ReviewQueue {
         tables::empty(
             "No listing waits for a review",
             "Listings appear here when their vendors submit them.",
-            Some(("See all listings", &context.links.to(super::LISTINGS))),
+            Some(("See all listings", &context.links.to(LISTINGS))),
         )
     }
 

@@ -1,0 +1,45 @@
+//! The filters of the queue in addresses and forms. Who works on a part of the queue stays in it.
+
+use crate::{
+    console::{address::Query, pages::operator::paths::REVIEW, prelude::*},
+    domain::assets::Kind,
+    operations::review_queue::Filters,
+    string_enum::StringEnum,
+};
+
+/// Field of the query with the vendor.
+pub const VENDOR: &str = "team";
+
+/// Field of the query with a kind of assets.
+pub const KIND: &str = "kind";
+
+/// Field of the query that says whether listings were reviewed before.
+pub const AGAIN: &str = "again";
+
+/// Reads the filters of a query, or of the fields of a form.
+pub fn filters_of(query: &Query) -> Filters {
+    Filters {
+        vendor: query.get(VENDOR).map(str::to_owned),
+        kind: query.get(KIND).and_then(Kind::parse),
+        is_again: query.get(AGAIN).map(|again| again == "true"),
+    }
+}
+
+/// Returns the query that states filters.
+pub fn query_of(filters: &Filters) -> Query {
+    let again = filters.is_again.map_or("", |is_again| if is_again { "true" } else { "false" });
+    Query::default()
+        .with(VENDOR, filters.vendor.as_deref().unwrap_or_default())
+        .with(KIND, filters.kind.map_or("", |kind| kind.as_str()))
+        .with(AGAIN, again)
+}
+
+/// Returns the path of the page of a listing in review, with the filters of the queue.
+pub fn path_of(listing: Uuid, filters: &Filters) -> String {
+    query_of(filters).at(&format!("{REVIEW}/{listing}"))
+}
+
+/// Returns the title of a listing, or what is shown in place of it.
+pub fn title_of(title: &str) -> &str {
+    if title.trim().is_empty() { "Listing without a title" } else { title }
+}
