@@ -15,7 +15,7 @@ use super::{
 use crate::{
     contract::cases::{READING_OPERATOR, cases},
     harness::{
-        TestMarket,
+        self, TestMarket,
         browser::{Browser, Page},
         documents::operator_document,
         random::Random,
@@ -42,6 +42,7 @@ fn sample(name: &str) -> Option<Value> {
         "expires_at" | "deadline" => json!("2027-03-01T00:00:00Z"),
         "title" => json!("Another title"),
         "place" => json!(70),
+        "avatar_url" => json!("https://pictures.example/another.png"),
         _ => return None,
     })
 }
@@ -212,7 +213,9 @@ fn body_of(info: &ResourceInfo, step: &StepInfo, key: &str) -> Value {
         let value = Some(example[name].clone()).filter(|value| !value.is_null()).or_else(|| sample(name))?;
         Some((name.to_owned(), value))
     };
-    Value::Object(step.inputs.iter().filter_map(value).collect::<Map<_, _>>())
+    let body: Map<String, Value> = step.inputs.iter().filter_map(value).collect();
+    assert!(!body.is_empty(), "{} changes nothing", step.operation);
+    Value::Object(body)
 }
 
 /// Returns the path of the operation of a step, with the key of the record that it is about.
@@ -259,10 +262,9 @@ struct Tried {
 }
 
 /// Tries all steps of a resource, those last that cannot be undone.
-async fn walk(info: &ResourceInfo, random: &mut Random, tried: &mut Tried) -> Tested<()> {
+async fn walk(info: &ResourceInfo, found: &Found, random: &mut Random, tried: &mut Tried) -> Tested<()> {
     let (used, called) = (TestMarket::demo(), TestMarket::demo());
     let markets = Markets::open(&used, &called).await;
-    let found = Found::all(&used, &resources()).await;
     let mut keys: Vec<String> = found.of(info).iter().map(super::records::key_of).collect();
     keys.retain(|key| *key != own_key());
     for index in (1..keys.len()).rev() {
@@ -315,9 +317,10 @@ async fn walk(info: &ResourceInfo, random: &mut Random, tried: &mut Tried) -> Te
 #[tokio::test]
 async fn steps_are_offered_when_the_api_accepts_them_and_do_the_same() {
     let mut random = Random::new(7);
+    let found = Found::all(harness::demo(), &resources()).await;
     let (mut tried, mut failed) = (Tried::default(), Vec::new());
     for info in resources().iter().filter(|info| !info.steps.is_empty()) {
-        failed.extend(walk(info, &mut random, &mut tried).await.err());
+        failed.extend(walk(info, &found, &mut random, &mut tried).await.err());
     }
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
     tried.never.retain(|operation| !tried.done.contains(operation) && !NEVER_OFFERED.contains(operation));
@@ -328,6 +331,7 @@ async fn steps_are_offered_when_the_api_accepts_them_and_do_the_same() {
 
 #[tokio::test]
 async fn records_are_made_as_by_the_api() {
+    let found = Found::all(harness::demo(), &resources()).await;
     for info in resources() {
         let Some(step) = &info.new else { continue };
         let path = format!("{}/new", info.list);
@@ -336,7 +340,6 @@ async fn records_are_made_as_by_the_api() {
         }
         let (used, called) = (TestMarket::demo(), TestMarket::demo());
         let markets = Markets::open(&used, &called).await;
-        let found = Found::all(&used, &resources()).await;
         let parent = operator_document().operation(step.operation).unwrap().path.split('{').nth(1);
         let parent = parent.map(|rest| rest.split('}').next().unwrap().to_owned());
         let parent_id =
@@ -356,7 +359,7 @@ async fn records_are_made_as_by_the_api() {
 
 #[tokio::test]
 async fn operators_who_read_see_no_steps() {
-    let market = crate::harness::demo();
+    let market = harness::demo();
     let browser = Browser::signed_in(market, READING_OPERATOR).await;
     let resources = resources();
     let found = Found::all(market, &resources).await;

@@ -15,5 +15,4 @@ CREATE INDEX failing_webhook_deliveries ON webhook_deliveries (webhook)
     WHERE next_attempt_at IS NOT NULL AND failures > 0;
 CREATE INDEX purchases_by_payment ON purchases (paid_at) WHERE paid_at IS NOT NULL;
 CREATE INDEX teams_by_creation ON teams (created_at);
-CREATE INDEX listings_by_creation ON listings (created_at);
 CREATE INDEX reviews_by_submission ON reviews (submitted_at);

@@ -6,4 +6,4 @@ CREATE INDEX listing_history_of_reviews ON listing_history (listing, occurred_at
     WHERE event IN ('submitted', 'approved', 'changes_requested', 'rejected');
 
 -- When listings were created, and by which team.
-CREATE INDEX listings_by_creation_with_team ON listings (created_at, team);
+CREATE INDEX listings_by_creation ON listings (created_at, team);
