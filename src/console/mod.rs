@@ -9,6 +9,7 @@ mod assets;
 mod banners;
 mod changes;
 mod csv;
+mod described;
 mod forms;
 mod frame;
 mod lists;
@@ -45,9 +46,9 @@ use crate::{
 use navigation::PageTable;
 
 pub use address::PREFIX;
+pub use described::{Input, ResourceInfo, StepInfo};
 pub use page::PageRow;
 pub use pages::rows as pages;
-pub use resources::{Input, ResourceInfo, StepInfo};
 
 /// The pages of the web app. They never change, so any number of markets can be served with them.
 #[derive(Clone)]

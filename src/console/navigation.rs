@@ -54,12 +54,16 @@ pub struct NavigationItem {
 pub struct PageInfo {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     pub path: &'static str,
+    /// Title.
+    pub title: &'static str,
     /// Section and label of its link in the navigation; `None` without a link.
     pub navigation: Option<NavigationItem>,
     /// The access that it needs; `None` if everybody may see it.
     pub access: Option<RequiredAccess>,
     /// Whether it can be opened, and is not only a form of another page.
     pub is_shown: bool,
+    /// The kind of the records that it lists, as in the audit; `None` if it is no list.
+    pub kind: Option<&'static str>,
 }
 
 /// All pages, in the order of the navigation.
@@ -78,6 +82,17 @@ impl PageTable {
         let is_kept =
             |page: &&PageInfo| page.access.is_none_or(|access| access.audience() != Audience::Operators);
         PageTable::new(self.0.iter().filter(is_kept).copied())
+    }
+
+    /// Returns the lists of records with their kinds.
+    pub fn lists(&self) -> impl Iterator<Item = (&'static str, &PageInfo)> {
+        self.0.iter().filter_map(|page| Some((page.kind?, page)))
+    }
+
+    /// Returns the path of the page of a record, whose last segment is an ID, a slug, or a number; `None` if records of the kind
+    /// have no pages.
+    pub fn page_of(&self, kind: &str, key: &str) -> Option<String> {
+        self.lists().find(|(listed, _)| *listed == kind).map(|(_, page)| format!("{}/{key}", page.path))
     }
 
     /// Returns the pages that a team can have access to, or an operator if there is none.

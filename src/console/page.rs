@@ -7,11 +7,10 @@ use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, http
 use super::{
     address::{Links, PREFIX, Query},
     answer::Answer,
+    described::ResourceInfo,
     forms::{Fields, Inputs, MAX_FORM_BYTES},
     navigation::{NavigationItem, PageInfo, PageTable},
-    paths, refusals,
-    resources::ResourceInfo,
-    responses, same_origin,
+    paths, refusals, responses, same_origin,
     session::{self, SignedIn},
     visit::{Context, Visit},
 };
@@ -98,6 +97,8 @@ pub struct PageRow {
     pub has_form: bool,
     /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
     pub operations: &'static [&'static str],
+    /// The kind of the records that it lists, as in the audit; `None` if it is no list.
+    pub kind: Option<&'static str>,
     /// Describes the resource that it lists; `None` if it is no list of a resource.
     pub resource: Option<fn() -> ResourceInfo>,
     endpoint: fn() -> BoxEndpoint<'static, Response>,
@@ -124,6 +125,7 @@ impl PageRow {
             is_shown: false,
             has_form: true,
             operations: A::OPERATIONS,
+            kind: None,
             resource: None,
             endpoint: || ActionEndpoint::<A>(PhantomData).boxed(),
         }
@@ -155,6 +157,7 @@ impl PageRow {
             is_shown: true,
             has_form,
             operations: &[],
+            kind: None,
             resource: None,
             endpoint,
         }
@@ -173,6 +176,12 @@ impl PageRow {
         self
     }
 
+    /// Returns the row of the list of the records of a kind.
+    #[must_use]
+    pub const fn of_kind(self, kind: &'static str) -> PageRow {
+        PageRow { kind: Some(kind), ..self }
+    }
+
     /// Returns the row of the list of a resource.
     #[must_use]
     pub const fn of_resource(self, describe: fn() -> ResourceInfo) -> PageRow {
@@ -181,8 +190,8 @@ impl PageRow {
 
     /// Returns what links need to know of the page.
     pub const fn info(&self) -> PageInfo {
-        let PageRow { path, navigation, access, is_shown, .. } = *self;
-        PageInfo { path, navigation, access, is_shown }
+        let PageRow { path, title, navigation, access, is_shown, kind, .. } = *self;
+        PageInfo { path, title, navigation, access, is_shown, kind }
     }
 
     /// Returns the endpoint.
@@ -200,6 +209,7 @@ fn row_of<P: Page>() -> PageRow {
         is_shown: true,
         has_form: false,
         operations: P::OPERATIONS,
+        kind: None,
         resource: None,
         endpoint: || PageEndpoint::<P>(PhantomData).boxed(),
     }

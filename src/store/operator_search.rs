@@ -201,10 +201,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
         let check = |part: &str| {
+            let count =
+                (1..=3).filter(|number| part.contains(&format!("?{number}"))).max().unwrap_or_default();
             let plan = |reader: &Reader| {
-                reader.query_all(&format!("EXPLAIN QUERY PLAN {part}"), [], |row| {
-                    row.get::<_, String>("detail")
-                })
+                let values = rusqlite::params_from_iter(vec![rusqlite::types::Null; count]);
+                let explain = format!("EXPLAIN QUERY PLAN {part}");
+                reader.query_all(&explain, values, |row| row.get::<_, String>("detail"))
             };
             let steps = store.read(plan).unwrap();
             let is_small = |step: &str| SMALL.iter().any(|table| step.ends_with(&format!("SCAN {table}")));

@@ -29,7 +29,7 @@ pub struct QueueFilter {
 
 impl QueueFilter {
     fn parameters(self) -> (Option<TeamRowId>, Option<&'static str>, Option<bool>) {
-        (self.vendor, self.kind.map(|kind| kind.as_str()), self.is_again)
+        (self.vendor, self.kind.map(StringEnum::as_str), self.is_again)
     }
 }
 

@@ -241,7 +241,7 @@ mod tests {
         assert_eq!((structure.max_depth, &structure.sizes[..]), (3, &[5, 4, 3, 3, 5, 5][..]));
         let mut files = Vec::new();
         structure.for_each_node(&mut |path, visited| {
-            files.extend(visited.size.map(|size| (path.to_owned(), size)))
+            files.extend(visited.size.map(|size| (path.to_owned(), size)));
         });
         assert!(files.len() == 6 && files.iter().all(|(path, size)| path.len() as u64 == *size), "{files:?}");
     }

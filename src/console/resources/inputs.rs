@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::{
     console::{
+        described::Input,
         forms::{Fields, problem},
         parts::fields::{self, Field},
         visit::Context,
@@ -18,54 +19,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Returns the values of a choice with their words.
-type Values = fn() -> Vec<(&'static str, String)>;
-
-/// A field of a step's form.
-#[derive(Clone, Copy, Debug)]
-pub enum Input {
-    /// A line of text: name, label, hint.
-    Line(&'static str, &'static str, &'static str),
-    /// Several lines of text: name, label, hint.
-    Lines(&'static str, &'static str, &'static str),
-    /// Words with commas between them: name, label, hint.
-    Words(&'static str, &'static str, &'static str),
-    /// An amount in US dollars: name, label, hint.
-    Amount(&'static str, &'static str, &'static str),
-    /// A whole number: name, label, hint.
-    Number(&'static str, &'static str, &'static str),
-    /// A calendar day: name, label, hint.
-    Day(&'static str, &'static str, &'static str),
-    /// A choice: name, label, values with their words.
-    Choice(&'static str, &'static str, &'static [(&'static str, &'static str)]),
-    /// A choice among the values of a type: name, label, values.
-    Options(&'static str, &'static str, Values),
-    /// Any number of the values of a type: name, legend, values.
-    Several(&'static str, &'static str, Values),
-    /// Something that is so or not: name, text.
-    Tick(&'static str, &'static str),
-    /// A field that needs a value.
-    Required(&'static Input),
-}
-
 impl Input {
-    /// Returns the name of the field.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Input::Line(name, _, _)
-            | Input::Lines(name, _, _)
-            | Input::Words(name, _, _)
-            | Input::Amount(name, _, _)
-            | Input::Number(name, _, _)
-            | Input::Day(name, _, _)
-            | Input::Choice(name, _, _)
-            | Input::Options(name, _, _)
-            | Input::Several(name, _, _)
-            | Input::Tick(name, _) => name,
-            Input::Required(input) => input.name(),
-        }
-    }
-
     /// Shows the field, with the value that the record has in a column of its name.
     pub fn show(&self, context: &Context, record: &AnyRecord) -> Markup {
         match *self {

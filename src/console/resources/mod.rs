@@ -14,11 +14,11 @@ mod shown;
 mod steps;
 
 pub use self::{
-    info::{ResourceInfo, StepInfo},
-    inputs::{Input, choice, day, id, ids, number, optional_id, required_number, tick, typed, words},
+    inputs::{choice, day, id, ids, number, optional_id, required_number, tick, typed, words},
     record::RecordPage,
     resource::{Below, Key, Named, Resource, Revealed, Step, path_of, refused, yes_or_no},
     rows::{list_row, rows},
     shown::{Shown, Shows},
     steps::{RecordStep, may_act},
 };
+pub use super::described::Input;

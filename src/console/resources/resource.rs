@@ -4,12 +4,14 @@ use maud::Markup;
 use uuid::Uuid;
 
 use super::{
-    inputs::Input,
     joined::{self, Joined},
     shown::Shown,
 };
 use crate::{
-    console::{forms::Fields, lists::ListFilter, navigation::NavigationItem, parts::text, visit::Context},
+    console::{
+        described::Input, forms::Fields, lists::ListFilter, navigation::NavigationItem, parts::text,
+        visit::Context,
+    },
     domain::{state_machine::StateMachine, time::Timestamp},
     error::{Error, Result},
     market::{Reader, Writer},

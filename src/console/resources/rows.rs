@@ -1,13 +1,12 @@
 //! The rows of the table of pages for a resource.
 
 use super::{
-    ResourceInfo,
     list::RecordList,
     record::RecordPage,
     resource::Resource,
     steps::{NewRecord, RecordStep},
 };
-use crate::console::page::PageRow;
+use crate::console::{described::ResourceInfo, page::PageRow};
 
 /// Returns the rows of the table of pages for a resource.
 pub fn rows<R: Resource>() -> Vec<PageRow> {
@@ -24,5 +23,5 @@ pub fn rows<R: Resource>() -> Vec<PageRow> {
 
 /// Returns the row of the list of a resource, which describes the resource.
 pub fn list_row<R: Resource>() -> PageRow {
-    PageRow::page::<RecordList<R>>().of_resource(ResourceInfo::of::<R>)
+    PageRow::page::<RecordList<R>>().of_kind(R::SUBJECT).of_resource(ResourceInfo::of::<R>)
 }

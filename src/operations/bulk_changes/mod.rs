@@ -5,9 +5,7 @@
 //! it was, and no asset is changed twice.
 
 mod apply;
-mod forecast;
-
-pub use forecast::{Forecast, forecast};
+pub mod forecast;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -39,7 +39,7 @@ impl Families<'_> {
         family: Family,
         samples: impl IntoIterator<Item = (Labels<'l, N>, f64)>,
     ) -> fmt::Result {
-        self.write(family, MetricType::Gauge, samples, |encoder, value| encoder.encode_gauge(value))
+        self.write(family, MetricType::Gauge, samples, |encoder, value| encoder.encode_gauge(&value))
     }
 
     /// Writes a family with one value that goes up and down; without the value if it is not known.
@@ -54,7 +54,7 @@ impl Families<'_> {
         samples: impl IntoIterator<Item = (Labels<'l, N>, f64)>,
     ) -> fmt::Result {
         self.write(family, MetricType::Counter, samples, |encoder, value| {
-            encoder.encode_counter(value, None::<&Exemplar<NoLabelSet, f64>>)
+            encoder.encode_counter(&value, None::<&Exemplar<NoLabelSet, f64>>)
         })
     }
 
@@ -66,7 +66,7 @@ impl Families<'_> {
     ) -> fmt::Result {
         self.write(family, MetricType::Histogram, samples, |encoder, Distribution { buckets, sum }| {
             let count = buckets.iter().map(|(_, count)| count).sum();
-            encoder.encode_histogram::<NoLabelSet>(*sum, count, buckets, None)
+            encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
         })
     }
 
@@ -80,12 +80,12 @@ impl Families<'_> {
         family: Family,
         kind: MetricType,
         samples: impl IntoIterator<Item = (Labels<'l, N>, V)>,
-        write: impl Fn(&mut MetricEncoder, &V) -> fmt::Result,
+        write: impl Fn(&mut MetricEncoder, V) -> fmt::Result,
     ) -> fmt::Result {
         let unit = (!family.unit.is_empty()).then(|| Unit::Other(family.unit.to_owned()));
         let mut encoder = self.0.encode_descriptor(family.name, family.help, unit.as_ref(), kind)?;
         for (labels, value) in samples {
-            write(&mut encoder.encode_family(&labels)?, &value)?;
+            write(&mut encoder.encode_family(&labels)?, value)?;
         }
         Ok(())
     }

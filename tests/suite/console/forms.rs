@@ -15,7 +15,7 @@ const ONE_OF_SEVERAL: [&str; 6] =
 
 /// Returns the forms of a page that are sent to its own path: their content.
 fn own_forms(text: &str, path: &str) -> Vec<String> {
-    let forms = Regex::new(r#"(?s)<form[^>]*>(.*?)</form>"#).unwrap();
+    let forms = Regex::new(r"(?s)<form[^>]*>(.*?)</form>").unwrap();
     let own = format!("action=\"{path}\"");
     let is_own = |form: &str| {
         form.split('>').next().is_some_and(|tag| tag.contains("method=\"post\"") && tag.contains(&own))

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{assets, phrase, review};
+use super::{NEW, assets, below_inventory, phrase, review};
 use crate::{
     console::{
         address::Query,
@@ -22,9 +22,6 @@ use crate::{
     },
     string_enum::StringEnum,
 };
-
-/// Path of the form.
-pub(super) const PATH: &str = "/inventory/changes/new";
 
 /// Field with the number of assets that the form showed.
 const NUMBER: &str = "number";
@@ -53,7 +50,7 @@ impl Asked {
 }
 
 impl Page for NewBulkChange {
-    const PATH: &'static str = PATH;
+    const PATH: &'static str = NEW;
     const TITLE: &'static str = "Change many assets";
 
     type Access = Vendor;
@@ -86,11 +83,6 @@ async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
         }
     };
     Ok(below_inventory(Content::new(title, body)).into())
-}
-
-/// Puts a page below those that lead to it.
-pub(super) fn below_inventory(content: Content) -> Content {
-    content.below("Inventory", paths::INVENTORY).below("Changes of many assets", paths::BULK_CHANGES).narrow()
 }
 
 impl FormPage for NewBulkChange {
@@ -159,7 +151,7 @@ fn nothing_chosen(context: &Context) -> Markup {
 /// Shows what can be done with the chosen assets.
 fn choice(context: &Context, inputs: &Inputs, asked: &Asked) -> Markup {
     html! {
-        form.stack action=(context.links.to(PATH)) {
+        form.stack action=(context.links.to(NEW)) {
             (asked.state.hidden()) (asked.selection.hidden())
             @let actions = BulkActionKind::ALL.iter().map(|kind| (kind.as_str(), word(*kind).to_owned()));
             (fields::select(inputs, ACTION, "What to do with the assets", actions, ""))
@@ -220,7 +212,7 @@ fn form(
             (leave(context, asked))
         }
     };
-    fields::form(context, PATH, &content)
+    fields::form(context, NEW, &content)
 }
 
 /// Shows the fields of an action, and what else one must know before.

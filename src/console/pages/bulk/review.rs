@@ -1,11 +1,11 @@
 //! What a change of a field will do to the chosen assets, before it is started.
 
-use super::{assets, new, phrase, reason};
+use super::{NEW, assets, below_inventory, phrase, reason};
 use crate::{
     console::{forms::KEY_FIELD, pages::inventory::state, parts::assets::Domains, prelude::*},
     domain::bulk_changes::{BulkAction, BulkActionKind, SkipReason},
     operations::{
-        bulk_changes::{self, Forecast},
+        bulk_changes::forecast::{self, Forecast},
         listing_attachments::Chosen,
         taxonomy,
     },
@@ -26,7 +26,7 @@ pub async fn show(
 ) -> Result<Answer> {
     let kind = action.kind();
     let read = visit.read(move |reader, vendor| {
-        let found = bulk_changes::forecast(reader, vendor, (&chosen, shown), &action, assets::SHOWN)?;
+        let found = forecast::forecast(reader, vendor, (&chosen, shown), &action, assets::SHOWN)?;
         let domains = match kind {
             BulkActionKind::Tag => taxonomy::domains_of_assets(reader, vendor)?,
             _ => Vec::new(),
@@ -51,14 +51,14 @@ pub async fn show(
     let body = html! {
         (numbers(&found))
         @if found.changed > 0 { (assets::changes(context, kind, &found.first, (found.changed, &domains))) }
-        (fields::form(context, new::PATH, &form))
+        (fields::form(context, NEW, &form))
     };
     let title = if found.changed > 0 {
         format!("{}?", phrase(kind, found.changed))
     } else {
         "Nothing changes".to_owned()
     };
-    Ok(new::below_inventory(Content::new(title, body)).into())
+    Ok(below_inventory(Content::new(title, body)).into())
 }
 
 /// Says how many assets will change, and why others will not.

@@ -1,8 +1,9 @@
 //! The pages on which a listing is written and edited.
 
 use super::{
-    form::{self, Subject, Taxonomy},
+    form::{self, Taxonomy},
     read,
+    subject::Subject,
 };
 use crate::{
     console::{forms::Inputs, pages::own_listings, prelude::*},

@@ -1,6 +1,6 @@
 //! The form of a listing.
 
-use super::sample;
+use super::{sample, subject::Subject};
 use crate::{
     console::{
         forms::Inputs,
@@ -14,11 +14,7 @@ use crate::{
         texts,
         typed_numbers::parse_amount,
     },
-    operations::{
-        listing_edits::{self, EditedListing},
-        samples::SampleContent,
-        taxonomy,
-    },
+    operations::{listing_edits, taxonomy},
     store::listings::ListingFields,
     string_enum::StringEnum,
 };
@@ -47,18 +43,6 @@ impl Taxonomy {
             tags: taxonomy::inventory_tags(reader, team)?,
         })
     }
-}
-
-/// What the form is about.
-pub(super) struct Subject<'s> {
-    /// The listing; `None` for a new one.
-    pub(super) edited: Option<&'s EditedListing>,
-    /// Its fields.
-    pub(super) fields: &'s ListingFields,
-    /// Why its texts cannot be changed; `None` if they can.
-    pub(super) locked: Option<&'static str>,
-    /// What the sample has, or would have, of each of its assets that the form shows.
-    pub(super) contents: &'s [SampleContent],
 }
 
 /// Shows the form, and below it how the texts look if that is asked for.

@@ -9,3 +9,4 @@ mod found;
 pub mod preview;
 mod read;
 mod sample;
+mod subject;

@@ -1,6 +1,6 @@
 //! The part of a listing's form that says what the sample has.
 
-use super::form::Subject;
+use super::subject::Subject;
 use crate::{
     console::{
         forms::Inputs,

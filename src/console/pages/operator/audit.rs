@@ -1,6 +1,6 @@
 //! The audit: who changed what.
 
-use super::{KEYS, OPERATOR_KEYS, TEAMS, kinds, search};
+use super::{KEYS, OPERATOR_KEYS, TEAMS, paths::search_for};
 use crate::{
     console::{
         prelude::*,
@@ -52,10 +52,8 @@ impl Resource for Audit {
     const NAMED: Named = Named::Words("operation");
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        let page = kinds::page_of(record.text("subject_kind"), record.text("subject_id"));
-        let request = record.text("request_id");
-        let done = (!request.is_empty()).then(|| search::path_to(request));
-        let links = [("The record", page), ("What the request did", done)];
+        let found = |column: &str| Some(record.text(column)).filter(|id| !id.is_empty()).map(search_for);
+        let links = [("The record", found("subject_id")), ("What the request did", found("request_id"))];
         links.into_iter().filter_map(|(label, path)| Some((label, path?))).collect()
     }
 }

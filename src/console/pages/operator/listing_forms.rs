@@ -1,6 +1,6 @@
 //! Forms with what a listing says: for a new draft, and for one that is changed. The API states samples and delivery, too.
 
-use super::{id_of, inputs, listings::Listings};
+use super::{LISTINGS, id_of, inputs};
 use crate::{
     console::{
         prelude::*,
@@ -34,7 +34,7 @@ pub const NEW: Step = Step {
         let mut listing = ListingFields::default();
         typed(fields)?(&mut listing);
         let id = listing_edits::create(writer, &vendor, Actor::Team, &listing)?;
-        Ok(Some(resources::path_of::<Listings>(&id.to_string())))
+        Ok(Some(format!("{LISTINGS}/{id}")))
     },
     ..Step::PLAIN
 };

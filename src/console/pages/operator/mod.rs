@@ -15,7 +15,6 @@ mod grants;
 mod inputs;
 mod jobs;
 mod keys;
-mod kinds;
 mod ledger;
 mod listing_forms;
 mod listing_steps;
@@ -102,7 +101,7 @@ fn system() -> Vec<PageRow> {
     rows.extend(webhook_forms::rows());
     rows.extend(resources::rows::<deliveries::Deliveries>());
     rows.extend([
-        PageRow::page::<events::list::Events>(),
+        PageRow::page::<events::list::Events>().of_kind(events::EVENT),
         PageRow::page::<events::live::LiveEvents>(),
         PageRow::page::<events::detail::EventPage>(),
     ]);

@@ -1,7 +1,8 @@
 //! Opportunities that buyers post, for listings and for projects.
 
 use super::{
-    OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, id_of, inputs, opportunity_forms,
+    OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, inputs,
+    opportunity_forms::{self, as_owner, refused},
 };
 use crate::{
     console::{
@@ -13,13 +14,9 @@ use crate::{
         },
     },
     domain::{
-        listings::Actor,
-        opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
-        opportunity_lifecycle::OpportunityOperation,
-        time::Timestamp,
+        opportunities::OpportunityStatus, opportunity_lifecycle::OpportunityOperation, time::Timestamp,
     },
-    market::Writer,
-    operations::{access::ActingOperator, opportunities},
+    operations::opportunities,
     store::records::{
         Records,
         any_record::{AnyRecord, Value},
@@ -117,31 +114,6 @@ impl Resource for Projects {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
         vec![("Bids", format!("{PROJECT_BIDS}?opportunity_id={id}"))]
     }
-}
-
-/// Returns the kind of opportunity.
-pub const fn kind<const PROJECT: bool>() -> OpportunityKind {
-    if PROJECT { OpportunityKind::Project } else { OpportunityKind::Listing }
-}
-
-/// Returns why the state of an opportunity refuses an operation.
-pub fn refused(
-    record: &AnyRecord,
-    operation: OpportunityOperation,
-    reason: &'static str,
-) -> Option<&'static str> {
-    resources::refused::<OpportunityStatus>(record, "status", operation, reason)
-}
-
-/// Does something in the name of the buyer, who may have lost the role.
-pub fn as_owner<const PROJECT: bool>(
-    writer: &mut Writer,
-    operator: &ActingOperator,
-    record: &AnyRecord,
-    operation: impl FnOnce(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>,
-) -> Result<Option<String>> {
-    let owner = inputs::former_buyer(writer, operator, record, "team_id")?;
-    operation(writer, &owner, Actor::Team, (id_of(record)?, kind::<PROJECT>())).map(|_| None)
 }
 
 /// Returns what can be done to an opportunity of a kind.

@@ -1,9 +1,6 @@
 //! Forms with what an opportunity says: for a new draft, and for one that is changed.
 
-use super::{
-    inputs,
-    opportunities::{as_owner, kind, refused},
-};
+use super::{id_of, inputs};
 use crate::{
     console::{
         pages::opportunities::compose::{blank, change_to, read},
@@ -14,11 +11,13 @@ use crate::{
         assets::Kind,
         collections::Collection,
         listings::Actor,
-        opportunities::{BudgetUnit, OpportunityKind},
+        opportunities::{BudgetUnit, Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_fields::OpportunityFields,
         opportunity_lifecycle::OpportunityOperation,
     },
-    operations::opportunities,
+    market::Writer,
+    operations::{access::ActingOperator, opportunities},
+    store::records::any_record::AnyRecord,
 };
 
 const TITLE: Input = Input::Required(&Input::Line("title", "Title", ""));
@@ -104,4 +103,29 @@ pub const fn change<const PROJECT: bool>() -> Step {
         },
         ..Step::PLAIN
     }
+}
+
+/// Returns the kind of opportunity.
+pub const fn kind<const PROJECT: bool>() -> OpportunityKind {
+    if PROJECT { OpportunityKind::Project } else { OpportunityKind::Listing }
+}
+
+/// Returns why the state of an opportunity refuses an operation.
+pub fn refused(
+    record: &AnyRecord,
+    operation: OpportunityOperation,
+    reason: &'static str,
+) -> Option<&'static str> {
+    resources::refused::<OpportunityStatus>(record, "status", operation, reason)
+}
+
+/// Does something in the name of the buyer, who may have lost the role.
+pub fn as_owner<const PROJECT: bool>(
+    writer: &mut Writer,
+    operator: &ActingOperator,
+    record: &AnyRecord,
+    operation: impl FnOnce(&mut Writer, &Buyer, Actor, (Uuid, OpportunityKind)) -> Result<Opportunity>,
+) -> Result<Option<String>> {
+    let owner = inputs::former_buyer(writer, operator, record, "team_id")?;
+    operation(writer, &owner, Actor::Team, (id_of(record)?, kind::<PROJECT>())).map(|_| None)
 }

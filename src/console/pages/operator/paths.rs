@@ -1,5 +1,7 @@
 //! Paths of pages of operators below [`PREFIX`](crate::console::address::PREFIX), and which lists belong together.
 
+use crate::console::{address::Query, paths};
+
 /// Labels and paths of lists that belong together.
 type Tabs = &'static [(&'static str, &'static str)];
 
@@ -122,3 +124,11 @@ pub const DELIVERIES: &str = "/operator/webhook-deliveries";
 
 /// The lists about what is sent to webhooks.
 pub const WEBHOOK_TABS: Tabs = &[("Webhooks", WEBHOOKS), ("Deliveries", DELIVERIES)];
+
+/// Name of the field of the search with its text. The head of all pages of operators has a field of this name.
+pub const SEARCHED: &str = "query";
+
+/// Returns the path that leads to whatever has an ID or a slug: to its page if nothing else has it.
+pub fn search_for(id: &str) -> String {
+    Query::default().with(SEARCHED, id).at(paths::OPERATOR_SEARCH)
+}

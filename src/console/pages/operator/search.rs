@@ -1,7 +1,7 @@
 //! The search of operators, which every page of theirs has in its head. What is found alone, or is the
 //! only one with exactly this name, is shown at once.
 
-use super::kinds::{self, EVENT, KindPages, WORLD};
+use super::{events::EVENT, paths::SEARCHED, worlds::WORLD};
 use crate::{
     console::{address::Query, pages::settings::webhook_forms::event_text, prelude::*},
     domain::events::{EventId, EventRowId, EventType},
@@ -11,9 +11,6 @@ use crate::{
     },
     string_enum::StringEnum,
 };
-
-/// Name of the field of the query with the text. The head has a field of this name.
-const TEXT: &str = "query";
 
 /// Name of the field of the query with the only kind that is searched for.
 const KIND: &str = "kind";
@@ -35,12 +32,12 @@ impl Page for SearchPage {
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let context = &visit.context;
-        let wanted = match Wanted::parse(visit.query.get(TEXT).unwrap_or_default()) {
+        let wanted = match Wanted::parse(visit.query.get(SEARCHED).unwrap_or_default()) {
             Ok(wanted) => wanted,
             Err(reason) => return Ok(Content::new(Self::TITLE, advice(reason)).into()),
         };
-        let kind =
-            visit.query.get(KIND).and_then(|name| kinds::all().iter().find(|pages| pages.kind == name));
+        let asked = visit.query.get(KIND);
+        let kind = context.pages.lists().map(|(kind, _)| kind).find(|kind| asked == Some(*kind));
         let limit = if kind.is_some() { OF_ONE_KIND } else { PER_KIND };
         let query = wanted.clone();
         let read = visit.read(move |reader, operator| {
@@ -50,19 +47,16 @@ impl Page for SearchPage {
         let mut found = read.await?;
         found.extend(worlds(context, wanted.text(), limit + 1).await?);
         if let Some(kind) = kind {
-            found.retain(|found| found.kind == kind.kind);
-        } else if let Some(path) = operator_search::meant(&wanted, &found).and_then(path_of) {
+            found.retain(|found| found.kind == kind);
+        } else if let Some(path) =
+            operator_search::meant(&wanted, &found).and_then(|found| path_of(context, found))
+        {
             return Ok(Answer::Redirect(path));
         }
         let mut content = Content::new(Self::TITLE, results(context, wanted.text(), &found, limit));
         content.search = Some(wanted.text().to_owned());
         Ok(content.into())
     }
-}
-
-/// Returns the path that leads to whatever has an ID or a slug: to its page if nothing else has it.
-pub fn path_to(id: &str) -> String {
-    Query::default().with(TEXT, id).at(paths::OPERATOR_SEARCH)
 }
 
 /// Returns the worlds whose names begin with a text.
@@ -79,18 +73,17 @@ async fn worlds(context: &Context, text: &str, limit: u32) -> Result<Vec<Found>>
 }
 
 /// Returns the path of the page of what was found.
-fn path_of(found: &Found) -> Option<String> {
+fn path_of(context: &Context, found: &Found) -> Option<String> {
     let is_event = found.kind == EVENT;
     let event =
         is_event.then(|| found.key.parse().ok().map(|id| EventId(EventRowId(id)).to_string())).flatten();
-    kinds::page_of(&found.kind, event.as_deref().unwrap_or(&found.key))
+    context.pages.page_of(&found.kind, event.as_deref().unwrap_or(&found.key))
 }
 
-/// Returns what what was found is called.
+/// Returns the name of what was found.
 fn name_of(found: &Found) -> String {
     match found.kind.as_str() {
-        EVENT => EventType::parse(&found.name)
-            .map_or_else(|| found.name.clone(), |kind| event_text(kind).to_owned()),
+        EVENT => EventType::parse(&found.name).map_or_else(|| found.name.clone(), event_text),
         "job" | "audit_entry" => text::words(&found.name),
         _ if found.name.trim().is_empty() => "Without a name".to_owned(),
         _ => found.name.clone(),
@@ -101,21 +94,27 @@ fn results(context: &Context, wanted: &str, found: &[Found], limit: u32) -> Mark
     if found.is_empty() {
         return tables::empty("Nothing found", WHAT_IS_FOUND, None);
     }
-    let of = |pages: &KindPages| found.iter().filter(|found| found.kind == pages.kind).collect::<Vec<_>>();
+    let of = |kind: &str| found.iter().filter(|found| found.kind == kind).collect::<Vec<_>>();
     html! {
-        @for pages in kinds::all() {
-            @let of_kind = of(pages);
-            @if !of_kind.is_empty() { (group(context, wanted, pages, &of_kind, limit)) }
+        @for (kind, page) in context.pages.lists() {
+            @let of_kind = of(kind);
+            @if !of_kind.is_empty() { (group(context, wanted, (kind, page.title), &of_kind, limit)) }
         }
     }
 }
 
-fn group(context: &Context, wanted: &str, pages: &KindPages, found: &[&Found], limit: u32) -> Markup {
+fn group(
+    context: &Context,
+    wanted: &str,
+    (kind, title): (&str, &str),
+    found: &[&Found],
+    limit: u32,
+) -> Markup {
     let heads = [Head::text("Name"), Head::text("Team"), Head::text("ID")];
     let row = |found: &&Found| {
         let name = html! { bdi { (name_of(found)) } };
         vec![
-            html! { @match path_of(found) {
+            html! { @match path_of(context, found) {
                 Some(path) => a.long href=(context.links.to(&path)) { (name) },
                 None => (name),
             } },
@@ -125,13 +124,13 @@ fn group(context: &Context, wanted: &str, pages: &KindPages, found: &[&Found], l
     };
     let shown: Vec<_> = found.iter().take(limit as usize).map(row).collect();
     let has_more = found.len() > limit as usize;
-    let more = Query::default().with(TEXT, wanted).with(KIND, pages.kind);
+    let more = Query::default().with(SEARCHED, wanted).with(KIND, kind);
     let content = html! {
-        (tables::table(pages.title, &heads, &shown))
+        (tables::table(title, &heads, &shown))
         @if has_more && limit < OF_ONE_KIND { p { a href=(context.here(&more)) { "More of them" } } }
         @else if has_more { p.note { "There are more. Type more of the name or the ID." } }
     };
-    tables::section(&format!("found-{}", pages.kind), pages.title, &content)
+    tables::section(&format!("found-{kind}"), title, &content)
 }
 
 /// Says what can be found.

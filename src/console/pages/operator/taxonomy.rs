@@ -74,8 +74,8 @@ fn tag(slug: &str, fields: &Fields) -> InventoryTag {
 }
 
 /// Returns the path of the word that a form has made.
-fn made<R: Resource>(fields: &Fields) -> Option<String> {
-    Some(resources::path_of::<R>(resources::typed(fields, "slug")))
+fn made<R: Resource>(fields: &Fields) -> String {
+    resources::path_of::<R>(resources::typed(fields, "slug"))
 }
 
 impl Resource for Domains {
@@ -102,7 +102,7 @@ impl Resource for Domains {
         operation: "create_domain",
         perform: |writer, operator, _, fields| {
             let new = label(resources::typed(fields, "slug"), fields);
-            taxonomy::create_domain(writer, operator.platform(), &new).map(|()| made::<Domains>(fields))
+            taxonomy::create_domain(writer, operator.platform(), &new).map(|()| Some(made::<Domains>(fields)))
         },
         ..CREATE
     });
@@ -134,7 +134,7 @@ impl Resource for ContentTags {
         perform: |writer, operator, _, fields| {
             let new = label(resources::typed(fields, "slug"), fields);
             let created = taxonomy::create_content_tag(writer, operator.platform(), &new);
-            created.map(|()| made::<ContentTags>(fields))
+            created.map(|()| Some(made::<ContentTags>(fields)))
         },
         ..CREATE
     });
@@ -179,7 +179,7 @@ impl Resource for InventoryTags {
         perform: |writer, operator, _, fields| {
             let new = tag(resources::typed(fields, "slug"), fields);
             let created = taxonomy::create_inventory_tag(writer, operator.platform(), &new);
-            created.map(|()| made::<InventoryTags>(fields))
+            created.map(|()| Some(made::<InventoryTags>(fields)))
         },
         ..CREATE
     });

@@ -65,7 +65,7 @@ async fn files_have_the_rows_of_the_tables() {
 async fn each_figure_is_one_statement_more_than_the_list() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, OPERATOR).await;
-    let mut count = async |path: &str| {
+    let count = async |path: &str| {
         let before = market.market().statement_count();
         browser.get(path).await.expect(200, "<h1");
         market.market().statement_count() - before

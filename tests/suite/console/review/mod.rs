@@ -11,7 +11,6 @@ use marketplace::{
     store,
 };
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::{
     catalog::small_market::{listing, published, small_market_with},

@@ -3,7 +3,7 @@
 use super::{EVENTS, NamedEvents, team};
 use crate::{
     console::{
-        pages::{operator::search, settings::webhook_forms::event_text},
+        pages::{operator::paths::search_for, settings::webhook_forms::event_text},
         prelude::*,
     },
     domain::events::EventId,
@@ -38,14 +38,14 @@ impl Page for EventPage {
             (
                 "Record",
                 html! {
-                    a.mono.long href=(context.links.to(&search::path_to(&event.subject.0))) { (event.subject.0) }
+                    a.mono.long href=(context.links.to(&search_for(&event.subject.0))) { (event.subject.0) }
                     " " a href=(context.links.to(&audit)) { "Who changed it" }
                 },
             ),
             (
                 "ID of the request",
                 html! { @match &event.request_id {
-                    Some(id) => a.mono.long href=(context.links.to(&search::path_to(id))) { (id) },
+                    Some(id) => a.mono.long href=(context.links.to(&search_for(id))) { (id) },
                     None => (text::MISSING),
                 } },
             ),

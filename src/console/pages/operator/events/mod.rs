@@ -23,6 +23,9 @@ use crate::{
     string_enum::StringEnum,
 };
 
+/// The kind of events in the search.
+pub const EVENT: &str = "event";
+
 /// Path of the list.
 pub const EVENTS: &str = "/operator/events";
 

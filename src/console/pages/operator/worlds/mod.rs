@@ -13,10 +13,13 @@ pub mod place;
 
 use crate::console::page::PageRow;
 
+/// The kind of worlds in the search, which are no records of the market.
+pub const WORLD: &str = "world";
+
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {
     vec![
-        PageRow::page::<list::WorldList>(),
+        PageRow::page::<list::WorldList>().of_kind(WORLD),
         PageRow::form::<new::NewWorldPage>(),
         PageRow::page::<detail::WorldPage>(),
         PageRow::form::<detail::ResetWorld>(),
