@@ -8,7 +8,10 @@ use uuid::Uuid;
 use super::access::Vendor;
 use crate::{
     artifacts::{
-        packing::{FileSelection, Forecast, forecast},
+        packing::{
+            FileSelection,
+            forecast::{Forecast, forecast},
+        },
         structure::Structure,
     },
     domain::{

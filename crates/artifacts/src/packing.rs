@@ -1,9 +1,7 @@
 //! ZIP archives for bundles: the files of a commit, and the files of a sample. The same files give the same bytes: they
 //! are in the order in which they are visited, without times.
 
-mod forecast;
-
-pub use forecast::{Forecast, forecast};
+pub mod forecast;
 
 use std::{
     collections::BTreeSet,

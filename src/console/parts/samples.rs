@@ -150,7 +150,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{artifacts::packing::Forecast, domain::assets::Kind};
+    use crate::{artifacts::packing::forecast::Forecast, domain::assets::Kind};
 
     fn content(part: SampledPart) -> SampleContent {
         SampleContent { asset: Uuid::from_u128(1), title: "Maps".to_owned(), kind: Kind::RawData, part }

@@ -11,6 +11,7 @@ use crate::harness::{
     BASE, TestMarket,
     browser::Browser,
     markup::{self, Document},
+    records::{self, demo_records},
 };
 
 /// What short texts begin with: a formula of spreadsheets, an end of attributes and elements, an element, and a letter of a script
@@ -172,7 +173,8 @@ async fn begin(browser: &Browser<'_>) {
     }
 }
 
-/// Starts an import of traces, records a build, and creates a world, so that the pages of these are opened.
+/// Starts an import of traces, plans an upload for a team, records a build, and creates a world, so that the pages of these are
+/// opened.
 async fn begin_as_operator(market: &TestMarket) {
     let first = async |path: &str| {
         let list = market.get(OPERATOR, &format!("/operator/v1/{path}?limit=1")).await.ok();
@@ -188,6 +190,9 @@ async fn begin_as_operator(market: &TestMarket) {
     let url = upload["parts"][0]["url"].as_str().unwrap().strip_prefix(BASE).unwrap();
     assert_eq!(market.send_body(Method::PUT, url, &[], "\n".to_owned()).await.status, 200);
     create(&format!("tasksets/{taskset}/traces"), json!({"upload_id": upload["id"]})).await;
+    let team = records::id("teams", demo_records().find("teams", demo_records().team_of(VENDOR)));
+    let plan = json!({"file_name": format!("{SHORT}.zip"), "size_bytes": 1});
+    create(&format!("teams/{team}/uploads"), plan).await;
     let task = first(&format!("tasksets/{taskset}/tasks")).await;
     let version = first(&format!("tasks/{task}/versions")).await;
     create(&format!("task-versions/{version}/builds"), json!({"status": "queued"})).await;
