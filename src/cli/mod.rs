@@ -2,6 +2,7 @@
 //! operation, and prints the result. Business rules are in `operations` and `domain`.
 
 mod amounts;
+mod announcements;
 mod asset_types;
 mod assets;
 mod audit;
@@ -28,6 +29,7 @@ mod notifications;
 mod openapi;
 mod operator;
 mod opportunities;
+mod output;
 mod process;
 mod progress;
 mod public_demo;
@@ -55,15 +57,13 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::fs::Mode;
 
+use self::output::{HAS_LOST_OUTPUT, print_line};
 use self::{logging::init_logging, operator::OperatorCommand};
 use crate::{
     artifacts::child,
@@ -155,6 +155,10 @@ enum Command {
     InventoryTag(OperatorCommand<labels::InventoryTagCommand>),
     /// List notifications of teams, and mark them as read.
     Notification(OperatorCommand<notifications::NotificationCommand>),
+    /// Announce something on all pages of the web app.
+    Announcement(OperatorCommand<announcements::AnnouncementCommand>),
+    /// Let teams change nothing while the market is maintained.
+    Maintenance(OperatorCommand<announcements::MaintenanceCommand>),
     /// Send events to endpoints, and list deliveries.
     Webhook(OperatorCommand<webhooks::WebhookCommand>),
     /// List events, and follow them.
@@ -345,6 +349,8 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::ContentTag(command) => command.run(&options),
         Command::InventoryTag(command) => command.run(&options),
         Command::Notification(command) => command.run(&options),
+        Command::Announcement(command) => command.run(&options),
+        Command::Maintenance(command) => command.run(&options),
         Command::Withdrawal(command) => command.run(&options),
         Command::Job(command) => command.run(&options),
         Command::Bid(command) => command.run(&options),
@@ -477,20 +483,6 @@ fn open_directory(
         fixtures::seed_taxonomy(&market)?;
     }
     Ok(market)
-}
-
-/// Whether output could not be written, for instance to a full disk. A command that succeeded otherwise exits with 1.
-static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
-
-/// Prints a line of output to stdout. A reader that closes a pipe does not want the rest, so that is no failure.
-fn print_line(line: impl std::fmt::Display) {
-    use std::io::{ErrorKind, Write};
-    if let Err(cause) = writeln!(std::io::stdout(), "{line}")
-        && cause.kind() != ErrorKind::BrokenPipe
-        && !HAS_LOST_OUTPUT.swap(true, Ordering::Relaxed)
-    {
-        eprintln!("error: cannot write the output: {cause}");
-    }
 }
 
 #[cfg(test)]

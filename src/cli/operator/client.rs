@@ -137,6 +137,11 @@ impl Client {
         self.request("PATCH", path, Some(body))
     }
 
+    /// Replaces what there is one of, and returns it.
+    pub fn put(&self, path: &str, body: &Value) -> Result<Value, CommandError> {
+        self.request("PUT", path, Some(body))
+    }
+
     /// Deletes a record.
     pub fn delete(&self, path: &str) -> Result<(), CommandError> {
         self.request("DELETE", path, None).map(drop)

@@ -315,9 +315,15 @@ pub fn demo() -> &'static TestMarket {
 
 /// Creates a new demo market, for a test that changes it, with what fixture sets cannot have.
 pub fn complete_demo() -> TestMarket {
+    let market = demo_with_grant();
+    worlds::create_examples(market.worlds());
+    market
+}
+
+/// Creates a new demo market that has an upload grant, for a test that changes it.
+pub fn demo_with_grant() -> TestMarket {
     let market = TestMarket::demo();
     create_grant(&market);
-    worlds::create_examples(market.worlds());
     market
 }
 

@@ -191,7 +191,7 @@ async fn begin_as_operator(market: &TestMarket) {
     assert_eq!(market.send_body(Method::PUT, url, &[], "\n".to_owned()).await.status, 200);
     create(&format!("tasksets/{taskset}/traces"), json!({"upload_id": upload["id"]})).await;
     let team = records::id("teams", demo_records().find("teams", demo_records().team_of(VENDOR)));
-    let plan = json!({"file_name": format!("{SHORT}.zip"), "size_bytes": 1});
+    let plan = json!({"file_name": format!("{SHORT}.zip"), "size_bytes": 22});
     create(&format!("teams/{team}/uploads"), plan).await;
     let task = first(&format!("tasksets/{taskset}/tasks")).await;
     let version = first(&format!("tasks/{task}/versions")).await;

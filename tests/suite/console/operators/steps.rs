@@ -263,7 +263,7 @@ struct Tried {
 
 /// Tries all steps of a resource, those last that cannot be undone.
 async fn walk(info: &ResourceInfo, found: &Found, random: &mut Random, tried: &mut Tried) -> Tested<()> {
-    let (used, called) = (TestMarket::demo(), TestMarket::demo());
+    let (used, called) = (harness::demo_with_grant(), harness::demo_with_grant());
     let markets = Markets::open(&used, &called).await;
     let mut keys: Vec<String> = found.of(info).iter().map(super::records::key_of).collect();
     keys.retain(|key| *key != own_key());
@@ -338,7 +338,7 @@ async fn records_are_made_as_by_the_api() {
         if console::pages().iter().any(|row| row.path == path && !row.operations.is_empty()) {
             continue;
         }
-        let (used, called) = (TestMarket::demo(), TestMarket::demo());
+        let (used, called) = (harness::demo_with_grant(), harness::demo_with_grant());
         let markets = Markets::open(&used, &called).await;
         let parent = operator_document().operation(step.operation).unwrap().path.split('{').nth(1);
         let parent = parent.map(|rest| rest.split('}').next().unwrap().to_owned());

@@ -1,0 +1,19 @@
+//! What commands print to stdout.
+
+use std::{
+    io::{ErrorKind, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Whether output could not be written, for instance to a full disk. A command that succeeded otherwise exits with 1.
+pub static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line of output to stdout. A reader that closes a pipe does not want the rest, so that is no failure.
+pub fn print_line(line: impl std::fmt::Display) {
+    if let Err(cause) = writeln!(std::io::stdout(), "{line}")
+        && cause.kind() != ErrorKind::BrokenPipe
+        && !HAS_LOST_OUTPUT.swap(true, Ordering::Relaxed)
+    {
+        eprintln!("error: cannot write the output: {cause}");
+    }
+}
