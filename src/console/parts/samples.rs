@@ -104,7 +104,8 @@ impl Sums {
             ));
         }
         if self.is_open {
-            parts.push("and files that were not counted".to_owned());
+            let and = if parts.is_empty() { "" } else { "and " };
+            parts.push(format!("{and}files that were not counted"));
         }
         if parts.is_empty() { "descriptions only".to_owned() } else { parts.join("; ") }
     }

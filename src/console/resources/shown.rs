@@ -119,7 +119,12 @@ impl Shown {
             Shows::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
             Shows::Id => html! { span.mono.long { (self.plain(record, names)) } },
             Shows::Plain | Shows::Word | Shows::Many => {
-                html! { span.long { bdi { (self.plain(record, names)) } } }
+                let plain = self.plain(record, names);
+                // Words of the market are short, so their columns need not be as wide as those of texts.
+                let is_word = matches!(self.shows, Shows::Word);
+                html! {
+                    @if plain.is_empty() { (text::MISSING) } @else if is_word { (plain) } @else { span.long { bdi { (plain) } } }
+                }
             }
         }
     }

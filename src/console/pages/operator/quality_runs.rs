@@ -164,6 +164,7 @@ fn row(context: &Context, check: &CheckRow) -> Vec<Markup> {
     let asset = check.asset.as_ref();
     let tone = match check.status {
         CheckStatus::Passed => Tone::Good,
+        CheckStatus::Queued | CheckStatus::Running => Tone::Waiting,
         _ if check.is_mandatory => Tone::Bad,
         _ => Tone::Warning,
     };

@@ -191,6 +191,9 @@ fn changes(context: &Context, filters: &Filters, since: Since, case: &Case) -> M
         None => html! { p.note {
             @match since {
                 Since::Approval => { "The market has not approved this listing yet, or only before it stored what it approves." }
+                Since::Decision if case.rounds.len() > 1 => {
+                    "The market has decided on no earlier round, or only before it stored what it decides on."
+                }
                 Since::Decision => { "This is the first round of its review, so there is nothing to compare with." }
                 Since::Round(_) => { "What it had then is no longer stored." }
             }
