@@ -259,7 +259,9 @@ async function earn(page, world, buyerName) {
     await page.locator("main td:visible").getByText("$720.00").first().waitFor();
     await page.goto("/console/settings/payout");
     await page.locator("#payout_setup").fill("Quayside, DE00 1234, Harbor Bank");
-    await submit(page, /payout details$/);
+    await submit(page, /^Review the payout details$/);
+    await page.getByText("DE00 1234").first().waitFor();
+    await submit(page, /^Save the payout details$/);
     await page.getByText(/withdrawals can be requested again/).waitFor();
     assert(!(await page.content()).includes("DE00"), "the details are never shown");
   });
