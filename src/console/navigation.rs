@@ -68,25 +68,31 @@ pub struct PageInfo {
 
 /// All pages, in the order of the navigation.
 #[derive(Clone, Debug, Default)]
-pub struct PageTable(Arc<[PageInfo]>);
+pub struct PageTable {
+    pages: Arc<[PageInfo]>,
+    /// Those that are not for operators. Every request to a market without operators needs them, so they are chosen only once.
+    of_others: Arc<[PageInfo]>,
+}
 
 impl PageTable {
     /// Creates the table.
     pub fn new(pages: impl Iterator<Item = PageInfo>) -> PageTable {
-        PageTable(pages.collect())
+        let pages: Arc<[PageInfo]> = pages.collect();
+        let is_of_others =
+            |page: &&PageInfo| page.access.is_none_or(|access| access.audience() != Audience::Operators);
+        let of_others = pages.iter().filter(is_of_others).copied().collect();
+        PageTable { pages, of_others }
     }
 
     /// Returns the table without the pages of operators, for a market that serves none.
     #[must_use]
     pub fn without_operators(&self) -> PageTable {
-        let is_kept =
-            |page: &&PageInfo| page.access.is_none_or(|access| access.audience() != Audience::Operators);
-        PageTable::new(self.0.iter().filter(is_kept).copied())
+        PageTable { pages: Arc::clone(&self.of_others), of_others: Arc::clone(&self.of_others) }
     }
 
     /// Returns the lists of records with their kinds.
     pub fn lists(&self) -> impl Iterator<Item = (&'static str, &PageInfo)> {
-        self.0.iter().filter_map(|page| Some((page.kind?, page)))
+        self.pages.iter().filter_map(|page| Some((page.kind?, page)))
     }
 
     /// Returns the path of the page of a record, whose last segment is an ID, a slug, or a number; `None` if records of the kind
@@ -98,7 +104,7 @@ impl PageTable {
     /// Returns the pages that a team can have access to, or an operator if there is none.
     pub fn of<'t>(&'t self, team: Option<&'t Team>) -> impl Iterator<Item = &'t PageInfo> {
         let may_open = move |page: &&PageInfo| page.access.is_some_and(|access| can_have(access, team));
-        self.0.iter().filter(|page| page.is_shown).filter(may_open)
+        self.pages.iter().filter(|page| page.is_shown).filter(may_open)
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn has_approval(rows: &store::Reader, listing: ListingRowId) -> Resul
     let Some(review) = Since::Approval.find(rows, listing)? else {
         return Ok(false);
     };
-    Ok(store::reviews::find_fields(rows, review.row_id)?.is_some())
+    store::reviews::has_fields(rows, review.row_id)
 }
 
 /// Returns the latest rounds of a listing, newest first, for the platform.

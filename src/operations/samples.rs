@@ -1,5 +1,5 @@
-//! What the sample of a listing has, counted by what is known of its assets before anybody buys it, and what its vendor chose that
-//! does not exist.
+//! Counts the files and tasks of a sample before anybody buys it, and finds paths and tasks that the vendor chose but that do not
+//! exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// Maximum size of the trees of files that are read together. What does not fit is not counted, and not checked.
+/// Maximum total size of the trees of files that are read. Assets beyond it are neither counted nor checked.
 const MAX_TREE_BYTES: u64 = 16 << 20;
 
 /// What a sample has of an asset.
@@ -74,9 +74,10 @@ pub struct SampleContent {
     pub part: SampledPart,
 }
 
-/// Returns what a sample would have of those of its assets that belong to the vendor, in their order.
+/// Returns the content of a sample for each of its assets that belongs to the vendor, in their order.
 pub fn contents(reader: &Reader, vendor: &Vendor, sample: &[SampledAsset]) -> Result<Vec<SampleContent>> {
-    read(reader.rows, vendor.team_row_id(), sample)
+    let (rows, team) = (reader.rows, vendor.team_row_id());
+    read(rows, team, sample, &list_had(rows, team, sample)?)
 }
 
 /// Fails if a vendor chose paths or tasks for a sample that an asset does not have.
@@ -89,7 +90,7 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
     }
     let had = list_had(rows, team, &chosen)?;
     let mut problems = Problems::default();
-    for content in read(rows, team, &chosen)? {
+    for content in read(rows, team, &chosen, &had)? {
         let found = sample.iter().enumerate().find(|(_, asset)| asset.asset_id == content.asset);
         let Some((index, asset)) = found else { continue };
         let index = index.to_string();
@@ -118,7 +119,13 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
     problems.into_result()
 }
 
-fn read(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsset]) -> Result<Vec<SampleContent>> {
+/// Returns what a sample has, given the pairs of an asset and a task of it that exist.
+fn read(
+    rows: &store::Reader,
+    team: TeamRowId,
+    sample: &[SampledAsset],
+    had: &BTreeSet<(Uuid, Uuid)>,
+) -> Result<Vec<SampleContent>> {
     if sample.is_empty() {
         return Ok(Vec::new());
     }
@@ -131,11 +138,10 @@ fn read(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsset]) -> Resul
     } else {
         store::bundle_tasks::count_of_assets(rows, team, &with_tasks)?.into_iter().collect()
     };
-    let had = if with_tasks.is_empty() { BTreeSet::new() } else { list_had(rows, team, sample)? };
     let content = |asset: AssetFiles| {
         let sampled = sample.iter().find(|sampled| sampled.asset_id == asset.asset)?;
         let part = match counts.get(&asset.asset) {
-            Some(all) => tasks(sampled, *all, &had),
+            Some(all) => tasks(sampled, *all, had),
             None => files(&asset, &sampled.selection),
         };
         Some(SampleContent { asset: asset.asset, title: asset.title, kind: asset.kind, part })
@@ -168,7 +174,7 @@ fn files(asset: &AssetFiles, selection: &Selection) -> SampledPart {
 }
 
 fn structure(tree: &FileTree) -> Option<Structure> {
-    // Worlds that other programs wrote can have JSON of another shape, which counts as absent.
+    // Worlds that other programs wrote can have other JSON, which counts as absent.
     let roots = serde_json::from_str(&tree.roots).ok()?;
     Some(Structure { max_depth: tree.max_depth, roots, sizes: tree.file_sizes.clone() })
 }

@@ -88,7 +88,7 @@ pub fn find_source(reader: &Reader, asset: AssetRowId) -> Result<TaskSource> {
 const TASKSETS_OF_ASSET: &str = "SELECT a.taskset AS taskset WHERE a.taskset IS NOT NULL
      UNION ALL SELECT b.taskset FROM bundle_tasksets b WHERE b.asset = a.id";
 
-/// Returns the numbers of tasks of those of these assets that belong to a team. A task is one.
+/// Returns the number of tasks of each of these assets that belongs to the team. An asset that is a task counts as one.
 pub fn count_of_assets(reader: &Reader, team: TeamRowId, assets: &[Uuid]) -> Result<Vec<(Uuid, u64)>> {
     let sql = format!(
         "SELECT a.uuid, iif(a.task_version IS NULL,
@@ -99,13 +99,14 @@ pub fn count_of_assets(reader: &Reader, team: TeamRowId, assets: &[Uuid]) -> Res
     reader.query_all(&sql, (row::to_json(&ids)?, team), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Returns which of these pairs of the ID of a team's asset and that of a task are of an asset that has the task.
+/// Takes pairs of an asset ID and a task ID. Returns those whose asset belongs to the team and has the task.
 pub fn list_had(reader: &Reader, team: TeamRowId, pairs: &[(Uuid, Uuid)]) -> Result<Vec<(Uuid, Uuid)>> {
     let sql = format!(
         "SELECT a.uuid, k.uuid FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value ->> 0)
              JOIN tasks k ON k.uuid = unhex(j.value ->> 1)
          WHERE a.team = ?2 AND a.deleted_at IS NULL AND k.deleted_at IS NULL
-             AND (a.task_version IS NOT NULL OR k.taskset IN ({TASKSETS_OF_ASSET}))"
+             AND (k.id = (SELECT v.task FROM task_versions v WHERE v.id = a.task_version)
+                 OR k.taskset IN ({TASKSETS_OF_ASSET}))"
     );
     let hex = |id: &Uuid| id.simple().to_string();
     let pairs: Vec<[String; 2]> = pairs.iter().map(|(asset, task)| [hex(asset), hex(task)]).collect();

@@ -59,7 +59,7 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid, kind: Kind) -> Result<Op
     })
 }
 
-/// What is known of the files of an asset.
+/// The known files of an asset.
 #[derive(Clone, Debug)]
 pub struct AssetFiles {
     /// ID of the asset.
@@ -85,17 +85,21 @@ pub struct FileTree {
     pub file_sizes: Vec<u64>,
 }
 
-/// Returns what is known of the files of those of these assets that belong to a team. Trees are read in the order of the IDs, as
-/// long as they have at most `max_bytes` together.
+/// Returns the known files of each of these assets that belongs to the team. Trees are read in the order of the IDs, up to a total
+/// of `max_bytes`.
 pub fn list(reader: &Reader, team: TeamRowId, ids: &[Uuid], max_bytes: u64) -> Result<Vec<AssetFiles>> {
-    const SQL: &str = "SELECT uuid, title, kind, has_data, max_depth, iif(bytes <= ?3, roots, NULL), iif(bytes <= ?3, file_sizes, NULL)
+    // The inner query needs only the sizes of the trees, so those that do not fit are not read.
+    const SQL: &str = "SELECT w.uuid AS uuid, w.title AS title, w.kind AS kind, w.has_data AS has_data,
+             s.max_depth AS max_depth, s.roots, s.file_sizes
          FROM (
-             SELECT a.uuid, a.title, a.kind, d.asset IS NOT NULL AS has_data, s.max_depth, s.roots, s.file_sizes, j.key,
-                 sum(coalesce(length(s.roots), 0)) OVER (ORDER BY j.key ROWS UNBOUNDED PRECEDING) AS bytes
+             SELECT a.id, a.uuid, a.title, a.kind, d.asset IS NOT NULL AS has_data, j.key,
+                 sum(coalesce(octet_length(s.roots), 0) + coalesce(octet_length(s.file_sizes), 0))
+                     OVER (ORDER BY j.key ROWS UNBOUNDED PRECEDING) AS bytes
              FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value) LEFT JOIN data_objects d ON d.asset = a.id
              LEFT JOIN data_structures s ON s.asset = a.id
-             WHERE a.team = ?2 AND a.deleted_at IS NULL)
-         ORDER BY key";
+             WHERE a.team = ?2 AND a.deleted_at IS NULL) w
+         LEFT JOIN data_structures s ON s.asset = w.id AND w.bytes <= ?3
+         ORDER BY w.key";
     let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
     reader.query_all(SQL, (row::to_json(&ids)?, team, max_bytes as i64), |row| {
         let (max_depth, roots): (Option<u32>, Option<String>) = (row.get("max_depth")?, row.get(5)?);

@@ -261,6 +261,11 @@ pub fn find_fields(reader: &Reader, review: ReviewRowId) -> Result<Option<Listin
     Ok(snapshot.map(Snapshot::into_fields))
 }
 
+/// Whether the fields of a listing as they were submitted in a round are stored.
+pub fn has_fields(reader: &Reader, review: ReviewRowId) -> Result<bool> {
+    reader.query_one("SELECT snapshot IS NOT NULL FROM reviews WHERE id = ?1", [review], |row| row.get(0))
+}
+
 /// An asset that was added to a listing, removed from it, or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssetChange {

@@ -93,8 +93,8 @@ pub fn create(
         problems,
     };
     if let Err(cause) = LastBackup::leave(&source.directory, source.now, &copied) {
-        // As for a process that may only read the market.
-        tracing::debug!(cause = %ErrorChain(&cause), "the data directory cannot say when it was backed up");
+        // Simulates a process that may only read the market.
+        tracing::warn!(cause = %ErrorChain(&cause), "the data directory cannot say when it was backed up");
     }
     Ok(copied)
 }

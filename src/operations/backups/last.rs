@@ -1,7 +1,6 @@
-//! What the last backup of a market left in its data directory, for those who watch over the market.
+//! The time and the size of the last backup, in a file in the data directory of the market, for monitoring.
 //!
-//! A backup only reads the market, and may do so where it may write nothing. So this is a small file beside the database,
-//! and a backup that cannot write it is as good as any other.
+//! A backup may run where it cannot write to the data directory, so it is complete without this file.
 
 use std::{fs, io, path::Path};
 
@@ -19,26 +18,33 @@ const NEW_FILE: &str = "last-backup.json.new";
 /// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 4096;
 
-/// The last backup of a market that this machine made.
+/// The last backup of a market that was made on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastBackup {
     /// Time of the backup. It contains everything that was committed before.
     pub made_at: Timestamp,
     /// Size of the backup in bytes.
     pub bytes: u64,
-    /// Number of files that are damaged in the market, so that the backup does not have them. Everything else in it was
-    /// read and compared with its digest.
+    /// Number of files that are damaged in the market, and therefore not in the backup. All other files were read and compared
+    /// with their digests.
     pub missing_files: u64,
 }
 
 impl LastBackup {
-    /// Reads what the last backup left in a data directory. `None` if none did, or if it cannot be read.
+    /// Reads the file in a data directory. Returns `None` if there is none, or if it cannot be read.
     pub fn read(data_dir: &Path) -> Option<LastBackup> {
-        let text = regular_files::read(&data_dir.join(FILE), MAX_BYTES).ok()?;
-        serde_json::from_slice(&text).ok()
+        let path = data_dir.join(FILE);
+        let read = regular_files::read(&path, MAX_BYTES);
+        let last = read.and_then(|text| Ok(serde_json::from_slice(&text)?));
+        if let Err(cause) = &last
+            && cause.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%cause, path = %path.display(), "the last backup is unknown");
+        }
+        last.ok()
     }
 
-    /// Leaves in a data directory that a backup was made.
+    /// Writes the file to a data directory.
     pub(super) fn leave(data_dir: &Path, made_at: Timestamp, copied: &Copied) -> io::Result<()> {
         let last =
             LastBackup { made_at, bytes: copied.total_bytes, missing_files: copied.problems.len() as u64 };

@@ -1,4 +1,4 @@
-//! What a bulk change of a field would do, before it is started.
+//! Predicts the result of a bulk change of a field, before it is started.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::{
     store::{self, bulk_changes::EditedField},
 };
 
-/// Number of assets that are looked at to find the first ones that would be changed.
+/// Maximum number of assets that are read at once, and that are read to find the first ones that would be changed.
 const MAX_LOOKED_AT: usize = 500;
 
-/// What a bulk change of a field would do.
+/// The result that a bulk change of a field would have.
 #[derive(Clone, Debug, Default)]
 pub struct Forecast {
     /// Number of assets that would be changed.
@@ -28,7 +28,7 @@ pub struct Forecast {
     pub first: Vec<(Asset, Asset)>,
 }
 
-/// Returns what a change of a field of the chosen assets would do; `None` for other actions. `limit` is the number of assets that
+/// Returns the result of a change of a field of the chosen assets; `None` for other actions. `limit` is the number of assets that
 /// are shown. Fails like [`start`](super::start) if the change could not be started.
 pub fn forecast(
     reader: &Reader,
@@ -49,19 +49,19 @@ pub fn forecast(
     };
     let chosen = resolve(rows, team, chosen)?;
     let mut found = Forecast::default();
-    // Assets that are alike in what the change depends on are judged by one of them.
+    // Assets that differ in nothing that the change depends on are represented by one of them.
     let alike = store::bulk_changes::count_alike(rows, &chosen, &field)?;
     check_number(alike.iter().map(|(_, count)| count).sum(), shown)?;
-    let examples: Vec<_> = alike.iter().map(|(example, _)| *example).collect();
-    let examples: BTreeMap<_, _> = store::bulk_changes::list_by_row_id(rows, &examples)?
-        .into_iter()
-        .map(|asset| (asset.row_id, asset))
-        .collect();
-    for (example, count) in &alike {
-        let Some(mut asset) = examples.get(example).cloned() else { continue };
-        match edit(&mut asset, action) {
-            Ok(()) => found.changed += count,
-            Err(reason) => *found.skipped.entry(reason).or_default() += count,
+    // Each of many assets can have tags of its own, so not all examples are in memory at the same time.
+    for part in alike.chunks(MAX_LOOKED_AT) {
+        let counts: BTreeMap<_, _> = part.iter().copied().collect();
+        let examples: Vec<_> = counts.keys().copied().collect();
+        for mut asset in store::bulk_changes::list_by_row_id(rows, &examples)? {
+            let count = counts.get(&asset.row_id).copied().unwrap_or_default();
+            match edit(&mut asset, action) {
+                Ok(()) => found.changed += count,
+                Err(reason) => *found.skipped.entry(reason).or_default() += count,
+            }
         }
     }
     if found.changed > 0 {

@@ -1,5 +1,5 @@
-//! The metrics: every family, and where its values come from. What is counted is read from the counters, and what is measured
-//! costs one read of the database.
+//! The metrics: every family, and the source of its values. Counts are read from counters in memory, measurements by one read of the
+//! database.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -37,7 +37,7 @@ macro_rules! family {
     };
 }
 
-/// What is in one answer.
+/// All data of one response.
 #[derive(Debug)]
 struct Scrape {
     counts: Arc<RequestCounts>,
@@ -59,9 +59,9 @@ struct Worlds {
 /// How busy a server is.
 #[derive(Debug)]
 struct Limits {
-    /// What is counted by piece, by name.
+    /// Limits of numbers of requests and connections, by name.
     slots: Vec<(&'static str, PoolLoad)>,
-    /// What is counted in bytes.
+    /// Limits of bytes.
     bytes: Vec<TransferLoad>,
     /// Numbers of requests that were rejected, by limit.
     rejected: Vec<(&'static str, u64)>,

@@ -1,7 +1,7 @@
-//! What those who run a server watch: whether it is alive and ready (`/healthz`, `/readyz`), and its metrics (`/metrics`).
+//! Monitoring of a server: whether it is alive and ready (`/healthz`, `/readyz`), and its metrics (`/metrics`).
 //!
-//! The first two are for everybody, and outside of all limits, so that a busy server is not taken for a dead one. They name
-//! conditions, and nothing else. Metrics name operations, limits, and kinds of work, never a team, a world, or a path.
+//! The first two are for everybody. No limit applies to them, since a busy server must not look like a dead one. They name only
+//! conditions. Metrics name operations, limits, and kinds of work, never a team, a world, or a path.
 
 mod families;
 mod metrics;
@@ -27,9 +27,9 @@ use crate::{
     operations::access::Operator,
     web::{
         auth::{self, Policy},
-        problem::{self, ApiError},
+        problem::ApiError,
         request_counts::METRICS_PATH,
-        request_id::{self, RequestId},
+        request_id,
         served_market::ServedMarket,
         shares::server_limits::ServerLimits,
     },
@@ -64,7 +64,7 @@ struct State {
 }
 
 impl Monitor {
-    /// Creates what watches a server with these limits.
+    /// Creates the monitor of a server with these limits.
     pub fn new(served: Arc<ServedMarket>, limits: ServerLimits) -> Monitor {
         Monitor {
             readiness: Readiness::new(served.market()),
@@ -76,7 +76,7 @@ impl Monitor {
         }
     }
 
-    /// Records that the server is stopping: it finishes what it has begun, and should get nothing else.
+    /// Records that the server is stopping: it finishes the requests in progress, and should get no others.
     pub fn begin_draining(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
@@ -90,15 +90,10 @@ impl Monitor {
         failed
     }
 
-    /// Returns the response to a request for the state of the server; `None` to any other.
-    async fn respond_with_state(&self, request: &Request) -> Option<Response> {
-        let is_ready_path = match request.uri().path() {
-            ALIVE_PATH => false,
-            READY_PATH => true,
-            _ => return None,
-        };
-        if !is_read(request) {
-            return Some(not_allowed(request));
+    /// Returns the response to a request for whether the server is alive, or, if `is_ready_path`, whether it is ready.
+    async fn respond_with_state(&self, request: Request, is_ready_path: bool) -> Response {
+        if !is_read(&request) {
+            return refuse_method(request).await;
         }
         let failed = if is_ready_path { self.find_failed().await } else { Vec::new() };
         let status = if failed.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -111,7 +106,7 @@ impl Monitor {
             failed,
         };
         let body = serde_json::to_vec(&state).unwrap_or_default();
-        Some(uncached(status).content_type("application/json").body(body))
+        uncached(status).content_type("application/json").body(body)
     }
 
     /// Returns the metrics.
@@ -129,13 +124,10 @@ pub fn with_state(
     let watched = server.around(move |inner, request: Request| {
         let monitor = Arc::clone(&monitor);
         async move {
-            // Boxed, since the future of every request has room for those that are not.
-            match request.uri().path() {
-                ALIVE_PATH | READY_PATH => {
-                    let responded = Box::pin(monitor.respond_with_state(&request)).await;
-                    Ok(responded.unwrap_or_default())
-                }
-                _ => inner.call(request).await,
+            match is_ready_path(&request) {
+                // Boxed, since it would enlarge the future of every request.
+                Some(is_ready_path) => Ok(Box::pin(monitor.respond_with_state(request, is_ready_path)).await),
+                None => inner.call(request).await,
             }
         }
     });
@@ -165,21 +157,21 @@ impl Endpoint for MetricsForOperators {
     }
 }
 
-/// Everything that is watched, without a key, for an address of its own.
+/// All paths of monitoring, without a key, for a separate address.
 pub struct MonitoringAddress(pub Arc<Monitor>);
 
 impl Endpoint for MonitoringAddress {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        if let Some(response) = self.0.respond_with_state(&request).await {
-            return Ok(response);
+        if let Some(is_ready_path) = is_ready_path(&request) {
+            return Ok(self.0.respond_with_state(request, is_ready_path).await);
         }
         if request.uri().path() != METRICS_PATH {
             return Ok(request_id::refuse(request, Error::UnknownPath(String::new())).await);
         }
         if !is_read(&request) {
-            return Ok(not_allowed(&request));
+            return Ok(refuse_method(request).await);
         }
         match self.0.respond_with_metrics().await {
             Ok(response) => Ok(response),
@@ -196,12 +188,20 @@ fn allowed_methods() -> Vec<String> {
     [Method::GET, Method::HEAD].map(|method| method.to_string()).into()
 }
 
-fn not_allowed(request: &Request) -> Response {
-    let error = Error::MethodNotAllowed(allowed_methods());
-    problem::error_response(&error, RequestId::from_request(request).as_str())
+async fn refuse_method(request: Request) -> Response {
+    request_id::refuse(request, Error::MethodNotAllowed(allowed_methods())).await
 }
 
-/// Returns the start of a response that nobody keeps.
+/// Whether a request asks if the server is ready, rather than alive; `None` if it asks for neither.
+fn is_ready_path(request: &Request) -> Option<bool> {
+    match request.uri().path() {
+        ALIVE_PATH => Some(false),
+        READY_PATH => Some(true),
+        _ => None,
+    }
+}
+
+/// Returns the start of a response that must not be cached.
 fn uncached(status: StatusCode) -> poem::ResponseBuilder {
     Response::builder().status(status).header(header::CACHE_CONTROL, "no-store")
 }

@@ -1,4 +1,4 @@
-//! Figures about the process, from the files of the kernel. What it does not know is left out.
+//! Figures about the process, from `/proc`. Those that cannot be read are left out.
 
 use std::fs;
 

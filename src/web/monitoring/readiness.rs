@@ -15,7 +15,7 @@ use crate::{
     string_enum::string_enum,
 };
 
-/// How long what was found is valid. Anybody may ask, and as often as they want.
+/// How long a result is valid, since anybody may send any number of requests.
 const VALID: Duration = Duration::from_secs(1);
 
 /// How long reading from the database may take.
@@ -24,7 +24,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the index may take to contain what is committed.
 const INDEX_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Interval at which it is looked at meanwhile.
+/// Interval at which the index is checked meanwhile.
 const INDEX_INTERVAL: Duration = Duration::from_millis(20);
 
 string_enum! {
@@ -52,7 +52,7 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Creates what checks a market.
+    /// Creates the checks of a market.
     pub fn new(market: &Market) -> Readiness {
         Readiness { stopwatch: market.stopwatch(), last: Mutex::default() }
     }
@@ -73,12 +73,13 @@ impl Readiness {
         if market.ensure_space(0).is_err() {
             failed.push(Condition::ReserveFree);
         }
-        *last = Some((now, failed.clone()));
+        // A check can take longer than its result is valid, so those who wait for it must not check again.
+        *last = Some((self.stopwatch.elapsed(), failed.clone()));
         failed
     }
 }
 
-/// Checks what the database knows.
+/// Checks the conditions that are read from the database.
 async fn check_database(market: &Market) -> Vec<Condition> {
     let read = |reader: &Reader| {
         let is_migrated = store::market_facts::is_schema_current(reader.rows)?;

@@ -1,4 +1,4 @@
-//! Whether a server is alive and ready: what each condition that fails leads to, and who may ask.
+//! Whether a server is alive and ready: the effect of each failed condition, and access without a key.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::harness::{BASE, TestMarket, worlds::EXAMPLE};
 /// Microseconds for which a server remembers whether it is ready.
 const REMEMBERED: i64 = 1_000_000;
 
-/// Returns the status and the conditions that are not met, as a server says now.
+/// Returns the status and the failed conditions of a server.
 async fn state(market: &TestMarket) -> (u16, Value) {
     market.clock().advance(REMEMBERED);
     let response = market.send(Method::GET, "/readyz", &[]).await;
@@ -49,6 +49,21 @@ async fn anybody_may_ask_and_as_often_as_they_want() {
 }
 
 #[tokio::test]
+async fn many_requests_at_once_check_once() {
+    let market = TestMarket::empty();
+    let count = || market.market().statement_count();
+    let before = count();
+    state(&market).await;
+    let once = count() - before;
+    market.clock().advance(REMEMBERED);
+    let before = count();
+    let requests = (0..1_000).map(|_| market.send(Method::GET, "/readyz", &[]));
+    let responses = futures_util::future::join_all(requests).await;
+    assert!(responses.iter().all(|response| response.status == 200));
+    assert_eq!(count() - before, once);
+}
+
+#[tokio::test]
 async fn worlds_are_not_watched() {
     let market = crate::harness::demo();
     for path in ["healthz", "readyz", "metrics"] {
@@ -65,7 +80,7 @@ async fn full_disk_fails() {
     assert_eq!(alive.ok()["status"], "alive");
 }
 
-/// Nobody can write where there is no directory, whoever runs the tests.
+/// The data directory is moved away, since root can write whatever the permissions are.
 #[tokio::test]
 async fn disk_that_cannot_be_written_to_fails() {
     let market = TestMarket::empty();

@@ -1,4 +1,4 @@
-//! What a sample will have: counted before it is sold, with warnings, and checked when it is saved.
+//! The content of a sample: counted before it is sold, with warnings, and checked when it is saved.
 
 use marketplace::{
     artifacts::structure::Tree,
@@ -46,7 +46,7 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     edited(&seller, &path, &[("sample_price", "0"), ("sample", &code), ("sample", &plain)]).await;
     for page in ["", "/edit", "/preview"] {
         let page = seller.get(&format!("{path}{page}")).await;
-        page.expect(200, "Who buys the sample gets <b>3 of 3 files, 7.0 KB</b>");
+        page.expect(200, "Buyers of the sample get <b>3 of 3 files, 7.0 KB</b>");
         page.expect(200, "The sample has all that 1 asset has").expect(200, "Code c1");
         super::check_markup(&page);
     }
@@ -55,7 +55,7 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     let typed = [("preview", "yes"), ("sample", code.as_str()), (&paths, "docs/\r\nREADME.md")];
     let form = seller.get(&format!("{path}/edit")).await;
     let shown = seller.submit(&form, &format!("{path}/edit"), &typed).await;
-    shown.expect(200, "Who buys the sample gets <b>2 of 3 files, 3.0 KB</b>");
+    shown.expect(200, "Buyers of the sample get <b>2 of 3 files, 3.0 KB</b>");
     assert!(!shown.text.contains("The sample has all"), "{}", shown.visible());
 
     edited(&seller, &path, &typed[1..]).await;
@@ -64,7 +64,7 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     assert!(!page.text.contains("The sample has all") && !page.text.contains("The whole data"));
     // Without a price, nothing of it is offered.
     edited(&seller, &path, &[("sample_price", "")]).await;
-    seller.get(&path).await.expect(200, "With a sample price, who buys the sample gets");
+    seller.get(&path).await.expect(200, "With a sample price, buyers of the sample get");
 }
 
 #[tokio::test]
@@ -111,17 +111,30 @@ async fn tasks_of_a_sample_are_counted_and_checked() {
          WHERE m.name = 'Lumen Codeworks' AND a.deleted_at IS NULL AND t.tasks > 1";
     let (taskset, tasks, task): (Uuid, u64, Uuid) =
         rows.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    // An asset that is a task, and a task of another team.
+    let sql = "SELECT a.uuid FROM assets a JOIN teams m ON m.id = a.team
+         WHERE m.name = 'Lumen Codeworks' AND a.deleted_at IS NULL AND a.task_version IS NOT NULL";
+    let single: Uuid = rows.query_row(sql, [], |row| row.get(0)).unwrap();
+    let sql = "SELECT k.uuid FROM tasks k JOIN tasksets t ON t.id = k.taskset JOIN teams m ON m.id = t.team
+         WHERE m.name <> 'Lumen Codeworks' AND k.deleted_at IS NULL";
+    let of_others: Uuid = rows.query_row(sql, [], |row| row.get(0)).unwrap();
     let new = "/console/selling/listings/new";
     let form = seller.get(new).await;
     let created =
         seller.submit(&form, new, &[("title", "Tasks"), ("price", "10"), ("sample_price", "0")]).await;
     let path = created.location().split('?').next().unwrap().to_owned();
-    let attach = [("scope", "chosen"), ("asset", &*taskset.to_string()), ("form_key", "t")];
-    seller.post(&format!("{path}/assets"), &attach).await.expect(200, "1 asset was attached");
-    let (field, id) = (format!("tasks_{taskset}"), taskset.to_string());
-    let absent = Uuid::from_u128(7).to_string();
-    let refused = edit(&seller, &path, &[("sample", &id), (&field, &absent)]).await;
-    refused.expect(422, &format!("id=\"{field}-p\""));
+    let (taskset, single) = (taskset.to_string(), single.to_string());
+    let attach = [("scope", "chosen"), ("asset", &*taskset), ("asset", &*single), ("form_key", "t")];
+    seller.post(&format!("{path}/assets"), &attach).await.expect(200, "2 assets were attached");
+    // Tasks of others are refused like those that nobody has.
+    for asset in [&taskset, &single] {
+        let field = format!("tasks_{asset}");
+        for task in [Uuid::from_u128(7), of_others] {
+            let refused = edit(&seller, &path, &[("sample", asset), (&field, &task.to_string())]).await;
+            refused.expect(422, &format!("id=\"{field}-p\""));
+        }
+    }
+    let (field, id) = (format!("tasks_{taskset}"), taskset);
     edited(&seller, &path, &[("sample", &id), (&field, &task.to_string())]).await;
-    seller.get(&path).await.expect(200, &format!("Who buys the sample gets <b>1 of {tasks} tasks</b>"));
+    seller.get(&path).await.expect(200, &format!("Buyers of the sample get <b>1 of {tasks} tasks</b>"));
 }
