@@ -1,14 +1,21 @@
 // What pages do with a script that they can't do without one. Each page works without it.
 "use strict";
 
+// A time in the reader's zone, written as the server writes times in UTC.
+function written(moment, month, hasClock) {
+  const format = { year: "numeric", month, day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const parts = Object.fromEntries(new Intl.DateTimeFormat("en-US", format).formatToParts(moment).map(part => [part.type, part.value]));
+  return `${parts.day} ${parts.month} ${parts.year}${hasClock ? `, ${parts.hour}:${parts.minute}` : ""}`;
+}
+
 // Times in the reader's zone, with UTC on hover.
 function showTimes(root) {
   for (const time of root.querySelectorAll("time[data-moment], time[data-day]")) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     time.textContent = "moment" in time.dataset
-      ? moment.toLocaleString("en-US", { dateStyle: time.closest("td, th") ? "medium" : "long", timeStyle: "short" })
-      : moment.toLocaleDateString("en-US", { dateStyle: "medium" });
+      ? written(moment, time.closest("td, th") ? "short" : "long", true)
+      : written(moment, "short", false);
   }
 }
 

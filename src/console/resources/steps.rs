@@ -66,7 +66,7 @@ impl<R: Resource> Page for RecordStep<R> {
             } @else {
                 p { (step.question) }
                 @if let Some(preview) = &preview { (preview) }
-                (form(context, step, &record, &page))
+                (form(context, step, &record, ("Leave it as it is", &page)))
             }
         };
         let content = Content::new(step.label, body).narrow();
@@ -74,12 +74,12 @@ impl<R: Resource> Page for RecordStep<R> {
     }
 }
 
-fn form(context: &Context, step: &Step, record: &AnyRecord, leave: &str) -> Markup {
+fn form(context: &Context, step: &Step, record: &AnyRecord, (leave, path): (&str, &str)) -> Markup {
     let inputs = html! {
         @for input in step.inputs { (input.show(context, record)) }
         div.row {
             button.primary.danger[step.is_final] { (step.label) }
-            a.button.quiet href=(context.links.to(leave)) { "Leave it as it is" }
+            a.button.quiet href=(context.links.to(path)) { (leave) }
         }
     };
     fields::form(context, &context.path, &inputs)
@@ -105,7 +105,7 @@ impl<R: Resource> Page for NewRecord<R> {
         let context = &visit.context;
         let body = html! {
             p { (step.question) }
-            (form(context, step, &preset(context, step), R::LIST))
+            (form(context, step, &preset(context, step), ("Cancel", R::LIST)))
         };
         Ok(Content::new(step.label, body).narrow().below(R::TITLE, R::LIST).into())
     }

@@ -38,7 +38,8 @@ impl Page for Balances {
         let (found, proof) = read.await?;
         let body = html! {
             p { "All accounts of the market together. Money only moves between them, so they add up to zero: what came in by payments \
-                 is what teams have, what the market has, and what was paid out." }
+                 is what teams have, what the market has, and what was paid out. The market pays for credits that it gives away, so its own \
+                 money can be below zero." }
             (stored(&found))
             @match &proof {
                 Some(proof) => (proven(proof)),

@@ -7,14 +7,14 @@ use super::{
 use crate::{
     console::{
         prelude::*,
-        resources::{Below, Resource, may_act, path_of},
+        resources::{Below, Resource, Shown, Shows, may_act, path_of},
     },
     domain::money::Cents,
     operations::{access::Platform, operator_views, records},
     store::{
         records::{
             Filters,
-            any_record::AnyRecord,
+            any_record::{AnyRecord, Names},
             grants::GRANTS as GRANT_RECORDS,
             keys::TEAM_KEYS,
             pages::{Start, TeamPageRequest},
@@ -23,6 +23,9 @@ use crate::{
         team_overviews::TeamOverview,
     },
 };
+
+/// The state of a key or a grant.
+const STATE: Shown = Shown::listed("status", "State", Shows::State);
 
 /// Number of keys and grants that are shown.
 const SHOWN: u32 = 10;
@@ -98,7 +101,7 @@ fn list<R: Resource>(context: &Context, records: &[AnyRecord], empty: &str) -> M
         let path = path_of::<R>(&R::key_of(record));
         vec![
             html! { a.long href=(context.links.to(&path)) { bdi { (R::title_of(record)) } } },
-            badges::badge(Tone::Neutral, &text::words(record.text("status"))),
+            STATE.show(context, record, &Names::default()),
             record.time("created_at").map(text::moment).unwrap_or_default(),
             record.time("expires_at").map_or_else(|| html! { "Never" }, text::moment),
         ]
