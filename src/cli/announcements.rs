@@ -1,4 +1,4 @@
-//! The commands for what all visitors of the web app are told: `marketplace announcement`, and `marketplace maintenance`.
+//! The commands `marketplace announcement` and `marketplace maintenance`.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -64,17 +64,17 @@ const ANNOUNCEMENT: (&str, &str) = ("/announcement", "text level starts_at ends_
 
 const MAINTENANCE: (&str, &str) = ("/maintenance", "enabled text started_at");
 
-/// Shows what there is one of.
+/// Shows the only record at a path.
 fn show(client: &Client, (path, fields): (&str, &str)) -> CommandResult {
     client.print_record(fields, client.get(path)?)
 }
 
-/// Replaces what there is one of, and shows it.
+/// Replaces the only record at a path, and shows it.
 fn put(client: &Client, (path, fields): (&str, &str), body: &Value) -> CommandResult {
     client.print_record(fields, client.put(path, body)?)
 }
 
-/// Deletes what there is one of.
+/// Deletes the only record at a path.
 fn delete(client: &Client, (path, _): (&str, &str), done: &str) -> CommandResult {
     client.delete(path)?;
     print_line(done);

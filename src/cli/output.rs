@@ -1,4 +1,4 @@
-//! What commands print to stdout.
+//! Output of commands to stdout.
 
 use std::{
     io::{ErrorKind, Write},
@@ -8,7 +8,7 @@ use std::{
 /// Whether output could not be written, for instance to a full disk. A command that succeeded otherwise exits with 1.
 pub static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line of output to stdout. A reader that closes a pipe does not want the rest, so that is no failure.
+/// Prints a line to stdout. A closed pipe is no failure: its reader does not want the rest.
 pub fn print_line(line: impl std::fmt::Display) {
     if let Err(cause) = writeln!(std::io::stdout(), "{line}")
         && cause.kind() != ErrorKind::BrokenPipe

@@ -225,7 +225,7 @@ impl Serve {
         }
         let served = server.await;
         following.abort();
-        // Until now, it said that the server was stopping.
+        // Until now, it reported that the server is stopping.
         if let Some(watching) = watching {
             watching.abort();
         }

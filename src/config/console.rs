@@ -18,7 +18,7 @@ pub struct ConsoleSettings {
     pub nda_file: NdaText,
     /// Where and how to pay invoices, in plain text.
     pub invoice_text: String,
-    /// What the market announces on all pages, unless an operator writes something else. Empty for nothing.
+    /// Announcement on all pages, unless an operator has written one. Empty for none.
     pub banner: String,
     /// Address of the terms of use. Empty for none.
     pub terms_url: String,
@@ -28,10 +28,10 @@ pub struct ConsoleSettings {
     pub contact: String,
 }
 
-/// What reviewers of listings are offered.
+/// Settings of the review of listings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewSettings {
-    /// Notes to vendors that a reviewer can start from.
+    /// Templates of notes to vendors.
     pub templates: Vec<String>,
 }

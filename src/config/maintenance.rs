@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maintenance, during which teams read and change nothing.
+/// Maintenance, during which teams can read everything but change nothing.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct MaintenanceSettings {
-    /// Whether maintenance lasts as long as the server runs.
+    /// Whether maintenance is on for as long as the server runs.
     pub enabled: bool,
-    /// What teams read, unless the operator writes something else.
+    /// Message to teams, unless an operator has written another one.
     pub text: String,
 }

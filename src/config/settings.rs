@@ -31,7 +31,7 @@ fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
     }
 }
 
-// The signature is what serde calls.
+// serde requires this signature.
 #[allow(clippy::ref_option)]
 fn serialize_optional_address<S: Serializer>(
     address: &Option<SocketAddr>,
@@ -441,9 +441,9 @@ pub struct Settings {
     pub operator: OperatorSettings,
     /// Pages for people.
     pub console: ConsoleSettings,
-    /// What reviewers of listings are offered.
+    /// The review of listings.
     pub review: ReviewSettings,
-    /// When teams change nothing.
+    /// Maintenance.
     pub maintenance: MaintenanceSettings,
     /// Worlds, for tests.
     pub sandbox: SandboxSettings,

@@ -1,4 +1,4 @@
-//! What is said above the content of each page, to everybody: that teams can change nothing now, and what the market announces.
+//! Messages above the content of each page, for everybody: maintenance, and the announcement.
 
 use maud::{Markup, html};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// What is said above the content of each page.
+/// Messages above the content of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Banners {
     maintenance: Option<Maintenance>,
@@ -27,7 +27,7 @@ pub struct Banners {
 }
 
 impl Banners {
-    /// Finds what is said now.
+    /// Finds the messages of now.
     pub fn find(reader: &Reader) -> Result<Banners> {
         let context = reader.check_context();
         Ok(Banners {
@@ -36,12 +36,12 @@ impl Banners {
         })
     }
 
-    /// Reads what is said on a page that reads nothing else.
+    /// Reads the messages for a page that reads nothing else.
     pub async fn read(context: &Context) -> Result<Banners> {
         context.market().read_inline(context.requester.clone(), Banners::find).await
     }
 
-    /// Shows it.
+    /// Shows the messages.
     pub fn show(&self) -> Markup {
         let announcement = self.announcement.as_ref().map(announcement);
         html! {

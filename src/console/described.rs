@@ -1,4 +1,5 @@
-//! What a resource of operators is, as data: the fields of its forms, and what tests need to know to try it, whatever it is.
+//! The declaration of a resource of operators as plain data: the fields of its forms, its filters, and its steps. The tests of all
+//! resources read it.
 
 /// Returns the values of a choice with their words.
 type Values = fn() -> Vec<(&'static str, String)>;
@@ -24,7 +25,7 @@ pub enum Input {
     Options(&'static str, &'static str, Values),
     /// Any number of the values of a type: name, legend, values.
     Several(&'static str, &'static str, Values),
-    /// Something that is so or not: name, text.
+    /// A checkbox: name, text.
     Tick(&'static str, &'static str),
     /// A field that needs a value.
     Required(&'static Input),
@@ -54,9 +55,9 @@ impl Input {
 pub struct ResourceInfo {
     /// Path of its list.
     pub list: &'static str,
-    /// Path of the operator API that lists its records. A filter without which it lists none is a parameter.
+    /// Path of the operator API that lists its records. A required filter is a parameter of the path.
     pub list_api: &'static str,
-    /// Path of the operator API below which its records are; `None` if it has no records by themselves.
+    /// Path of the operator API below which its records are; `None` if single records cannot be requested.
     pub api: Option<&'static str>,
     /// Names of the operations whose answers the page of a record shows below its fields.
     pub below: &'static [&'static str],
@@ -64,13 +65,13 @@ pub struct ResourceInfo {
     pub subject: &'static str,
     /// The filters of the list, with their values; without values if any text can be typed.
     pub filters: Vec<(&'static str, Vec<&'static str>)>,
-    /// What can be done to a record.
+    /// The steps that operators can take with a record.
     pub steps: Vec<StepInfo>,
     /// How a record is made; `None` if operators make none.
     pub new: Option<StepInfo>,
 }
 
-/// Something that is done to a record, or with which one is made.
+/// A step that operators take with a record, or that creates one.
 #[derive(Clone, Debug)]
 pub struct StepInfo {
     /// Last segment of its path.
@@ -79,12 +80,12 @@ pub struct StepInfo {
     pub label: &'static str,
     /// Name of the operation.
     pub operation: &'static str,
-    /// What it takes besides the record.
+    /// The fields of its form.
     pub inputs: &'static [Input],
 }
 
 impl ResourceInfo {
-    /// Returns everything that can be done.
+    /// Returns all steps.
     pub fn all_steps(&self) -> impl Iterator<Item = &StepInfo> {
         self.steps.iter().chain(&self.new)
     }

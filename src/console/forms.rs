@@ -159,7 +159,7 @@ impl Refusal {
         Refusal { typed, problems, message, labels: Mutex::default() }
     }
 
-    /// Whether somebody has typed an ID among others, so that only the ID says which one is meant.
+    /// Whether the form had this ID within a longer text, such as a list. Then messages keep it, to say which one is meant.
     fn has_among_others(&self, id: &str) -> bool {
         self.typed.values.pairs().any(|(_, value)| value.len() > id.len() && value.contains(id))
     }
@@ -213,7 +213,7 @@ impl Inputs {
         self.refusal.as_ref().map(|refusal| &refusal.typed)
     }
 
-    /// Remembers that the page shows a field, and its label, by which problems name it.
+    /// Remembers the label of a field that the page shows. Problems name the field by this label.
     pub fn add_label(&self, name: &str, label: &str) {
         if let Some(mut labels) = self.refusal.as_ref().and_then(|refusal| refusal.labels.lock().ok()) {
             labels.push((name.to_owned(), label.to_owned()));

@@ -213,9 +213,11 @@ impl Notice {
             Notice::ReviewApproved => {
                 "You approved the listing. Its vendor was notified, and can publish it."
             }
-            Notice::ReviewSentBack => "You requested changes. The vendor was notified, and reads your note.",
+            Notice::ReviewSentBack => {
+                "You requested changes. The vendor was notified, and can read your note."
+            }
             Notice::ReviewRejected => {
-                "You rejected the listing. The vendor was notified, and reads your note."
+                "You rejected the listing. The vendor was notified, and can read your note."
             }
             Notice::ListingCertified => "The listing is certified now.",
             Notice::CertificationRevoked => "The listing is no longer certified.",

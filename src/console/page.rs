@@ -43,7 +43,7 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// The budget that a visit is charged to: that of the operation.
     const BUDGET: Budget = Budget::Other;
 
-    /// Names of the operations of the operators' APIs that it shows or carries out, first that of its form.
+    /// Names of the operations of the operators' APIs that it shows or carries out; that of its form is the first one.
     const OPERATIONS: &'static [&'static str] = &[];
 
     /// The access that it needs: the proof.

@@ -1,5 +1,5 @@
-//! Pages that ask before something is done: what is lost, a button that does it, and a link that leaves it as it is. Each is
-//! declared by [`Question`].
+//! Pages that ask for a confirmation: they say what is lost, and have a button to continue and a link back. Each is declared by
+//! [`Question`].
 
 use std::marker::PhantomData;
 
@@ -41,19 +41,19 @@ pub trait Question: Sized + Send + Sync + 'static {
     /// What the next page says.
     const NOTICE: Notice;
 
-    /// The access that it needs: the proof.
+    /// The proof of access that it needs.
     type Access: Policy + Clone + 'static;
 
-    /// What is known of the record.
+    /// The record, or what the question needs of it.
     type Subject: Send + 'static;
 
-    /// Reads what the question says.
+    /// Reads the data for the question.
     fn find(reader: &Reader, access: &Self::Access, id: Uuid) -> Result<Self::Subject>;
 
     /// Returns the question.
     fn ask(context: &Context, subject: &Self::Subject) -> Ask;
 
-    /// Does it.
+    /// Carries out the operation.
     fn perform(writer: &mut Writer, access: &Self::Access, id: Uuid) -> Result<()>;
 
     /// Returns the path of the next page.
@@ -64,9 +64,9 @@ pub trait Question: Sized + Send + Sync + 'static {
 pub struct Ask {
     /// Title and the pages above, without a body.
     pub page: Content,
-    /// What is lost, the class of the button, and its label; or why it cannot be done now.
+    /// What is lost, the class of the button, and its label; or why the operation is not possible now.
     pub what: std::result::Result<(Markup, &'static str, String), Markup>,
-    /// The page that one returns to otherwise: a label for where it cannot be done, and its path.
+    /// The page to return to: a label for the case that the operation is not possible, and the path.
     pub leave: (&'static str, String),
 }
 
@@ -113,7 +113,7 @@ impl<Q: Question> FormPage for QuestionPage<Q> {
     }
 }
 
-/// Declares pages that ask, each for a step that one table describes. `show` and `submit` of the module do the rest.
+/// Declares pages that ask for a confirmation, each for a step of a table. `show` and `submit` of the module do the rest.
 macro_rules! step_pages {
     ($access:ty: $($(#[$doc:meta])* $page:ident, $path:literal, $title:literal, $step:ident;)+) => {
         $(

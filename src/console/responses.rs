@@ -36,7 +36,7 @@ pub async fn respond(context: &Context, answer: Answer, current: Option<Navigati
 
 /// Returns the content of a page that everybody may see, in a frame without navigation.
 pub async fn respond_plain(context: &Context, content: &Content) -> Response {
-    // What cannot be read is left out: the page itself may say that nothing can be read.
+    // If the banners cannot be read, they are left out: the page itself may be the error that nothing can be read.
     let banners = Banners::read(context).await.unwrap_or_default();
     html(frame::plain_page(context, &banners, content), content.status)
 }

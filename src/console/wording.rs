@@ -1,5 +1,5 @@
-//! Texts of errors as people read them: with the labels of fields in place of names that programs use, with pages in place of
-//! requests, without IDs, and with amounts and times as pages write them.
+//! Converts messages of errors into texts for people: it replaces names of fields by labels and requests by pages, leaves out IDs,
+//! and writes amounts and times as pages do.
 
 use uuid::Uuid;
 
@@ -78,7 +78,7 @@ fn with_labels(message: &str, label: impl Fn(&str) -> Option<String>) -> String 
     text
 }
 
-/// What leads to an ID, and means nothing without it.
+/// Words before an ID, which are left out with it.
 const BEFORE_ID: [&str; 4] = [" with the ID", " with ID", " the ID", " ID"];
 
 /// Returns a text without IDs, which mean nothing to people: titles and links name records. Those that are kept remain.

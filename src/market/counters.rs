@@ -1,4 +1,4 @@
-//! What a market counts of its background work, and how busy its connections to the database are, for those who watch it.
+//! Counts of a market's background work, and the load of its connections to the database, for monitoring.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,7 +31,7 @@ const JOB_KINDS: usize = JobKind::ALL.len();
 /// Number of outcomes of jobs.
 const JOB_OUTCOMES: usize = JobOutcome::ALL.len();
 
-/// Outcomes of an attempt to send to a webhook that are no error: what was sent was accepted, or was not.
+/// Outcomes of an attempt to send to a webhook that got a response: accepted or rejected.
 const ANSWERED: [&str; 2] = ["accepted", "rejected"];
 
 /// Number of outcomes of attempts to send to a webhook.

@@ -107,8 +107,7 @@ impl Market {
     }
 }
 
-/// Deletes what is between the original and the people who use it: who has signed in there has not signed in here, and what its
-/// operators announce, and whether they maintain it, is nothing to its copy.
+/// Deletes the state that does not apply to a copy: the sessions of people, the announcement, and maintenance.
 fn forget_people(store: &Store) -> Result<()> {
     let is_known = |rows: &store::Reader| {
         Ok(store::sessions::exist(rows)?

@@ -112,8 +112,8 @@ impl App {
         self.watched(market, base_url, Some((address, worlds))).endpoint
     }
 
-    /// Returns the server of a market, with its worlds if it has some, and what watches it. The address is where the server
-    /// listens.
+    /// Returns the server of a market, with its worlds if it has some, and the monitor of the server. The address is where the
+    /// server listens.
     pub fn watched(
         &self,
         market: Market,
@@ -196,11 +196,11 @@ impl App {
     }
 }
 
-/// The server of a market, and what watches it.
+/// The server of a market, and its monitor.
 pub struct WatchedServer {
     /// The server.
     pub endpoint: BoxEndpoint<'static, Response>,
-    /// What watches it.
+    /// The monitor of the server.
     pub monitor: Arc<Monitor>,
 }
 

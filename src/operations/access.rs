@@ -264,7 +264,7 @@ impl Platform {
         self.vendor(found.ok_or_else(|| Error::not_found("listing"))?)
     }
 
-    /// Returns the proof to view a listing as its vendor sees how buyers see it, whatever became of the vendor.
+    /// Returns the proof to see one listing as buyers see it, in the vendor's preview. The state of the vendor does not matter.
     pub fn viewer_of_listing(self, rows: &store::Reader, listing: Uuid) -> Result<ListingViewer> {
         let found = store::teams::find_vendor_of_listing(rows, listing)?;
         let team = found.ok_or_else(|| Error::not_found("listing"))?;

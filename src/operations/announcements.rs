@@ -1,5 +1,4 @@
-//! What the market announces on all pages of the web app. What an operator has written is shown in place of the text in the
-//! settings.
+//! The announcement on all pages of the web app. A text that an operator has written replaces the text in the settings.
 
 use super::access::Platform;
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
     store,
 };
 
-/// What an operator has written.
+/// The announcement that an operator has written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnnouncement {
     /// The announcement.
@@ -42,7 +41,7 @@ pub fn current(context: &CheckContext) -> Result<Option<Announcement>> {
     Ok(stored.filter(|announcement| announcement.is_shown(context.now)).or_else(of_settings))
 }
 
-/// Returns what an operator has written, whether it is shown now or not.
+/// Returns the announcement that an operator has written, whether it is shown now or not.
 pub fn stored(context: &CheckContext, _: Platform) -> Result<Option<StoredAnnouncement>> {
     let found = store::announcements::find(context.rows)?;
     Ok(found.map(|(announcement, changed_at)| {
@@ -51,7 +50,7 @@ pub fn stored(context: &CheckContext, _: Platform) -> Result<Option<StoredAnnoun
     }))
 }
 
-/// Returns what is wrong with an announcement.
+/// Returns the problems of an announcement.
 pub fn find_problems(announcement: &Announcement, now: Timestamp) -> Problems {
     let Announcement { text, starts_at, ends_at, .. } = announcement;
     let mut problems = Problems::default();
@@ -75,7 +74,7 @@ pub fn set(writer: &mut Writer, _: Platform, mut announcement: Announcement) -> 
     store::announcements::set(writer.rows, &announcement, writer.now)
 }
 
-/// Deletes what an operator has written. Returns whether there was something.
+/// Deletes the announcement that an operator has written. Returns whether there was one.
 pub fn delete(writer: &mut Writer, _: Platform) -> Result<bool> {
     store::announcements::delete(writer.rows)
 }

@@ -1,6 +1,6 @@
-//! The health of a market: what its server, its machine, and its backups show, and which of it needs attention.
+//! The health of a market (index, jobs, disk, database, last backup), and what needs attention.
 //!
-//! What needs the database is read in one transaction. What the file system knows is taken from [`FileFacts`].
+//! Facts of the database are read in one transaction, facts of the file system as [`FileFacts`].
 
 use super::backups::LastBackup;
 use crate::{
@@ -10,16 +10,16 @@ use crate::{
     store,
 };
 
-/// Number of changes that the index may lack, as after a large import, before it needs attention.
+/// Number of changes that the index may lack before it needs attention. A large import exceeds it for a while.
 pub const MAX_INDEX_LAG: u64 = 10_000;
 
-/// Seconds for which a job may wait after its time before the queue needs attention.
+/// Seconds for which a due job may wait before the queue needs attention.
 pub const MAX_JOB_WAIT_SECONDS: i64 = 15 * 60;
 
 /// Bytes that should be free on the disk in addition to its reserve.
 pub const MIN_FREE_BYTES: u64 = 5_000_000_000;
 
-/// Size of the log of the database in bytes from which on it needs attention.
+/// Size in bytes of the database's log that needs attention.
 pub const MAX_LOG_BYTES: u64 = 500_000_000;
 
 /// Seconds after which a backup is old.
@@ -30,13 +30,13 @@ pub const MAX_BACKUP_AGE_SECONDS: i64 = 2 * 24 * 60 * 60;
 pub struct FileFacts {
     /// Number of bytes that are free on the disk.
     pub disk_free_bytes: u64,
-    /// Number of bytes of the disk that stay free for what frees space.
+    /// Number of bytes that writes leave free on the disk, for work that frees space.
     pub disk_reserve_bytes: u64,
-    /// Size of the log of the database in bytes: what is not yet checkpointed, and what the log keeps.
+    /// Size of the database's log file in bytes, also of the parts that were checkpointed.
     pub log_bytes: u64,
     /// The last backup; `None` if none is known.
     pub last_backup: Option<LastBackup>,
-    /// Whether it is a world, which shares its disk with others, and is never backed up.
+    /// Whether the market is a world, which shares its disk with others, and is never backed up.
     pub is_world: bool,
 }
 
@@ -65,11 +65,11 @@ pub struct Health {
     pub index_lag: u64,
     /// Whether the index is known to be damaged. A server rebuilds it.
     pub has_index_failed: bool,
-    /// Number of jobs that wait for their time, or for their turn.
+    /// Number of jobs that are not due yet, or wait for a slot.
     pub waiting_jobs: u64,
     /// Number of jobs in progress.
     pub running_jobs: u64,
-    /// Seconds since the time of the job that waits for its turn the longest; `None` if no job does.
+    /// Seconds for which the first due job has waited; `None` if no job is due.
     pub oldest_job_seconds: Option<i64>,
     /// Size of the database in bytes, without its log.
     pub database_bytes: u64,
@@ -84,7 +84,7 @@ pub enum Concern {
     IndexFailed,
     /// The index lacks many changes.
     IndexBehind,
-    /// A job waits for long.
+    /// A job has waited for a long time.
     JobsLate,
     /// Only the reserve of the disk is left, so nothing is accepted that needs space.
     DiskFull,
@@ -101,7 +101,7 @@ pub enum Concern {
 }
 
 impl Health {
-    /// Reads the health in few statements, whatever the size of the market. It tells nothing about teams and their records,
+    /// Reads the health in few statements, whatever the size of the market. It contains nothing about teams and their records,
     /// so it needs no proof of access.
     pub fn read(reader: &Reader, files: FileFacts) -> Result<Health> {
         let mut health = Health {

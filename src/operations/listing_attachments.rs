@@ -105,7 +105,7 @@ pub fn attach(
     Ok(AttachOutcome { attached: counts.attached, skipped })
 }
 
-/// Returns what [`attach`] would do with all assets that match a filter.
+/// Returns the result that [`attach`] would have for all assets that match a filter.
 pub fn preview(reader: &Reader, vendor: &Vendor, id: Uuid, mut filter: AssetFilter) -> Result<AttachOutcome> {
     let (rows, team) = (reader.rows, vendor.team_row_id());
     let listing = listings::find_own(rows, vendor, id)?;

@@ -1,6 +1,6 @@
-//! Maintenance: while it lasts, teams read and change nothing. Operators, due steps, jobs, and deliveries go on.
+//! Maintenance: while it lasts, teams can read everything but change nothing. Operators, due steps, jobs, and deliveries continue.
 //!
-//! An operator switches it on and off, which is stored, or the settings do. Requests that have begun before are completed.
+//! It is on if an operator has switched it on (a stored row), or by the settings. Requests that have begun before are completed.
 
 use super::access::{Authenticated, Platform};
 use crate::{
@@ -13,13 +13,13 @@ use crate::{
 /// Maintenance that lasts now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maintenance {
-    /// What teams read when they want to change something.
+    /// Message to teams that try to change something.
     pub text: String,
     /// When an operator has switched it on; `None` if only the settings do.
     pub started_at: Option<Timestamp>,
 }
 
-/// Returns the maintenance; `None` if teams can change things. What an operator has written is used in place of the text in the
+/// Returns the maintenance; `None` if teams can change things. A text that an operator has written replaces the text in the
 /// settings.
 pub fn current(context: &CheckContext) -> Result<Option<Maintenance>> {
     let settings = &context.settings.maintenance;

@@ -1,4 +1,4 @@
-//! What the metrics of a server say about its market: the queues of background work, and what is stored.
+//! Numbers of a market for the metrics: its health, the queues of background work, and the size of the stored data.
 
 use super::health::{FileFacts, Health};
 use crate::{
@@ -13,11 +13,11 @@ use crate::{
 pub struct Measurements {
     /// Its health.
     pub health: Health,
-    /// Number of jobs of each kind in each state that some have.
+    /// Numbers of jobs by kind and state, without those that are 0.
     pub jobs: Vec<JobKindCount>,
     /// Number of deliveries to webhooks that are pending.
     pub pending_deliveries: u64,
-    /// Time at which the first of them is, or was, due.
+    /// Time at which the first of them is due.
     pub first_delivery_at: Option<Timestamp>,
     /// Size in bytes of all uploads, stored and planned.
     pub upload_bytes: u64,

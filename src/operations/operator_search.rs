@@ -1,7 +1,7 @@
-//! The search of operators: records of all teams by what identifies or names them, each by an index.
+//! The search of operators for records of all teams. Each part of it reads an index.
 //!
-//! What is found: a record by its ID or the beginning of its ID, by its number, by the beginning of its name, a listing of the
-//! catalog also by words of its texts, and what a request has done by the ID of the request.
+//! A record is found by its ID or the beginning of its ID, by its number, or by the beginning of its name; a listing of the catalog
+//! also by words of its texts. The ID of a request finds the audit entries and events that the request made.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -22,10 +22,10 @@ use crate::{
 
 pub use crate::store::operator_search::Found;
 
-/// Maximum length of a search text in characters. No name is longer that somebody would type.
+/// Maximum length of a search text in characters.
 pub const MAX_LENGTH: usize = 200;
 
-/// Number of hexadecimal digits from which on a text can be the beginning of an ID.
+/// Minimum number of hexadecimal digits in the beginning of an ID.
 pub const MIN_ID_DIGITS: usize = 8;
 
 /// The number of digits of an ID.
@@ -69,7 +69,7 @@ impl Query {
 
     /// Returns the first and the last ID that begin with the text; `None` if it is not the beginning of an ID.
     fn ids(&self) -> Option<(Uuid, Uuid)> {
-        // A number that is longer than any is not read any further.
+        // Longer numbers are no numbers of records.
         let digits: String = self.0.chars().filter(|c| *c != '-').take(ID_DIGITS + 1).collect();
         let is_start = (MIN_ID_DIGITS..=ID_DIGITS).contains(&digits.len())
             && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -81,7 +81,7 @@ impl Query {
         if is_start { bound("0").zip(bound("f")) } else { None }
     }
 
-    /// Returns the number that the text is.
+    /// Parses the text as a number.
     fn number(&self) -> Option<i64> {
         let is_number = self.0.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| self.0.parse().ok()).flatten()
@@ -92,8 +92,8 @@ impl Query {
     }
 }
 
-/// Returns what is found: of each kind, at most `limit` records, in the order in which they answer the search best. At most six
-/// statements, each of which reads ranges of indexes.
+/// Returns the found records: of each kind, at most `limit`, with the best matches first. At most six statements, each of which
+/// reads ranges of indexes.
 pub fn find(reader: &Reader, _: Platform, query: &Query, limit: u32) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     let ids = query.ids();
@@ -115,7 +115,7 @@ pub fn find(reader: &Reader, _: Platform, query: &Query, limit: u32) -> Result<V
     Ok(without_repetitions(found, limit))
 }
 
-/// Returns the record that is meant without doubt: the only one that was found, or the only one with this ID, number, or name.
+/// Returns the record if the match is unambiguous: the only one that was found, or the only one with exactly this ID, number, or name.
 pub fn meant<'f>(query: &Query, found: &'f [Found]) -> Option<&'f Found> {
     if let [only] = found {
         return Some(only);
@@ -126,8 +126,8 @@ pub fn meant<'f>(query: &Query, found: &'f [Found]) -> Option<&'f Found> {
     exact.next().filter(|_| exact.next().is_none())
 }
 
-/// Returns listings of the catalog that have the words. Without the index, none are found so: operators search for other things
-/// then, too.
+/// Returns listings of the catalog that have the words. Returns none if the index cannot be searched, since the other parts of the
+/// search work without it.
 fn listings_with_words(reader: &Reader, query: &Query, limit: u32) -> Result<Vec<Found>> {
     if marketplace_index::is_blank(query.text()) {
         return Ok(Vec::new());
@@ -153,7 +153,7 @@ fn listings_with_words(reader: &Reader, query: &Query, limit: u32) -> Result<Vec
     }
 }
 
-/// Leaves out what was found before, and of each kind what is more than the limit.
+/// Removes duplicates, and of each kind the records above the limit.
 fn without_repetitions(found: Vec<Found>, limit: u32) -> Vec<Found> {
     let (mut seen, mut counts) = (HashSet::new(), BTreeMap::<String, u32>::new());
     let is_new = |found: &Found| seen.insert((found.kind.clone(), found.key.clone()));

@@ -1,4 +1,4 @@
-//! What operators start with: what waits for them, and what happened in the last days. The health of the market is in
+//! The start page of operators: what waits for them, and the activity of the last days. The health of the market is in
 //! [`health`](super::health).
 
 use super::access::Platform;
@@ -6,10 +6,10 @@ use crate::{domain::time::Timestamp, error::Result, market::Reader, store};
 
 pub use crate::store::operator_start::{Activity, AllWaiting, Waiting};
 
-/// Numbers of the days for which it is said what happened, each up to the present one.
+/// Numbers of days of which the activity is shown. Each ends today.
 pub const DAYS: [u16; 3] = [1, 7, 30];
 
-/// What operators start with.
+/// The content of the start page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overview {
     /// What waits.
@@ -18,7 +18,7 @@ pub struct Overview {
     pub activity: [Activity; 3],
 }
 
-/// Returns what operators start with. Four statements, whatever the size of the market.
+/// Reads the content of the start page. Four statements, whatever the size of the market.
 pub fn find(reader: &Reader, _: Platform) -> Result<Overview> {
     let mut activity = [Activity::default(); 3];
     for (found, days) in activity.iter_mut().zip(DAYS) {

@@ -74,7 +74,7 @@ pub(super) fn check_withdrawal(writer: &Writer, vendor: &Vendor) -> Result<()> {
             "The market does not know how to pay your team. State that in the settings first.".to_owned()
         }
         PayoutState { waits_until: Some(until), .. } => format!(
-            "How your team is paid was changed a short time ago. For safety, withdrawals can be requested again from {} on.",
+            "Your team's payout details were changed recently. For safety, withdrawals can be requested again from {} on.",
             written::moment_text(until)
         ),
         _ => return Ok(()),

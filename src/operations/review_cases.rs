@@ -1,4 +1,4 @@
-//! What a reviewer decides on: a listing with the rounds of its review, its quality run, and what its vendor did before.
+//! A listing as a reviewer sees it: with the rounds of its review, its quality run, and the record of its vendor.
 
 use uuid::Uuid;
 
@@ -26,13 +26,13 @@ use crate::{
 pub struct Case {
     /// The listing.
     pub listing: ListingRow,
-    /// What it has now. A decision states it.
+    /// Its revision, which a decision states.
     pub revision: Revision,
     /// Rounds of its review, newest first.
     pub rounds: Vec<Review>,
     /// Who decided on them.
     pub deciders: Vec<Decider>,
-    /// What its vendor has had reviewed, and what it has sold.
+    /// The earlier reviews and sales of its vendor.
     pub vendor: VendorHistory,
     /// The latest quality run, if there was any.
     pub run: Option<CheckedRun>,
@@ -48,7 +48,7 @@ impl Case {
         self.rounds.first().filter(|round| round.decision.is_none())
     }
 
-    /// Whether the listing has something else than what was submitted, such as other data of an asset.
+    /// Whether the listing has changed since it was submitted, such as the data of an asset.
     pub fn has_changed_since_submission(&self) -> bool {
         self.open_round().is_some_and(|round| round.sha256 != self.revision.sha256)
     }

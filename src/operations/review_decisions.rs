@@ -1,6 +1,6 @@
-//! Decisions on listings in review, each made on a revision: what the reviewer has seen.
+//! Decisions on listings in review. Each decision states the revision that the reviewer has seen.
 //!
-//! Two reviewers can look at one listing. Whoever decides first decides; the other one is refused, and reads who it was.
+//! Two reviewers can open the same listing. The first decision counts; the second one is refused, with the name of the first reviewer.
 
 use std::fmt::{self, Display};
 
@@ -20,7 +20,7 @@ use crate::{
 /// Maximum number of decisions that are looked for in the audit.
 pub(super) const MAX_DECIDERS: u32 = 100;
 
-/// What a listing has in a round of its review. Another revision is another round, or other texts, terms, assets, or data.
+/// The state of a listing in a round of its review. It changes with the round, the texts, the terms, the assets, and their data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// Number of the round; 0 if none is stored.
@@ -83,8 +83,8 @@ impl Decision {
     }
 }
 
-/// Carries out a decision on the revision that a reviewer has seen. Fails with a conflict if somebody else has decided already, or
-/// if the listing has another revision now. Returns the ID of the vendor.
+/// Carries out a decision on the revision that a reviewer has seen. Fails with a conflict if somebody else has already decided, or
+/// if the listing has changed since. Returns the ID of the vendor.
 pub fn decide(
     writer: &mut Writer,
     platform: Platform,

@@ -1,4 +1,4 @@
-//! The queue of listings in review, for the platform: who waits longest comes first.
+//! The queue of listings in review, for the platform. The listing that has waited longest comes first.
 
 use uuid::Uuid;
 

@@ -81,7 +81,7 @@ pub struct Business {
 }
 
 impl Business {
-    /// Whether the market does not know how to pay the vendor, which has earnings, or offers something.
+    /// Whether the vendor has earnings or live listings, but has not stated how it is paid.
     pub const fn lacks_payout_setup(&self) -> bool {
         let Standing { balances, listed, has_payout_setup, .. } = self.standing;
         !has_payout_setup && (balances.available.0 > 0 || balances.pending.0 > 0 || listed > 0)

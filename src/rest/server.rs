@@ -93,7 +93,7 @@ impl ServerBuilder {
         self.limits.clone()
     }
 
-    /// Returns what watches the server.
+    /// Returns the monitor of the server.
     pub fn monitor(&self) -> Arc<Monitor> {
         Arc::new(Monitor::new(Arc::clone(&self.served), self.limits()))
     }

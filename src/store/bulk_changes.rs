@@ -158,7 +158,7 @@ impl ChosenAssets {
     }
 }
 
-/// A field that a change edits, with its new value if all assets get the same.
+/// The field that a change edits, with its new value if it is the same for all assets.
 #[derive(Clone, Copy, Debug)]
 pub enum EditedField<'v> {
     /// The domain tags.
@@ -169,8 +169,8 @@ pub enum EditedField<'v> {
     Price(Option<i64>),
 }
 
-/// Returns an asset of each set of chosen assets that are alike in what an edit of a field depends on, with the number of assets in
-/// the set.
+/// Groups the chosen assets by the columns that an edit of a field depends on. Returns one asset of each group, with the number of
+/// assets in it.
 pub fn count_alike(
     reader: &Reader,
     chosen: &ChosenAssets,

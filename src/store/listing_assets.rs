@@ -197,8 +197,8 @@ fn read_reason(row: &rusqlite::Row) -> rusqlite::Result<Option<AttachSkip>> {
     })
 }
 
-/// Returns how many of the assets that match a query could be attached to a listing, and the others in order of creation, each with
-/// the reason.
+/// Returns how many of the assets that match a query could be attached to a listing, and the other assets in order of creation, each
+/// with the reason.
 pub fn preview(
     reader: &Reader,
     query: &Query,

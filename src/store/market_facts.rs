@@ -88,7 +88,7 @@ pub struct JobKindCount {
     pub counted: JobCount,
 }
 
-/// Returns the number of jobs of each kind in each state that some have.
+/// Returns the numbers of jobs by kind and state, without those that are 0.
 pub fn count_jobs_by_kind(reader: &Reader) -> Result<Vec<JobKindCount>> {
     const SQL: &str =
         "SELECT iif(leased_until IS NULL, 'waiting', 'running') AS state, count(*), min(run_after), kind

@@ -1,5 +1,5 @@
-//! What operators search for: records of all teams by their IDs, by the beginnings of their names, by their numbers, and by
-//! the request that made them. Each part of a statement reads a range of an index, and no more rows than its limit.
+//! The statements of the operators' search: records of all teams by ID, by the beginning of the name, by number, and by the request
+//! that made them. Each part of a statement reads a range of an index, and no more rows than its limit.
 
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
@@ -23,8 +23,7 @@ pub struct Found {
     pub team: Option<String>,
 }
 
-/// Records whose IDs are within two bounds, `?1` and `?2`. Those that have no page of their own lead to the record that they
-/// are a part of.
+/// Records whose IDs are within two bounds, `?1` and `?2`. A record without a page is replaced by the record that it belongs to.
 const BY_ID: &[&str] = &[
     "SELECT 'team', uuid, name, NULL FROM teams WHERE uuid BETWEEN ?1 AND ?2 LIMIT ?3",
     "SELECT iif(k.kind = 'team', 'key', 'operator_key'), k.uuid, k.name, t.name
@@ -82,8 +81,8 @@ const BY_ID: &[&str] = &[
      LEFT JOIN teams t ON t.id = w.team WHERE d.uuid BETWEEN ?1 AND ?2 AND w.deleted_at IS NULL LIMIT ?3",
 ];
 
-/// Records whose names begin with a text: `?1` by the key of names, and `?2` as it was typed, in which letters of ASCII may be
-/// large or small.
+/// Records whose names begin with a text: `?1` is the text as a key of names, `?2` the text as typed. The case of ASCII letters does
+/// not matter.
 const BY_NAME: &[&str] = &[
     "SELECT 'team', uuid, name, NULL FROM teams
      WHERE name_key >= ?1 AND name_key < ?1 || char(1114111) ORDER BY name_key LIMIT ?3",

@@ -1,5 +1,5 @@
-//! What waits for operators, and what happened in the last days. Each statement reads ranges of indexes: what waits, or what is
-//! not older than the days.
+//! What waits for operators, and the activity of the last days. Each statement reads only the rows that wait, or that are of these
+//! days, by ranges of indexes.
 
 use super::{Reader, review_queue, row, webhooks::IS_FAILING};
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
     error::Result,
 };
 
-/// How many records wait, and since when the first one does.
+/// How many records wait, and since when the first one waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// Number of records.
     pub count: u64,
-    /// The earliest time since when one waits; `None` if none does.
+    /// The time since when the first one waits; `None` if none waits.
     pub oldest: Option<Timestamp>,
 }
 
@@ -68,7 +68,7 @@ pub struct Activity {
     pub sales: u64,
     /// What their buyers paid.
     pub volume: Cents,
-    /// What the platform got of it.
+    /// The platform's fees from them.
     pub fees: Cents,
     /// Number of teams that were created.
     pub teams: u64,

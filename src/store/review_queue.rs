@@ -1,4 +1,4 @@
-//! The queue of listings in review, and what a vendor has had reviewed and sold. The rounds of a review are in `reviews`.
+//! The queue of listings in review, and the earlier reviews and sales of a vendor. The rounds of a review are in `reviews`.
 
 use uuid::Uuid;
 
@@ -86,7 +86,7 @@ fn queue() -> String {
     )
 }
 
-/// Returns a page of the queue: who waits longest comes first.
+/// Returns a page of the queue. The listing that has waited longest comes first.
 pub fn list_page(
     reader: &Reader,
     filter: QueueFilter,
@@ -104,7 +104,7 @@ pub fn list_page(
     if is_backward {
         rows.reverse();
     }
-    // The page that one comes from is on the other side.
+    // The previous page lies on the other side of the position.
     let (has_next, has_previous) =
         if is_backward { (true, has_more) } else { (has_more, request.start != Start::Newest) };
     let at = |row: Option<&WaitingListing>, start: fn(i64) -> Start| row.map(|row| start(row.row_id.0));
@@ -116,7 +116,7 @@ pub fn list_page(
     })
 }
 
-/// Returns the first listings of the queue after a position, or the last ones before it, which is then their order.
+/// Returns the listings of the queue after a position in their order, or those before it in reverse order.
 pub fn list_from(
     reader: &Reader,
     filter: QueueFilter,
@@ -175,7 +175,7 @@ pub fn count(reader: &Reader, filter: QueueFilter, position: Option<Position>) -
     })
 }
 
-/// What a vendor has had reviewed, and what it has sold.
+/// The earlier reviews and sales of a vendor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VendorHistory {
     /// ID of the vendor.
@@ -200,7 +200,7 @@ pub struct VendorHistory {
     pub refunds: u64,
 }
 
-/// Returns what a vendor has had reviewed, and what it has sold.
+/// Returns the earlier reviews and sales of a vendor.
 pub fn find_vendor(reader: &Reader, team: TeamRowId) -> Result<VendorHistory> {
     const SQL: &str = "WITH decided AS (
              SELECT h.event, count(*) AS times

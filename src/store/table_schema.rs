@@ -29,8 +29,8 @@ pub(super) enum ColumnKind {
     Blob,
 }
 
-/// Returns all tables with rows of the market, by name: not those of SQLite, and not the sessions of people and what the operator
-/// tells them, which stay on this machine.
+/// Returns the names of all tables with rows of the market. Leaves out those of SQLite, and those that stay on this machine: the
+/// sessions of people, the announcement, and maintenance.
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     const SQL: &str = r"SELECT name, wr FROM pragma_table_list
          WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'

@@ -276,7 +276,7 @@ pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Ret
     })
 }
 
-/// Where a vendor is now.
+/// Balances and numbers of a vendor.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     /// The balances of its wallet.
@@ -291,7 +291,7 @@ pub struct Standing {
     pub has_payout_setup: bool,
 }
 
-/// Returns where a vendor is now.
+/// Returns the balances and numbers of a vendor.
 pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
     const SQL: &str = "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
              (SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND stage = ?2) AS incomplete,

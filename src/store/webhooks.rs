@@ -54,8 +54,8 @@ impl Webhook {
     }
 }
 
-/// The condition that a webhook `w` fails: it was disabled since it does not accept events, or it is enabled, and an event that it
-/// has not accepted is going to be sent again.
+/// The condition that a webhook `w` is failing: it was disabled because it did not accept events, or it is enabled, and a rejected
+/// event will be sent again.
 pub(super) const IS_FAILING: &str =
     "(w.disabled_reason IN ('gone', 'failing') OR w.disabled_at IS NULL AND EXISTS (
          SELECT 1 FROM webhook_deliveries d

@@ -11,7 +11,7 @@ use crate::{
     web::{limits::Budget, request_counts::CountedOperation},
 };
 
-/// The name, as of an API, of the operations that several APIs have.
+/// The name, in place of an API, for the operations that several APIs have.
 const SHARED: &str = "catalog";
 
 /// The extension of an operation that names its error codes, by status.

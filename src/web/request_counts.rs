@@ -1,7 +1,7 @@
 //! Counts of requests: by operation and class of status, their times by API, and what they waited for.
 //!
-//! Counting costs one lookup and some additions per request. What is counted by is known in advance, so no request adds
-//! anything: an operation of the documents, or one of a few other kinds, and never a path, a team, or a world.
+//! Counting costs one lookup and some additions per request. The labels are known in advance, so no request adds one: an operation
+//! of the documents, or one of a few other kinds, and never a path, a team, or a world.
 
 use std::{
     collections::HashMap,
@@ -51,7 +51,7 @@ const STATUS_CLASSES: usize = 5;
 /// The names of the classes.
 const CLASS_NAMES: [&str; STATUS_CLASSES] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// Upper bounds in seconds of the times that are counted together.
+/// Upper bounds of the histogram in seconds.
 pub const BOUNDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// The status of a request that exceeds a budget.
@@ -315,7 +315,7 @@ fn find_other(route: &str, method: &Method) -> Other {
     }
 }
 
-/// Whether a request only reads. Agents send their questions by POST.
+/// Whether a request only reads. Agents send their calls by POST.
 fn is_read(ended: &EndedRequest) -> bool {
     let is_of_agent = || ended.route.is_some_and(|route| route.starts_with("/v2/mcp"));
     [Method::GET, Method::HEAD, Method::OPTIONS].contains(ended.method) || is_of_agent()

@@ -40,8 +40,7 @@ pub struct Structure {
     pub max_depth: u32,
     /// Nodes of the first level.
     pub roots: Vec<Node>,
-    /// Sizes of the files in bytes, in the order of the tree: what is in a directory precedes what follows the directory. Empty
-    /// if they are not known.
+    /// Sizes of the files in bytes, in the order of the tree (depth first). Empty if they are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
 }
@@ -71,7 +70,7 @@ impl Structure {
         walk(&self.roots, &mut String::new(), 1, &mut sizes, visit);
     }
 
-    /// Whether what is in a directory at this depth may have been left out.
+    /// Whether the content of directories at this depth may have been left out.
     pub(super) const fn is_cut(&self, node: &Node, depth: u32) -> bool {
         matches!(node.kind, NodeKind::Directory) && node.children.is_empty() && depth >= self.max_depth
     }
@@ -157,7 +156,7 @@ impl Tree {
             if file.is_some() {
                 return;
             }
-            // What is a file and a directory is a directory.
+            // A path that is both a file and a directory counts as a directory.
             if let Child::File(_) = child {
                 *child = Child::Directory(Level::default());
             }

@@ -5,9 +5,9 @@ use crate::{string_enum::string_enum, time::Timestamp};
 string_enum! {
     /// How an announcement is shown.
     AnnouncementLevel {
-        /// Worth knowing.
+        /// For information only.
         Information = "information",
-        /// Somebody has to do something, or something does not work.
+        /// Requires an action, or is about something that does not work.
         Warning = "warning",
     }
 }

@@ -78,7 +78,7 @@ pub enum BulkAction {
 }
 
 impl BulkActionKind {
-    /// Whether it edits a field of assets, so that what it changes is known before.
+    /// Whether it edits a field of assets. Its result is known in advance.
     pub const fn edits_field(self) -> bool {
         matches!(self, BulkActionKind::Tag | BulkActionKind::Describe | BulkActionKind::Price)
     }

@@ -14,7 +14,7 @@ const MAX_DAYS: i64 = 31;
 /// Maximum number of days that are shown week by week.
 const MAX_DAYS_OF_WEEKS: i64 = 92;
 
-/// Maximum number of steps between which those without records are shown, too.
+/// Maximum number of steps of a range that also shows steps without records.
 const MAX_STEPS: usize = 400;
 
 string_enum! {
@@ -76,7 +76,7 @@ impl Month {
         (self.0.rem_euclid(12) + 1) as u8
     }
 
-    /// Returns its first moment. That of a month after the year 9999 is the end of all times.
+    /// Returns its first moment; the largest timestamp for a month after the year 9999.
     pub fn start(self) -> Timestamp {
         Timestamp::parse(&format!("{self}-01T00:00:00Z")).unwrap_or(Timestamp(i64::MAX))
     }
@@ -94,7 +94,7 @@ impl Step {
         match self {
             Step::Day => at.day().to_string(),
             Step::Week => {
-                // The first day of all days was a Thursday.
+                // 1 January 1970 was a Thursday.
                 let weekday = (at.0.div_euclid(DAY_MICROS) + 3).rem_euclid(7);
                 at.plus_days(-weekday).day().to_string()
             }
@@ -161,8 +161,8 @@ impl Range {
         Range::new(Period { since: from.map(Month::start), end }, now)
     }
 
-    /// Returns the names of all steps of the range, given the first and the last one that have records. Steps before the first
-    /// record are left out if the range has no start, and those in the future without records. `None` if there are too many steps.
+    /// Returns the names of all steps of the range, given the first and the last step with records. Leaves out steps before the
+    /// first record if the range has no start, and future steps without records. Returns `None` if there are too many steps.
     pub fn steps(&self, first: &str, last: &str) -> Option<Vec<String>> {
         let begin = self.period.since.map_or_else(|| first.to_owned(), |since| self.step.name_of(since));
         let end = self.period.end.map_or(self.now, |end| end.plus_micros(-1).min(self.now));

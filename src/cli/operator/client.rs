@@ -137,7 +137,7 @@ impl Client {
         self.request("PATCH", path, Some(body))
     }
 
-    /// Replaces what there is one of, and returns it.
+    /// Replaces the only record at a path, and returns it.
     pub fn put(&self, path: &str, body: &Value) -> Result<Value, CommandError> {
         self.request("PUT", path, Some(body))
     }

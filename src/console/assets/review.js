@@ -23,12 +23,12 @@
   }
   document.addEventListener("keydown", follow);
 
-  // Esc leaves the note: the next step is the button that sends it.
+  // Esc moves from the note to the button that sends it.
   if (note) note.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && button("request_changes")) button("request_changes").focus();
   });
 
-  // A template that is chosen goes into the note, where it can be changed.
+  // Inserts a chosen template into the note, where it can be changed.
   const template = review && review.querySelector("select[name=template]");
   if (template) template.addEventListener("change", () => {
     const text = template.selectedOptions[0].dataset.text;
@@ -40,7 +40,7 @@
 
   for (const hint of document.querySelectorAll("[data-keys][hidden]")) hint.hidden = false;
 
-  // After a refusal, one continues where something has to be corrected.
+  // After a refusal, the focus is on the field that has to be corrected.
   const wrong = document.querySelector("[aria-invalid=true]");
   if (wrong) wrong.focus();
 }

@@ -64,7 +64,7 @@ fn parts(guide: &str) -> (&str, Vec<Section<'_>>) {
     (introduction, sections)
 }
 
-/// Renders a part of the guide. Screenshots show what is on the other pages.
+/// Renders a part of the guide without its screenshots: readers are in the web app already.
 fn document(text: &str) -> Markup {
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("![")).collect();
     markdown::render_document(&lines.join("\n"))

@@ -130,7 +130,7 @@ impl<'f> Field<'f> {
     }
 }
 
-/// Returns the mark of what needs a value; nothing for what does not.
+/// Returns the mark of a required field; nothing for other fields.
 pub fn required_mark(is_required: bool) -> Markup {
     html! { @if is_required { " " span.note { "required" } } }
 }
@@ -204,8 +204,7 @@ pub struct Choice {
     pub amount: Option<String>,
 }
 
-/// Returns choices of which one is chosen, all visible. The first one has the ID that problems link. If none is chosen at first,
-/// one must be.
+/// Returns radio buttons. The first one has the ID that problems link. If none is chosen at first, one must be chosen.
 pub fn choices(inputs: &Inputs, name: &str, legend: &str, choices: &[Choice], chosen: &str) -> Markup {
     inputs.add_label(name, legend);
     let problem = inputs.problem(name);

@@ -1,4 +1,4 @@
-//! What the sample of a listing has, in words, before anybody buys it.
+//! Describes the content of a sample in words, before anybody buys it.
 
 use maud::{Markup, html};
 
@@ -26,9 +26,7 @@ pub fn part_text(part: &SampledPart) -> String {
         SampledPart::Tasks { tasks, all } => {
             format!("{} of {}", text::grouped(*tasks), text::counted(*all, "task", "tasks"))
         }
-        SampledPart::Unknown => {
-            "not counted: the market does not know the files of its data, or not yet".to_owned()
-        }
+        SampledPart::Unknown => "not counted: the files of its data are not known (yet)".to_owned(),
         SampledPart::Description => "its description only, since it has no data".to_owned(),
     }
 }
@@ -111,7 +109,7 @@ impl Sums {
     }
 }
 
-/// Says what a sample has in all, and warns if it hands over everything that an asset has.
+/// Says what a sample has in total, and warns if it has everything of an asset.
 pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
     if contents.is_empty() {
         return html! {};
@@ -119,7 +117,7 @@ pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
     let whole: Vec<&SampleContent> = contents.iter().filter(|content| content.part.is_whole()).collect();
     html! {
         p {
-            @if is_offered { "Who buys the sample gets " } @else { "With a sample price, who buys the sample gets " }
+            @if is_offered { "Buyers of the sample get " } @else { "With a sample price, buyers of the sample get " }
             b { (Sums::of(contents).text()) } ", of "
             (text::counted(contents.len() as u64, "asset", "assets")) "."
         }
@@ -132,7 +130,7 @@ pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
                     bdi.long { (title(content)) } " (" (part_text(&content.part)) ")"
                 }
                 @if whole.len() > MAX_NAMED { "; and " (whole.len() - MAX_NAMED) " more" }
-                ". Choose its files and folders, or tasks, if a sample should have less."
+                ". Choose its files and folders, or tasks, if the sample should have less."
             }))
         }
     }

@@ -101,7 +101,7 @@ pub fn typed<'f>(fields: &'f Fields, name: &str) -> &'f str {
     fields.get(name).unwrap_or_default()
 }
 
-/// Returns the words in a field, which have commas between them.
+/// Returns the words in a field, which are separated by commas.
 pub fn words(fields: &Fields, name: &str) -> Vec<String> {
     let words = typed(fields, name).split(',').map(str::trim);
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Texts that are made of others at compile time, so that a resource states only its path.
+//! Joins texts at compile time. So a resource states only its path, and other paths are derived from it.
 
 /// Number of bytes that a text can have.
 const MAX_BYTES: usize = 96;
@@ -16,7 +16,7 @@ impl Joined {
         Joined { bytes: [0; MAX_BYTES], length: 0 }.with(first).with(second)
     }
 
-    /// Makes a word of a name: spaces become underscores.
+    /// Converts a name to a word: spaces become underscores.
     pub const fn word(name: &str) -> Joined {
         let mut joined = Joined::new(name, "");
         let mut index = 0;

@@ -50,7 +50,7 @@ pub trait Resource: Sized + Send + Sync + 'static {
     const API: &'static str =
         const { &Joined::new("/operator/v1", joined::below(Self::LIST, "/operator")) }.as_str();
 
-    /// Path of the operator API that lists the same records. A filter without which it lists none is a parameter of the path.
+    /// Path of the operator API that lists the same records. A required filter is a parameter of the path.
     const LIST_API: &'static str = Self::API;
 
     /// Whether the operator API has each of these records, too.
@@ -197,7 +197,7 @@ pub struct Step {
     pub is_final: bool,
     /// Name of the operation, for the audit.
     pub operation: &'static str,
-    /// Kind of the record of another resource that it makes, and whose path it returns, for the audit; empty if it makes none.
+    /// Kind, as in the audit, of the record of another resource that it creates and whose path it returns; empty if it creates none.
     pub makes: &'static str,
     /// Does it. A new record is returned as the path to go to; otherwise the page of the record is shown.
     pub perform: Perform<Option<String>>,

@@ -75,10 +75,10 @@ pub struct Preparation {
     pub first: Vec<Asset>,
 }
 
-/// Number of assets that are shown before a field of theirs is changed.
+/// Number of assets that are shown before a field is changed.
 const MAX_FIRST: usize = 10;
 
-/// Returns the number of assets that are chosen, and what an action needs. Five statements at most.
+/// Returns the number of chosen assets, and the data that an action needs. Five statements at most.
 pub fn prepare(
     reader: &Reader,
     vendor: &Vendor,
@@ -116,7 +116,7 @@ pub fn prepare(
     })
 }
 
-/// Returns the chosen assets as statements take them.
+/// Returns the chosen assets as parameters of statements.
 fn resolve(rows: &store::Reader, team: TeamRowId, chosen: &Chosen) -> Result<ChosenAssets> {
     Ok(match chosen {
         Chosen::Ids(ids) => ChosenAssets::Ids(team, distinct(ids)),

@@ -29,7 +29,7 @@ use crate::{
     web::{enum_value::EnumValue, problem::ApiError},
 };
 
-/// What operators announce on all pages of the web app.
+/// The announcement of operators on all pages of the web app.
 #[derive(Debug, Default, Object, Serialize)]
 #[oai(rename = "Announcement")]
 pub struct AnnouncementOut {
@@ -38,9 +38,9 @@ pub struct AnnouncementOut {
     pub text: Option<String>,
     /// How it is shown; null if nothing is announced.
     pub level: Option<EnumValue<AnnouncementLevel>>,
-    /// When it begins to be shown; null if at once.
+    /// Time from which on it is shown; null if at once.
     pub starts_at: Option<UtcTime>,
-    /// When it is no longer shown; null if it is shown until it is deleted.
+    /// Time until which it is shown; null if it is shown until it is deleted.
     pub ends_at: Option<UtcTime>,
     /// Time of the last change; null if nothing is announced.
     pub changed_at: Option<UtcTime>,
@@ -67,9 +67,9 @@ pub struct AnnouncementIn {
     text: MaybeInvalid<AnnouncementText>,
     /// How it is shown; `information` if absent.
     level: Option<EnumValue<AnnouncementLevel>>,
-    /// When it begins to be shown; at once if absent.
+    /// Time from which on it is shown; at once if absent.
     starts_at: Option<RequestTime>,
-    /// When it is no longer shown; if absent, it is shown until it is deleted.
+    /// Time until which it is shown; if absent, it is shown until it is deleted.
     ends_at: Option<RequestTime>,
 }
 
@@ -77,7 +77,7 @@ pub struct AnnouncementIn {
 impl AnnouncementsApi {
     /// Get the announcement
     ///
-    /// Returns what operators announce on all pages of the web app, also before and after it is shown.
+    /// Returns the announcement of operators on all pages of the web app, also before and after it is shown.
     #[get("/announcement", routes::read(Contract::new(Target::None)))]
     async fn get_announcement(call: Call<Operator>) -> JsonResult<AnnouncementOut> {
         let platform = call.access.platform();
@@ -89,7 +89,7 @@ impl AnnouncementsApi {
 
     /// Announce something
     ///
-    /// Announces something on all pages of the web app, also those for signing in, in place of what was announced before.
+    /// Shows a text on all pages of the web app, also those for signing in. Replaces the earlier announcement.
     #[put("/announcement", routes::create(Actor::Platform, &[]))]
     async fn set_announcement(
         call: Call<ActingOperator>,
@@ -114,7 +114,7 @@ impl AnnouncementsApi {
 
     /// Delete the announcement
     ///
-    /// Deletes what operators announce. Has no effect if there is nothing.
+    /// Deletes the announcement of operators. Has no effect if there is none.
     #[delete("/announcement", routes::create(Actor::Platform, &[]))]
     async fn delete_announcement(call: Call<ActingOperator>) -> std::result::Result<NoContent, ApiError> {
         changes::delete(call, |writer, platform| {

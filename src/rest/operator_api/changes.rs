@@ -195,7 +195,7 @@ pub async fn patch<T: Resource, B: Send + 'static>(
     Json::write_body(&call.served, requester, source, check, change).await
 }
 
-/// Replaces what there is only one of. `work` returns the response.
+/// Replaces a record of which there is only one. `work` returns the response.
 pub async fn put<T: Subject, B: Send + 'static>(
     call: Call<ActingOperator>,
     body: Body<B>,

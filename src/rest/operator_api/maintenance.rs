@@ -30,9 +30,9 @@ use crate::{
 #[derive(Debug, Object, Serialize)]
 #[oai(rename = "Maintenance")]
 pub struct MaintenanceOut {
-    /// Whether teams can change nothing now. Their changes are refused with 503 `at_capacity` and `details.reason` `maintenance`.
+    /// Whether the market is in maintenance. Changes by teams are refused with 503 `at_capacity` and `details.reason` `maintenance`.
     pub enabled: bool,
-    /// What teams are told: the message of the error, and above each page of the web app; null if not enabled.
+    /// Message to teams, in the error and above each page of the web app; null if not enabled.
     pub text: Option<String>,
     /// When an operator has switched it on; null if not enabled, or only by the setting `maintenance.enabled`.
     pub started_at: Option<UtcTime>,
@@ -53,7 +53,7 @@ impl Subject for MaintenanceOut {
 /// Maintenance to begin.
 #[derive(Debug, Object)]
 pub struct MaintenanceIn {
-    /// What teams are told, in which `[label](address)` is a link on pages; the setting `maintenance.text` if absent.
+    /// Message to teams, in which `[label](address)` is a link on pages; the setting `maintenance.text` if absent.
     text: Omittable<AnnouncementText>,
 }
 
@@ -61,7 +61,7 @@ pub struct MaintenanceIn {
 impl MaintenanceApi {
     /// Get the maintenance
     ///
-    /// Returns whether teams can change nothing now, and what they are told.
+    /// Returns whether the market is in maintenance, and the message to teams.
     #[get("/maintenance", routes::read(Contract::new(Target::None)))]
     async fn get_maintenance(call: Call<Operator>) -> JsonResult<MaintenanceOut> {
         Json::read(&call.served, call.access.requester(), |reader| {
@@ -72,9 +72,9 @@ impl MaintenanceApi {
 
     /// Switch maintenance on
     ///
-    /// Lets teams change nothing until maintenance is switched off, or changes what they are told. Everything can be read,
-    /// and operators, due steps, background jobs, and webhooks go on. Requests that have begun are completed. Parts of
-    /// uploads are refused, unless another store receives them. Each world has a switch of its own.
+    /// Refuses changes by teams until maintenance is switched off. If it is on, replaces the message to teams. Teams can read
+    /// everything, and operators, due steps, background jobs, and webhooks continue. Requests that have begun are completed.
+    /// Parts of uploads are refused, unless another store receives them. Each world is switched separately.
     #[put("/maintenance", routes::create(Actor::Platform, &[]))]
     async fn start_maintenance(
         call: Call<ActingOperator>,
@@ -92,8 +92,8 @@ impl MaintenanceApi {
 
     /// Switch maintenance off
     ///
-    /// Lets teams change things again. Has no effect if it is off; refused if the setting `maintenance.enabled` has switched
-    /// it on.
+    /// Lets teams change things again. Has no effect if maintenance is off. Fails if the setting `maintenance.enabled` has
+    /// switched it on.
     #[delete("/maintenance", routes::create(Actor::Platform, &[]))]
     async fn end_maintenance(call: Call<ActingOperator>) -> std::result::Result<NoContent, ApiError> {
         changes::delete(call, |writer, platform| {

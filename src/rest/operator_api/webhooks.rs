@@ -110,8 +110,8 @@ pub struct WebhookFilters {
     team_id: Option<Uuid>,
     /// Whether events are sent.
     status: Option<EnumValue<WebhookStatus>>,
-    /// Whether it fails: it was disabled because it did not accept events, or it is enabled, and an event that it has not
-    /// accepted is going to be sent again.
+    /// Whether it is failing: it was disabled because it did not accept events, or it is enabled, and a rejected event will
+    /// be sent again.
     failing: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! What a figure is, and the statement that its declaration makes.
+//! The declaration of a figure, and the statement that follows from it.
 
 use rusqlite::types::ValueRef;
 
@@ -15,17 +15,17 @@ pub struct Figure {
     pub name: &'static str,
     /// Title.
     pub title: &'static str,
-    /// What is counted, and when it counts.
+    /// Description: what is counted, and at which time.
     pub explanation: &'static str,
     /// What the records are grouped by.
     pub by: Axis,
-    /// What they are divided by in addition; `None` if they are not.
+    /// By what each group is divided in addition; `None` if it is not.
     pub series: Option<Series>,
     /// The numbers of a group.
     pub values: &'static [Value],
-    /// The tables, and a condition.
+    /// The tables and a condition: the text after `FROM`.
     pub(super) source: &'static str,
-    /// When a record counts.
+    /// The time at which a record counts.
     pub(super) at: &'static str,
 }
 
@@ -68,7 +68,7 @@ pub struct Series {
 /// Where totals come from.
 #[derive(Debug)]
 pub enum Totals {
-    /// From another source. A record can have several names, so totals are no sums.
+    /// From another source, since a record can have several names, and totals are not the sums of the parts.
     Source(&'static str),
     /// From the same records, of which these columns are read once. Names and numbers are computed from these.
     Columns(&'static str),
@@ -126,7 +126,7 @@ pub struct FigureRow {
     pub values: Vec<Option<i64>>,
 }
 
-/// Computes a figure with one statement. Steps and bands are in their order, names begin with the one that is drawn largest.
+/// Computes a figure with one statement. Steps and bands are in their order; names are sorted by their charted number, largest first.
 pub fn read(reader: &Reader, figure: &Figure, range: &Range) -> Result<Vec<FigureRow>> {
     let period = range.period;
     let since = period.since.map_or(i64::MIN, |since| since.0);
@@ -185,8 +185,8 @@ impl Figure {
         )
     }
 
-    /// Returns what the records are grouped by. Steps are those of [`Step::name_of`], but months are numbers such as 202603: there
-    /// can be many records in them, which are sorted faster so.
+    /// Returns the expression by which records are grouped. Steps are those of [`Step::name_of`], but months are numbers such as
+    /// 202603, which sort faster.
     fn group(&self, step: Step) -> String {
         let at = self.at;
         match (&self.by, step) {

@@ -2,8 +2,8 @@
 
 use super::figure::{Axis, Figure, Unit, Value};
 
-/// Work in the background that has ended, by the kind of its jobs. A finished job is deleted, so its times are those of what it
-/// worked on. A bundle keeps none.
+/// Background work that has ended, by the kind of its jobs. A finished job is deleted, so the times are taken from the record that it
+/// worked on. Bundles store no times.
 pub static JOB_TIMES: Figure = Figure {
     name: "job-times",
     title: "Work in the background",

@@ -1,5 +1,5 @@
-//! Figures of the whole market, for operators: each file declares one, with what people read about it, and the statement that
-//! computes it. A further figure is a further file, and a line in [`ALL`].
+//! Figures of the whole market, for operators. Each file declares one: its texts, and the parts of its statement. To add a figure,
+//! add a file, and a line in [`ALL`].
 
 mod active_teams;
 mod catalog_growth;

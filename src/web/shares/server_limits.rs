@@ -1,4 +1,4 @@
-//! The limits of a server, which its market and its worlds share: what requests in progress hold. And the counts of requests.
+//! The limits of a server on what requests in progress hold, and the counts of requests. Its market and its worlds share both.
 
 use std::sync::Arc;
 

@@ -186,7 +186,7 @@ async fn check_webhooks(market: &TestMarket, receiver: &Receiver) -> usize {
 }
 
 /// Lets a vendor have what the demo lacks: an unfinished upload, a change of many assets, a group, a grant, a listing in review, and
-/// one in the archive. Returns the paths of what is in no list that is read.
+/// one in the archive. Returns the paths of records that no list of the test leads to.
 async fn begin(market: &TestMarket) -> Vec<String> {
     let browser = Browser::signed_in(market, VENDOR).await;
     let upload =

@@ -1,4 +1,4 @@
-//! The address of its own at which a server is watched, also while it stops.
+//! The separate address for monitoring, which also responds while the server stops.
 
 use std::{
     io::{Read, Write},
@@ -7,7 +7,7 @@ use std::{
 
 use super::{Server, marketplace, run_failing, temp_dir};
 
-/// Maximum number of times that a test asks for what happens within milliseconds.
+/// Maximum number of requests with which a test waits for something that happens within milliseconds.
 const MAX_CHECKS: usize = 10_000;
 
 /// Requests a path without a key. Returns the response with its head.
@@ -19,7 +19,7 @@ fn get(address: &str, path: &str) -> String {
     response
 }
 
-/// Asks until the response to a path contains a text. Returns the response.
+/// Repeats a request until the response contains a text. Returns the response.
 fn get_until(address: &str, path: &str, expected: &str) -> String {
     let mut last = String::new();
     for _ in 0..MAX_CHECKS {

@@ -342,7 +342,7 @@ async fn another_team_sees_no_change() {
         .expect(409, "None of these assets exists");
 }
 
-/// The forecast of a change of a field is what the change then does, whatever is chosen.
+/// The forecast of a change of a field equals the result of the change, for any selection.
 #[tokio::test]
 async fn review_says_what_the_change_will_do() {
     let market = TestMarket::demo();
@@ -376,7 +376,7 @@ async fn review_says_what_the_change_will_do() {
                 .expect(200, &format!("Already so: {already}"));
         }
     }
-    // Then nothing is left to change, and no button offers it.
+    // The second time, nothing is left to change, and there is no button for it.
     let page = browser.get(&format!("{NEW}?action=price&all=1&query=buoy")).await;
     let review = browser.submit(&page, NEW, &[("price", "7"), ("review", "yes")]).await;
     review.expect(200, "Nothing changes").expect(200, "Already so: 14");

@@ -67,7 +67,7 @@ fn faults_of(page: &str) -> Vec<String> {
     faults
 }
 
-/// Sends each form of the web app without any value: what is missing is named by its label, linked, and was marked before.
+/// Sends each form of the web app without any value. Each missing field is named by its label, linked, and was marked before.
 #[tokio::test]
 async fn what_an_empty_form_lacks_is_marked() {
     let market = TestMarket::demo();
@@ -99,7 +99,7 @@ async fn what_an_empty_form_lacks_is_marked() {
     assert!(faults.is_empty(), "{}", faults.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// What browsers ask for is marked for people, too.
+/// Each field that browsers require is marked for people, too.
 #[tokio::test]
 async fn what_needs_a_value_says_so() {
     let market = crate::harness::demo();

@@ -30,13 +30,13 @@ const READING: &str = "mkt_demo_operator_read";
 /// Path of the operators' page.
 const PATH: &str = "/console/operator/announcements";
 
-/// What teams are told during maintenance.
+/// The message to teams during maintenance.
 const TEXT: &str = "Back at 09:00 UTC & not <i>later</i>.";
 
 /// The same on a page.
 const SHOWN: &str = "Back at 09:00 UTC &amp; not &lt;i&gt;later&lt;/i&gt;.";
 
-/// Forms that change nothing of the market: the session is the person's own.
+/// Forms that change only the session, which is not data of the market.
 const SERVED: [&str; 5] = [
     "/side",
     "/catalog/view",

@@ -1,4 +1,4 @@
-//! Maintenance: what teams want to change is refused, and everything else goes on.
+//! Maintenance: changes by teams are refused, and everything else continues.
 
 use marketplace::{
     domain::{
@@ -34,10 +34,10 @@ use crate::{
 
 const PATH: &str = "/operator/v1/maintenance";
 
-/// What teams are told.
+/// The message to teams.
 const TEXT: &str = "We move to another server.\nBack at 09:00 UTC.";
 
-/// Number of requests of each operation that reads.
+/// Number of requests to each operation that reads.
 const READS: usize = 3;
 
 async fn switch_on(market: &TestMarket) {
@@ -87,7 +87,7 @@ async fn every_change_of_teams_is_refused_and_every_read_works() {
             continue;
         }
         let (key, path) = row.first_request();
-        // Neither what is sent nor what the path names matters.
+        // Neither the body nor the record in the path matters.
         for body in [row.body(), json!({"zzz": 1})] {
             let response = market.call(key, method, &path, &body).await;
             if row.route.is_change() {
@@ -183,7 +183,7 @@ async fn upload_continues_after_maintenance() {
     let parts = json!({"upload_id": plan["upload_id"], "part_numbers": [1]});
     let found = market.call(VENDOR, "POST", &format!("{path}/parts"), &parts).await.ok();
     assert_eq!(found["received"], json!([]));
-    // What operators upload for a team is theirs to decide.
+    // Uploads of operators for a team continue.
     let upload = format!("/operator/v1/teams/{}/uploads", records::id("teams", team));
     let file = json!({"file_name": "b.zip", "size_bytes": bytes.len()});
     let planned = market.call(OPERATOR, "POST", &upload, &file).await.expect_status(201);

@@ -30,7 +30,7 @@ async fn dashboard_and_alerts_name_metrics_that_exist() {
     }
 }
 
-/// Each family of the market is shown, so that an operator sees all there is.
+/// The dashboard shows each family of the market.
 #[tokio::test]
 async fn dashboard_shows_every_family() {
     let dashboard: Value = serde_json::from_str(&packaging("grafana/marketplace.json")).unwrap();

@@ -1,4 +1,4 @@
-//! What the metrics count, and what they never name.
+//! The counts of the metrics, and names that they never contain.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::{
 /// Maximum size of the metrics in bytes, with everything in them that there can be.
 const MAX_BYTES: usize = 150_000;
 
-/// Maximum number of times that a test checks for what another thread does within milliseconds.
+/// Maximum number of times that a test checks for something that another thread does within milliseconds.
 const MAX_CHECKS: usize = 100_000;
 
 fn requests(api: &str, operation: &str, status: &str) -> String {

@@ -1,4 +1,4 @@
-//! What those who run a server watch: whether it is alive and ready, and its metrics.
+//! Monitoring: whether a server is alive and ready, and its metrics.
 
 mod files;
 mod metrics;

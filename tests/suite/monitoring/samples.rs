@@ -7,7 +7,7 @@ use crate::{
     harness::{TestMarket, TestResponse},
 };
 
-/// What the text says of a family.
+/// The declaration of a family in the text.
 #[derive(Debug, Default)]
 pub struct Family {
     pub kind: String,

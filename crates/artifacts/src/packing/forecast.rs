@@ -1,4 +1,4 @@
-//! What an archive will have, by the tree of the data alone: nothing is read.
+//! Predicts the files of an archive from the stored tree of the data, without reading the data.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
     structure::{NodeKind, Structure, Visited},
 };
 
-/// What an archive will have, of all that the data has.
+/// The files that an archive will have, and those that the data has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
     /// Number of files.
@@ -43,7 +43,7 @@ pub fn forecast(structure: &Structure, selection: &FileSelection) -> Forecast {
     };
     let mut found = Forecast { is_complete: !structure.are_roots_cut(), ..Forecast::default() };
     let (mut bytes, mut all_bytes) = (0_u64, 0_u64);
-    // Paths that name a file, or that may name one which the tree leaves out.
+    // Paths that select a file, or that may select one that the truncated tree leaves out.
     let mut named: BTreeSet<String> = BTreeSet::new();
     let paths = if let Wanted::Paths(paths) = &wanted { Some(paths) } else { None };
     structure.for_each_node(&mut |path, &Visited { node, depth, size }| {
@@ -78,7 +78,7 @@ fn is_at_or_below(path: &str, other: &str) -> bool {
     path.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the innermost of the paths that select a file: the others are recognized by it.
+/// Returns the longest of the paths that select a file.
 fn selecting<'p>(paths: &BTreeSet<&'p str>, path: &str) -> Option<&'p str> {
     let mut part = path;
     loop {
@@ -94,7 +94,7 @@ fn names_one(named: &BTreeSet<String>, path: &str) -> bool {
     named.contains(path) || named.iter().any(|found| is_at_or_below(found, path))
 }
 
-/// Returns the files of the sample for which the vendor has not chosen any.
+/// Returns the files of a sample whose vendor has not chosen any.
 fn chosen(structure: &Structure) -> BTreeSet<String> {
     let mut chooser = Chooser::default();
     structure.for_each_node(&mut |path, &Visited { node, size, .. }| {

@@ -1,4 +1,4 @@
-//! The first of the assets that a change is about, as they are and as they would be.
+//! The first assets of a change, before and after it.
 
 use crate::{
     console::{
@@ -11,7 +11,7 @@ use crate::{
 /// Number of assets that are shown.
 pub const SHOWN: usize = 10;
 
-/// Shows the first of the assets that a change is about, and how many there are.
+/// Shows the first assets of a change, and how many there are.
 pub fn table(
     context: &Context,
     action: BulkActionKind,
@@ -55,7 +55,7 @@ fn shown(title: &str, heads: &[Head], rows: &[Vec<Markup>], count: u64) -> Marku
     )
 }
 
-/// Returns the head of the column with the field that an action edits, from that of a price and that of tags.
+/// Returns the head of the column with the field that an action edits: the first one for prices, the second one for tags.
 const fn field_head(action: BulkActionKind, (price, tags): (&'static str, &'static str)) -> Head {
     match action {
         BulkActionKind::Price => Head::number(price),

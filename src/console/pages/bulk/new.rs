@@ -63,7 +63,7 @@ impl Page for NewBulkChange {
 async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
     // A refused form is shown again for the same assets.
     let query = inputs.typed().map_or(&visit.query, Fields::values).clone();
-    // What cannot be read chooses nothing.
+    // An unreadable selection selects nothing.
     let asked = Asked::read(&query, &visit.access).unwrap_or_default();
     let action = query.get(ACTION).and_then(BulkActionKind::parse);
     let (context, title) = (&visit.context, NewBulkChange::TITLE.to_owned());

@@ -196,8 +196,8 @@ fn empty(context: &Context, state: &State, found: &Found, chips: &[Chip]) -> Mar
     }
 }
 
-/// Returns what a team sees for which the catalog is locked: why, and what opens it. `is_searched` says that it asked for more than
-/// this page.
+/// Returns the message for a team whose catalog is locked: the reason, and how to unlock it. `is_searched` says whether the team
+/// asked for more than this page.
 pub fn locked(context: &Context, listings: &[ListingView], gate: BrowseGate, is_searched: bool) -> Markup {
     let BrowseGate { published_count: published, required_count: required, .. } = gate;
     html! {
@@ -208,7 +208,7 @@ pub fn locked(context: &Context, listings: &[ListingView], gate: BrowseGate, is_
                 "Vendors can search it, and see prices, details, and evidence, once they have published "
                 (text::counted(required, "listing", "listings")) ". Your team has published "
                 b { (text::grouped(published)) " of " (text::counted(required, "listing", "listings")) }
-                ". Until then, you see titles and contents of this first page."
+                ". Until then, you see the titles and contents on this first page only."
             }
             p.row {
                 a href=(context.links.to(paths::OWN_LISTINGS)) { "Publish your listings" }

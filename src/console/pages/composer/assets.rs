@@ -26,7 +26,7 @@ use crate::{
     store::{inventory, listings::ListingRow},
 };
 
-/// Field that says that the number of what can be attached was shown.
+/// Field that is sent after the page has shown how many assets can be attached.
 const CONFIRMED: &str = "confirmed";
 
 /// The page.
@@ -68,7 +68,7 @@ impl FormPage for Assets {
     }
 }
 
-/// Says how many of the assets that match can be attached, and why others cannot, before anything happens.
+/// Shows how many of the matching assets can be attached, and why the others cannot. Attaches nothing yet.
 async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Answer> {
     let read = visit.read(move |reader, vendor| {
         let listing = listings::find_own(reader.rows, vendor, id)?;

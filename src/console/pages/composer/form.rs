@@ -173,7 +173,7 @@ fn amount(amount: Option<Cents>) -> String {
     amount.map(|amount| amount.to_string()).unwrap_or_default()
 }
 
-/// Says what the vendor earns of a price that was typed, or is stored.
+/// Shows what the vendor earns at the typed or the stored price.
 fn earned(context: &Context, inputs: &Inputs, name: &str, stored: Option<Cents>) -> Markup {
     let typed = parse_amount(inputs.value(name, &amount(stored)));
     html! { p.note { @match typed.filter(|price| (Cents(1)..=MAX_AMOUNT).contains(price)) {

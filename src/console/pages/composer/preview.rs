@@ -52,11 +52,11 @@ impl Page for Preview {
     }
 }
 
-/// Says what buyers do not see: what the vendor earns, and what the sample hands over.
+/// Shows what buyers do not see: the vendor's earnings, and the content of the sample.
 fn only_you(context: &Context, fields: &ListingFields, sample: &[SampleContent]) -> Markup {
     let price = fields.price.filter(|price| price.0 > 0);
     html! { @if price.is_some() || !sample.is_empty() {
-        (tables::section("only-you", "Only you see this", &html! {
+        (tables::section("only-you", "Only your team sees this", &html! {
             @if let Some(price) = price { p { (fees::sentence(context, price)) } }
             (shown_samples::summary(sample, fields.sample_price.is_some()))
         }))

@@ -151,8 +151,8 @@ fn selection(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Selec
     }
 }
 
-/// Returns all assets that the form offers for the sample, each with the parts that the form, or else the listing, chooses. Those of
-/// the sample come first.
+/// Returns all assets that the form offers for the sample, each with the parts that are chosen in the form, or else in the listing.
+/// Assets of the sample come first.
 pub(super) fn sample_choices(typed: Option<&Fields>, edited: &EditedListing) -> Vec<SampledAsset> {
     let stored = &edited.fields.sample;
     let is_chosen = |id: &Uuid| match typed {

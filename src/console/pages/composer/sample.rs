@@ -55,7 +55,7 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
             p.note {
                 "A free or cheap part of the listing, with which buyers judge the rest. Choose up to " (MAX_SAMPLE_ASSETS)
                 " assets. Without paths and tasks, a sample has the readme, the license, the first " (DEFAULT_FILES)
-                " files, and the first " (DEFAULT_TASKS) " tasks of each. Of small data, that can be everything."
+                " files, and the first " (DEFAULT_TASKS) " tasks of each. If the data is small, that can be everything."
             }
             (samples::summary(&chosen, is_offered))
             @if let Some(problem) = problem { p.problem #sample-p { (icons::icon("bad")) span { (problem) } } }

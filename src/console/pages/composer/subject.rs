@@ -1,11 +1,11 @@
-//! What the form of a listing is about.
+//! The listing that a form edits, or a new one.
 
 use crate::{
     operations::{listing_edits::EditedListing, samples::SampleContent},
     store::listings::ListingFields,
 };
 
-/// What the form is about.
+/// The listing that a form edits, or a new one.
 pub(super) struct Subject<'s> {
     /// The listing; `None` for a new one.
     pub(super) edited: Option<&'s EditedListing>,
@@ -13,6 +13,6 @@ pub(super) struct Subject<'s> {
     pub(super) fields: &'s ListingFields,
     /// Why its texts cannot be changed; `None` if they can.
     pub(super) locked: Option<&'static str>,
-    /// What the sample has, or would have, of each of its assets that the form shows.
+    /// The content of the sample, for each asset that the form shows.
     pub(super) contents: &'s [SampleContent],
 }

@@ -82,7 +82,7 @@ pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
     }
 }
 
-/// Shows what buyers read about a listing, without what they can do with it.
+/// Shows a listing as buyers read it, without the actions of buyers.
 pub(super) fn reading(context: &Context, shown: &Shown) -> Markup {
     let Some(details) = &shown.listing.details else { return Markup::default() };
     html! {
@@ -92,7 +92,7 @@ pub(super) fn reading(context: &Context, shown: &Shown) -> Markup {
     }
 }
 
-/// Shows what the vendor says, and what the market says.
+/// Shows the vendor's description, and the market's evidence.
 fn particulars(context: &Context, shown: &Shown, details: &Details) -> Markup {
     let contrast = "the evidence below is the market's.";
     html! {

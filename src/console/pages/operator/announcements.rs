@@ -1,4 +1,4 @@
-//! What the market announces above each page, and maintenance.
+//! The page for the announcement and for maintenance.
 
 use super::{maintenance, paths::ANNOUNCEMENTS};
 use crate::{
@@ -50,7 +50,7 @@ impl Page for Announcements {
             (tables::section("announcement", "Above each page", &announced(context, stored.as_ref(), shown.as_ref())))
             (tables::section("maintenance", "Maintenance", &maintenance::state(context, maintenance.as_ref())))
         };
-        let note = html! { "Everybody who uses the web app reads an announcement, also before signing in." };
+        let note = html! { "Everybody who uses the web app sees the announcement, also before signing in." };
         Ok(Content::new(Self::TITLE, body).with_note(note).with_request("/operator/v1/announcement").into())
     }
 }
@@ -64,7 +64,7 @@ fn announced(context: &Context, stored: Option<&StoredAnnouncement>, shown: Opti
                 @if !stored.is_shown { (banners::announcement(&stored.announcement)) }
                 (tables::facts(&facts(stored)))
             }
-            None if shown.is_some() => p { "The announcement comes from the settings of the server. What you announce here is shown in place of it." }
+            None if shown.is_some() => p { "The announcement comes from the settings of the server. An announcement that you write here is shown instead." }
             None => p { "Nothing is announced now." }
         }
         @if may_act(context) { div.row {
@@ -116,7 +116,7 @@ impl Page for Announce {
             (fields::select(inputs, "level", "Kind", text::word_choices::<AnnouncementLevel>(), level.as_str()))
             (time_field("starts_at", "From").value(typed(starts_at)).show(inputs))
             (time_field("ends_at", "Until").value(typed(ends_at)).show(inputs))
-            (fields::buttons(&visit.context, "Announce it", ("Leave it as it is", ANNOUNCEMENTS)))
+            (fields::buttons(&visit.context, "Announce it", ("Cancel", ANNOUNCEMENTS)))
         };
         let body = fields::form(&visit.context, Self::PATH, &form);
         Ok(Content::new(Self::TITLE, body).narrow().below(Announcements::TITLE, ANNOUNCEMENTS).into())
@@ -139,7 +139,7 @@ impl FormPage for Announce {
             fields.parsed(name, "Enter a time in UTC, for example 2026-04-01 09:00.", parse_time)
         };
         let announcement = Announcement {
-            text: fields.require("text", "Enter what you announce.")?.to_owned(),
+            text: fields.require("text", "Enter the text of the announcement.")?.to_owned(),
             level: choice(fields, "level")?,
             starts_at: time("starts_at")?,
             ends_at: time("ends_at")?,

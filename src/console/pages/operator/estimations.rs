@@ -1,4 +1,4 @@
-//! Estimations: quotes for sources of vendors.
+//! Estimations: quotes for repositories of vendors.
 
 use super::{ASSETS, ESTIMATIONS, LISTING_TABS, TEAMS, inputs};
 use crate::{
@@ -28,7 +28,7 @@ impl Resource for Estimations {
     const LIST: &'static str = ESTIMATIONS;
     const TITLE: &'static str = "Estimations";
     const RECORDS: &'static Records = &ESTIMATION_RECORDS;
-    const EMPTY: &'static str = "What vendors ask the market to estimate appears here.";
+    const EMPTY: &'static str = "Repositories that vendors want to have estimated appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
     const NAMED: Named = Named::By("name");
 
@@ -57,13 +57,17 @@ impl Resource for Estimations {
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Request an estimation",
-        question: "In the name of the vendor, who is notified of the quote. It binds nobody.",
+        question: "In the name of the vendor, who is notified of the quote. The quote is not binding.",
         inputs: &[
             inputs::TEAM,
             Input::Options("sku", "Kind", text::word_choices::<Kind>),
             Input::Options("channel", "Host", text::word_choices::<RepositoryChannel>),
             Input::Line("repo_full_name", "Repository", "As owner/name."),
-            Input::Line("inventory_asset_id", "ID of the asset", "If it is one of the vendor already."),
+            Input::Line(
+                "inventory_asset_id",
+                "ID of the asset",
+                "If the repository belongs to an asset of the vendor.",
+            ),
         ],
         operation: "create_estimation",
         perform: |writer, operator, _, fields| {

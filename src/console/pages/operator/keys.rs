@@ -160,10 +160,10 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
     let change_expiry = Step {
         name: "expiry",
         label: "Change the expiry",
-        question: "The key ends at another time, or never.",
+        question: "The key expires at another time, or never.",
         inputs: &[EXPIRES],
         obstacle: |record| {
-            let reason = "Only a valid key that was not replaced can end at another time.";
+            let reason = "Only the expiry of a valid key that was not replaced can be changed.";
             refused(record, KeyOperation::ChangeExpiry, reason)
         },
         operation: update,
@@ -176,8 +176,8 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
     let replace = Step {
         name: "rotate",
         label: "Replace",
-        question: "A new key with the same name is made, which lives as long as this one was made for. This one stays valid for a \
-                   while, so that it can be exchanged where it is used. Who has signed in with it stays signed in.",
+        question: "This makes a new key with the same name and the same lifetime. This one stays valid for a while, which gives you \
+                   time to replace it where it is used. People who have signed in with it stay signed in.",
         obstacle: |record| {
             let reason = "Only a valid key that was not replaced can be replaced.";
             refused(record, KeyOperation::Rotate, reason)

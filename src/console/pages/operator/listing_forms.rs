@@ -1,4 +1,4 @@
-//! Forms with what a listing says: for a new draft, and for one that is changed. The API states samples and delivery, too.
+//! Forms for the texts and prices of a listing: a new draft, and a change. Samples and delivery can only be set by the API.
 
 use super::{LISTINGS, id_of, inputs};
 use crate::{
@@ -42,7 +42,7 @@ pub const NEW: Step = Step {
 /// How operators change a listing for its vendor.
 pub const CHANGE: Step = Step {
     name: "change",
-    label: "Change what it says",
+    label: "Change the texts",
     question: "In the name of the vendor. Another title, description, domain, or tag ends the approval, and only a draft can get one. \
                The rest can be changed in the catalog, too.",
     inputs: &[TITLE, DESCRIPTION, DOMAINS, TAGS, PRICE, SAMPLE_PRICE, BIDS, EXCLUSIVE, TERMS],

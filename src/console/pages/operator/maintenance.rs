@@ -54,8 +54,8 @@ impl Page for StartMaintenance {
         let (title, button) =
             if is_on { ("Change its text", "Save") } else { (Self::TITLE, "Switch maintenance on") };
         let form = html! {
-            (Field::lines("text", "What teams read")
-                .hint(html! { "Above each page, and as the answer to everything that would change something. At most 1,000 characters." })
+            (Field::lines("text", "Message to teams")
+                .hint(html! { "It is shown above each page, and when a change is refused. At most 1,000 characters." })
                 .value(written).at_most(1_000).required().show(&visit.inputs))
             (fields::buttons(&visit.context, button, ("Leave it as it is", ANNOUNCEMENTS)))
         };
@@ -63,10 +63,9 @@ impl Page for StartMaintenance {
             @if !is_on { div.prose {
                 p { "Until you switch it off again:" }
                 ul {
-                    li { "Teams and their programs can read everything, but nothing that they send is carried out, also not the rest of an "
-                         "upload. Signing in and out works." }
-                    li { "You can do everything as usual. What is due is done, messages to webhooks are sent, and what was begun in the "
-                         "background is completed." }
+                    li { "Teams and their programs can read everything, but change nothing. Uploads that have begun are refused, too. "
+                         "Signing in and out works." }
+                    li { "You can do everything as usual. Due steps, background jobs, and messages to webhooks continue." }
                 }
             } }
             (fields::form(&visit.context, Self::PATH, &form))
@@ -78,7 +77,7 @@ impl Page for StartMaintenance {
 
 impl FormPage for StartMaintenance {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
-        let text = fields.require("text", "Enter what teams read.")?.to_owned();
+        let text = fields.require("text", "Enter the message to teams.")?.to_owned();
         let change = Change::new("start_maintenance", "maintenance", "maintenance");
         changes::perform(visit, fields, change, move |writer, operator| {
             maintenance::start(writer, operator.platform(), Some(&text))

@@ -72,7 +72,7 @@ pub fn rows() -> Vec<PageRow> {
     .collect()
 }
 
-/// Returns the rows of what operators start with.
+/// Returns the rows of the start page and the search.
 fn start_rows() -> Vec<PageRow> {
     vec![PageRow::page::<start::Start>(), PageRow::page::<search::SearchPage>()]
 }

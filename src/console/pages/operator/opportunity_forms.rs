@@ -1,4 +1,4 @@
-//! Forms with what an opportunity says: for a new draft, and for one that is changed.
+//! Forms for the fields of an opportunity: a new draft, and a change.
 
 use super::{id_of, inputs};
 use crate::{

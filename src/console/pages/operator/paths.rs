@@ -113,7 +113,7 @@ pub const TAXONOMY_TABS: Tabs = &[
     ("Inventory tags", INVENTORY_TAGS),
 ];
 
-/// Path of what the market announces.
+/// Path of the announcement and maintenance.
 pub const ANNOUNCEMENTS: &str = "/operator/announcements";
 
 /// Path of the webhooks.
@@ -125,10 +125,10 @@ pub const DELIVERIES: &str = "/operator/webhook-deliveries";
 /// The lists about what is sent to webhooks.
 pub const WEBHOOK_TABS: Tabs = &[("Webhooks", WEBHOOKS), ("Deliveries", DELIVERIES)];
 
-/// Name of the field of the search with its text. The head of all pages of operators has a field of this name.
+/// Name of the field with the text of a search. Every page of operators has this field at its top.
 pub const SEARCHED: &str = "query";
 
-/// Returns the path that leads to whatever has an ID or a slug: to its page if nothing else has it.
+/// Returns the path of the search for an ID or a slug. It opens the page of the record if only one is found.
 pub fn search_for(id: &str) -> String {
     Query::default().with(SEARCHED, id).at(paths::OPERATOR_SEARCH)
 }

@@ -82,7 +82,7 @@ impl Resource for ProjectBids {
             inputs::TEAM,
             Input::Line("opportunity_id", "ID of the project", "The vendor must see it."),
             Input::Number("num_tasks", "Tasks", "How many the vendor would deliver."),
-            Input::Number("expected_timeline_days", "Days", "Leave it empty if that is not said."),
+            Input::Number("expected_timeline_days", "Days", "Leave it empty if the vendor does not say."),
         ],
         operation: "create_project_bid",
         perform: |writer, operator, _, fields| {

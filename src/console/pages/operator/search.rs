@@ -1,5 +1,5 @@
-//! The search of operators, which every page of theirs has in its head. What is found alone, or is the
-//! only one with exactly this name, is shown at once.
+//! The search of operators, which is at the top of each of their pages. If only one record is found, or only one
+//! has exactly this name, its page opens at once.
 
 use super::{events::EVENT, paths::SEARCHED, worlds::WORLD};
 use crate::{
@@ -12,13 +12,13 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Name of the field of the query with the only kind that is searched for.
+/// Name of the field that limits the search to one kind.
 const KIND: &str = "kind";
 
 /// Number of records of each kind that are shown.
 const PER_KIND: u32 = 10;
 
-/// Number of records that are shown of the only kind.
+/// Number of records that are shown if the search is limited to one kind.
 const OF_ONE_KIND: u32 = 200;
 
 /// The page.
@@ -72,7 +72,7 @@ async fn worlds(context: &Context, text: &str, limit: u32) -> Result<Vec<Found>>
     context.market().spawn_blocking(list).await
 }
 
-/// Returns the path of the page of what was found.
+/// Returns the path of the page of a found record.
 fn path_of(context: &Context, found: &Found) -> Option<String> {
     let is_event = found.kind == EVENT;
     let event =
@@ -80,7 +80,7 @@ fn path_of(context: &Context, found: &Found) -> Option<String> {
     context.pages.page_of(&found.kind, event.as_deref().unwrap_or(&found.key))
 }
 
-/// Returns the name of what was found.
+/// Returns the name of a found record.
 fn name_of(found: &Found) -> String {
     match found.kind.as_str() {
         EVENT => EventType::parse(&found.name).map_or_else(|| found.name.clone(), event_text),
@@ -127,7 +127,7 @@ fn group(
     let more = Query::default().with(SEARCHED, wanted).with(KIND, kind);
     let content = html! {
         (tables::table(title, &heads, &shown))
-        @if has_more && limit < OF_ONE_KIND { p { a href=(context.here(&more)) { "More of them" } } }
+        @if has_more && limit < OF_ONE_KIND { p { a href=(context.here(&more)) { "Show more" } } }
         @else if has_more { p.note { "There are more. Type more of the name or the ID." } }
     };
     tables::section(&format!("found-{kind}"), title, &content)
@@ -140,7 +140,7 @@ const WHAT_IS_FOUND: &str = "Search for an ID or its first eight characters, for
 /// Says why nothing is searched for.
 fn advice(reason: Unsearchable) -> Markup {
     match reason {
-        Unsearchable::Blank => tables::empty("What do you look for?", WHAT_IS_FOUND, None),
+        Unsearchable::Blank => tables::empty("What are you looking for?", WHAT_IS_FOUND, None),
         Unsearchable::TooLong => {
             let advice = format!("Search for at most {} characters.", operator_search::MAX_LENGTH);
             tables::empty("This is too long", &advice, None)

@@ -1,4 +1,4 @@
-//! What operators start with: what waits for them, the health of the market, and what happened in the last days.
+//! The start page of operators: what waits for them, the health of the market, and the activity of the last days.
 
 use super::{
     credit_purchases::CreditPurchases, jobs::Jobs, paths::REVIEW, purchases::Purchases, webhooks::Webhooks,
@@ -43,7 +43,7 @@ impl Page for Start {
     }
 }
 
-/// Returns what waits, by words and the path of its list.
+/// Returns what waits, with its name and the path of its list.
 fn lists(waiting: &AllWaiting) -> [(&'static str, String, Waiting); 6] {
     let filtered = |list: &str, filter: &str| format!("{list}?{filter}");
     [
@@ -51,8 +51,8 @@ fn lists(waiting: &AllWaiting) -> [(&'static str, String, Waiting); 6] {
         ("Purchases that wait for a payment", filtered(Purchases::LIST, "status=pending"), waiting.purchases),
         ("Requests for credits", filtered(CreditPurchases::LIST, "status=pending"), waiting.credit_purchases),
         ("Withdrawals to pay", filtered(Withdrawals::LIST, "status=requested"), waiting.withdrawals),
-        ("Jobs that failed", filtered(Jobs::LIST, "state=failed"), waiting.failed_jobs),
-        ("Webhooks that fail", filtered(Webhooks::LIST, "failing=true"), waiting.failing_webhooks),
+        ("Failed jobs", filtered(Jobs::LIST, "state=failed"), waiting.failed_jobs),
+        ("Failing webhooks", filtered(Webhooks::LIST, "failing=true"), waiting.failing_webhooks),
     ]
 }
 
@@ -64,12 +64,8 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
         return tables::empty("Nothing waits", "What needs a decision or attention appears here.", None);
     }
     waiting.sort_by_key(|(_, _, waiting)| waiting.oldest.unwrap_or(Timestamp(i64::MAX)));
-    let heads = [
-        Head::text("What"),
-        Head::number("Number"),
-        Head::number("The first one since"),
-        Head::number("For"),
-    ];
+    let heads =
+        [Head::text("What"), Head::number("Number"), Head::number("Oldest since"), Head::number("For")];
     let row = |(words, path, waiting): &(&str, String, Waiting)| {
         vec![
             html! { a href=(context.links.to(path)) { (words) } },
@@ -116,13 +112,13 @@ fn index(health: &Health) -> Markup {
 fn jobs(health: &Health) -> Markup {
     html! {
         (text::grouped(health.running_jobs)) " running, " (text::grouped(health.waiting_jobs)) " waiting"
-        @if let Some(seconds) = health.oldest_job_seconds { ", the first one for " (text::span(seconds)) }
+        @if let Some(seconds) = health.oldest_job_seconds { ", the oldest for " (text::span(seconds)) }
     }
 }
 
 fn disk(health: &Health) -> Markup {
     let FileFacts { disk_free_bytes, disk_reserve_bytes, .. } = health.files;
-    html! { (text::size(disk_free_bytes)) " free, of which " (text::size(disk_reserve_bytes)) " are kept free" }
+    html! { (text::size(disk_free_bytes)) " free, of which " (text::size(disk_reserve_bytes)) " are reserved" }
 }
 
 fn database(health: &Health) -> Markup {
@@ -144,20 +140,20 @@ fn backup(health: &Health) -> Markup {
 const fn advice(concern: Concern) -> &'static str {
     match concern {
         Concern::IndexFailed => {
-            "The server builds it again by itself. If this stays, look into the log of the server, and check the disk."
+            "The server rebuilds it by itself. If this message stays, look into the log of the server, and check the disk."
         }
         Concern::IndexBehind => {
             "After a large import, wait. If the number does not fall, look into the log of the server."
         }
         Concern::JobsLate => {
-            "Look at the jobs that run for long. If there are many, let the server run more of them at a time."
+            "Look at the jobs that have run for a long time. If many jobs wait, let the server run more of them at a time."
         }
         Concern::DiskFull => {
             "Only the reserve is left, so the market accepts nothing that needs space. Free some, or use a larger disk."
         }
         Concern::DiskLow => "Free some space, or use a larger disk, before only the reserve is left.",
         Concern::LogLarge => {
-            "Something reads the database for very long, or the disk is too slow. Look for backups and commands that run."
+            "A read of the database takes very long, or the disk is too slow. Look for running backups and commands."
         }
         Concern::NoBackup => {
             "Make one with the command marketplace backup on the machine of the server, and repeat it daily."
@@ -182,7 +178,7 @@ fn days(activity: &[Activity; 3]) -> Markup {
     let rows = [
         number("Sales", |of| of.sales),
         amount("What buyers paid, USD", |of| of.volume),
-        amount("Fees of it, USD", |of| of.fees),
+        amount("Fees of the market, USD", |of| of.fees),
         number("New teams", |of| of.teams),
         number("New listings", |of| of.listings),
         number("Submissions for review", |of| of.submissions),
@@ -190,7 +186,7 @@ fn days(activity: &[Activity; 3]) -> Markup {
     const { assert!(DAYS[0] == 1 && DAYS[1] == 7 && DAYS[2] == 30, "the heads name the days") };
     html! {
         (tables::table("The last days", &heads, &rows))
-        p.note { "Days begin at midnight UTC, and today is one of them. Sales that were refunded later count." }
+        p.note { "Days begin at midnight UTC, and today counts as one. Sales that were refunded later are included." }
     }
 }
 

@@ -81,7 +81,7 @@ impl Resource for Teams {
             Input::Required(&Input::Line(
                 "name",
                 "Name",
-                "Buyers see it with the listings. No other team has it.",
+                "Buyers see it with the listings. It must be unique.",
             )),
             Input::Several("roles", "Roles", text::word_choices::<Role>),
             Input::Choice("tier", "Tier of the seller", TIERS),
@@ -126,7 +126,7 @@ const STEPS: &[Step] = &[
         name: "rename",
         label: "Rename",
         question: "Its listings show the new name from now on.",
-        inputs: &[Input::Required(&Input::Line("name", "Name", "No other team has it."))],
+        inputs: &[Input::Required(&Input::Line("name", "Name", "It must be unique."))],
         obstacle: closed,
         operation: "update_team",
         perform: |writer, operator, record, fields| {

@@ -1,4 +1,4 @@
-//! The quality evidence on the page of a vendor's own listing: its checks, and which of them were run, or will be.
+//! The quality evidence on the page of a vendor's own listing: the results, and whether the next submission runs checks.
 
 use crate::{
     console::{
@@ -10,7 +10,7 @@ use crate::{
     store::quality_runs::RunRow,
 };
 
-/// Shows the checks of the latest completed run, and what happened at the last submission, or will happen at the next one.
+/// Shows the checks of the latest completed run, and the run of the last or the next submission.
 pub(super) fn section(context: &Context, page: &OwnListingPage) -> Markup {
     let run = page.certificate.latest_run.as_ref();
     html! {
@@ -32,7 +32,7 @@ pub(super) fn section(context: &Context, page: &OwnListingPage) -> Markup {
     }
 }
 
-/// Says what became of the run of the last submission.
+/// Shows the result of the run of the last submission.
 fn past(page: &OwnListingPage) -> Markup {
     let submitted = page.reviews.first().map(|round| round.submitted_at);
     let ran = |run: &&RunRow| submitted.is_none_or(|submitted| run.started_at >= submitted);
@@ -40,9 +40,9 @@ fn past(page: &OwnListingPage) -> Markup {
     html! {
         @match (submitted, run.map(|run| run.status)) {
             (_, Some(RunStatus::Completed)) | (None, None) => {},
-            (_, Some(RunStatus::Error)) => p.note { "The latest run ended by an error, so it has no result. You got its cost back." },
+            (_, Some(RunStatus::Error)) => p.note { "The latest run failed with an error, so it has no result. Its cost was refunded." },
             (_, Some(RunStatus::Cancelled)) => p.note { "The latest run was canceled before it ended." },
-            (_, Some(RunStatus::Queued | RunStatus::Running)) => p { "Its checks wait for their turn, or are run now." },
+            (_, Some(RunStatus::Queued | RunStatus::Running)) => p { "Its checks are waiting or running." },
             (Some(submitted), None) => p {
                 "No checks were run with the last submission, on " (text::day(submitted)) ". A submission starts them only if your \
                  team has enough credits for them; the market can review the listing without."

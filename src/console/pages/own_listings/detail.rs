@@ -269,7 +269,7 @@ fn assets(context: &Context, page: &OwnListingPage) -> Markup {
     }
 }
 
-/// Shows what the sample has, of which assets.
+/// Shows the content of the sample by asset.
 fn sample(context: &Context, page: &OwnListingPage) -> Markup {
     let fields = &page.facts.fields;
     let edit = context.links.to(&format!("{}#sample", paths::edit_listing(page.listing.id)));
@@ -289,7 +289,7 @@ fn sample(context: &Context, page: &OwnListingPage) -> Markup {
         @match (fields.sample_price, rows.is_empty()) {
             (None, true) => p.note { "No sample is offered." },
             (None, false) => p.note { "No sample is offered, since it has no price. 0 makes it free." },
-            (Some(_), true) => p.note { "It is not said what the sample has, so it is the first files and tasks of each asset." },
+            (Some(_), true) => p.note { "You have not chosen the content of the sample, so it has the first files and tasks of each asset." },
             (Some(price), false) => p { "Price of the sample: " (if price.0 == 0 { "free".to_owned() } else { text::money(price) }) "." },
         }
         (samples::summary(&page.sample, fields.sample_price.is_some()))

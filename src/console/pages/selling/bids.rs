@@ -117,7 +117,7 @@ impl Page for ReceivedBid {
             div.two {
                 (facts(&visit.context, bid))
                 @if is_open {
-                    section.stack aria-labelledby="yields" { h2 #yields { "What it yields" } (fees::sum(&visit.context, "Bid", bid.amount)) }
+                    section.stack aria-labelledby="yields" { h2 #yields { "What you earn" } (fees::sum(&visit.context, "Bid", bid.amount)) }
                 }
             }
             (about::section(&visit.context, &notifications))
@@ -208,7 +208,7 @@ impl Question for AcceptBid {
         let hold_days = context.market().settings().payouts.hold_days;
         let lost = html! {
             p {
-                "You sell " b.long { bdi { (bid.listing_title) } } " for " (text::money(bid.amount)) ". You cannot take this back."
+                "You sell " b.long { bdi { (bid.listing_title) } } " for " (text::money(bid.amount)) ". This cannot be undone."
             }
             (fees::sum(context, "Bid", bid.amount))
             p {

@@ -76,7 +76,7 @@ fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
         }
     };
     let body = html! {
-        (badges::message(Tone::Warning, &html! { b { "It is not saved yet. " } "Check it: a wrong number means that the money goes to \
+        (badges::message(Tone::Warning, &html! { b { "It is not saved yet. " } "Check it: with a wrong number, the money goes to \
             somebody else." }))
         (tables::section("typed", "The market would pay your team like this", &html! { pre.long { bdi { (setup) } } }))
         (fields::form(context, PayoutSetup::PATH, &form))

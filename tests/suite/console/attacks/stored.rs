@@ -223,7 +223,7 @@ async fn texts_of_others_change_nothing_on_any_page() {
     {
         let browser = Browser::signed_in(&market, key).await;
         let Crawl { mut pages, .. } = crawl(&browser).await;
-        // What the states of these records do not allow, so that nothing leads there. The pages say so.
+        // The states of these records do not allow these steps, and their pages say so. So no page links them.
         for (record, step) in [("/selling/listings/{id}", "restore"), ("/operator/assets/{id}", "check")] {
             let is_record = |address: &&String| row_of(address).is_some_and(|row| row.path == record);
             if let Some(found) = pages.keys().find(is_record) {

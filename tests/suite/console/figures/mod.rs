@@ -51,7 +51,7 @@ impl Range {
     }
 }
 
-/// Numbers by group and by what they are divided by, as a file has them.
+/// Numbers by group and by series, as in a file.
 type Numbers = BTreeMap<Vec<String>, Vec<String>>;
 
 /// Returns the rows of a CSV file, without its heads.
@@ -74,7 +74,7 @@ async fn file(browser: &Browser<'_>, figure: &str, query: &str) -> Vec<Vec<Strin
     csv_rows(&page.text)
 }
 
-/// Returns the numbers of a figure; the first `keys` columns say which these are.
+/// Returns the numbers of a figure. The first `keys` columns are the group and the series.
 async fn numbers(browser: &Browser<'_>, figure: &str, query: &str, keys: usize) -> Numbers {
     let rows = file(browser, figure, query).await;
     let count = rows.len();

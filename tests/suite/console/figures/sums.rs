@@ -1,4 +1,4 @@
-//! Figures are what one gets by adding up the records of the operator API, and what agents get by aggregates.
+//! Figures equal the sums of the records of the operator API, and the aggregates of agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const BUYER: &str = "mkt_demo_buyer";
 
-/// Records by group and by what they are divided by.
+/// Records by group and by series.
 type Groups<'r> = BTreeMap<Vec<String>, Vec<&'r Value>>;
 
 /// Returns all records of a list of the operator API.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::harness::{self, TestMarket, browser::Browser, documents::operator_document, random::Random};
 
-/// Returns a value that a filter can have: one of its choices, one that a record has, or the ID of what it names.
+/// Returns a value for a filter: one of its choices, the value of a record, or the ID of a record that the filter names.
 fn value(
     info: &ResourceInfo,
     found: &Found,

@@ -1,4 +1,4 @@
-//! Pages of operators: whatever is declared as a resource is tested by its declaration.
+//! Pages of operators. Each declared resource is tested by its declaration.
 
 mod coverage;
 mod lists;

@@ -1,4 +1,4 @@
-//! The search of operators: what identifies or names a record leads to it, and nothing else does.
+//! The search of operators: only the identity or the name of a record leads to it.
 
 use marketplace::{
     console::ResourceInfo,
@@ -50,7 +50,7 @@ fn is_named(info: &ResourceInfo) -> bool {
     ["asset-types", "domains", "content-tags", "inventory-tags"].iter().any(|list| info.list.ends_with(list))
 }
 
-/// Every record that has an ID of its own is found by it, and leads there at once.
+/// Each record is found by its ID, which opens its page at once.
 #[tokio::test]
 async fn records_of_each_kind_are_found_by_their_identities() {
     let market = harness::demo();
@@ -78,7 +78,7 @@ async fn records_of_each_kind_are_found_by_their_identities() {
     assert!(found > 40, "{found}");
 }
 
-/// The beginning of a name or a title, in small letters.
+/// The beginning of a name or a title, also in lowercase.
 #[tokio::test]
 async fn records_are_found_by_the_beginnings_of_their_names() {
     let market = harness::demo();
@@ -168,16 +168,16 @@ async fn many_of_a_kind_are_shown_on_a_page_of_their_own() {
     }
     let rows = |page: &Page| page.text.matches("<th scope=\"row\"").count();
     let some = search(&browser, "zyx").await;
-    some.expect(200, "More of them");
+    some.expect(200, "Show more");
     assert_eq!(rows(&some), 10);
     let all = browser.get(&format!("{}&kind=team", address("zyx"))).await;
     assert_eq!((all.status(), rows(&all)), (200, 12));
-    assert!(!all.text.contains("More of them"));
+    assert!(!all.text.contains("Show more"));
     assert_eq!(rows(&browser.get(&format!("{}&kind=listing", address("zyx"))).await), 0);
     search(&browser, "Zyx 007").await.expect(303, "");
 }
 
-/// Who types a whole name does not want what only mentions it.
+/// A complete name opens its record, and not those that only mention it.
 #[tokio::test]
 async fn exact_name_leads_there_at_once() {
     let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
@@ -187,7 +187,7 @@ async fn exact_name_leads_there_at_once() {
     all.expect(200, "/console/operator/listings/");
 }
 
-/// What is no name is no statement, no pattern, and no markup.
+/// Special characters are neither SQL nor patterns nor markup.
 #[tokio::test]
 async fn texts_of_attackers_find_nothing() {
     let market = harness::demo();
@@ -219,8 +219,8 @@ async fn texts_of_attackers_find_nothing() {
         assert!(!page.text.contains("<script>alert"), "{text}");
     }
     for (text, expected) in [
-        ("", "What do you look for?"),
-        ("  ", "What do you look for?"),
+        ("", "What are you looking for?"),
+        ("  ", "What are you looking for?"),
         (&"ä".repeat(201), "This is too long"),
     ] {
         search(&browser, text).await.expect(200, expected);
@@ -262,7 +262,7 @@ async fn each_page_of_operators_has_the_search_and_no_other() {
     }
 }
 
-/// However much there is, and whatever is searched for.
+/// Each search executes few statements, whatever the text is.
 #[tokio::test]
 async fn searches_execute_few_statements() {
     let market = TestMarket::demo();

@@ -1,4 +1,4 @@
-//! The start page of operators: what waits has the numbers of the lists behind the links, and the health is that of the market.
+//! The start page of operators: its numbers equal those of the linked lists, and its health is that of the market.
 
 use marketplace::{
     domain::{events::EventType, principals::KeyScope},
@@ -26,7 +26,7 @@ use crate::harness::{
 
 const START: &str = "/console/operator";
 
-/// How often a test looks for what another thread does within milliseconds.
+/// Maximum number of times that a test checks for something that another thread does within milliseconds.
 const MAX_CHECKS: usize = 20_000;
 
 /// Returns the lists of what waits: their paths, and the numbers that the start page states.
@@ -112,7 +112,7 @@ async fn what_waits_longest_comes_first() {
     assert!(times.len() >= 3 && times.is_sorted(), "{times:?}");
 }
 
-/// A webhook fails as soon as an event has to be sent again, and no more when it was accepted.
+/// A webhook is failing from the moment when an event has to be sent again until the event is accepted.
 #[tokio::test]
 async fn webhooks_that_fail_are_counted() {
     let market = TestMarket::empty();
@@ -132,7 +132,7 @@ async fn webhooks_that_fail_are_counted() {
     receiver.wait_for(1).await;
     for checks in 0.. {
         let page = browser.get(START).await;
-        if page.text.contains("Webhooks that fail") {
+        if page.text.contains("Failing webhooks") {
             assert_eq!(waiting(&page), [("/console/operator/webhooks?failing=true".to_owned(), 1)]);
             break;
         }
@@ -150,7 +150,7 @@ fn create_key(market: &TestMarket, scope: KeyScope) -> String {
     market.market().write_blocking(create).unwrap().1
 }
 
-/// Keys that may only read see everything, and operators land here.
+/// Operators start on this page, and keys that may only read see all of it.
 #[tokio::test]
 async fn operators_start_here() {
     let market = TestMarket::demo();
@@ -174,7 +174,7 @@ async fn market_without_the_operator_api_has_no_such_page() {
     assert!(!page.text.contains("/console/operator/search"));
 }
 
-/// The health says what is so, and what to do.
+/// The health has the facts, and says what to do.
 #[tokio::test]
 async fn health_is_that_of_the_market() {
     let market = TestMarket::demo();

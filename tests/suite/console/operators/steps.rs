@@ -1,5 +1,5 @@
-//! What operators do to records: it is offered exactly when the operator API accepts it, and does the same, to the record and in the
-//! audit. Two markets with the same records are changed: one by the forms of the web app, the other one by the operator API.
+//! Steps of operators: a page offers a step exactly when the operator API accepts it, and both have the same effect on the record and
+//! in the audit. Two markets have the same records. One is changed by the forms of the web app, the other one by the operator API.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,7 +113,7 @@ impl<'m> Markets<'m> {
         if !is_offered && !is_same {
             return Err(format!("{path} is not offered, but was done"));
         }
-        // The API also answers a request for what is so already.
+        // The API also accepts a request that changes nothing.
         if last_entry(self.called).await != before.1 {
             self.compare_audit(step, Some(key)).await?;
         } else if !is_same {
@@ -273,7 +273,7 @@ fn in_turns_of_states(records: &[&Value]) -> Vec<String> {
 #[derive(Debug, Default)]
 struct Tried {
     done: BTreeSet<&'static str>,
-    /// Offered, but refused by both for another reason than the state, such as what a balance is.
+    /// Offered, but refused by both for another reason than the state, such as a balance.
     refused: BTreeSet<&'static str>,
     never: Vec<&'static str>,
 }
@@ -318,7 +318,7 @@ async fn walk(info: &ResourceInfo, found: &Found, random: &mut Random, tried: &m
             break;
         }
     }
-    // What a menu says after other steps is right, too.
+    // The menu is also right after other steps.
     for (index, key) in keys.iter().enumerate().take(4) {
         for step in info.steps.iter().filter(|step| !has_own_page(info, step)) {
             let page = markets.browser.get(&format!("/console{}/{key}", info.list)).await;

@@ -191,7 +191,7 @@ async fn cost_of_a_run_is_said_before() {
     buyer.get(&format!("{}/submit", draft())).await.expect(403, "which your team does not have");
 }
 
-/// What the vendor earns is said wherever it sets a price, or is about to sell for it.
+/// Each page on which a vendor sets a price, or accepts one, says what the vendor earns.
 #[tokio::test]
 async fn earnings_are_said_beside_the_price() {
     let market = market();

@@ -1,4 +1,4 @@
-//! What decisions do, and what they need.
+//! The effects of decisions, and their required fields.
 
 use marketplace::domain::{listing_lifecycle::Operation, principals::KeyScope};
 use serde_json::{Value, json};

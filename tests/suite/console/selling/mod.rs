@@ -64,7 +64,7 @@ async fn bid_is_declined_or_accepted_once() {
     let browser = Browser::signed_in(&market, VENDOR).await;
     let list = browser.get("/console/selling/bids?status=submitted").await;
     let bid = first_address(&list.text, "/console/selling/bids");
-    browser.get(&bid).await.expect(200, "What it yields").expect(200, "You earn, USD");
+    browser.get(&bid).await.expect(200, "What you earn").expect(200, "You earn, USD");
     let decline = format!("{bid}/decline");
     let question = browser.get(&decline).await;
     question.expect(200, "You can no longer accept this bid");

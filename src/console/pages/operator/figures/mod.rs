@@ -1,5 +1,5 @@
-//! Figures of the market: a page that lists them, and a page for each. What a figure is, is declared in
-//! [`store::figures`](crate::store::figures); the pages make its charts, its table, its file, and its range of time.
+//! Figures of the market: a page that lists them, and a page for each. [`store::figures`](crate::store::figures) declares the
+//! figures; the pages make the charts, the table, the CSV file, and the choice of the range.
 
 mod detail;
 mod drawing;
@@ -18,7 +18,7 @@ pub fn rows() -> Vec<PageRow> {
     vec![PageRow::page::<Figures>(), PageRow::page::<detail::FigurePage>()]
 }
 
-/// The list of all figures.
+/// The page that lists all figures.
 pub struct Figures;
 
 impl Page for Figures {

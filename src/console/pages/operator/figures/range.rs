@@ -31,13 +31,13 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Returns the range that a query states: its months, or else what ends now, or else the last months.
+    /// Returns the range that a query states: its months, or else its range that ends now, or else the default.
     pub fn of(query: &Query, now: Timestamp) -> Result<Chosen> {
         let [from, to] = MONTHS.map(|name| month(query, name));
         let (from, to) = (from?, to?);
         if from.is_some() || to.is_some() {
             if from > to && to.is_some() {
-                let message = "The last month is before the first one. Exchange them.";
+                let message = "The last month is before the first one. Swap them.";
                 return Err(Error::invalid(Problem::query("to", "value_error", message)));
             }
             let stated = MONTHS.into_iter().zip([from, to]).filter_map(|(name, month)| Some((name, month?)));

@@ -9,7 +9,7 @@ use crate::{
     store::figures::{Axis, Figure, FigureRow, Unit},
 };
 
-/// The number of the group of what has no amount.
+/// Number of the group of records without an amount.
 pub const WITHOUT_AMOUNT: &str = "-1";
 
 /// Microseconds of a second.
@@ -18,7 +18,7 @@ const SECOND: i64 = 1_000_000;
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600 * SECOND;
 
-/// Returns the name of a group, and the same as short as an axis needs it.
+/// Returns the name of a group, and a short form of it for an axis.
 pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
     match &figure.by {
         Axis::Time => time(step, name),
@@ -30,7 +30,7 @@ pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
     }
 }
 
-/// Returns the name of a group in a file: of a step, that by which programs know it.
+/// Returns the name of a group in a file. Steps have the names that programs know.
 pub fn group_in_file(figure: &Figure, step: Step, name: &str) -> String {
     if matches!(figure.by, Axis::Time) { name.to_owned() } else { group(figure, step, name).0 }
 }

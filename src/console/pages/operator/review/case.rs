@@ -1,5 +1,4 @@
-//! The page on which a reviewer decides: the listing as buyers see it, what has changed, what the market found, and what was decided
-//! before.
+//! The page on which a reviewer decides: the listing as buyers see it, its changes, the findings of checks, and earlier decisions.
 
 use super::{
     decision, facts,
@@ -37,7 +36,7 @@ const SINCE: &str = "since";
 pub struct CasePage;
 
 /// What the page shows.
-struct Shown {
+struct CaseView {
     case: Case,
     /// How buyers see the listing.
     listing: listing::Shown,
@@ -57,7 +56,7 @@ impl Page for CasePage {
             let platform = operator.platform();
             let case = review_cases::find(reader, platform, id, since, &wanted)?;
             let viewer = platform.viewer_of_listing(reader.rows, id)?;
-            Ok(Shown { case, listing: listing::Shown::read(reader, &viewer, None, id)? })
+            Ok(CaseView { case, listing: listing::Shown::read(reader, &viewer, None, id)? })
         });
         let shown = read.await?;
         Ok(content(&visit.context, &filters, since, &shown).into())
@@ -97,7 +96,7 @@ fn since(context: &Context) -> Since {
     }
 }
 
-fn content(context: &Context, filters: &Filters, since: Since, shown: &Shown) -> Content {
+fn content(context: &Context, filters: &Filters, since: Since, shown: &CaseView) -> Content {
     let case = &shown.case;
     let id = case.listing.id;
     let body = html! {
@@ -141,14 +140,14 @@ fn note(case: &Case) -> Markup {
 fn actions(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let record = format!("{}/{}", LISTINGS, case.listing.id);
     html! {
-        a.button href=(context.links.to(&record)) { "All about the listing" }
+        a.button href=(context.links.to(&record)) { "Open the listing's record" }
         @if let Some(next) = case.place.next {
             a.button href=(context.links.to(&path_of(next, filters))) data-next aria-keyshortcuts="n" { "Next in the queue" }
         }
     }
 }
 
-/// Says whether the listing waits for a decision, and who has decided otherwise.
+/// Says whether the listing waits for a decision, or else who has decided.
 fn state(context: &Context, case: &Case) -> Markup {
     let latest = case.rounds.first();
     let decided = latest.and_then(|round| Some((round, round.decision?)));
@@ -159,7 +158,7 @@ fn state(context: &Context, case: &Case) -> Markup {
         return html! { @if case.has_changed_since_submission() {
             (badges::message(Tone::Warning, &html! {
                 b { "It has changed since it was submitted. " }
-                "Its assets can change during a review, such as by more tasks. "
+                "Its assets can change during a review, for example when tasks are added. "
                 @if let Some(link) = &link { a href=(link) { "See what has changed" } "." }
             }))
         } };
@@ -190,12 +189,12 @@ fn changes(context: &Context, filters: &Filters, since: Since, case: &Case) -> M
         },
         None => html! { p.note {
             @match since {
-                Since::Approval => { "The market has not approved this listing yet, or only before it stored what it approves." }
+                Since::Approval => { "The market has not approved this listing yet, or did so before versions were stored." }
                 Since::Decision if case.rounds.len() > 1 => {
-                    "The market has decided on no earlier round, or only before it stored what it decides on."
+                    "The market has not decided on an earlier round, or did so before versions were stored."
                 }
                 Since::Decision => { "This is the first round of its review, so there is nothing to compare with." }
-                Since::Round(_) => { "What it had then is no longer stored." }
+                Since::Round(_) => { "Its version of that time is no longer stored." }
             }
         } },
     };
@@ -208,7 +207,7 @@ fn changes(context: &Context, filters: &Filters, since: Since, case: &Case) -> M
     }
 }
 
-/// Returns the links with which one chooses since when changes are shown.
+/// Returns the links that choose since when changes are shown.
 fn choices(context: &Context, filters: &Filters, since: Since) -> Markup {
     let tab = |label, value: &str, of: Since| Tab {
         label,

@@ -73,7 +73,7 @@ pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
     }
 }
 
-/// Returns the hidden fields: what is decided on, and the part of the queue that the reviewer works on.
+/// Returns the hidden fields: the revision, and the filters of the queue.
 fn hidden(filters: &Filters, revision: &str) -> Markup {
     html! {
         input type="hidden" name=(REVISION) value=(revision);
@@ -117,18 +117,18 @@ fn note_of(fields: &Fields, templates: &[String]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// What was pressed.
-enum Pressed {
-    /// A decision, with what to say after it.
+/// The button that was pressed.
+enum FormAction {
+    /// A decision, with the notice after it.
     Decision(Decision, Notice),
-    /// Rejecting, which is asked about first, with the note.
+    /// A rejection, with the note. It needs a confirmation.
     Question(String),
 }
 
-fn pressed(fields: &Fields, templates: &[String]) -> Result<Pressed> {
+fn pressed(fields: &Fields, templates: &[String]) -> Result<FormAction> {
     let note = note_of(fields, templates);
     let required = |message: &str| note.clone().ok_or_else(|| Error::invalid(problem(NOTE, message)));
-    let decided = |decision, notice| Ok(Pressed::Decision(decision, notice));
+    let decided = |decision, notice| Ok(FormAction::Decision(decision, notice));
     match fields.get(DECISION) {
         Some("approve") if note.is_some() => {
             let message = "The vendor gets no note with an approval. Delete the note, or request changes.";
@@ -139,7 +139,7 @@ fn pressed(fields: &Fields, templates: &[String]) -> Result<Pressed> {
             let note = required("Say what the vendor should change.")?;
             decided(Decision::RequestChanges(note), Notice::ReviewSentBack)
         }
-        Some("reject") => Ok(Pressed::Question(required("Say why the listing is rejected.")?)),
+        Some("reject") => Ok(FormAction::Question(required("Say why the listing is rejected.")?)),
         Some("reject_for_good") => {
             let note = required("Say why the listing is rejected.")?;
             decided(Decision::Reject(note), Notice::ReviewRejected)
@@ -154,8 +154,8 @@ fn pressed(fields: &Fields, templates: &[String]) -> Result<Pressed> {
 pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
     let (id, filters) = (visit.id(0)?, filters_of(fields.values()));
     let (decision, notice) = match pressed(fields, &visit.market().settings().review.templates)? {
-        Pressed::Decision(decision, notice) => (decision, notice),
-        Pressed::Question(note) => return question(visit, fields, &filters, &note).await,
+        FormAction::Decision(decision, notice) => (decision, notice),
+        FormAction::Question(note) => return question(visit, fields, &filters, &note).await,
     };
     let stays = matches!(decision, Decision::Certify | Decision::Revoke);
     let seen = fields.get(REVISION).and_then(Revision::parse);
@@ -179,7 +179,7 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
     Ok(Answer::done(&path, notice))
 }
 
-/// Asks before a listing is rejected, and keeps the note.
+/// Asks for a confirmation before a listing is rejected, and keeps the note.
 async fn question(
     visit: &Visit<ActingOperator>,
     fields: &Fields,

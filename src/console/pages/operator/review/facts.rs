@@ -1,4 +1,4 @@
-//! What a reviewer knows of a listing besides its texts: what checks found, earlier rounds, and what its vendor did before.
+//! What a reviewer reads besides the texts of a listing: findings of checks, earlier rounds, and the record of the vendor.
 
 use crate::{
     console::{
@@ -37,7 +37,7 @@ pub const fn done(decision: ReviewDecision) -> &'static str {
     }
 }
 
-/// Shows the latest quality run, and what its checks found.
+/// Shows the latest quality run with its findings.
 pub fn findings(context: &Context, case: &Case) -> Markup {
     let Some(run) = &case.run else {
         return tables::section(
@@ -74,7 +74,7 @@ pub fn rounds(case: &Case) -> Markup {
     )
 }
 
-/// Shows what a vendor has had reviewed, and what it has sold.
+/// Shows the earlier reviews and sales of a vendor.
 pub fn vendor(context: &Context, vendor: &VendorHistory) -> Markup {
     let number = |count: u64| html! { (text::grouped(count)) };
     html! {
@@ -89,7 +89,7 @@ pub fn vendor(context: &Context, vendor: &VendorHistory) -> Markup {
                 ("Sales", number(vendor.sales)),
                 ("Refunded", number(vendor.refunds)),
             ]))
-            a href=(context.links.to(&format!("{TEAMS}/{}", vendor.id))) { "All about the vendor" }
+            a href=(context.links.to(&format!("{TEAMS}/{}", vendor.id))) { "Open the vendor's record" }
         }
     }
 }

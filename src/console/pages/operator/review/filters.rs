@@ -1,4 +1,4 @@
-//! The filters of the queue in addresses and forms. Who works on a part of the queue stays in it.
+//! The filters of the queue in addresses and forms. They are kept from one listing to the next.
 
 use crate::{
     console::{address::Query, pages::operator::paths::REVIEW, prelude::*},
@@ -39,7 +39,7 @@ pub fn path_of(listing: Uuid, filters: &Filters) -> String {
     query_of(filters).at(&format!("{REVIEW}/{listing}"))
 }
 
-/// Returns the title of a listing, or what is shown in place of it.
+/// Returns the title of a listing, or a replacement if it has none.
 pub fn title_of(title: &str) -> &str {
     if title.trim().is_empty() { "Listing without a title" } else { title }
 }

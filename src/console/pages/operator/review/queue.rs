@@ -77,7 +77,7 @@ impl List for ReviewQueue {
 
     fn finish(_: &Context, content: Content) -> Content {
         content
-            .with_note(html! { "Listings that vendors have submitted. Who has waited longest comes first." })
+            .with_note(html! { "Listings that vendors have submitted. The one that has waited longest comes first." })
             .with_request("/operator/v1/listings?review_status=in_review")
     }
 }

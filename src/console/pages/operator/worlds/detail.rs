@@ -113,8 +113,7 @@ impl Page for ResetWorld {
     type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
-        let lost =
-            "The world returns to where it was copied: data, clock, and settings. It has no faults then.";
+        let lost = "The world returns to the state in which it was created: data, clock, and settings. Its faults are removed.";
         question(visit, "Reset this world?", lost, "Reset the world")
     }
 }
@@ -142,7 +141,7 @@ impl Page for DeleteWorld {
     type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
-        let lost = "Nothing of the world stays, apart from its snapshots. Its address leads nowhere then.";
+        let lost = "Everything in the world is deleted, except for its snapshots. Its address stops working.";
         question(visit, "Delete this world?", lost, "Delete the world")
     }
 }
