@@ -28,20 +28,48 @@ pub struct FairLimit<P>(Arc<Inner<P>>);
 
 #[derive(Debug)]
 struct Inner<P> {
-    /// Maximum total; 0 for no limit.
-    max: u64,
-    /// Maximum of one principal; 0 for no limit.
-    max_per_principal: u64,
-    /// Maximum of one client network; 0 for no limit.
-    max_per_network: u64,
-    /// Maximum of all clients without a key together; 0 for no limit.
-    max_anonymous: u64,
     held: Mutex<Held<P>>,
     released: Notify,
 }
 
+/// How much may be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maxima {
+    /// Maximum total; 0 for no limit.
+    total: u64,
+    /// Maximum of one principal; 0 for no limit.
+    per_principal: u64,
+    /// Maximum of one client network; 0 for no limit.
+    per_network: u64,
+    /// Maximum of all clients without a key together; 0 for no limit.
+    anonymous: u64,
+}
+
+impl Maxima {
+    /// A maximum of the total, of each principal, and of each client network. 0 is no limit.
+    pub const fn new(total: u64, per_principal: u64, per_network: u64) -> Maxima {
+        Maxima { total, per_principal, per_network, anonymous: 0 }
+    }
+
+    /// A maximum of which no principal may hold more than a quarter, nor may all clients without a key together. Of their quarter,
+    /// no client network may hold more than a quarter.
+    pub const fn quarter_per_principal(total: u64) -> Maxima {
+        let quarter = total.div_ceil(4);
+        Maxima { total, per_principal: quarter, per_network: quarter.div_ceil(4), anonymous: quarter }
+    }
+
+    const fn share<P>(&self, holder: &Holder<P>) -> u64 {
+        match holder {
+            Holder::Principal(_) => self.per_principal,
+            Holder::Network(_) => self.per_network,
+            Holder::Anonymous => self.anonymous,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Held<P> {
+    maxima: Maxima,
     total: u64,
     by_holder: HashMap<Holder<P>, u64>,
 }
@@ -59,25 +87,19 @@ impl<P: Copy + Eq + Hash> Held<P> {
 impl<P: Copy + Eq + Hash> FairLimit<P> {
     /// Creates a limit on the total, on each principal, and on each client network. 0 is no limit.
     pub fn new(max: u64, max_per_principal: u64, max_per_network: u64) -> FairLimit<P> {
-        FairLimit::with_anonymous(max, max_per_principal, max_per_network, 0)
+        FairLimit::with_maxima(Maxima::new(max, max_per_principal, max_per_network))
     }
 
-    /// Creates a limit of which no principal may hold more than a quarter, nor may all clients without a key
-    /// together. Of their quarter, no client network may hold more than a quarter.
-    pub fn quarter_per_principal(max: u64) -> FairLimit<P> {
-        let quarter = max.div_ceil(4);
-        FairLimit::with_anonymous(max, quarter, quarter.div_ceil(4), quarter)
+    /// Creates a limit with these maxima.
+    pub fn with_maxima(maxima: Maxima) -> FairLimit<P> {
+        let held = Mutex::new(Held { maxima, total: 0, by_holder: HashMap::new() });
+        FairLimit(Arc::new(Inner { held, released: Notify::new() }))
     }
 
-    fn with_anonymous(
-        max: u64,
-        max_per_principal: u64,
-        max_per_network: u64,
-        max_anonymous: u64,
-    ) -> FairLimit<P> {
-        let held = Mutex::new(Held { total: 0, by_holder: HashMap::new() });
-        let released = Notify::new();
-        FairLimit(Arc::new(Inner { max, max_per_principal, max_per_network, max_anonymous, held, released }))
+    /// Changes the maxima. What is held stays held, also if it exceeds them.
+    pub fn set_maxima(&self, maxima: Maxima) {
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner).maxima = maxima;
+        self.0.released.notify_waiters();
     }
 
     /// Takes an amount for all of these holders at once, if the total and their shares allow it.
@@ -91,15 +113,8 @@ impl<P: Copy + Eq + Hash> FairLimit<P> {
 
     /// Returns the total of what is held, and the maximum; 0 for no limit.
     pub fn load(&self) -> (u64, u64) {
-        (self.0.held.lock().unwrap_or_else(PoisonError::into_inner).total, self.0.max)
-    }
-
-    fn share(&self, holder: Holder<P>) -> u64 {
-        match holder {
-            Holder::Principal(_) => self.0.max_per_principal,
-            Holder::Network(_) => self.0.max_per_network,
-            Holder::Anonymous => self.0.max_anonymous,
-        }
+        let held = self.0.held.lock().unwrap_or_else(PoisonError::into_inner);
+        (held.total, held.maxima.total)
     }
 }
 
@@ -120,9 +135,9 @@ impl<P: Copy + Eq + Hash> FairPermit<P> {
             |held: u64, max: u64| max == 0 || held == self.amount || held.saturating_add(amount) <= max;
         let mut held = inner.held.lock().unwrap_or_else(PoisonError::into_inner);
         let is_allowed = amount == 0
-            || fits(held.total, inner.max)
+            || fits(held.total, held.maxima.total)
                 && self.holders.iter().flatten().all(|holder| {
-                    fits(held.by_holder.get(holder).copied().unwrap_or(0), self.limit.share(*holder))
+                    fits(held.by_holder.get(holder).copied().unwrap_or(0), held.maxima.share(holder))
                 });
         if is_allowed {
             self.amount = self.amount.saturating_add(amount);
@@ -233,8 +248,23 @@ mod tests {
     }
 
     #[test]
+    fn maxima_change_while_amounts_are_held() {
+        let limit = FairLimit::new(4, 0, 0);
+        let held = limit.try_acquire([Some(team(1)), None], 4).unwrap();
+        assert!(limit.try_acquire([Some(team(2)), None], 1).is_none());
+        limit.set_maxima(Maxima::new(6, 0, 0));
+        let more = limit.try_acquire([Some(team(2)), None], 2).unwrap();
+        limit.set_maxima(Maxima::new(2, 0, 0));
+        assert_eq!(limit.load(), (6, 2));
+        drop(held);
+        assert!(limit.try_acquire([Some(team(3)), None], 1).is_none(), "the other still has all of it");
+        drop(more);
+        assert!(limit.try_acquire([Some(team(3)), None], 2).is_some());
+    }
+
+    #[test]
     fn clients_without_a_key_share_a_quarter() {
-        let limit = FairLimit::quarter_per_principal(64);
+        let limit = FairLimit::with_maxima(Maxima::quarter_per_principal(64));
         let anonymous = |last| [Some(network(last)), Some(Holder::Anonymous)];
         let take = |last| (0..9).map_while(|_| limit.try_acquire(anonymous(last), 1)).collect::<Vec<_>>();
         let held: Vec<_> = (0..9).map(take).collect();
@@ -261,7 +291,7 @@ mod tests {
     proptest! {
         #[test]
         fn limits_hold_for_any_sequence(steps in prop::collection::vec((0..4_i64, 0..4_u8, 1..5_u64), 1..60)) {
-            let limit = FairLimit::quarter_per_principal(16);
+            let limit = FairLimit::with_maxima(Maxima::quarter_per_principal(16));
             let mut permits = Vec::new();
             for (id, last, amount) in steps {
                 match limit.try_acquire([Some(team(id)), Some(network(last))], amount) {

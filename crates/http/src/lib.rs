@@ -17,7 +17,9 @@ mod refusal;
 pub mod request_coding;
 pub mod response_body;
 mod settings;
+pub mod tls;
 mod transfer_coding;
+pub mod trusted_proxies;
 
 pub use refusal::{Refusal, Refusals};
 pub use settings::ConnectionSettings;

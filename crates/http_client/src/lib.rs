@@ -23,6 +23,18 @@ pub fn blocking() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
         .no_proxy())
 }
 
+/// Returns a builder of a blocking client for http URLs, which needs no certificates. It trusts no server with https.
+///
+/// # Errors
+///
+/// The cryptography does not support the versions of TLS.
+pub fn blocking_without_tls() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
+    Ok(reqwest::blocking::Client::builder()
+        .tls_backend_preconfigured(tls::config_without_certificates()?)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy())
+}
+
 /// Returns a builder of an asynchronous client.
 ///
 /// # Errors

@@ -30,6 +30,12 @@ pub fn version_response(exchange: &Exchange) -> Vec<u8> {
     error_response(StatusCode::BAD_REQUEST, Refusal::Malformed(message.to_owned()), exchange)
 }
 
+/// Returns the response to a client that sends HTTP without TLS to a server with TLS.
+pub fn without_tls_response(exchange: &Exchange) -> Vec<u8> {
+    let message = "This port is for HTTPS, but the request came without TLS. Use https:// in the address.";
+    error_response(StatusCode::BAD_REQUEST, Refusal::Malformed(message.to_owned()), exchange)
+}
+
 /// Returns the response to a head that was not complete in time.
 pub fn timeout_response(exchange: &Exchange) -> Vec<u8> {
     let message = "The request head did not arrive in time. Send it again, and faster.";

@@ -23,8 +23,9 @@ use super::{
     cut::{Cut, NoResponse},
     exchange::{Exchange, ResponseBody},
     head_errors::{self, NOSNIFF},
+    rated_socket::{RatedSocket, Socket},
     request_body::RequestBody,
-    socket::{LimitedSocket, Socket},
+    socket::{LimitedSocket, Stream},
     table::Connection,
     write_rate::{WriteLimits, WriteRate},
 };
@@ -46,17 +47,35 @@ pub struct ConnectionLimits {
     http: http1::Builder,
     write: WriteLimits,
     refusals: Refusals,
+    /// Time for a TLS handshake: as much as for a request head.
+    handshake: Duration,
 }
 
 impl ConnectionLimits {
     /// Takes the limits from the settings.
     pub fn new(settings: &ConnectionSettings, refusals: Refusals) -> ConnectionLimits {
         let mut http = http1::Builder::new();
+        let head = Duration::from_secs(settings.header_seconds.into());
         http.timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_secs(settings.header_seconds.into()))
+            .header_read_timeout(head)
             .max_header_size(settings.max_header_bytes as usize)
             .max_buf_size(settings.max_header_bytes as usize);
-        ConnectionLimits { http, write: WriteLimits::new(settings), refusals }
+        ConnectionLimits { http, write: WriteLimits::new(settings), refusals, handshake: head }
+    }
+
+    /// Returns the socket with the limit on how slowly its client may read.
+    pub fn limit_rate<S: Socket>(&self, socket: S) -> RatedSocket<S> {
+        RatedSocket::new(socket, WriteRate::new(self.write))
+    }
+
+    /// Returns the time for a TLS handshake.
+    pub const fn handshake_time(&self) -> Duration {
+        self.handshake
+    }
+
+    /// Returns how the program answers what is refused.
+    pub const fn refusals(&self) -> Refusals {
+        self.refusals
     }
 }
 
@@ -67,20 +86,22 @@ pub struct Ends {
     pub local: SocketAddr,
     /// The client's end.
     pub remote: SocketAddr,
+    /// Whether there is TLS between them.
+    pub is_tls: bool,
 }
 
 /// Serves the requests of a connection until either side closes it. After a message on `stopping`, only the
 /// running request is completed. Fails if the client disconnects early, or sends no valid HTTP.
-pub async fn serve_connection<S: Socket>(
+pub async fn serve_connection<S: Stream>(
     app: Arc<impl Endpoint<Output = Response> + 'static>,
-    socket: S,
+    stream: S,
     limits: &ConnectionLimits,
     ends: Ends,
     connection: &Arc<Connection>,
     mut stopping: watch::Receiver<()>,
 ) -> hyper::Result<()> {
     let exchange = Arc::new(Exchange::new(Arc::clone(connection), ends.remote.ip(), limits.refusals));
-    let socket = LimitedSocket::new(socket, Arc::clone(&exchange), WriteRate::new(limits.write));
+    let socket = LimitedSocket::new(stream, Arc::clone(&exchange));
     let shared = Arc::clone(&exchange);
     let service = service_fn(move |request: http::Request<Incoming>| {
         shared.begin();
@@ -108,10 +129,11 @@ pub async fn serve_connection<S: Socket>(
         let mut socket = socket.into_inner();
         let closing = async {
             if let Some(response) = error_response {
-                let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(&response)).await;
-                let _ = socket.shutdown().await;
-            } else if exchange.is_cut() {
-                let _ = socket.shutdown().await;
+                respond_and_end(socket, &response).await;
+                return;
+            }
+            if exchange.is_cut() {
+                let _ = timeout(MAX_LINGER_PAUSE, socket.shutdown()).await;
             }
             linger(socket).await;
         };
@@ -125,7 +147,7 @@ pub async fn serve_connection<S: Socket>(
 }
 
 /// Returns the response to a request head that was not answered.
-fn head_error<S: Socket>(
+fn head_error<S: Stream>(
     error: &hyper::Error,
     socket: &LimitedSocket<S>,
     exchange: &Exchange,
@@ -138,8 +160,15 @@ fn head_error<S: Socket>(
     is_other_version.then(|| head_errors::version_response(exchange))
 }
 
+/// Sends the last response of a connection, and waits until the client has it.
+pub async fn respond_and_end(mut socket: impl Stream, response: &[u8]) {
+    let _ = timeout(MAX_LINGER_PAUSE, socket.write_all(response)).await;
+    let _ = timeout(MAX_LINGER_PAUSE, socket.shutdown()).await;
+    linger(socket).await;
+}
+
 /// Reads and discards what a client sends after the last response, until it closes the connection.
-async fn linger(mut socket: impl Socket) {
+async fn linger(mut socket: impl Stream) {
     let mut buffer = vec![0; LINGER_BUFFER];
     let reading =
         async { while let Ok(Ok(1..)) = timeout(MAX_LINGER_PAUSE, socket.read(&mut buffer)).await {} };
@@ -162,8 +191,9 @@ async fn respond(
     });
     let local = LocalAddr(Addr::SocketAddr(ends.local));
     let remote = RemoteAddr(Addr::SocketAddr(ends.remote));
+    let scheme = if ends.is_tls { Scheme::HTTPS } else { Scheme::HTTP };
     let request = Request::from_parts(
-        RequestParts::from((parts, local, remote, Scheme::HTTP)),
+        RequestParts::from((parts, local, remote, scheme)),
         body.as_ref().map_or_else(Body::empty, RequestBody::to_body),
     );
     let mut response = match checked {

@@ -7,8 +7,10 @@
 mod cut;
 mod exchange;
 mod framing;
+mod handshake;
 mod head_errors;
 mod http;
+mod rated_socket;
 mod request_body;
 mod socket;
 mod table;
@@ -27,7 +29,7 @@ use self::{
     http::{ConnectionLimits, Ends},
     table::{ConnectionTable, TableLimits},
 };
-use crate::{ConnectionSettings, Refusals};
+use crate::{ConnectionSettings, Refusals, tls::Certificates};
 
 /// Delay before the next `accept` after one has failed.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -45,10 +47,31 @@ pub struct Signals {
     pub stopping: watch::Sender<bool>,
 }
 
+/// Where a server accepts connections, and whether they have TLS.
+#[derive(Debug)]
+pub struct Listener {
+    socket: std::net::TcpListener,
+    certificates: Option<Arc<Certificates>>,
+}
+
+impl Listener {
+    /// Accepts connections with TLS.
+    pub const fn with_tls(socket: std::net::TcpListener, certificates: Arc<Certificates>) -> Listener {
+        Listener { socket, certificates: Some(certificates) }
+    }
+}
+
+/// Accepts connections without TLS.
+impl From<std::net::TcpListener> for Listener {
+    fn from(socket: std::net::TcpListener) -> Listener {
+        Listener { socket, certificates: None }
+    }
+}
+
 /// Serves connections until `stop` resolves, then lets running requests finish for up to `drain_seconds`.
 pub async fn serve(
     app: impl Endpoint<Output = Response> + 'static,
-    listener: std::net::TcpListener,
+    listener: impl Into<Listener>,
     settings: &ConnectionSettings,
     refusals: Refusals,
     signals: Signals,
@@ -58,6 +81,7 @@ pub async fn serve(
     let app = Arc::new(app);
     let limits = Arc::new(ConnectionLimits::new(settings, refusals));
     let drain = Duration::from_secs(settings.drain_seconds);
+    let Listener { socket: listener, certificates } = listener.into();
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
     let permits = Arc::new(Semaphore::new(settings.max_connections as usize + MAX_CLOSING));
@@ -74,12 +98,37 @@ pub async fn serve(
             continue;
         };
         let (app, limits, stopped) = (Arc::clone(&app), Arc::clone(&limits), stopped.clone());
+        let certificates = certificates.clone();
         let counted = CountedConnection::new(&connected);
         tokio::spawn(async move {
             let (_permit, _counted) = (permit, counted);
-            let ends = Ends { local, remote };
-            let served = http::serve_connection(app, socket, &limits, ends, open.connection(), stopped);
-            if let Err(error) = served.await {
+            let ends = Ends { local, remote, is_tls: certificates.is_some() };
+            let connection = open.connection();
+            let served = match certificates {
+                None => {
+                    let socket = limits.limit_rate(socket);
+                    http::serve_connection(app, socket, &limits, ends, connection, stopped).await
+                }
+                // Boxed, since its state is larger than that of connections without TLS.
+                Some(certificates) => {
+                    let shaken = handshake::accept(
+                        &certificates,
+                        socket,
+                        &limits,
+                        connection,
+                        remote,
+                        stopped.clone(),
+                    );
+                    match Box::pin(shaken).await {
+                        Some(stream) => {
+                            Box::pin(http::serve_connection(app, stream, &limits, ends, connection, stopped))
+                                .await
+                        }
+                        None => Ok(()),
+                    }
+                }
+            };
+            if let Err(error) = served {
                 tracing::debug!(%remote, %error, "connection ended early");
             }
         });

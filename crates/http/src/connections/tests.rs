@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{socket::Socket, *};
+use super::{rated_socket::Socket, *};
 use crate::Refusal;
 
 impl Socket for DuplexStream {
@@ -88,6 +88,11 @@ fn settings(change: impl FnOnce(&mut ConnectionSettings)) -> ConnectionSettings 
     settings
 }
 
+fn test_ends() -> Ends {
+    let (local, remote) = ("127.0.0.1:80".parse().unwrap(), "192.0.2.7:1234".parse().unwrap());
+    Ends { local, remote, is_tls: false }
+}
+
 /// Opens an in-memory connection with this buffer size in each direction. Returns the client's end, and the task
 /// of the connection.
 fn connect_with(
@@ -97,12 +102,13 @@ fn connect_with(
     let (client_end, server_end) = tokio::io::duplex(buffer);
     let limits = ConnectionLimits::new(settings, REFUSALS);
     let table = ConnectionTable::new(TableLimits::new(settings));
-    let ends = Ends { local: "127.0.0.1:80".parse().unwrap(), remote: "192.0.2.7:1234".parse().unwrap() };
+    let ends = test_ends();
     let served = tokio::spawn(async move {
         let open = table.admit(ends.remote.ip()).await.unwrap();
         let (_stopping, stopped) = watch::channel(());
         let app = Arc::new(app(Arc::default()));
-        http::serve_connection(app, server_end, &limits, ends, open.connection(), stopped).await
+        http::serve_connection(app, limits.limit_rate(server_end), &limits, ends, open.connection(), stopped)
+            .await
     });
     (client_end, served)
 }

@@ -132,12 +132,20 @@ async fn body_is_no_longer_read_by_work_that_continues_after_the_response() {
     let (mut end, server_end) = tokio::io::duplex(1 << 16);
     let settings = settings(|_| {});
     let table = ConnectionTable::new(TableLimits::new(&settings));
-    let ends = Ends { local: "127.0.0.1:80".parse().unwrap(), remote: "192.0.2.7:1234".parse().unwrap() };
+    let ends = test_ends();
     tokio::spawn(async move {
         let open = table.admit(ends.remote.ip()).await.unwrap();
         let (_stopping, stopped) = watch::channel(());
         let limits = ConnectionLimits::new(&settings, REFUSALS);
-        http::serve_connection(Arc::new(app), server_end, &limits, ends, open.connection(), stopped).await
+        http::serve_connection(
+            Arc::new(app),
+            limits.limit_rate(server_end),
+            &limits,
+            ends,
+            open.connection(),
+            stopped,
+        )
+        .await
     });
     end.write_all(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nab").await.unwrap();
     assert_eq!(Received::read(&mut end).await.unwrap().status, 503);

@@ -1,0 +1,242 @@
+//! The certificate of a server with TLS and its private key, which are read again when their files change.
+//!
+//! Only HTTP/1.1 is offered (ALPN), since all that is known of framing and limits holds for that.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio_rustls::rustls::{
+    self, ServerConfig,
+    crypto::ring,
+    pki_types::{
+        CertificateDer, PrivateKeyDer,
+        pem::{self, PemObject},
+    },
+};
+
+/// The only protocol that is offered.
+const ALPN: &[u8] = b"http/1.1";
+
+/// Maximum size in bytes of each file. A chain of certificates takes some kilobytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// Time between two looks at the files. They happen when somebody connects.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Why a certificate and its key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("{path} cannot be read: {cause}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A file does not contain what it should.
+    #[error("{path} is no {what} in PEM: {cause}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What it should contain.
+        what: &'static str,
+        /// Why it does not.
+        cause: String,
+    },
+    /// The key does not belong to the certificate, or one of them is of a kind that is not supported.
+    #[error("the certificate {certificate} and the key {key} cannot be used together: {cause}")]
+    Mismatch {
+        /// The file with the certificate.
+        certificate: PathBuf,
+        /// The file with the key.
+        key: PathBuf,
+        /// Why.
+        cause: rustls::Error,
+    },
+}
+
+/// A certificate with its chain, and its private key.
+#[derive(Debug)]
+pub struct Certificates {
+    certificate: PathBuf,
+    key: PathBuf,
+    state: Mutex<State>,
+}
+
+/// What the files contain, for connections to come.
+#[derive(Debug)]
+pub struct NewPair {
+    config: Arc<ServerConfig>,
+    read: Option<[FileState; 2]>,
+}
+
+#[derive(Debug)]
+struct State {
+    config: Arc<ServerConfig>,
+    /// What the files were when they were last read, also if that failed.
+    read: Option<[FileState; 2]>,
+    /// When their state was last compared with that.
+    checked_at: Instant,
+    /// Why the files cannot be used as they are now. The pair of before is used meanwhile.
+    failure: Option<String>,
+}
+
+/// What changes when a file does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileState {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified_at: (i64, i64),
+}
+
+impl Certificates {
+    /// Reads the files.
+    pub fn load(certificate: &Path, key: &Path) -> Result<Certificates, TlsError> {
+        let read = states([certificate, key]);
+        let config = Arc::new(read_config(certificate, key)?);
+        let state = State { config, read, checked_at: Instant::now(), failure: None };
+        Ok(Certificates {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Reads the files if they have changed since, or cannot be used, without using them yet. `None` if there is nothing new. An
+    /// error is also what [`Self::failure`] returns until the files can be used.
+    pub fn prepare(&self) -> Result<Option<NewPair>, TlsError> {
+        // Taken before the files are read, so that a change meanwhile is seen later.
+        let read = states([&self.certificate, &self.key]);
+        {
+            let mut state = self.lock();
+            state.checked_at = Instant::now();
+            if state.read == read && state.failure.is_none() {
+                return Ok(None);
+            }
+        }
+        match read_config(&self.certificate, &self.key) {
+            Ok(config) => Ok(Some(NewPair { config: Arc::new(config), read })),
+            Err(error) => {
+                let mut state = self.lock();
+                let failure = error.to_string();
+                // Said once, although somebody may look often.
+                if state.failure.as_ref() != Some(&failure) {
+                    tracing::error!(%error, "certificate not replaced; the one of before stays in use");
+                }
+                (state.read, state.failure) = (read, Some(failure));
+                Err(error)
+            }
+        }
+    }
+
+    /// Uses a pair for connections from now on.
+    pub fn replace(&self, pair: NewPair) {
+        let mut state = self.lock();
+        (state.config, state.read, state.failure) = (pair.config, pair.read, None);
+        tracing::info!(certificate = %self.certificate.display(), "new certificate in use");
+    }
+
+    /// Uses the files if they have changed since, and can be used. Otherwise the pair of before stays in use.
+    pub fn reload_if_changed(&self) {
+        let is_same = {
+            let state = self.lock();
+            state.read == states([&self.certificate, &self.key])
+        };
+        // The failure is kept, and logged.
+        if !is_same && let Ok(Some(pair)) = self.prepare() {
+            self.replace(pair);
+        }
+    }
+
+    /// Returns why the files cannot be used as they are now; `None` if they are in use.
+    pub fn failure(&self) -> Option<String> {
+        self.lock().failure.clone()
+    }
+
+    /// Returns the configuration with the pair in use, after a look at the files if the last one was a while ago.
+    pub(crate) async fn newest(this: &Arc<Certificates>) -> Arc<ServerConfig> {
+        let is_due = {
+            let mut state = this.lock();
+            let is_due = state.checked_at.elapsed() >= CHECK_INTERVAL;
+            if is_due {
+                // Other connections do not look, too.
+                state.checked_at = Instant::now();
+            }
+            is_due
+        };
+        if is_due {
+            let certificates = Arc::clone(this);
+            // Fails if the process stops.
+            let _ = tokio::task::spawn_blocking(move || certificates.reload_if_changed()).await;
+        }
+        Arc::clone(&this.lock().config)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the states of both files; `None` if one is missing.
+fn states(paths: [&Path; 2]) -> Option<[FileState; 2]> {
+    let state = |path: &Path| {
+        let file = fs::metadata(path).ok()?;
+        Some(FileState {
+            device: file.dev(),
+            inode: file.ino(),
+            size: file.size(),
+            modified_at: (file.mtime(), file.mtime_nsec()),
+        })
+    };
+    let [certificate, key] = paths.map(state);
+    Some([certificate?, key?])
+}
+
+fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
+    let malformed = |path: &Path, what: &'static str, cause: pem::Error| {
+        let cause = match cause {
+            pem::Error::NoItemsFound => "it contains none".to_owned(),
+            other => other.to_string(),
+        };
+        TlsError::Malformed { path: path.to_owned(), what, cause }
+    };
+    let text = read_file(certificate)?;
+    let chain: Result<Vec<CertificateDer>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let chain =
+        chain.and_then(|chain| if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) });
+    let chain = chain.map_err(|cause| malformed(certificate, "certificate", cause))?;
+    let text = read_file(key)?;
+    let private_key =
+        PrivateKeyDer::from_pem_slice(&text).map_err(|cause| malformed(key, "private key", cause))?;
+    // The cryptography is named here, not installed for the whole process, so that no order of calls matters.
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private_key));
+    let mut config = config.map_err(|cause| TlsError::Mismatch {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+        cause,
+    })?;
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    Ok(config)
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 MB"));
+        }
+        Ok(bytes)
+    };
+    read().map_err(|cause| TlsError::Unreadable { path: path.to_owned(), cause })
+}

@@ -1,0 +1,64 @@
+//! TLS of the server: its certificate, which follows its files, and the address that redirects to it.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    sync::Arc,
+};
+
+use tokio::{sync::watch, task::JoinHandle};
+
+use super::CommandError;
+use crate::{
+    config::{Prepared, Settings},
+    http_server::{connections::Listener, tls::Certificates},
+    market::Market,
+    web::{self, https_redirect::HttpsRedirect, monitoring::Monitor},
+};
+
+/// Reads the certificate that the settings name; `None` if the server has no TLS.
+pub(super) fn load(settings: &Settings) -> Result<Option<Arc<Certificates>>, CommandError> {
+    let tls = &settings.tls;
+    if !tls.is_enabled() {
+        return Ok(None);
+    }
+    let loaded = Certificates::load(Path::new(&tls.certificate), Path::new(&tls.key));
+    let loaded =
+        loaded.map_err(|error| CommandError::Usage(format!("tls.certificate or tls.key: {error}")))?;
+    Ok(Some(Arc::new(loaded)))
+}
+
+/// Lets a reload of the settings replace the certificate, and the monitor say if it cannot be replaced.
+pub(super) fn follow(certificates: &Arc<Certificates>, market: &Market, monitor: &Monitor) {
+    monitor.watch_certificates(Arc::clone(certificates));
+    let certificates = Arc::clone(certificates);
+    market.live_settings().register(move |_| {
+        let prepared =
+            certificates.prepare().map_err(|error| format!("tls.certificate or tls.key: {error}"))?;
+        Ok(prepared.map(|pair| {
+            let certificates = Arc::clone(&certificates);
+            let apply = Box::new(move || certificates.replace(pair));
+            Prepared { what: "the certificate".to_owned(), apply }
+        }))
+    });
+}
+
+/// Returns where the server accepts connections.
+pub(super) fn listener(socket: TcpListener, certificates: Option<Arc<Certificates>>) -> Listener {
+    match certificates {
+        Some(certificates) => Listener::with_tls(socket, certificates),
+        None => socket.into(),
+    }
+}
+
+/// Redirects requests to the server with TLS that listens on this address, until the task is aborted.
+pub(super) fn redirect(socket: TcpListener, settings: &Settings, address: SocketAddr) -> JoinHandle<()> {
+    let (endpoint, settings) = (HttpsRedirect::new(settings, address), settings.server.clone());
+    tokio::spawn(async move {
+        let stop = std::future::pending();
+        let served = web::listening::serve(endpoint, socket, &settings, watch::Sender::default(), stop).await;
+        if let Err(cause) = served {
+            tracing::error!(%cause, "requests without TLS are no longer redirected");
+        }
+    })
+}

@@ -1,0 +1,73 @@
+//! Settings of TLS, and of the proxies that may say who a client is.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use super::settings::{Settings, deserialize_optional_listen_address, serialize_optional_address};
+use crate::http_server::trusted_proxies::{Network, TrustedProxies};
+
+/// TLS of the server.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSettings {
+    /// File with the certificate and its chain, in PEM. Empty for no TLS.
+    pub certificate: String,
+    /// File with the private key, in PEM.
+    pub key: String,
+    /// Where requests without TLS are redirected; `None` for nowhere.
+    #[serde(
+        deserialize_with = "deserialize_optional_listen_address",
+        serialize_with = "serialize_optional_address"
+    )]
+    pub redirect_listen: Option<SocketAddr>,
+    /// Seconds for which browsers use only https; 0 to not say so.
+    pub hsts_seconds: u32,
+}
+
+impl TlsSettings {
+    /// Whether the server has TLS of its own.
+    pub const fn is_enabled(&self) -> bool {
+        !self.certificate.is_empty()
+    }
+}
+
+impl Settings {
+    /// Returns the proxies whose records of clients are believed.
+    pub fn proxies(&self) -> TrustedProxies {
+        self.server.trusted_proxies.clone().and_nearest(self.limits.trust_forwarded_for)
+    }
+
+    /// Returns what should be changed in settings that work, but soon or only in part.
+    pub fn warnings(&self) -> Vec<&'static str> {
+        let is_https = self.server.public_url.starts_with("https://");
+        let mut warnings = Vec::new();
+        if self.limits.trust_forwarded_for {
+            warnings.push(
+                "limits.trust_forwarded_for is replaced by server.trusted_proxies, and removed in the next version; set \
+                 server.trusted_proxies to the address of the proxy",
+            );
+        }
+        if is_https && !self.tls.is_enabled() && self.proxies().is_empty() {
+            warnings.push(
+                "server.public_url begins with https://, but there is no certificate, and no proxy is trusted, so all \
+                 clients that come through a proxy share the limits of one address; set server.trusted_proxies to the \
+                 address of the proxy",
+            );
+        }
+        warnings
+    }
+}
+
+pub(super) fn deserialize_proxies<'de, D: Deserializer<'de>>(from: D) -> Result<TrustedProxies, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
+    let networks: Result<Vec<Network>, String> = texts.iter().map(|text| text.parse()).collect();
+    networks.map(TrustedProxies::new).map_err(D::Error::custom)
+}
+
+pub(super) fn serialize_proxies<S: Serializer>(
+    proxies: &TrustedProxies,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(proxies.networks().iter().map(ToString::to_string))
+}

@@ -1,0 +1,311 @@
+//! TLS of the server: handshakes, a certificate that is replaced while the server runs, redirects, and clients without TLS.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::Command,
+    sync::Arc,
+};
+
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName},
+};
+use tempfile::TempDir;
+
+use super::{Server, marketplace, run_failing, temp_dir};
+
+/// Maximum number of requests with which a test waits for a reload.
+const MAX_CHECKS: usize = 10_000;
+
+/// A market with TLS, and the directory with its certificate.
+struct Market {
+    server: Server,
+    directory: TempDir,
+}
+
+/// Writes a new certificate and its key into a directory. Returns the certificate.
+fn write_pair(directory: &Path) -> CertificateDer<'static> {
+    let pair = rcgen::generate_simple_self_signed(["market.test".to_owned()]).unwrap();
+    std::fs::write(directory.join("key.pem"), pair.signing_key.serialize_pem()).unwrap();
+    std::fs::write(directory.join("certificate.pem"), pair.cert.pem()).unwrap();
+    pair.cert.der().clone()
+}
+
+fn command(directory: &Path, settings: &[(&str, &str)]) -> Command {
+    let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory);
+    command.env("MARKETPLACE_TLS_CERTIFICATE", directory.join("certificate.pem"));
+    command.env("MARKETPLACE_TLS_KEY", directory.join("key.pem"));
+    command.env("MARKETPLACE_SERVER_TRUSTED_HOSTS", "[\"market.test\"]");
+    command.envs(settings.iter().copied());
+    command
+}
+
+/// Starts a market with a new certificate.
+fn start(settings: &[(&str, &str)]) -> (Market, CertificateDer<'static>) {
+    let directory = temp_dir();
+    let certificate = write_pair(directory.path());
+    let server = Server::spawn(command(directory.path(), settings));
+    (Market { server, directory }, certificate)
+}
+
+impl Market {
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.server.1).unwrap()
+    }
+
+    /// Opens a connection for a client that trusts one certificate, and offers these protocols.
+    fn connect_tls(
+        &self,
+        trusted: &CertificateDer<'static>,
+        protocols: &[&str],
+    ) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(trusted.clone()).unwrap();
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        let name = ServerName::try_from("market.test").unwrap();
+        let mut connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        let mut socket = self.connect();
+        while connection.is_handshaking() {
+            connection.complete_io(&mut socket)?;
+        }
+        Ok(StreamOwned::new(connection, socket))
+    }
+
+    /// Requests a path. Returns the response with its head.
+    fn get(&self, trusted: &CertificateDer<'static>, path: &str) -> io::Result<String> {
+        let mut stream = self.connect_tls(trusted, &["http/1.1"])?;
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: market.test\r\nconnection: close\r\n\r\n")?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        Ok(response)
+    }
+
+    /// Requests a path until the response has a text, or until the certificate is trusted.
+    fn get_until(&self, trusted: &CertificateDer<'static>, path: &str, expected: &str) {
+        let mut last = String::new();
+        for _ in 0..MAX_CHECKS {
+            last = self.get(trusted, path).unwrap_or_else(|error| error.to_string());
+            if last.contains(expected) {
+                return;
+            }
+        }
+        panic!("no {expected}: {last}");
+    }
+}
+
+/// Sends text without TLS, and returns the response.
+fn send_plain(mut stream: TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
+}
+
+#[test]
+fn requests_are_served_over_tls_by_http_1_only() {
+    let (market, certificate) = start(&[("MARKETPLACE_TLS_HSTS_SECONDS", "300")]);
+    let response = market.get(&certificate, "/vendor/openapi.json").unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+    assert!(response.contains("strict-transport-security: max-age=300\r\n"), "{response}");
+    let landing = market.get(&certificate, "/").unwrap();
+    assert!(landing.contains("https://market.test") && !landing.contains("http://market.test"), "{landing}");
+    let stream = market.connect_tls(&certificate, &["h2", "http/1.1"]).unwrap();
+    assert_eq!(stream.conn.alpn_protocol(), Some(&b"http/1.1"[..]));
+    let error = market.connect_tls(&certificate, &["h2"]).unwrap_err();
+    assert!(error.to_string().contains("alert"), "{error}");
+    // A certificate that was not asked for is not trusted.
+    let other = temp_dir();
+    let error = market.connect_tls(&write_pair(other.path()), &[]).unwrap_err();
+    assert!(error.to_string().contains("certificate"), "{error}");
+    assert_eq!(market.server.terminate(), 0);
+}
+
+#[test]
+fn large_responses_and_bodies_pass_through_tls() {
+    let (market, certificate) = start(&[]);
+    let mut stream = market.connect_tls(&certificate, &[]).unwrap();
+    // The body arrives in records of 16 KB, and a response follows on the same connection.
+    let body = format!("{{\"name\": \"{}\"}}", "x".repeat(60_000));
+    for _ in 0..2 {
+        let head = "POST /v2/asset-groups HTTP/1.1\r\nhost: market.test\r\nauthorization: Bearer mkt_demo_vendor\r\n\
+                    content-type: application/json";
+        write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).unwrap();
+        assert_eq!(&start, b"HTTP/1.1 422");
+        read_body(&mut stream);
+    }
+    write!(stream, "GET /operator/openapi.json HTTP/1.1\r\nhost: market.test\r\n\r\n").unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).unwrap();
+    let body = read_body(&mut stream);
+    assert!(&start == b"HTTP/1.1 200" && body.len() > 500_000, "{}", body.len());
+    serde_json::from_slice::<serde_json::Value>(&body).unwrap();
+}
+
+/// Reads the rest of a response with a `Content-Length`. Returns the body.
+fn read_body(stream: &mut impl Read) -> Vec<u8> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.extend(byte);
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+    let length = head.split("content-length: ").nth(1).unwrap().split('\r').next().unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).unwrap();
+    body
+}
+
+#[test]
+fn client_without_tls_is_told_so() {
+    let (market, _) = start(&[]);
+    let response = send_plain(market.connect(), "GET / HTTP/1.1\r\nhost: market.test\r\n\r\n");
+    assert!(response.starts_with("HTTP/1.1 400 "), "{response}");
+    assert!(response.contains("https://") && response.contains("\"error\""), "{response}");
+    // What is neither HTTP nor TLS gets an alert, and the connection ends.
+    let mut stream = market.connect();
+    stream.write_all(&[0x80, 0x2e, 1, 0, 2, 0, 0, 0]).unwrap();
+    let mut received = Vec::new();
+    let _ = stream.read_to_end(&mut received);
+    assert!(!received.starts_with(b"HTTP"), "{received:?}");
+}
+
+#[test]
+fn requests_without_tls_are_redirected() {
+    let (mut market, _) = start(&[("MARKETPLACE_TLS_REDIRECT_LISTEN", "127.0.0.1:0")]);
+    let log = market.server.2.read();
+    let address = log.split(" redirect_listen=").nth(1).unwrap_or_else(|| panic!("{log}"));
+    let address = address.split_whitespace().next().unwrap().to_owned();
+    let port = market.server.1.rsplit_once(':').unwrap().1;
+    for (host, expected) in [
+        ("market.test:80", format!("https://market.test:{port}/v2/a?b=c")),
+        ("evil.test", format!("https://127.0.0.1:{port}/v2/a?b=c")),
+    ] {
+        for method in ["GET", "POST"] {
+            let request = format!(
+                "{method} /v2/a?b=c HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer x\r\nconnection: close\r\n\r\n"
+            );
+            let response = send_plain(TcpStream::connect(&address).unwrap(), &request);
+            assert!(response.starts_with("HTTP/1.1 308 "), "{response}");
+            assert!(response.contains(&format!("location: {expected}\r\n")), "{response}");
+            assert!(!response.contains("strict-transport"), "{response}");
+        }
+    }
+}
+
+#[test]
+fn certificate_is_replaced_while_the_server_runs() {
+    let (market, first) = start(&[]);
+    let kept = market.connect_tls(&first, &[]).unwrap();
+    let second = write_pair(market.directory.path());
+    market.server.signal("HUP");
+    market.get_until(&second, "/healthz", "HTTP/1.1 200 ");
+    assert!(market.get(&first, "/healthz").is_err(), "the first one is no longer used");
+    // A key that does not belong to the certificate changes nothing, and is reported.
+    let elsewhere = temp_dir();
+    write_pair(elsewhere.path());
+    std::fs::copy(elsewhere.path().join("key.pem"), market.directory.path().join("key.pem")).unwrap();
+    market.server.signal("HUP");
+    market.get_until(&second, "/readyz", "\"notes\":[\"certificate_not_replaced\"]");
+    assert!(market.get(&second, "/readyz").unwrap().starts_with("HTTP/1.1 200 "), "it can still work");
+    let third = write_pair(market.directory.path());
+    market.server.signal("HUP");
+    market.get_until(&third, "/readyz", "\"failed\":[]}");
+    // Connections of before go on.
+    let mut kept = kept;
+    write!(kept, "GET /healthz HTTP/1.1\r\nhost: market.test\r\nconnection: close\r\n\r\n").unwrap();
+    let mut response = String::new();
+    kept.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+    assert_eq!(market.server.terminate(), 0);
+}
+
+/// The server looks at the files by itself, too, at most every two seconds, when somebody connects.
+#[test]
+fn certificate_is_replaced_without_a_signal() {
+    let (market, _) = start(&[]);
+    let second = write_pair(market.directory.path());
+    let began = std::time::Instant::now();
+    while market.get(&second, "/healthz").is_err() {
+        assert!(began.elapsed().as_secs() < 60, "it is not replaced");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn handshake_takes_a_place_and_limited_time() {
+    let limits = [("MARKETPLACE_SERVER_MAX_CONNECTIONS", "16"), ("MARKETPLACE_SERVER_HEADER_SECONDS", "1")];
+    let (market, certificate) = start(&limits);
+    // Clients that never finish their handshakes give way to others.
+    let silent: Vec<TcpStream> = (0..40)
+        .map(|number| {
+            let mut stream = market.connect();
+            // The first bytes of a record, from half of them.
+            let _ = stream.write_all(if number % 2 == 0 { &[] } else { &[22, 3, 1, 2, 0, 1] });
+            stream
+        })
+        .collect();
+    assert!(market.get(&certificate, "/healthz").unwrap().starts_with("HTTP/1.1 200 "));
+    for mut stream in silent {
+        let mut received = Vec::new();
+        let _ = stream.read_to_end(&mut received);
+        assert!(received.is_empty(), "the connection is closed: {received:?}");
+    }
+}
+
+#[test]
+fn pair_that_cannot_be_used_is_an_error_at_the_start() {
+    let directory = temp_dir();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    write_pair(directory.path());
+    std::fs::write(path("empty.pem"), "").unwrap();
+    std::fs::rename(path("key.pem"), path("other.pem")).unwrap();
+    write_pair(directory.path());
+    for (certificate, key, expected) in [
+        ("certificate.pem", "other.pem", "cannot be used together"),
+        ("empty.pem", "key.pem", "empty.pem is no certificate in PEM: it contains none"),
+        ("certificate.pem", "certificate.pem", "certificate.pem is no private key in PEM: it contains none"),
+        ("none.pem", "key.pem", "none.pem cannot be read: No such file"),
+    ] {
+        let config = format!("[tls]\ncertificate = {:?}\nkey = {:?}\n", path(certificate), path(key));
+        std::fs::write(path("tls.toml"), config).unwrap();
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--config", "tls.toml"];
+        let (code, message) = run_failing(&arguments, directory.path());
+        assert!(code == 2 && message.contains(expected), "{certificate} {key}: {code} {message}");
+    }
+}
+
+/// A proxy that is trusted says that clients use https, so that cookies are for https only. Another one cannot.
+#[test]
+fn scheme_of_a_trusted_proxy_is_believed() {
+    for (proxies, is_believed) in [("[\"127.0.0.1\"]", true), ("[\"10.0.0.1\"]", false)] {
+        let directory = temp_dir();
+        let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], directory.path());
+        command.env("MARKETPLACE_SERVER_TRUSTED_PROXIES", proxies);
+        command.env("MARKETPLACE_TLS_HSTS_SECONDS", "60");
+        let server = Server::spawn(command);
+        let body = "key=mkt_demo_buyer";
+        let request = format!(
+            "POST /console/sign-in HTTP/1.1\r\nhost: {}\r\nx-forwarded-for: 198.51.100.1\r\nx-forwarded-proto: https\r\n\
+             content-type: application/x-www-form-urlencoded\r\nsec-fetch-site: same-origin\r\ncontent-length: {}\r\n\
+             connection: close\r\n\r\n{body}",
+            server.1,
+            body.len()
+        );
+        let response = send_plain(TcpStream::connect(&server.1).unwrap(), &request).to_ascii_lowercase();
+        let cookie = response
+            .lines()
+            .find(|line| line.starts_with("set-cookie: "))
+            .unwrap_or_else(|| panic!("{response}"));
+        assert_eq!(cookie.contains("__host-") && cookie.contains("; secure"), is_believed, "{cookie}");
+        assert_eq!(response.contains("strict-transport-security: max-age=60"), is_believed, "{response}");
+    }
+}
