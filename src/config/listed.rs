@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::settings::{MASK, Settings};
+use super::{
+    marks,
+    settings::{MASK, Settings},
+};
 
 /// A setting, without secrets.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +18,8 @@ pub struct ListedSetting {
     pub default: Value,
     /// Where the value comes from: a file with the line, a variable, or a flag; `None` if it is compiled in.
     pub origin: Option<String>,
+    /// Whether a change takes effect with a reload. Otherwise, the server has to be started again.
+    pub is_reloadable: bool,
 }
 
 impl Settings {
@@ -24,7 +29,7 @@ impl Settings {
         let values = flatten(self).into_iter().zip(defaults);
         let listed = values.map(|((key, value), (_, default))| {
             let origin = self.origins.get(&key).cloned();
-            ListedSetting { key, value, default, origin }
+            ListedSetting { is_reloadable: marks::of(&key).is_reloadable, key, value, default, origin }
         });
         listed.collect()
     }
@@ -84,7 +89,8 @@ mod tests {
     use crate::config::SettingsSources;
 
     /// The settings that hold secrets, and those that can hold credentials in a URL.
-    const SECRETS: [&str; 4] = [
+    const SECRETS: [&str; 5] = [
+        "backups.secret_access_key",
         "blobs.secret_access_key",
         "repositories.github_token",
         "repositories.gitlab_token",

@@ -9,12 +9,18 @@ mod connections;
 mod console;
 mod listed;
 mod listen;
+mod live;
 mod maintenance;
+mod marks;
 mod nda_text;
 mod ranges;
 mod relations;
+mod reload;
+mod secret_files;
 mod settings;
+mod template;
 mod texts;
+mod tls;
 mod trade;
 mod variables;
 mod worlds;
@@ -27,21 +33,26 @@ use std::{
 
 use toml::{Table, Value, de::DeTable};
 
-use self::relations::Contradiction;
+use self::{relations::Contradiction, secret_files::SecretFile};
 use crate::domain::money::Cents;
 
 pub use agents::{ANSWER_BYTES, AgentSettings, SchemaDetail, TextDetail, Toolset};
 pub use console::{ConsoleSettings, ReviewSettings};
 pub use listed::ListedSetting;
 pub use listen::parse_listen_address;
+pub use live::{LiveSettings, Prepared};
 pub use maintenance::MaintenanceSettings;
 pub use nda_text::NdaText;
+pub use reload::Reloaded;
+pub use secret_files::{read_secret, warning_of_permissions};
 pub use settings::{
-    ArchiveSettings, BlobKind, BlobSettings, ChildProcessSettings, ContactSettings, DataSettings,
+    ArchiveSettings, BackupSettings, BlobKind, BlobSettings, ChildProcessSettings, ContactSettings, DataSettings,
     EventSettings, IndexSettings, JobSettings, KeySettings, LimitSettings, LogFormat, LogSettings,
     MetricsSettings, QuotaSettings, REPOSITORIES_OF_WORLD, RepositorySettings, SandboxSettings, Secret,
     ServerSettings, Settings, WebhookSettings,
 };
+pub use tls::TlsSettings;
+pub use template::template;
 pub use trade::{BrowseGateSettings, FeeSettings, PayoutSettings, QualitySettings};
 
 /// The first layer, which defines every key.
@@ -91,6 +102,8 @@ pub struct SettingsSources {
     origins: BTreeMap<String, String>,
     /// Keys that a variable or a flag has set.
     set_for_process: BTreeSet<String>,
+    /// The files that contain secrets, with their origins, by the key of the secret.
+    secret_files: BTreeMap<String, SecretFile>,
 }
 
 impl Default for SettingsSources {
@@ -103,7 +116,12 @@ impl SettingsSources {
     /// Creates the values of the compiled-in file.
     pub fn new() -> SettingsSources {
         let values = DEFAULTS.parse().expect("the compiled-in settings are valid TOML");
-        SettingsSources { values, origins: BTreeMap::new(), set_for_process: BTreeSet::new() }
+        SettingsSources {
+            values,
+            origins: BTreeMap::new(),
+            set_for_process: BTreeSet::new(),
+            secret_files: BTreeMap::new(),
+        }
     }
 
     /// Adds a settings file. Its values replace earlier ones.
@@ -163,6 +181,9 @@ impl SettingsSources {
             return Err(SettingsError { origin, message });
         }
         let Some(default) = known.get(name) else {
+            if let Some(secret) = marks::secret_of_file_key(key) {
+                return self.add_secret_file(secret, key, value, origin);
+            }
             let names: Vec<String> = known.keys().cloned().collect();
             let message = format!("unknown key {name:?} in [{section}]{}", suggestion(name, &names));
             return Err(SettingsError { origin, message });
@@ -253,6 +274,18 @@ impl SettingsSources {
     pub fn origin(&self, keys: &[&str]) -> String {
         let origin = keys.iter().find_map(|key| self.origins.get(*key));
         origin.map_or(COMPILED_IN, String::as_str).to_owned()
+    }
+
+    /// Takes over the value of other sources, with its origin.
+    fn copy_value(&mut self, from: &SettingsSources, key: &str) {
+        let Some((section, name)) = key.split_once('.') else { return };
+        if let (Some(Value::Table(section)), Some(value)) = (self.values.get_mut(section), from.value(key)) {
+            section.insert(name.to_owned(), value.clone());
+        }
+        match from.origins.get(key) {
+            Some(origin) => self.origins.insert(key.to_owned(), origin.clone()),
+            None => self.origins.remove(key),
+        };
     }
 
     fn unknown_section(&self, origin: String, section: &str) -> SettingsError {

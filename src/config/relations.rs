@@ -12,7 +12,7 @@ pub(super) struct Contradiction {
 
 /// Returns the first contradiction.
 pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
-    find_missing_of_s3(settings).or_else(|| {
+    find_missing_of_s3(settings).or_else(|| find_missing_of_tls(settings)).or_else(|| {
         let (body, memory) = (settings.server.max_body_bytes, u64::from(settings.limits.memory_mb) << 20);
         let (readings, started) = (settings.jobs.readings, settings.jobs.started);
         let (file, repository) = (settings.repositories.max_file_bytes, settings.repositories.max_bytes);
@@ -45,6 +45,27 @@ pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
         .find(|(is_wrong, ..)| *is_wrong)
         .map(|(_, keys, message)| Contradiction { keys, message })
     })
+}
+
+/// Returns what TLS lacks.
+fn find_missing_of_tls(settings: &Settings) -> Option<Contradiction> {
+    let tls = &settings.tls;
+    let (keys, message): (&[&str], _) = match (tls.certificate.is_empty(), tls.key.is_empty()) {
+        (false, true) => (
+            &["tls.certificate"],
+            "tls.key is empty, but tls.certificate is set; set it to the file with the private key",
+        ),
+        (true, false) => (
+            &["tls.key"],
+            "tls.certificate is empty, but tls.key is set; set it to the file with the certificate",
+        ),
+        (true, true) if tls.redirect_listen.is_some() => (
+            &["tls.redirect_listen"],
+            "tls.redirect_listen is set, but there is no TLS to redirect to; set tls.certificate and tls.key",
+        ),
+        _ => return None,
+    };
+    Some(Contradiction { keys, message: message.to_owned() })
 }
 
 /// Returns what a store for uploads lacks that is not the data directory.

@@ -9,11 +9,12 @@ use super::{
     console::{ConsoleSettings, ReviewSettings},
     listen,
     maintenance::MaintenanceSettings,
+    tls::{self, TlsSettings},
     trade::{
         BrowseGateSettings, FeeSettings, OfferSettings, PayoutSettings, PurchaseSettings, QualitySettings,
     },
 };
-use crate::domain::estimations::Rates;
+use crate::{domain::estimations::Rates, http_server::trusted_proxies::TrustedProxies};
 
 /// Stands for the repositories of a world itself, in its settings of where Git hosts are.
 pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
@@ -22,7 +23,7 @@ fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<Sock
     listen::parse_listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
 }
 
-fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
+pub(super) fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<SocketAddr>, D::Error> {
     match String::deserialize(from)?.as_str() {
@@ -33,7 +34,7 @@ fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
 
 // serde requires this signature.
 #[allow(clippy::ref_option)]
-fn serialize_optional_address<S: Serializer>(
+pub(super) fn serialize_optional_address<S: Serializer>(
     address: &Option<SocketAddr>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
@@ -54,6 +55,9 @@ pub struct ServerSettings {
     pub public_url: String,
     /// Host names and addresses of this server, without ports, in addition to those that it knows itself.
     pub trusted_hosts: Vec<String>,
+    /// The proxies whose records of clients are believed.
+    #[serde(deserialize_with = "tls::deserialize_proxies", serialize_with = "tls::serialize_proxies")]
+    pub trusted_proxies: TrustedProxies,
     /// Web origins that browsers may send requests from.
     pub cors_origins: Vec<String>,
     /// Whether `--demo` may listen on an address that others can reach.
@@ -105,7 +109,7 @@ pub struct LimitSettings {
     pub other: u32,
     /// The budget of a client address, for all requests.
     pub address: u32,
-    /// Whether to take the client address from the last entry of `X-Forwarded-For`.
+    /// Whether to take the client address from the last entry of `X-Forwarded-For`. Replaced by `server.trusted_proxies`.
     pub trust_forwarded_for: bool,
     /// Maximum number of requests in progress; 0 for no limit.
     pub in_flight: u32,
@@ -159,6 +163,8 @@ pub struct DataSettings {
     pub readers: u32,
     /// Megabytes of the disk that stay free for what frees space; 0 to not check the free space.
     pub reserve_mb: u64,
+    /// Whether the database is copied before a migration that cannot be undone.
+    pub backup_before_upgrade: bool,
 }
 
 /// What each team may have. 0 for no limit. Each operator key has the quotas of stored responses, too.
@@ -297,6 +303,27 @@ pub struct BlobSettings {
     pub max_upload_bytes: u64,
 }
 
+impl BlobSettings {
+    /// Returns the settings of a store in the data directory.
+    pub fn local() -> BlobSettings {
+        BlobSettings { kind: BlobKind::Local, ..Settings::default().blobs }
+    }
+}
+
+/// The S3-compatible store of backups to `s3://` addresses. What is empty is that of the uploads.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct BackupSettings {
+    /// Endpoint URL.
+    pub endpoint: String,
+    /// Region of the bucket.
+    pub region: String,
+    /// ID of the access key.
+    pub access_key_id: String,
+    /// Secret part of the access key.
+    pub secret_access_key: Secret,
+}
+
 /// Numbers of background jobs.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -415,6 +442,8 @@ pub struct LogSettings {
 pub struct Settings {
     /// How clients connect to the server.
     pub server: ServerSettings,
+    /// TLS of the server.
+    pub tls: TlsSettings,
     /// Whom to ask about the API.
     pub contact: ContactSettings,
     /// Rate limits and capacity limits.
@@ -427,6 +456,8 @@ pub struct Settings {
     pub index: IndexSettings,
     /// The store for uploads, and the maximum size of an upload.
     pub blobs: BlobSettings,
+    /// The S3-compatible store of backups.
+    pub backups: BackupSettings,
     /// Limits for the analysis of uploaded archives.
     pub archives: ArchiveSettings,
     /// Hosts of linked repositories, and limits for copies of repositories.

@@ -12,10 +12,12 @@ use crate::domain::texts::{self, TextRule};
 type Rule = fn(&str) -> Result<(), String>;
 
 /// The settings that are texts or lists of texts, unless their type alone says what they can be.
-pub(super) const RULES: [(&str, Rule); 33] = [
+pub(super) const RULES: [(&str, Rule); 39] = [
     ("server.public_url", |text| optional(text, http_url)),
     ("server.cors_origins", origin),
     ("server.trusted_hosts", host),
+    ("tls.certificate", |text| optional(text, path_of_file)),
+    ("tls.key", |text| optional(text, path_of_file)),
     ("contact.name", printable),
     ("contact.url", |text| optional(text, http_page)),
     ("contact.email", |text| optional(text, email)),
@@ -26,6 +28,10 @@ pub(super) const RULES: [(&str, Rule); 33] = [
     ("blobs.prefix", key_prefix),
     ("blobs.access_key_id", secret),
     ("blobs.secret_access_key", secret),
+    ("backups.endpoint", |text| optional(text, http_url)),
+    ("backups.region", |text| optional(text, region)),
+    ("backups.access_key_id", secret),
+    ("backups.secret_access_key", secret),
     ("repositories.github_url", repository_url),
     ("repositories.gitlab_url", repository_url),
     ("repositories.bitbucket_url", repository_url),

@@ -2,11 +2,12 @@
 
 use toml::{Table, Value};
 
-use super::{SettingsError, SettingsSources, VARIABLE_PREFIX};
+use super::{SettingsError, SettingsSources, VARIABLE_PREFIX, marks};
 
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 /// `BIN` is the program that the helpers for tests start.
-const RESERVED_NAMES: [&str; 4] = ["API_KEY", "BIN", "OPERATOR_KEY", "OPERATOR_URL"];
+const RESERVED_NAMES: [&str; 6] =
+    ["API_KEY", "API_KEY_FILE", "BIN", "OPERATOR_KEY", "OPERATOR_KEY_FILE", "OPERATOR_URL"];
 
 /// Names that other programs have for what a setting here does, and its variable; all without the prefix.
 const OTHER_NAMES: [(&str, &str); 6] = [
@@ -39,7 +40,7 @@ impl SettingsSources {
         let services = PlatformServices::new(ours.iter().map(|(name, _)| name.as_str()));
         let mut warnings = Vec::new();
         for (name, text) in ours {
-            let known = self.keys().into_iter().find(|key| unprefixed_variable(key) == name);
+            let known = self.keys_with_files().find(|key| unprefixed_variable(key) == name);
             let Some(key) = known else {
                 if !services.have_variable(&name) {
                     warnings.push(self.unknown_variable(&name));
@@ -47,7 +48,7 @@ impl SettingsSources {
                 continue;
             };
             let value = match self.value(&key) {
-                Some(Value::String(_)) => Value::String(text),
+                Some(Value::String(_)) | None => Value::String(text),
                 _ => toml::from_str::<Table>(&format!("v = {text}"))
                     .ok()
                     .and_then(|mut table| table.remove("v"))
@@ -58,11 +59,16 @@ impl SettingsSources {
         Ok(warnings)
     }
 
+    /// Returns all keys, and those that name the files of secrets.
+    fn keys_with_files(&self) -> impl Iterator<Item = String> {
+        self.keys().into_iter().chain(marks::secrets().map(|key| format!("{key}_file")))
+    }
+
     /// Returns the warning about a variable that is no setting.
     fn unknown_variable(&self, name: &str) -> String {
         // All names have the same prefix, which would make any two of them similar.
         let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
-        let names = self.keys().into_iter().map(|key| unprefixed_variable(&key));
+        let names = self.keys_with_files().map(|key| unprefixed_variable(&key));
         let hint = names
             .map(|known| (strsim::normalized_damerau_levenshtein(name, &known), known))
             .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)

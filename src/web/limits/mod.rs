@@ -21,6 +21,7 @@ use std::{
     time::Duration,
 };
 
+use arc_swap::ArcSwap;
 use poem::{
     Endpoint, Request, Response,
     http::{HeaderMap, HeaderName, HeaderValue},
@@ -31,11 +32,11 @@ use meter::{Meter, QuotaState, WINDOW_SECONDS};
 
 use crate::{
     clock::Stopwatch,
-    config::{LimitSettings, Settings},
+    config::{LimitSettings, Prepared, Settings},
     domain::principals::Principal,
     error::{Error, Result},
-    http_server::client_network::request_network,
-    market::{CostMeter, Requester, WorkOwner},
+    http_server::trusted_proxies::TrustedProxies,
+    market::{CostMeter, Market, Requester, WorkOwner},
     string_enum::StringEnum,
     web::{
         problem,
@@ -62,7 +63,6 @@ const TIME_PER_REQUEST: Duration = Duration::from_millis(50);
 pub struct RateLimits {
     address: Option<Meter<IpAddr>>,
     principals: Vec<(Budget, Meter<Principal>)>,
-    trust_forwarded_for: bool,
 }
 
 impl RateLimits {
@@ -76,19 +76,65 @@ impl RateLimits {
         if address.is_none() && principals.is_empty() {
             return None;
         }
-        Some(RateLimits { address, principals, trust_forwarded_for: settings.trust_forwarded_for })
+        Some(RateLimits { address, principals })
     }
 
     /// Counts a request by client address. Returns none if addresses have no limit.
-    fn count_address(&self, request: &Request) -> Option<QuotaState> {
+    fn count_address(&self, proxies: &TrustedProxies, request: &Request) -> Option<QuotaState> {
         let meter = self.address.as_ref()?;
-        Some(meter.count(&request_network(request, self.trust_forwarded_for)))
+        Some(meter.count(&proxies.client_network(request)))
     }
 
     /// Returns the meter of a budget; none if it is unlimited.
     fn meter(&self, budget: Budget) -> Option<&Meter<Principal>> {
         self.principals.iter().find(|(limited, _)| *limited == budget).map(|(_, meter)| meter)
     }
+}
+
+/// The limits of a market, which change with its settings.
+#[derive(Clone, Debug)]
+pub struct LiveRateLimits(Arc<ArcSwap<CurrentLimits>>);
+
+#[derive(Debug)]
+struct CurrentLimits {
+    settings: LimitSettings,
+    limits: Option<Arc<RateLimits>>,
+}
+
+impl CurrentLimits {
+    fn new(settings: &LimitSettings, stopwatch: &Stopwatch) -> CurrentLimits {
+        let limits = RateLimits::new(settings, stopwatch).map(Arc::new);
+        CurrentLimits { settings: settings.clone(), limits }
+    }
+}
+
+impl LiveRateLimits {
+    /// Creates the limits that the settings of a market specify. When a budget changes, all requests are counted anew.
+    pub fn of_market(market: &Market) -> LiveRateLimits {
+        let stopwatch = market.stopwatch();
+        let current = CurrentLimits::new(&market.settings().limits, &stopwatch);
+        let current = Arc::new(ArcSwap::from_pointee(current));
+        let live = LiveRateLimits(Arc::clone(&current));
+        market.live_settings().register(move |settings| {
+            if quotas(&current.load().settings) == quotas(&settings.limits) {
+                return Ok(None);
+            }
+            let (current, next) = (Arc::clone(&current), CurrentLimits::new(&settings.limits, &stopwatch));
+            Ok(Some(Prepared { what: String::new(), apply: Box::new(move || current.store(Arc::new(next))) }))
+        });
+        live
+    }
+
+    /// Returns the limits in effect; none if there are none.
+    pub fn current(&self) -> Option<Arc<RateLimits>> {
+        self.0.load().limits.clone()
+    }
+}
+
+/// Returns the requests per minute of all budgets.
+fn quotas(settings: &LimitSettings) -> Vec<u32> {
+    let budgets = Budget::ALL.iter().map(|budget| budget.quota(settings));
+    budgets.chain([settings.address]).collect()
 }
 
 /// The limits that one request is counted against, shared with the handlers through the request's data.
@@ -145,7 +191,7 @@ impl RequestLimits {
     /// Returns the requester of a request whose key has not been checked. What its reads and writes cost is
     /// charged to the principal when it ends.
     pub fn client_requester(request: &Request, settings: &Settings) -> Requester {
-        let network = request_network(request, settings.limits.trust_forwarded_for);
+        let network = settings.proxies().client_network(request);
         let cost = match request.data::<RequestLimits>() {
             Some(request_limits) => Some(request_limits.0.cost.clone()),
             None => request_id::cost_meter(request),
@@ -261,12 +307,13 @@ impl Drop for RequestLimitsInner {
 /// errors to responses, so that error responses have the headers, too. It therefore converts its own errors.
 pub async fn layer<E: Endpoint<Output = Response>>(
     limits: Option<Arc<RateLimits>>,
+    proxies: &TrustedProxies,
     inner: Arc<E>,
     mut request: Request,
 ) -> poem::Result<Response> {
     let Some(limits) = limits else { return inner.as_ref().call(request).await };
     let request_limits = RequestLimits::new(&limits, request_id::cost_meter(&request).unwrap_or_default());
-    let charged = limits.count_address(&request).map_or(Ok(()), |state| request_limits.record(state));
+    let charged = limits.count_address(proxies, &request).map_or(Ok(()), |state| request_limits.record(state));
     let mut response = match charged {
         Ok(()) => {
             request.set_data(request_limits.clone());
@@ -309,7 +356,7 @@ mod tests {
                 Ok::<_, poem::Error>("done".into_response())
             }
         }));
-        let response = layer(Some(Arc::clone(limits)), endpoint, Request::default()).await;
+        let response = layer(Some(Arc::clone(limits)), &TrustedProxies::default(), endpoint, Request::default()).await;
         match response {
             Ok(response) => response.headers()[RATELIMIT].to_str().unwrap().to_owned(),
             Err(error) => error.to_string(),
@@ -362,7 +409,7 @@ mod tests {
                 Ok::<_, poem::Error>("done".into_response())
             }
         }));
-        let response = layer(Some(limits), endpoint, Request::default()).await.unwrap();
+        let response = layer(Some(limits), &TrustedProxies::default(), endpoint, Request::default()).await.unwrap();
         let header = response.headers()[RATELIMIT].to_str().unwrap();
         assert_eq!(header, r#""catalog";r=7;t=18, "sales";r=0;t=66"#);
     }

@@ -32,7 +32,7 @@ use crate::{
     config::Settings,
     domain::principals::Principal,
     error::{Error, Result},
-    http_server::client_network::request_network,
+    http_server::trusted_proxies::TrustedProxies,
     market::{Activity, MarketId, Permit, Requester, Scheduler, Share, WorkOwner},
     web::{
         problem,
@@ -55,7 +55,7 @@ pub struct Capacity {
     queue_timeout: Duration,
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
-    trust_forwarded_for: bool,
+    proxies: TrustedProxies,
     /// Number of requests that were rejected.
     rejected: Arc<AtomicU64>,
 }
@@ -70,7 +70,7 @@ impl Capacity {
                 .then(|| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch)),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
-            trust_forwarded_for: limits.trust_forwarded_for,
+            proxies: settings.proxies(),
             rejected: Arc::default(),
         }
     }
@@ -98,7 +98,7 @@ impl Capacity {
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
         let deadline = self.response_timeout;
-        let client = WorkOwner::Client(request_network(&request, self.trust_forwarded_for));
+        let client = WorkOwner::Client(self.proxies.client_network(&request));
         // Only the wait for a slot is counted: a slow client or a slow disk is not charged to the budget.
         let client = match request_id::cost_meter(&request) {
             Some(cost) => Requester::new(client, cost),

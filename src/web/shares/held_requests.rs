@@ -21,7 +21,7 @@ use crate::{
     market::{Market, MarketId},
     web::shares::{
         capacity::Slot,
-        holders::{FairLimit, FairPermit, Holder},
+        holders::{FairLimit, FairPermit, Holder, Maxima},
         stream_turns::StreamTurns,
     },
 };
@@ -48,16 +48,26 @@ pub struct HeldPlace {
     _permit: FairPermit,
 }
 
+/// Returns the numbers of places that the settings specify.
+fn maxima(settings: &Settings) -> Maxima {
+    let each = settings.limits.held_per_principal.into();
+    Maxima::new(settings.limits.held.into(), each, each)
+}
+
 impl HeldRequests {
     /// Creates the places that the settings specify.
     pub fn new(settings: &Settings, turns: StreamTurns) -> HeldRequests {
-        let each = settings.limits.held_per_principal.into();
-        let places = FairLimit::new(settings.limits.held.into(), each, each);
+        let places = FairLimit::with_maxima(maxima(settings));
         let hold_after = match settings.server.answer_seconds {
             0 => HOLD_AFTER,
             seconds => HOLD_AFTER.min(Duration::from_secs(seconds.into()) / 2),
         };
         HeldRequests { places, turns, hold_after, rejected: Arc::default() }
+    }
+
+    /// Changes the number of places to that of other settings.
+    pub fn follow(&self, settings: &Settings) {
+        self.places.set_maxima(maxima(settings));
     }
 
     /// Returns how many places are taken, and their maximum; 0 for no limit.

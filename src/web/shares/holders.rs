@@ -11,6 +11,8 @@ pub type Holder = fair_limit::Holder<ShareOwner>;
 /// A limit that principals and client networks share fairly.
 pub type FairLimit = fair_limit::FairLimit<ShareOwner>;
 
+pub use fair_limit::Maxima;
+
 /// A held part of a limit.
 pub type FairPermit = fair_limit::FairPermit<ShareOwner>;
 

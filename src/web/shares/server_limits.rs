@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    config::Prepared,
     market::Market,
     web::{
         documented_operations::DocumentedOperations,
@@ -33,11 +34,28 @@ impl ServerLimits {
         let settings = market.settings();
         let capacity = Capacity::new(settings, market.stopwatch());
         let turns = StreamTurns::new(Some(capacity.clone()), market.stopwatch());
+        let transfers = Arc::new(TransferLimits::new(settings, market.stopwatch()));
+        let held_requests = HeldRequests::new(settings, turns);
+        follow_settings(market, &transfers, &held_requests);
         ServerLimits {
             capacity,
-            transfers: Arc::new(TransferLimits::new(settings, market.stopwatch())),
-            held_requests: HeldRequests::new(settings, turns),
+            transfers,
+            held_requests,
             counts: Arc::new(RequestCounts::new(operations.counted())),
         }
     }
+}
+
+/// Changes the limits with the settings of a market.
+fn follow_settings(market: &Market, transfers: &Arc<TransferLimits>, held_requests: &HeldRequests) {
+    let (transfers, held_requests) = (Arc::clone(transfers), held_requests.clone());
+    market.live_settings().register(move |settings| {
+        let (transfers, held_requests, settings) =
+            (Arc::clone(&transfers), held_requests.clone(), settings.clone());
+        let apply = Box::new(move || {
+            transfers.follow(&settings);
+            held_requests.follow(&settings);
+        });
+        Ok(Some(Prepared { what: String::new(), apply }))
+    });
 }

@@ -15,20 +15,17 @@ use std::{
 
 use crate::{
     clock::Stopwatch,
-    config::Settings,
+    config::{LimitSettings, Settings},
     domain::principals::Principal,
     error::{Error, Result},
-    http_server::{
-        client_network,
-        response_body::{self, SharedBody},
-    },
+    http_server::response_body::{self, SharedBody},
     market::{Activity, MarketId, Permit, Requester, Scheduler, Share},
     string_enum::{StringEnum, string_enum},
     web::{
         limits::RequestLimits,
         problem,
         request_id::RequestId,
-        shares::holders::{FairLimit, FairPermit, Holder, ShareOwner},
+        shares::holders::{FairLimit, FairPermit, Holder, Maxima, ShareOwner},
     },
 };
 use bytes::Bytes;
@@ -93,25 +90,32 @@ pub struct TransferLoad {
     pub rejected: u64,
 }
 
+/// Returns the limits that the settings specify, in the order of [`TransferLimit`].
+fn maxima(limits: &LimitSettings) -> [Maxima; TRANSFER_LIMITS] {
+    let megabytes = |number: u32| Maxima::quarter_per_principal(u64::from(number) << 20);
+    [
+        Maxima::new(limits.bodies.into(), limits.bodies_per_team.into(), limits.bodies_per_address.into()),
+        Maxima::new(
+            limits.downloads.into(),
+            limits.downloads_per_team.into(),
+            limits.downloads_per_address.into(),
+        ),
+        megabytes(limits.memory_mb),
+        megabytes(limits.spool_mb),
+    ]
+}
+
 impl TransferLimits {
     /// Creates the limits that the settings specify.
     pub fn new(settings: &Settings, stopwatch: Stopwatch) -> TransferLimits {
         let limits = &settings.limits;
         let queue = limits.queue as usize;
-        let megabytes = |number: u32| FairLimit::quarter_per_principal(u64::from(number) << 20);
+        let [bodies, downloads, memory, spool] = maxima(limits).map(FairLimit::with_maxima);
         TransferLimits {
-            bodies: FairLimit::new(
-                limits.bodies.into(),
-                limits.bodies_per_team.into(),
-                limits.bodies_per_address.into(),
-            ),
-            downloads: FairLimit::new(
-                limits.downloads.into(),
-                limits.downloads_per_team.into(),
-                limits.downloads_per_address.into(),
-            ),
-            memory: megabytes(limits.memory_mb),
-            spool: megabytes(limits.spool_mb),
+            bodies,
+            downloads,
+            memory,
+            spool,
             heavy_work: Scheduler::new(
                 Activity::Compute,
                 MAX_HEAVY_WORK,
@@ -122,6 +126,14 @@ impl TransferLimits {
             wait: Duration::from_millis(limits.queue_milliseconds.into()),
             settings: settings.clone(),
             rejected: Default::default(),
+        }
+    }
+
+    /// Changes the limits to those of other settings.
+    pub fn follow(&self, settings: &Settings) {
+        let limits = [&self.bodies, &self.downloads, &self.memory, &self.spool];
+        for (limit, maxima) in limits.into_iter().zip(maxima(&settings.limits)) {
+            limit.set_maxima(maxima);
         }
     }
 
@@ -154,7 +166,7 @@ impl TransferLimits {
         mut request: Request,
     ) -> poem::Result<Response> {
         let id = RequestId::from_request(&request);
-        let network = client_network::request_network(&request, self.settings.limits.trust_forwarded_for);
+        let network = self.settings.proxies().client_network(&request);
         let requester = RequestLimits::client_requester(&request, &self.settings);
         let transfers = RequestTransfers(Arc::new(Inner {
             shared: self,

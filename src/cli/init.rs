@@ -1,0 +1,169 @@
+//! The `marketplace init` command.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use serde_json::json;
+
+use super::{
+    CommandError, CommandResult, GlobalOptions, SETTINGS_FILE, init_logging, open_directory, print_line,
+};
+use crate::{
+    config::{SettingsSources, template},
+    domain::principals::KeyScope,
+    market::{Market, OpenMode},
+    operations::{access::Platform, keys},
+    private_files,
+    store::Durability,
+};
+
+/// Directory of the data in the directory of a market.
+const DATA_DIRECTORY: &str = "data";
+
+/// Name of the first operator key.
+const KEY_NAME: &str = "First operator";
+
+/// Create a market in a directory: its settings file, its data, and its first operator key.
+///
+/// The key is printed once, and not stored. The settings file contains all settings, with comments.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  marketplace init ./market\n  marketplace init /etc/marketplace --data /var/lib/marketplace --key-file /root/operator.key"
+)]
+pub struct Init {
+    /// Directory for the settings file, and for the data unless --data names another one. It must be empty, or not exist yet.
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Write the key to this new file, which only its owner can read, instead of printing it.
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Init {
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        if options.config.is_some() {
+            let message = format!("init writes DIR/{SETTINGS_FILE}, so --config has no meaning");
+            return Err(CommandError::Usage(message));
+        }
+        let directory = absolute(&self.directory)?;
+        let data = options.data.as_deref().map_or_else(|| Ok(directory.join(DATA_DIRECTORY)), absolute)?;
+        check_empty(&directory)?;
+        check_empty(&data)?;
+        if let Some(file) = self.key_file.as_deref().filter(|file| file.exists()) {
+            return Err(CommandError::Usage(format!(
+                "{} exists already; choose another file",
+                file.display()
+            )));
+        }
+        let settings_file = directory.join(SETTINGS_FILE);
+        let folder = data.to_str().ok_or_else(|| failed(&data, &"its name is not in UTF-8"))?;
+        let text = template(&[("data.folder", folder.into())]);
+        let mut sources = SettingsSources::new();
+        sources.add_file(&settings_file, &text)?;
+        let settings = sources.resolve()?;
+        init_logging(&settings, "warn");
+        private_files::create_dir_all(&directory).map_err(|cause| failed(&directory, &cause))?;
+        let market = open_directory(&data, settings, OpenMode::Command, Durability::Full)?;
+        // Last, so that a command that fails before can be repeated after the directory was emptied.
+        write_new(&settings_file, &text)?;
+        let key = create_key(&market)?;
+        if let Some(file) = &self.key_file {
+            write_new(file, &format!("{key}\n"))?;
+        }
+        self.print(&settings_file, &data, &key);
+        Ok(())
+    }
+
+    /// Prints what was created, and what to do next.
+    fn print(&self, settings_file: &Path, data: &Path, key: &str) {
+        let (settings_file, data) = (settings_file.display().to_string(), data.display().to_string());
+        let serve = format!("marketplace serve --config {}", quoted(&settings_file));
+        let team = format!(
+            "marketplace team create \"Acme Data\" --role vendor --config {}",
+            quoted(&settings_file)
+        );
+        let key_file = self.key_file.as_ref().map(|file| file.display().to_string());
+        if self.json {
+            let key = key_file.is_none().then_some(key);
+            return print_line(json!({
+                "settings_file": settings_file,
+                "data_folder": data,
+                "operator_key": key,
+                "operator_key_file": key_file,
+                "next": [serve, team],
+            }));
+        }
+        print_line(format_args!("settings      {settings_file}"));
+        print_line(format_args!("data          {data}"));
+        match key_file {
+            Some(file) => print_line(format_args!("operator key  in {file}")),
+            None => print_line(format_args!(
+                "operator key  {key}\n              It is not shown again: keep it now."
+            )),
+        }
+        print_line("\nNext:");
+        print_line(format_args!(
+            "  1. Look through the settings, above all [server] and [tls]: {settings_file}"
+        ));
+        print_line(format_args!("  2. Start the server:     {serve}"));
+        print_line("  3. Sign in with the key: http://127.0.0.1:8080/console");
+        print_line(format_args!("  4. Create a team:        {team}"));
+    }
+}
+
+/// Creates the first operator key, and returns it.
+fn create_key(market: &Market) -> Result<String, CommandError> {
+    let created = market.write_blocking(|writer| {
+        keys::create_for_operator(writer, Platform::of_process(), KEY_NAME, KeyScope::All, None)
+    });
+    Ok(created?.1)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
+    std::path::absolute(path).map_err(|cause| failed(path, &cause))
+}
+
+/// Fails unless a directory is empty or does not exist.
+fn check_empty(path: &Path) -> CommandResult {
+    match fs::read_dir(path) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!(
+                    "{} is not empty, so nothing was created; choose another directory, or serve the market that is there",
+                    path.display()
+                );
+                Err(CommandError::Usage(message))
+            }
+        },
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(failed(path, &cause)),
+    }
+}
+
+/// Writes a file that did not exist, for the owner only.
+fn write_new(path: &Path, text: &str) -> CommandResult {
+    let file = private_files::open_options().write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|cause| failed(path, &cause))
+}
+
+/// Returns a path as an argument for a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    if path.bytes().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+fn failed(path: &Path, cause: &dyn std::fmt::Display) -> CommandError {
+    CommandError::Other(format!("cannot create {}: {cause}", path.display()))
+}

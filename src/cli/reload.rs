@@ -1,0 +1,101 @@
+//! Reloads of the settings of a server by SIGHUP.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{CommandError, logging::ChangeFilter, process, service_manager::ServiceManager};
+use crate::{
+    config::{Prepared, Reloaded, SettingsSources},
+    market::Market,
+};
+
+/// Reads all sources of the settings again, and checks them.
+pub type ReadSources = Box<dyn Fn() -> Result<SettingsSources, CommandError> + Send>;
+
+/// What reloads the settings of a market.
+pub struct Reloader {
+    /// The market whose settings change.
+    pub market: Market,
+    /// The sources of the settings in effect.
+    pub sources: SettingsSources,
+    /// Reads them again.
+    pub read: ReadSources,
+    /// Changes the filter of the log.
+    pub change_filter: Option<ChangeFilter>,
+    /// Who is told of reloads.
+    pub manager: ServiceManager,
+    /// What the server does otherwise, in a line.
+    pub status: String,
+}
+
+/// The reloads of a server. They end when this is dropped.
+pub struct Reloads(Arc<Mutex<Option<Reloader>>>);
+
+impl Drop for Reloads {
+    fn drop(&mut self) {
+        // The thread that waits for signals lives as long as the process, and must not keep the market open.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Reloads {
+    /// Reloads the settings with each SIGHUP from now on, on a thread of its own.
+    pub fn start(reloader: Reloader) -> Result<Reloads, CommandError> {
+        if let Some(change) = reloader.change_filter.clone() {
+            reloader.market.live_settings().register(move |settings| {
+                let (change, settings) = (Arc::clone(&change), settings.clone());
+                Ok(Some(Prepared { what: String::new(), apply: Box::new(move || change(&settings)) }))
+            });
+        }
+        let shared = Arc::new(Mutex::new(Some(reloader)));
+        let reloads = Reloads(Arc::clone(&shared));
+        process::on_hangup(move || {
+            if let Some(reloader) = &mut *shared.lock().unwrap_or_else(PoisonError::into_inner) {
+                reloader.run();
+            }
+        })?;
+        Ok(reloads)
+    }
+}
+
+impl Reloader {
+    /// Takes up the settings that can change, and says so. If anything is invalid, nothing changes.
+    fn run(&mut self) {
+        self.manager.reloading();
+        match self.reload() {
+            Ok(done) => {
+                let (taken, needs_restart) = (done.taken.join(" "), done.needs_restart.join(" "));
+                tracing::info!(taken, needs_restart, parts = ?done.parts, "the settings were reloaded");
+                if done.needs_restart.is_empty() {
+                    self.manager.ready(&self.status);
+                } else {
+                    tracing::warn!(
+                        settings = needs_restart,
+                        "these settings have changed, but change only when the server is started again"
+                    );
+                    self.manager.ready(&format!("{}; start it again for {needs_restart}", self.status));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "the settings were not reloaded, and nothing has changed");
+                self.manager.ready(&format!("{}; its settings were not reloaded: {error}", self.status));
+            }
+        }
+    }
+
+    fn reload(&mut self) -> Result<Done, CommandError> {
+        let new = (self.read)()?;
+        let Reloaded { settings, sources, taken, needs_restart } =
+            self.sources.reload(self.market.settings(), new)?;
+        let parts = self.market.live_settings().replace(settings).map_err(CommandError::Other)?;
+        self.sources = sources;
+        Ok(Done { taken, needs_restart, parts })
+    }
+}
+
+/// What a reload has done.
+struct Done {
+    taken: Vec<String>,
+    needs_restart: Vec<String>,
+    /// What has changed besides settings.
+    parts: Vec<String>,
+}

@@ -1,0 +1,148 @@
+//! The settings of a market that runs, which can be replaced, and the parts of the server that have to follow.
+//!
+//! A part that reads settings whenever it needs them has nothing to do. One that keeps something made of them registers with
+//! [`LiveSettings::register`].
+
+use std::{
+    fmt,
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+use super::Settings;
+
+/// Maximum number of changes while a server runs. Those that were replaced stay in memory, since requests may still use them.
+const MAX_CHANGES: usize = 1000;
+
+/// What puts the preparations of a part into effect. It cannot fail.
+pub struct Prepared {
+    /// What changes, for the log, such as `certificate of market.example`. Empty if the settings that changed say it all.
+    pub what: String,
+    /// Makes the change.
+    pub apply: Box<dyn FnOnce() + Send>,
+}
+
+/// Prepares what new settings require of a part, without changing anything. Returns `None` if nothing has to change. An error says
+/// which setting is wrong, and why; then no part changes anything.
+type Prepare = Box<dyn Fn(&Settings) -> Result<Option<Prepared>, String> + Send + Sync>;
+
+/// The settings of a market, and the parts that follow them.
+pub struct LiveSettings {
+    first: Version,
+    parts: Mutex<Vec<Prepare>>,
+}
+
+impl fmt::Debug for LiveSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LiveSettings").field(self.current()).finish()
+    }
+}
+
+/// Settings, and those that replaced them. So references to settings stay valid as long as the market.
+struct Version {
+    settings: Settings,
+    next: OnceLock<Box<Version>>,
+}
+
+impl Version {
+    const fn new(settings: Settings) -> Version {
+        Version { settings, next: OnceLock::new() }
+    }
+}
+
+impl LiveSettings {
+    /// Creates settings that were not replaced yet.
+    pub const fn new(settings: Settings) -> LiveSettings {
+        LiveSettings { first: Version::new(settings), parts: Mutex::new(Vec::new()) }
+    }
+
+    /// Returns the settings in effect. They do not change while the reference is in use.
+    pub fn current(&self) -> &Settings {
+        &self.versions().last().unwrap_or(&self.first).settings
+    }
+
+    fn versions(&self) -> impl Iterator<Item = &Version> {
+        std::iter::successors(Some(&self.first), |version| version.next.get().map(Box::as_ref))
+    }
+
+    /// Registers a part that keeps something made of settings. With each reload, all parts prepare, also if no setting has changed:
+    /// a file that a setting names may have. Only if all have succeeded, all apply what they have prepared.
+    pub fn register(
+        &self,
+        prepare: impl Fn(&Settings) -> Result<Option<Prepared>, String> + Send + Sync + 'static,
+    ) {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(prepare));
+    }
+
+    /// Replaces the settings, if there are others, and lets the parts follow. Returns what the parts have changed. If anything
+    /// fails, nothing changes.
+    pub fn replace(&self, settings: Option<Settings>) -> Result<Vec<String>, String> {
+        // The lock is held to the end, so that one reload follows the other.
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if settings.is_some() && self.versions().count() > MAX_CHANGES {
+            return Err(format!("the settings were changed {MAX_CHANGES} times; start the server again"));
+        }
+        let next = settings.as_ref().unwrap_or(self.current());
+        let prepared = parts.iter().map(|prepare| prepare(next)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(settings) = settings {
+            let last = self.versions().last().unwrap_or(&self.first);
+            let _ = last.next.set(Box::new(Version::new(settings)));
+        }
+        let mut changed = Vec::new();
+        for Prepared { what, apply } in prepared.into_iter().flatten() {
+            apply();
+            changed.push(what);
+        }
+        changed.retain(|what| !what.is_empty());
+        Ok(changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    };
+
+    use super::*;
+
+    fn settings(assets: u64) -> Settings {
+        let mut settings = Settings::default();
+        settings.quotas.assets = assets;
+        settings
+    }
+
+    #[test]
+    fn parts_follow_the_settings_together_or_not_at_all() {
+        let live = LiveSettings::new(settings(1));
+        let at_start = live.current();
+        let used = Arc::new(AtomicU64::new(1));
+        let part = Arc::clone(&used);
+        live.register(move |settings| {
+            let (part, assets) = (Arc::clone(&part), settings.quotas.assets);
+            let apply = Box::new(move || part.store(assets, Ordering::Relaxed));
+            Ok(Some(Prepared { what: format!("quota {assets}"), apply }))
+        });
+        live.register(|settings| match settings.quotas.assets {
+            3 => Err("three is too many".to_owned()),
+            _ => Ok(None),
+        });
+        let state = || (live.current().quotas.assets, used.load(Ordering::Relaxed));
+        assert_eq!(live.replace(Some(settings(2))).unwrap(), ["quota 2"]);
+        assert_eq!(state(), (2, 2));
+        assert_eq!(live.replace(Some(settings(3))).unwrap_err(), "three is too many");
+        assert_eq!(state(), (2, 2));
+        assert_eq!(live.replace(None).unwrap(), ["quota 2"], "parts prepare, also without other settings");
+        assert_eq!(at_start.quotas.assets, 1, "requests that have begun keep their settings");
+    }
+
+    #[test]
+    fn number_of_changes_is_limited() {
+        let live = LiveSettings::new(settings(0));
+        for assets in 1..=MAX_CHANGES as u64 {
+            live.replace(Some(settings(assets))).unwrap();
+        }
+        assert!(live.replace(Some(settings(7))).unwrap_err().contains("start the server again"));
+        assert_eq!(live.current().quotas.assets, MAX_CHANGES as u64);
+    }
+}
