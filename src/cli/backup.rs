@@ -10,27 +10,35 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    operations::backups::{self, BackupSource, Copied, Replace},
+    domain::backup_retention::Retention,
+    operations::backups::{self, BackupOptions, BackupSource, Copied, Place, Replace},
 };
 
-/// Back up the market to a directory. Safe while a server is running.
+/// Back up the market to a directory or a bucket. Safe while a server is running.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace backup /mnt/backup/market --data ./market\n\nCopies the database as of one \
+    after_help = "Examples:\n  marketplace backup /mnt/backup/market --data ./market\n  marketplace backup s3://backups/market --keep \
+                  daily=7,weekly=4 --data ./market\n\nCopies the database as of one \
                   moment, all finished uploads, and the copies of repositories. The search index is rebuilt by \
                   `marketplace restore`. If DEST has an earlier backup of the same market, only what has changed is \
                   written, and the earlier backup is replaced when the new one is complete. What it has already is \
-                  read and compared with its digest. The settings file is not part of a backup. Whoever can read a \
+                  read and compared with its digest (in a bucket, its size is compared). The settings file is not part of a backup. Whoever can read a \
                   backup can read the whole market."
 )]
 pub struct Backup {
-    /// Directory of the backup: an empty one, or one with an earlier backup of this market.
+    /// Where the backup is written to: a directory, or s3://bucket/prefix (key in [backups] of the settings). It is empty, or has
+    /// an earlier backup of this market.
     #[arg(value_name = "DEST")]
     destination: PathBuf,
 
     /// Replace the backup in DEST even if it is of another copy of this market, or of a later state of it.
     #[arg(long)]
     replace: bool,
+
+    /// Keep dated backups: the newest of each of so many hours, days, weeks, and months (UTC). They share what is the same in
+    /// them. Others are deleted. Without this, the backup replaces the one before it, and dated ones stay.
+    #[arg(long, value_name = "daily=7,weekly=4")]
+    keep: Option<Retention>,
 }
 
 impl Backup {
@@ -40,16 +48,22 @@ impl Backup {
         let source = BackupSource::open(&settings.data.folder, &settings.blobs, Clock::System.now())?;
         let replace = if self.replace { Replace::AnyState } else { Replace::EarlierStates };
         let progress = CliProgress::bytes("backing up");
-        let copied = backups::create(&source, &self.destination, replace, &progress)?;
+        let place = Place::open(&self.destination, &settings)?;
+        let options = BackupOptions { replace, keep: self.keep.as_ref() };
+        let copied = backups::create(&source, &place, options, &progress)?;
         drop(progress);
-        let Copied { uploads, repositories, total_bytes, new_bytes, repaired, problems } = copied;
+        let Copied {
+            uploads, repositories, total_bytes, new_bytes, repaired, problems, kept, deleted, ..
+        } = copied;
         print_line(format_args!(
-            "backed up the database, {uploads} uploads, and {repositories} copies of repositories to {}: {}, of which \
-             {} are new",
-            self.destination.display(),
+            "backed up the database, {uploads} uploads, and {repositories} copies of repositories to {place}: {}, of which {} \
+             are new",
             human_bytes(total_bytes),
             human_bytes(new_bytes)
         ));
+        if kept + deleted > 0 {
+            print_line(format_args!("dated backups: {kept} kept, {deleted} deleted"));
+        }
         if repaired > 0 {
             print_line(format_args!(
                 "damaged files of the earlier backup that were written again: {repaired}; check the disk"

@@ -1,48 +1,85 @@
 //! The `marketplace restore` command.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 
 use super::{
-    CommandResult, GlobalOptions, init_logging, open_directory, print_line,
+    CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_line,
     progress::{CliProgress, human_bytes},
+    temporary_directory::TemporaryDirectory,
     verify,
 };
 use crate::{
-    clock::Entropy,
-    market::OpenMode,
-    operations::backups::{self, RestoreOptions},
+    clock::{Clock, Entropy, Stopwatch},
+    config::{BlobSettings, Settings},
+    domain::time::{Day, Timestamp},
+    error::ErrorChain,
+    market::{DATABASE_FILE, OpenMode},
+    operations::backups::{self, BackupCheck, BackupContents, Copied, Place, RestoreOptions},
     store::Durability,
 };
 
 /// Restore a backup to an empty data directory, and verify it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace restore /mnt/backup/market --data ./restored\n\nChecks the digest of every \
-                  file, rebuilds the search index, and then does what `marketplace verify` does. The restored market is \
-                  another copy: its backups do not replace those of the original without --replace.\n\nExits with 1 if the \
-                  backup is damaged, if the data directory is in use or not empty, or if there is a problem."
+    after_help = "Examples:\n  marketplace restore /mnt/backup/market --data ./restored\n  marketplace restore /mnt/backup/market --list\n  \
+                  marketplace restore s3://backups/market --at 2026-11-28T12:00:00Z --data ./restored\n  \
+                  marketplace restore /mnt/backup/market --check --data ./market\n\nChecks the digest of every file, rebuilds the \
+                  search index, and then does what `marketplace verify` does. The restored market is another copy: its backups do \
+                  not replace those of the original without --replace.\n\nExits with 1 if the backup is damaged, if the data \
+                  directory is in use or not empty, or if there is a problem."
 )]
 pub struct Restore {
-    /// Directory of the backup, as written by `marketplace backup`.
+    /// What `marketplace backup` wrote to: a directory, or s3://bucket/prefix.
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
+
+    /// Restore the newest backup that was made at this time or before (RFC 3339, or a day in UTC) [default: the newest].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    at: Option<Timestamp>,
+
+    /// Only list the backups, oldest first.
+    #[arg(long, conflicts_with_all = ["at", "check"])]
+    list: bool,
+
+    /// Only try it: restore to a temporary directory (in TMPDIR), verify, say how long it took, and delete it again. The result is
+    /// shown with the health of the market in --data, if it is a backup of that.
+    #[arg(long)]
+    check: bool,
+}
+
+/// Parses a time, or a day, of which the last moment counts.
+fn parse_time(text: &str) -> Result<Timestamp, String> {
+    let day = || {
+        let start = Day::parse(text).and_then(|day| Timestamp::parse(&format!("{day}T00:00:00Z")))?;
+        Some(start.plus_days(1).plus_micros(-1))
+    };
+    Timestamp::parse(text)
+        .or_else(day)
+        .ok_or_else(|| "write it as 2026-11-28T12:00:00Z, or as 2026-11-28 for the end of a day".to_owned())
 }
 
 impl Restore {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let settings = options.load_layers()?.resolve()?;
+        let mut settings = options.load_layers()?.resolve()?;
         init_logging(&settings, "warn");
+        // The backup is still there.
+        settings.data.backup_before_upgrade = false;
+        let place = Place::open(&self.source, &settings)?;
+        if self.list {
+            return list(&place);
+        }
+        if self.check {
+            return self.check(&place, &settings);
+        }
         let directory = settings.data.folder.clone();
-        let progress = CliProgress::bytes("restoring");
-        let to = RestoreOptions { directory: &directory, blobs: &settings.blobs, entropy: &Entropy::System };
-        let restored = backups::restore(&self.source, to, &progress)?;
-        drop(progress);
+        let restored = self.restore(&place, &settings)?;
         print_line(format_args!(
-            "restored the database, {} uploads, and {} copies of repositories to {}: {}",
+            "restored the database, {} uploads, and {} copies of repositories of {} to {}: {}",
             restored.uploads,
             restored.repositories,
+            restored.made_at,
             directory.display(),
             human_bytes(restored.total_bytes)
         ));
@@ -50,4 +87,83 @@ impl Restore {
         market.update_index(market.latest_change()?, &CliProgress::new("indexing"))?;
         verify::verify(&market, verify::Report::default())
     }
+
+    /// Restores to the data directory of the settings.
+    fn restore(&self, place: &Place, settings: &Settings) -> Result<Copied, CommandError> {
+        let progress = CliProgress::bytes("restoring");
+        let (directory, blobs) = (&settings.data.folder, &settings.blobs);
+        let to = RestoreOptions { directory, blobs, entropy: &Entropy::System };
+        Ok(backups::restore(place, self.at, to, &progress)?)
+    }
+
+    /// Restores to a temporary directory, and records how it went.
+    fn check(&self, place: &Place, settings: &Settings) -> CommandResult {
+        let stopwatch = Stopwatch::start(Arc::new(Clock::System));
+        let found = self.try_restoring(place, settings);
+        let seconds = stopwatch.elapsed().as_secs_f64();
+        let problems = found.as_ref().map_or(1, |(_, problems)| *problems);
+        let checked_at = Clock::System.now();
+        let check = BackupCheck { checked_at, made_at: checked_at, problems, seconds: seconds as u64 };
+        if settings.data.folder.join(DATABASE_FILE).is_file() {
+            match backups::record_check(&settings.data.folder, place, self.at, check) {
+                Ok(true) => {}
+                Ok(false) => print_line(format_args!(
+                    "not recorded: the backup is not of the market in {}",
+                    settings.data.folder.display()
+                )),
+                Err(cause) => print_line(format_args!("not recorded: {}", ErrorChain(&cause))),
+            }
+        }
+        let (restored, problems) = found?;
+        print_line(format_args!(
+            "the backup of {} can be restored: {}, {} uploads, and {} copies of repositories, in {:.1} minutes with the index \
+             and the verification",
+            restored.made_at,
+            human_bytes(restored.total_bytes),
+            restored.uploads,
+            restored.repositories,
+            seconds / 60.0
+        ));
+        match problems {
+            0 => Ok(()),
+            count => Err(CommandError::Other(format!("{count} problems found"))),
+        }
+    }
+
+    /// Restores to a temporary directory, and verifies the market there. Returns the number of problems.
+    fn try_restoring(&self, place: &Place, settings: &Settings) -> Result<(Copied, u64), CommandError> {
+        let temporary = TemporaryDirectory::create()?;
+        let mut settings = settings.clone();
+        settings.data.folder = temporary.path().join("market");
+        // The store of the uploads stays as it is.
+        settings.blobs =
+            BlobSettings { max_upload_bytes: settings.blobs.max_upload_bytes, ..BlobSettings::local() };
+        let restored = self.restore(place, &settings)?;
+        let directory = settings.data.folder.clone();
+        let market = open_directory(&directory, settings, OpenMode::Command, Durability::None)?;
+        market.update_index(market.latest_change()?, &CliProgress::new("indexing"))?;
+        let found = verify::find(&market, verify::Report::default())?;
+        verify::print_as_text(&found);
+        Ok((restored, found.len() as u64))
+    }
+}
+
+/// Prints the backups in a place.
+fn list(place: &Place) -> CommandResult {
+    let found = backups::list(place)?;
+    if found.is_empty() {
+        return Err(CommandError::Other(format!("{place} contains no backup")));
+    }
+    for backup in found {
+        let kind = if backup.is_dated { "dated" } else { "newest" };
+        match backup.contents {
+            Ok(BackupContents { program, total_bytes, uploads, repositories }) => print_line(format_args!(
+                "{}  {kind}  {}, {uploads} uploads, {repositories} copies of repositories, by marketplace {program}",
+                backup.made_at,
+                human_bytes(total_bytes)
+            )),
+            Err(problem) => print_line(format_args!("{}  {kind}  {problem}", backup.made_at)),
+        }
+    }
+    Ok(())
 }

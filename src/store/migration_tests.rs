@@ -25,6 +25,27 @@ fn migrations_are_numbered_without_gaps() {
     }
 }
 
+/// Each migration that can be undone leaves nothing.
+#[test]
+fn undone_migrations_leave_the_schema_of_before() {
+    let schema = |rows: &Connection| -> Vec<String> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name";
+        rows.prepare(sql).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let reversible: Vec<usize> =
+        (1..).zip(list_after(0)).filter(|(_, (_, can))| *can).map(|(n, _)| n).collect();
+    assert_eq!(reversible.len(), REVERSALS.files().count(), "each reversal has the name of a migration");
+    for number in reversible {
+        let mut rows = Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut rows, number - 1).unwrap();
+        let before = schema(&rows);
+        migrations().to_version(&mut rows, number).unwrap();
+        assert_ne!(schema(&rows), before);
+        undo(&mut rows, number - 1).unwrap();
+        assert_eq!(schema(&rows), before, "{number}");
+    }
+}
+
 /// An upgrade keeps the requests of earlier versions, which were executed without jobs.
 #[test]
 fn unfinished_refresh_of_an_earlier_version_gets_a_job() {

@@ -7,26 +7,35 @@ use marketplace_text::equality_key;
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{Error, M, MigrationDefinitionError, Migrations};
 
-use super::{OpenError, groups::DUPLICATE_MARK};
+use super::{OpenError, groups::DUPLICATE_MARK, program_versions};
 
 /// One file per migration. Names begin with the number.
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/migrations");
+
+/// The statements that undo a migration without loss, in a file of the same name, for those that can be undone.
+static REVERSALS: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/reversals");
 
 /// Returns all migrations, in the order of their numbers.
 fn migrations() -> Migrations<'static> {
     let mut files: Vec<&'static File<'static>> = FILES.files().collect();
     files.sort_unstable_by_key(|file| file.path());
     let text = |file: &'static File<'static>| file.contents_utf8().expect("migrations are text");
-    let migration = |file: &'static File<'static>| match file.path().to_str() {
-        Some("0033_ended_steps.sql") => {
-            M::up_with_hook(text(file), |rows: &Transaction| Ok(derive_team_keys(rows)?))
+    let migration = |file: &'static File<'static>| {
+        let up = match file.path().to_str() {
+            Some("0033_ended_steps.sql") => {
+                M::up_with_hook(text(file), |rows: &Transaction| Ok(derive_team_keys(rows)?))
+            }
+            Some("0043_text_keys.sql") => M::up_with_hook(text(file), |rows: &Transaction| {
+                derive_team_keys(rows)?;
+                derive_group_keys(rows)?;
+                Ok(derive_word_keys(rows)?)
+            }),
+            _ => M::up(text(file)),
+        };
+        match REVERSALS.get_file(file.path()) {
+            Some(reversal) => up.down(text(reversal)),
+            None => up,
         }
-        Some("0043_text_keys.sql") => M::up_with_hook(text(file), |rows: &Transaction| {
-            derive_team_keys(rows)?;
-            derive_group_keys(rows)?;
-            Ok(derive_word_keys(rows)?)
-        }),
-        _ => M::up(text(file)),
     };
     Migrations::new(files.into_iter().map(migration).collect())
 }
@@ -85,18 +94,33 @@ fn derive_word_keys(rows: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Runs all pending migrations. If one fails, none is applied.
+/// Runs all pending migrations, and records the version of the program. If one fails, none is applied.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+    let earlier = program_versions::schema_version(connection).map_err(OpenError::unusable(path))?;
     migrations().to_latest(connection).map_err(|error| match error {
         Error::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
-            OpenError::NewerVersion(path.to_owned())
+            program_versions::newer_version(connection, path)
         }
         other => OpenError::unusable(path)(other),
-    })
+    })?;
+    program_versions::record(connection, earlier).map_err(OpenError::unusable(path))
+}
+
+/// Undoes the migrations after this one. Fails if one of them cannot be undone; then none is.
+pub(super) fn undo(connection: &mut Connection, version: usize) -> Result<(), Error> {
+    migrations().to_version(connection, version)
+}
+
+/// Returns the names of the migrations after this one, and whether they can be undone.
+pub(super) fn list_after(version: usize) -> Vec<(&'static str, bool)> {
+    let mut files: Vec<_> = FILES.files().map(File::path).collect();
+    files.sort_unstable();
+    let name = |path: &'static Path| path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    files.into_iter().skip(version).map(|path| (name(path), REVERSALS.get_file(path).is_some())).collect()
 }
 
 /// Returns the number of the last migration.
-pub(super) fn latest_version() -> usize {
+pub fn latest_version() -> usize {
     FILES.files().count()
 }
 
@@ -110,7 +134,7 @@ pub(super) fn check_current(connection: &Connection, path: &Path) -> Result<(), 
     match migrations().pending_migrations(connection).map_err(OpenError::unusable(path))? {
         0 => Ok(()),
         1.. => Err(OpenError::OlderVersion(path.to_owned())),
-        _ => Err(OpenError::NewerVersion(path.to_owned())),
+        _ => Err(program_versions::newer_version(connection, path)),
     }
 }
 

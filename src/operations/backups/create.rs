@@ -6,16 +6,18 @@ use super::{
     copied::Copied,
     free_space::ensure_free,
     last::LastBackup,
-    lock::lock_directory,
-    manifest::{Manifest, RepositoryEntry, UploadEntry},
+    lock::lock_place,
+    manifest::{MANIFEST_FILE, Manifest, RepositoryEntry, UploadEntry},
     objects::Objects,
+    place::Place,
     repository_files::{self, KnownFiles},
+    snapshots,
     source::BackupSource,
     state::{MarketState, Replace},
 };
 use crate::{
-    blobs::{self, Blobs, StoredFile, sync_filesystem},
-    domain::time::Timestamp,
+    blobs::{self, Blobs, StoredFile},
+    domain::{backup_retention::Retention, time::Timestamp},
     error::{Error, ErrorChain, Result},
     operations::uploads,
     search::Progress,
@@ -37,19 +39,29 @@ struct Snapshot {
     bundle_files: Vec<StoredFile>,
 }
 
-/// Backs up a market to a directory that is empty, does not exist, or contains an earlier backup of the same
+/// Which backups a new one replaces.
+#[derive(Clone, Copy, Debug)]
+pub struct BackupOptions<'a> {
+    /// Which of the same market the newest one may be.
+    pub replace: Replace,
+    /// Which dated backups are kept, of which the new one is one. Without a rule, the new backup replaces the newest one, and those
+    /// that are dated stay.
+    pub keep: Option<&'a Retention>,
+}
+
+/// Backs up a market to a place that is empty, does not exist, or contains an earlier backup of the same
 /// market, which stays complete until the new one replaces it. Uploads that are damaged in the market are
 /// reported in [`Copied::problems`] and left out. `progress` counts bytes.
 pub fn create(
     source: &BackupSource,
-    directory: &Path,
-    replace: Replace,
+    place: &Place,
+    options: BackupOptions,
     progress: &dyn Progress,
 ) -> Result<Copied> {
     source.store.read(MarketState::read)?;
-    let _lock = lock_directory(directory)?;
-    let earlier = Manifest::read(directory)?;
-    let mut objects = Objects::new(directory);
+    let _lock = lock_place(place, &source.directory)?;
+    let earlier = Manifest::read(place, MANIFEST_FILE)?;
+    let mut objects = Objects::to_extend(place)?;
     // From before the snapshot, so that every copy to which it refers exists until it is copied.
     let _hold = source.blobs.hold_repositories().map_err(|cause| {
         Error::Conflict(format!(
@@ -59,9 +71,11 @@ pub fn create(
     let Snapshot { mut manifest, uploads, repositories, bundle_files } = source.store.read(|rows| {
         let state = MarketState::read(rows)?;
         if let Some(earlier) = &earlier {
-            state.ensure_replaces(&earlier.state, directory, &earlier.created_at, replace)?;
+            state.ensure_replaces(&earlier.state, place, &earlier.created_at, options.replace)?;
         }
-        ensure_space(rows, directory, &objects, earlier.is_some())?;
+        if let Place::Directory(directory) = place {
+            ensure_space(rows, directory, &objects, earlier.is_some())?;
+        }
         copy_database(rows, Manifest::new(state, source.now.to_string()), &mut objects, progress)
     })?;
     let mut problems = Vec::new();
@@ -78,13 +92,12 @@ pub fn create(
         )?);
     }
     source.ensure_unchanged()?;
-    sync_filesystem(directory).map_err(Error::internal)?;
-    manifest.write(directory)?;
-    if let Err(cause) = objects.retain(manifest.objects()) {
-        // The backup is complete, and the next one deletes them.
-        tracing::warn!(cause = %ErrorChain(&cause), "objects of the earlier backup could not be deleted");
-    }
+    place.sync().map_err(Error::internal)?;
+    let (kept, deleted) = complete(place, &manifest, earlier.as_ref(), options.keep, &objects)?;
     let copied = Copied {
+        made_at: source.now,
+        kept,
+        deleted,
         uploads: manifest.uploads.len() as u64,
         repositories: manifest.repositories.len() as u64,
         total_bytes: manifest.total_bytes(),
@@ -97,6 +110,27 @@ pub fn create(
         tracing::warn!(cause = %ErrorChain(&cause), "the data directory cannot say when it was backed up");
     }
     Ok(copied)
+}
+
+/// Writes the manifest, which makes the backup a complete one, and deletes what is not needed any more. Returns how many
+/// dated backups are kept, and how many were deleted.
+fn complete(
+    place: &Place,
+    manifest: &Manifest,
+    earlier: Option<&Manifest>,
+    keep: Option<&Retention>,
+    objects: &Objects,
+) -> Result<(u64, u64)> {
+    if keep.is_some() {
+        snapshots::date(place, earlier, manifest)?;
+    }
+    manifest.write(place, MANIFEST_FILE)?;
+    let counts = snapshots::delete_others(place, keep)?;
+    if let Err(cause) = snapshots::delete_superfluous(place, manifest, objects) {
+        // The backup is complete, and the next one deletes them.
+        tracing::warn!(cause = %ErrorChain(&cause), "objects that no backup needs could not be deleted");
+    }
+    Ok(counts)
 }
 
 /// Copies the uploads of the snapshot. Those that cannot be copied are problems.
@@ -186,7 +220,7 @@ fn copy_upload(
     if objects.contains(&recorded) {
         return Ok(Ok(recorded));
     }
-    let read = objects.put(|to| blobs.copy_upload(upload.id, to), |found| *found == recorded)?;
+    let read = objects.put(|to| blobs.copy_upload(upload.id, to), Some(&recorded))?;
     Ok(match uploads::find_damage(blobs, upload, read) {
         None => Ok(recorded),
         Some(damage) => Err(damage),
@@ -206,7 +240,7 @@ fn copy_bundle_files(
         if !objects.contains(&recorded) {
             let path = blobs.bundle_file_path(&recorded.sha256);
             let copy = |to: &mut (dyn Write + Send)| blobs::copy_and_hash(&mut File::open(&path)?, to);
-            let read = objects.put(copy, |found| *found == recorded)?;
+            let read = objects.put(copy, Some(&recorded))?;
             if let Some(damage) = uploads::find_bundle_damage(&recorded, read) {
                 problems.push(damage);
                 continue;

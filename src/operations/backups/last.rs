@@ -6,8 +6,8 @@ use std::{fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::Copied;
-use crate::{domain::time::Timestamp, private_files, regular_files};
+use super::{BackupSource, Copied, Place, snapshots, state::MarketState};
+use crate::{config::BlobSettings, domain::time::Timestamp, market::OpenError, private_files, regular_files};
 
 /// Name of the file in the data directory.
 const FILE: &str = "last-backup.json";
@@ -28,6 +28,22 @@ pub struct LastBackup {
     /// Number of files that are damaged in the market, and therefore not in the backup. All other files were read and compared
     /// with their digests.
     pub missing_files: u64,
+    /// The last restore that was tried.
+    #[serde(default)]
+    pub check: Option<BackupCheck>,
+}
+
+/// A backup that was restored to a temporary place and verified.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupCheck {
+    /// Time of the check.
+    pub checked_at: Timestamp,
+    /// Time of the backup that was restored.
+    pub made_at: Timestamp,
+    /// Number of problems that were found.
+    pub problems: u64,
+    /// Seconds that restoring and verifying took.
+    pub seconds: u64,
 }
 
 impl LastBackup {
@@ -46,12 +62,41 @@ impl LastBackup {
 
     /// Writes the file to a data directory.
     pub(super) fn leave(data_dir: &Path, made_at: Timestamp, copied: &Copied) -> io::Result<()> {
-        let last =
-            LastBackup { made_at, bytes: copied.total_bytes, missing_files: copied.problems.len() as u64 };
+        let check = LastBackup::read(data_dir).and_then(|last| last.check);
+        let missing_files = copied.problems.len() as u64;
+        LastBackup { made_at, bytes: copied.total_bytes, missing_files, check }.write(data_dir)
+    }
+
+    fn write(&self, data_dir: &Path) -> io::Result<()> {
         let new = data_dir.join(NEW_FILE);
-        serde_json::to_writer(private_files::create(&new)?, &last)?;
+        serde_json::to_writer(private_files::create(&new)?, self)?;
         fs::rename(&new, data_dir.join(FILE))
     }
+}
+
+/// Records in a data directory that a backup was restored to a temporary directory and verified, if it is a backup of its market.
+/// Returns whether it is. The time of the backup in `check` is replaced.
+pub fn record_check(
+    data_dir: &Path,
+    place: &Place,
+    at: Option<Timestamp>,
+    check: BackupCheck,
+) -> std::result::Result<bool, OpenError> {
+    let manifest = snapshots::find(place, at)?;
+    let source = BackupSource::open(data_dir, &BlobSettings::local(), check.checked_at)?;
+    if source.store.read(MarketState::read)?.market != manifest.state.market {
+        return Ok(false);
+    }
+    let made_at = manifest.made_at().unwrap_or_default();
+    let last = LastBackup::read(data_dir).unwrap_or(LastBackup {
+        made_at,
+        bytes: manifest.total_bytes(),
+        missing_files: 0,
+        check: None,
+    });
+    let last = LastBackup { check: Some(BackupCheck { made_at, ..check }), ..last };
+    last.write(data_dir).map_err(|cause| OpenError::directory(data_dir.to_owned(), cause))?;
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -67,7 +112,7 @@ mod tests {
             LastBackup::leave(directory.path(), made_at, &copied).unwrap();
             copied.problems.push("an upload".to_owned());
         }
-        let expected = LastBackup { made_at: Timestamp(2_000_000), bytes: 5, missing_files: 1 };
+        let expected = LastBackup { made_at: Timestamp(2_000_000), bytes: 5, missing_files: 1, check: None };
         assert_eq!(LastBackup::read(directory.path()), Some(expected));
         fs::write(directory.path().join(FILE), "{}").unwrap();
         assert_eq!(LastBackup::read(directory.path()), None);

@@ -10,6 +10,7 @@ use std::{
 use super::{
     manifest::MANIFEST_FILE,
     objects::{cannot, open_regular_file},
+    place::Place,
 };
 use crate::{
     error::{Error, Result},
@@ -28,9 +29,24 @@ pub(super) struct BackupLock {
     _file: File,
 }
 
+/// Locks a place for a backup. A bucket cannot be locked, so the data directory is, if this process may write there: backups of
+/// one market are made on its machine.
+pub(super) fn lock_place(place: &Place, data_dir: &Path) -> Result<Option<BackupLock>> {
+    match place {
+        Place::Directory(directory) => lock_directory(directory).map(Some),
+        Place::Bucket { .. } => {
+            let path = data_dir.join(LOCK_FILE);
+            match open_lock_file(&path) {
+                Ok(file) => lock(file, &path, &place.to_string()).map(Some),
+                Err(_) => Ok(None),
+            }
+        }
+    }
+}
+
 /// Locks the directory of a backup, and creates it if it does not exist. Fails if it contains anything else,
 /// or if another process makes a backup there.
-pub(super) fn lock_directory(directory: &Path) -> Result<BackupLock> {
+fn lock_directory(directory: &Path) -> Result<BackupLock> {
     private_files::create_dir_all(directory).map_err(cannot("create", directory))?;
     let is_known = |name: &str| directory.join(name).is_file();
     let is_empty = is_empty(directory).map_err(cannot("read", directory))?;
@@ -43,20 +59,24 @@ pub(super) fn lock_directory(directory: &Path) -> Result<BackupLock> {
     }
     let path = directory.join(LOCK_FILE);
     let file = open_lock_file(&path).map_err(cannot("write", &path))?;
+    lock(file, &path, &directory.display().to_string())
+}
+
+fn lock(file: File, path: &Path, place: &str) -> Result<BackupLock> {
     match file.try_lock() {
         Ok(()) => Ok(BackupLock { _file: file }),
         Err(TryLockError::WouldBlock) => Err(Error::Conflict(format!(
-            "another `marketplace backup` is writing to {0}, or a `marketplace restore` is reading it; wait until it \
-             has ended",
-            directory.display()
+            "another `marketplace backup` is writing to {place}, or a `marketplace restore` is reading it; wait until it \
+             has ended"
         ))),
-        Err(TryLockError::Error(cause)) => Err(cannot("lock", &path)(cause)),
+        Err(TryLockError::Error(cause)) => Err(cannot("lock", path)(cause)),
     }
 }
 
 /// Keeps backups from changing a directory while it is restored. Fails if a backup is being made there.
-/// `None` if there is no lock, and this process can create none, as in a read-only copy of a backup.
-pub(super) fn lock_for_reading(directory: &Path) -> Result<Option<BackupLock>> {
+/// `None` for a bucket, and if there is no lock, and this process can create none, as in a read-only copy of a backup.
+pub(super) fn lock_for_reading(place: &Place) -> Result<Option<BackupLock>> {
+    let Place::Directory(directory) = place else { return Ok(None) };
     let path = directory.join(LOCK_FILE);
     let file = match open_regular_file(&path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => match open_lock_file(&path) {

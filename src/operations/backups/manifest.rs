@@ -1,24 +1,21 @@
 //! The manifest of a backup: what it contains, and the objects with the contents.
 
 use std::{
-    fs,
-    io::{self, BufWriter, Read, Write},
+    io::{self, Write},
     path::{Component, Path},
 };
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    objects::{cannot, create_new, is_digest, open_regular_file},
-    state::MarketState,
-};
+use super::{objects::is_digest, place::Place, state::MarketState};
 use crate::{
     blobs::StoredFile,
+    domain::time::Timestamp,
     error::{Error, Result},
 };
 
-/// Name of the manifest in the directory of a backup.
+/// Name of the manifest of the newest backup in a place.
 pub(super) const MANIFEST_FILE: &str = "backup.json";
 
 /// The version of the format. It increases when an older program could misunderstand a backup.
@@ -110,19 +107,13 @@ impl Manifest {
         }
     }
 
-    /// Reads and checks the manifest in a directory. `None` if there is none.
-    pub(super) fn read(directory: &Path) -> Result<Option<Manifest>> {
-        let path = directory.join(MANIFEST_FILE);
-        let read = || {
-            let mut text = Vec::new();
-            open_regular_file(&path)?.take(MAX_MANIFEST_BYTES + 1).read_to_end(&mut text)?;
-            io::Result::Ok(text)
+    /// Reads and checks the manifest with this name. `None` if there is none.
+    pub(super) fn read(place: &Place, name: &str) -> Result<Option<Manifest>> {
+        let text = match place.read(name, MAX_MANIFEST_BYTES).map_err(place.cannot("read", name))? {
+            None => return Ok(None),
+            Some(text) => text,
         };
-        let text = match read() {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            other => other.map_err(cannot("read", &path))?,
-        };
-        let invalid = |problem: String| Error::Conflict(format!("{} {problem}", path.display()));
+        let invalid = |problem: String| Error::Conflict(format!("{} {problem}", place.location(name)));
         let damaged = |cause: String| {
             invalid(format!(
                 "is damaged: {cause}; restore another backup, or, to make a new one here, delete this file first"
@@ -143,21 +134,22 @@ impl Manifest {
         }
     }
 
-    /// Replaces the manifest in a directory.
-    pub(super) fn write(&self, directory: &Path) -> Result<()> {
-        let (path, new) = (directory.join(MANIFEST_FILE), directory.join("backup.json.new"));
-        let write = || -> io::Result<()> {
-            let mut file = BufWriter::new(create_new(&new)?);
-            serde_json::to_writer(&mut file, self)?;
-            file.flush()?;
-            if file.get_ref().metadata()?.len() > MAX_MANIFEST_BYTES {
+    /// Replaces the manifest with this name.
+    pub(super) fn write(&self, place: &Place, name: &str) -> Result<()> {
+        let write = |to: &mut dyn Write| {
+            let mut counted = CountedWriter { to, bytes: 0 };
+            serde_json::to_writer(&mut counted, self)?;
+            if counted.bytes > MAX_MANIFEST_BYTES {
                 return Err(io::Error::other(format!("it would have more than {MAX_MANIFEST_BYTES} bytes")));
             }
-            file.get_ref().sync_all()?;
-            fs::rename(&new, &path)?;
-            fs::File::open(directory)?.sync_all()
+            Ok(())
         };
-        write().map_err(cannot("write", &path))
+        place.replace(name, write).map_err(place.cannot("write", name))
+    }
+
+    /// Returns the time of the backup. `None` if it is damaged.
+    pub(super) fn made_at(&self) -> Option<Timestamp> {
+        Timestamp::parse(&self.created_at)
     }
 
     /// Returns all objects that the manifest names, with repetitions.
@@ -188,6 +180,24 @@ impl Manifest {
     }
 }
 
+/// Counts the bytes that are written.
+struct CountedWriter<'a> {
+    to: &'a mut dyn Write,
+    bytes: u64,
+}
+
+impl Write for CountedWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.to.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -197,6 +207,7 @@ mod tests {
     #[test]
     fn names_that_leave_the_directory_are_rejected() {
         let directory = tempfile::tempdir().unwrap();
+        let place = Place::Directory(directory.path().to_owned());
         let file = |path: &str, sha256: &str| FileEntry {
             path: path.to_owned(),
             modified: 0,
@@ -215,12 +226,12 @@ mod tests {
             ("refs/main", "../../etc/passwd", false),
         ] {
             manifest.repositories[0].files = vec![file(path, sha256)];
-            manifest.write(directory.path()).unwrap();
-            assert_eq!(Manifest::read(directory.path()).is_ok(), is_valid, "{path} {sha256}");
+            manifest.write(&place, MANIFEST_FILE).unwrap();
+            assert_eq!(Manifest::read(&place, MANIFEST_FILE).is_ok(), is_valid, "{path} {sha256}");
         }
         manifest.format = FORMAT + 1;
-        manifest.write(directory.path()).unwrap();
-        let error = Manifest::read(directory.path()).unwrap_err().message();
+        manifest.write(&place, MANIFEST_FILE).unwrap();
+        let error = Manifest::read(&place, MANIFEST_FILE).unwrap_err().message();
         assert!(error.contains("use that version"), "{error}");
     }
 }

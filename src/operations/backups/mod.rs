@@ -1,9 +1,10 @@
 //! Backups of a market: a consistent copy of the database, of finished uploads, and of repository copies,
 //! made while a server runs. The search index is not copied, since it is rebuilt from the database.
 //!
-//! A backup is a directory of objects, which are named by their digest and never changed, and a manifest,
+//! A backup is a directory (or a prefix in a bucket) of objects, which are named by their digest and never changed, and a manifest,
 //! which is replaced when all objects that it names are there. So a backup over an earlier one writes only
-//! what is new, and an interrupted one leaves the earlier one as it was.
+//! what is new, and an interrupted one leaves the earlier one as it was. Backups of earlier times that are kept have a
+//! manifest of their own, and share the objects.
 
 mod copied;
 mod create;
@@ -13,16 +14,20 @@ mod last;
 mod lock;
 mod manifest;
 mod objects;
+mod place;
 mod repository_files;
 mod restore;
+mod snapshots;
 mod source;
 mod state;
 
 pub use self::{
     copied::Copied,
-    create::create,
-    last::LastBackup,
+    create::{BackupOptions, create},
+    last::{BackupCheck, LastBackup, record_check},
+    place::Place,
     restore::{RestoreOptions, restore},
+    snapshots::{BackupContents, KeptBackup, list},
     source::BackupSource,
     state::Replace,
 };

@@ -4,23 +4,33 @@ use std::{
     collections::{HashMap, HashSet},
     fs::{self, File},
     io::{self, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
+    sync::Arc,
 };
 
 use sha2::{Digest, Sha256};
 
+use super::place::Place;
 use crate::{
-    blobs::{self, StoredFile},
+    blobs::{self, ObjectReader, ObjectWriter, StoredFile},
     error::{Error, Result},
     private_files,
 };
 
-/// The objects in the directory of a backup.
+/// Name of the object that is being written to a directory.
+const INCOMING: &str = "incoming";
+
+/// The directory of objects in a place.
+const DIRECTORY: &str = "objects";
+
+/// The objects in a place.
 #[derive(Debug)]
 pub(super) struct Objects {
-    directory: PathBuf,
+    place: Place,
     /// Digest and size of the objects whose contents are known to have that digest.
     intact: HashMap<String, u64>,
+    /// Names and sizes of the objects of a bucket when this began. Those of a directory are not listed.
+    listed: HashMap<String, u64>,
     /// Number of bytes that were written to new objects.
     pub(super) new_bytes: u64,
     /// Number of damaged objects that were replaced.
@@ -28,29 +38,50 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// Returns the objects in the directory of a backup, which need not exist yet.
-    pub(super) fn new(directory: &Path) -> Objects {
-        Objects { directory: directory.to_owned(), intact: HashMap::new(), new_bytes: 0, repaired: 0 }
+    /// Returns the objects in a place, to read them.
+    pub(super) fn new(place: &Place) -> Objects {
+        let (intact, listed) = (HashMap::new(), HashMap::new());
+        Objects { place: place.clone(), intact, listed, new_bytes: 0, repaired: 0 }
     }
 
-    /// Returns the path of an object.
-    pub(super) fn path(&self, object: &StoredFile) -> PathBuf {
-        self.directory.join("objects").join(&object.sha256[..2]).join(&object.sha256)
+    /// Returns the objects in a place, which need not exist yet, to add to them.
+    pub(super) fn to_extend(place: &Place) -> Result<Objects> {
+        let mut objects = Objects::new(place);
+        if let Place::Bucket { store, .. } = place {
+            objects.listed = store.list_objects(DIRECTORY).map_err(place.cannot("list", DIRECTORY))?;
+        }
+        Ok(objects)
+    }
+
+    /// Returns where an object is, for messages.
+    pub(super) fn location(&self, object: &StoredFile) -> String {
+        self.place.location(&object_name(object))
     }
 
     /// Whether there is a file with the name of the object, whatever it contains.
     pub(super) fn has_file(&self, object: &StoredFile) -> bool {
-        self.path(object).exists()
+        let name = object_name(object);
+        match &self.place {
+            Place::Directory(path) => path.join(name).exists(),
+            Place::Bucket { .. } => self.listed.contains_key(&name),
+        }
     }
 
-    /// Whether the object exists and is intact. Its contents are read once: an object of an earlier backup
-    /// may have been damaged since, and each later backup would contain the damage.
+    /// Whether the object exists and is intact. In a directory, its contents are read once: an object of an earlier backup
+    /// may have been damaged since, and each later backup would contain the damage. In a bucket, the store is trusted to keep what
+    /// it has, and only the size is compared.
     pub(super) fn contains(&mut self, object: &StoredFile) -> bool {
         if self.intact.get(&object.sha256) == Some(&object.size_bytes) {
             return true;
         }
-        let read = self.open(object).and_then(|mut file| blobs::copy_and_hash(&mut file, &mut io::sink()));
-        let is_intact = read.is_ok_and(|found| found == *object);
+        let is_intact = match &self.place {
+            Place::Bucket { .. } => self.listed.get(&object_name(object)) == Some(&object.size_bytes),
+            Place::Directory(_) => {
+                let read =
+                    self.open(object).and_then(|mut file| blobs::copy_and_hash(&mut file, &mut io::sink()));
+                read.is_ok_and(|found| found == *object)
+            }
+        };
         if is_intact {
             self.intact.insert(object.sha256.clone(), object.size_bytes);
         }
@@ -59,13 +90,24 @@ impl Objects {
 
     /// Opens an object. Fails if its size is another one, or if it is anything but a regular file, such as a
     /// pipe that never ends.
-    pub(super) fn open(&self, object: &StoredFile) -> io::Result<impl Read + use<>> {
-        let file = open_regular_file(&self.path(object))?;
-        if file.metadata()?.len() != object.size_bytes {
-            return Err(io::Error::other("it is damaged: its size differs from the recorded one"));
+    pub(super) fn open(&self, object: &StoredFile) -> io::Result<Box<dyn Read + Send>> {
+        let name = object_name(object);
+        let damaged = || io::Error::other("it is damaged: its size differs from the recorded one");
+        match &self.place {
+            Place::Directory(path) => {
+                let file = open_regular_file(&path.join(name))?;
+                if file.metadata()?.len() != object.size_bytes {
+                    return Err(damaged());
+                }
+                // One byte more, so that the digest of a file that grows meanwhile differs.
+                Ok(Box::new(file.take(object.size_bytes.saturating_add(1))))
+            }
+            Place::Bucket { store, .. } => match store.object_size(&name)? {
+                None => Err(io::ErrorKind::NotFound.into()),
+                Some(size) if size != object.size_bytes => Err(damaged()),
+                Some(size) => Ok(Box::new(ObjectReader::new(Arc::clone(store), &name, size))),
+            },
         }
-        // One byte more, so that the digest of a file that grows meanwhile differs.
-        Ok(file.take(object.size_bytes.saturating_add(1)))
     }
 
     /// Stores bytes as an object.
@@ -73,94 +115,157 @@ impl Objects {
         let sha256 = format!("{:x}", Sha256::digest(bytes));
         let object = StoredFile { size_bytes: bytes.len() as u64, sha256 };
         if !self.contains(&object) {
-            let incoming = self.incoming_path();
-            let write = || create_new(&incoming)?.write_all(bytes);
-            write().map_err(cannot("write", &incoming))?;
-            self.keep_incoming(&object)?;
+            let mut incoming = self.start(&object)?;
+            incoming.write_all(bytes).map_err(self.cannot_store())?;
+            self.keep(incoming, &object)?;
         }
         Ok(object)
     }
 
-    /// Stores what `copy` writes as an object, if `is_wanted` accepts it. Returns the result of `copy`. The
-    /// outer error is that of writing to the backup.
+    /// Stores what `copy` writes as an object, unless `wanted` states another one. Returns the result of `copy`. The
+    /// outer error is that of writing to the backup. `copy` may be called twice.
     pub(super) fn put(
         &mut self,
-        copy: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<StoredFile>,
-        is_wanted: impl FnOnce(&StoredFile) -> bool,
+        copy: impl Fn(&mut (dyn Write + Send)) -> io::Result<StoredFile>,
+        wanted: Option<&StoredFile>,
     ) -> Result<io::Result<StoredFile>> {
-        let incoming = self.incoming_path();
-        let file = create_new(&incoming).map_err(cannot("write", &incoming))?;
-        let mut target = Target { file, error: None };
+        // Objects in a bucket get their names when they are started.
+        let known = match (&self.place, wanted) {
+            (_, Some(wanted)) => wanted.clone(),
+            (Place::Directory(_), None) => StoredFile { size_bytes: 0, sha256: String::new() },
+            (Place::Bucket { .. }, None) => match copy(&mut io::sink()) {
+                Ok(object) if self.contains(&object) => return Ok(Ok(object)),
+                Ok(object) => object,
+                Err(cause) => return Ok(Err(cause)),
+            },
+        };
+        let mut target = Target { file: self.start(&known)?, error: None };
         let copied = copy(&mut target);
         if let Some(cause) = target.error {
-            return Err(cannot("write", &incoming)(cause));
+            return Err(self.cannot_store()(cause));
         }
+        let is_any = wanted.is_none() && matches!(self.place, Place::Directory(_));
         let object = match copied {
-            Ok(object) if is_wanted(&object) => object,
+            Ok(object) if is_any || object == known => object,
+            // A file that changes while it is copied to a bucket.
+            Ok(_) if wanted.is_none() => {
+                return Ok(Err(io::Error::other("it was changed while it was copied")));
+            }
             other => return Ok(other),
         };
         if !self.contains(&object) {
-            self.keep_incoming(&object)?;
+            self.keep(target.file, &object)?;
         }
         Ok(Ok(object))
     }
 
     /// Deletes all objects that are not in the given list, and what an interrupted backup left. Files that
     /// are not named like objects stay, and so does everything behind links.
-    pub(super) fn retain<'a>(&self, objects: impl Iterator<Item = &'a StoredFile>) -> io::Result<()> {
-        let kept: HashSet<&str> = objects.map(|object| object.sha256.as_str()).collect();
-        for directory in fs::read_dir(self.directory.join("objects"))? {
-            let directory = directory?;
-            if !directory.file_type()?.is_dir() {
+    pub(super) fn retain(&self, kept: &HashSet<String>) -> io::Result<()> {
+        let is_superfluous = |name: &str| is_digest(name) && !kept.contains(name);
+        let directory = match &self.place {
+            Place::Directory(path) => path,
+            Place::Bucket { store, .. } => {
+                let digest = |name: &str| name.rsplit('/').next().is_some_and(is_superfluous);
+                return self
+                    .listed
+                    .keys()
+                    .filter(|name| digest(name))
+                    .try_for_each(|name| store.delete_object(name));
+            }
+        };
+        for entries in fs::read_dir(directory.join(DIRECTORY))? {
+            let entries = entries?;
+            if !entries.file_type()?.is_dir() {
                 continue;
             }
-            for entry in fs::read_dir(directory.path())? {
+            for entry in fs::read_dir(entries.path())? {
                 let entry = entry?;
-                let name = entry.file_name();
-                let is_superfluous =
-                    name.to_str().is_some_and(|name| is_digest(name) && !kept.contains(name));
-                if is_superfluous && !entry.file_type()?.is_dir() {
+                if entry.file_name().to_str().is_some_and(is_superfluous) && !entry.file_type()?.is_dir() {
                     fs::remove_file(entry.path())?;
                 }
             }
         }
-        remove_if_exists(&self.incoming_path())
+        remove_if_exists(&directory.join(INCOMING))
     }
 
     /// Writes an object, and fails if its contents differ from its digest.
     pub(super) fn read(&self, object: &StoredFile, to: &mut dyn Write) -> Result<()> {
-        let path = self.path(object);
-        let mut file = self.open(object).map_err(cannot("read", &path))?;
+        let cannot_read = self.place.cannot("read", &object_name(object));
+        let mut file = self.open(object).map_err(&cannot_read)?;
         let mut target = Target { file: to, error: None };
         let copied = blobs::copy_and_hash(&mut file, &mut target);
         match (target.error, copied) {
             (Some(cause), _) => Err(Error::Conflict(format!("cannot write to the data directory: {cause}"))),
-            (None, Err(cause)) => Err(cannot("read", &path)(cause)),
+            (None, Err(cause)) => Err(cannot_read(cause)),
             (None, Ok(found)) if found == *object => Ok(()),
             (None, Ok(_)) => Err(Error::Conflict(format!(
                 "{} is damaged: its contents differ from its digest",
-                path.display()
+                self.location(object)
             ))),
         }
     }
 
-    /// Returns the path of the object that is being written.
-    fn incoming_path(&self) -> PathBuf {
-        self.directory.join("incoming")
+    /// Starts the object that is written next.
+    fn start(&self, object: &StoredFile) -> Result<Incoming> {
+        match &self.place {
+            Place::Directory(path) => {
+                create_new(&path.join(INCOMING)).map(Incoming::File).map_err(self.cannot_store())
+            }
+            Place::Bucket { store, .. } => {
+                Ok(Incoming::Object(Box::new(ObjectWriter::new(Arc::clone(store), &object_name(object)))))
+            }
+        }
     }
 
     /// Gives the object that was written its name.
-    fn keep_incoming(&mut self, object: &StoredFile) -> Result<()> {
-        let path = self.path(object);
-        let is_repair = fs::symlink_metadata(&path).is_ok();
-        let keep = || -> io::Result<()> {
-            private_files::create_dir_all(path.parent().unwrap_or(&self.directory))?;
-            fs::rename(self.incoming_path(), &path)
+    fn keep(&mut self, incoming: Incoming, object: &StoredFile) -> Result<()> {
+        let name = object_name(object);
+        let is_repair = match &self.place {
+            Place::Directory(path) => fs::symlink_metadata(path.join(&name)).is_ok(),
+            Place::Bucket { .. } => self.listed.contains_key(&name),
         };
-        keep().map_err(cannot("write", &path))?;
+        let keep = || match (incoming, &self.place) {
+            (Incoming::Object(writer), _) => writer.finish(),
+            (Incoming::File(_), Place::Directory(directory)) => {
+                let path = directory.join(&name);
+                private_files::create_dir_all(path.parent().unwrap_or(directory))?;
+                fs::rename(directory.join(INCOMING), &path)
+            }
+            (Incoming::File(_), Place::Bucket { .. }) => Ok(()),
+        };
+        keep().map_err(self.place.cannot("write", &name))?;
         self.intact.insert(object.sha256.clone(), object.size_bytes);
         self.new_bytes += object.size_bytes;
         self.repaired += u64::from(is_repair);
+        Ok(())
+    }
+
+    fn cannot_store(&self) -> impl Fn(io::Error) -> Error + use<> {
+        self.place.cannot("write", INCOMING)
+    }
+}
+
+/// Returns the name of an object in its place.
+fn object_name(object: &StoredFile) -> String {
+    format!("{DIRECTORY}/{}/{}", &object.sha256[..2], object.sha256)
+}
+
+/// The object that is being written.
+enum Incoming {
+    File(File),
+    Object(Box<ObjectWriter>),
+}
+
+impl Write for Incoming {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Incoming::File(file) => file.write(bytes),
+            Incoming::Object(object) => object.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -214,7 +319,7 @@ impl<W: Write> Write for Target<W> {
 }
 
 /// Returns a function that converts the cause of a failure to do something with a file.
-pub(super) fn cannot(verb: &str, path: &Path) -> impl Fn(io::Error) -> Error {
+pub(super) fn cannot(verb: &str, path: &Path) -> impl Fn(io::Error) -> Error + use<> {
     let failure = format!("cannot {verb} {}", path.display());
     move |cause| Error::Conflict(format!("{failure}: {cause}"))
 }

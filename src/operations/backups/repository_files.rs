@@ -62,7 +62,7 @@ pub(super) fn copy(
 
 fn put_file(path: &Path, objects: &mut Objects) -> Result<StoredFile> {
     let copy = |to: &mut (dyn io::Write + Send)| blobs::copy_and_hash(&mut File::open(path)?, to);
-    objects.put(copy, |_| true)?.map_err(cannot("read", path))
+    objects.put(copy, None)?.map_err(cannot("read", path))
 }
 
 /// A file to copy.

@@ -13,9 +13,10 @@ use super::{
     data_directory::DataDirectory,
     free_space::ensure_free,
     lock::lock_for_reading,
-    manifest::{MANIFEST_FILE, Manifest},
+    manifest::Manifest,
     objects::{Objects, cannot},
-    repository_files,
+    place::Place,
+    repository_files, snapshots,
 };
 use crate::{
     blobs::{Blobs, StoredFile, sync_filesystem},
@@ -42,21 +43,18 @@ pub struct RestoreOptions<'a> {
     pub entropy: &'a Entropy,
 }
 
-/// Restores the backup in `source`. Checks the digest of every file. If this fails, the directory is as it
+/// Restores the newest backup in `source` that was made at a time or before; without one, the newest of all. Checks the digest of every file. If this fails, the directory is as it
 /// was; no market can be opened there before it succeeds. `progress` counts bytes.
-pub fn restore(source: &Path, options: RestoreOptions, progress: &dyn Progress) -> Result<Copied> {
-    let missing = || {
-        Error::Conflict(format!(
-            "{} contains no complete backup: there is no {MANIFEST_FILE}; name the directory that \
-             `marketplace backup` wrote to",
-            source.display()
-        ))
-    };
-    if !source.join(MANIFEST_FILE).exists() {
-        return Err(missing());
-    }
+pub fn restore(
+    source: &Place,
+    at: Option<Timestamp>,
+    options: RestoreOptions,
+    progress: &dyn Progress,
+) -> Result<Copied> {
+    // Locking would create a file where there is no backup.
+    snapshots::find(source, at)?;
     let _lock = lock_for_reading(source)?;
-    let manifest = Manifest::read(source)?.ok_or_else(missing)?;
+    let manifest = snapshots::find(source, at)?;
     let target = DataDirectory::claim(options.directory)?;
     let mut restoring = Restoring { manifest: &manifest, objects: Objects::new(source), stored: Vec::new() };
     let restored = restoring.copy_all(&target, options, progress);
@@ -67,6 +65,9 @@ pub fn restore(source: &Path, options: RestoreOptions, progress: &dyn Progress) 
     }
     target.release()?;
     Ok(Copied {
+        made_at: manifest.made_at().unwrap_or_default(),
+        kept: 0,
+        deleted: 0,
         uploads: manifest.uploads.len() as u64,
         repositories: manifest.repositories.len() as u64,
         total_bytes: manifest.total_bytes(),
@@ -149,13 +150,13 @@ impl Restoring<'_> {
                 )))
             };
         }
-        let path = self.objects.path(object);
-        let mut file = self.objects.open(object).map_err(cannot("read", &path))?;
+        let location = self.objects.location(object);
+        let mut file = self.objects.open(object).map_err(cannot("read", Path::new(&location)))?;
         self.stored.push(id);
         if blobs.put_upload(id, &mut file).map_err(failed)? == *object {
             return Ok(());
         }
-        Err(Error::Conflict(format!("{} is damaged: its contents differ from its digest", path.display())))
+        Err(Error::Conflict(format!("{location} is damaged: its contents differ from its digest")))
     }
 
     /// Restores a file of bundles. The outer error is that of the data directory.

@@ -1,10 +1,11 @@
 //! Which market a backup is of, and of which state of it, so that a backup does not replace a better one.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::place::Place;
 use crate::{
     error::{Error, Result},
     market,
@@ -50,19 +51,18 @@ impl MarketState {
         Ok(MarketState { market: digest(secret), copy, counters })
     }
 
-    /// Checks that a backup of this state may replace an earlier one in `directory`, which was made at
+    /// Checks that a backup of this state may replace an earlier one in `place`, which was made at
     /// `made_at`.
     pub(super) fn ensure_replaces(
         &self,
         earlier: &MarketState,
-        directory: &Path,
+        place: &Place,
         made_at: &str,
         replace: Replace,
     ) -> Result<()> {
-        let directory = directory.display();
         if self.market != earlier.market {
             return Err(Error::Conflict(format!(
-                "{directory} contains a backup of another market; choose another directory"
+                "{place} contains a backup of another market; choose another directory"
             )));
         }
         if replace == Replace::AnyState {
@@ -70,7 +70,7 @@ impl MarketState {
         }
         if self.copy != earlier.copy {
             return Err(Error::Conflict(format!(
-                "{directory} contains a backup of another copy of this market, made at {made_at}: one of them was \
+                "{place} contains a backup of another copy of this market, made at {made_at}: one of them was \
                  restored from a backup, and each may have what the other lacks; choose another directory, or add \
                  --replace if this copy has taken the place of the other"
             )));
@@ -78,7 +78,7 @@ impl MarketState {
         let is_behind = |name: &str, earlier: i64| self.counters.get(name).is_none_or(|now| *now < earlier);
         if earlier.counters.iter().any(|(name, value)| is_behind(name, *value)) {
             return Err(Error::Conflict(format!(
-                "{directory} contains a backup of a later state of this market, made at {made_at}: check whether \
+                "{place} contains a backup of a later state of this market, made at {made_at}: check whether \
                  --data names an old copy; if not, choose another directory, or add --replace to give up the later \
                  state"
             )));

@@ -1,0 +1,96 @@
+//! What happens before a database of an earlier version is migrated: nothing else uses it, and a copy of it is made if the
+//! migration cannot be undone.
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use super::{DATABASE_FILE, OpenError, ServeLock};
+use crate::{
+    blobs,
+    error::{Error, Result},
+    private_files,
+    store::upgrades::{self, Plan},
+};
+
+/// What an upgrade writes at most, as a multiple of the size of the database: a migration that writes every page writes it to
+/// the log first.
+const LOG_FACTOR: u64 = 1;
+
+/// Returns the path of the copy of the database that is made before this version of the program migrates it.
+pub fn copy_before_upgrade(data_dir: &Path) -> PathBuf {
+    data_dir.join(concat!("market-before-", env!("CARGO_PKG_VERSION"), ".sqlite"))
+}
+
+/// Returns the bytes that should be free on the disk for an upgrade.
+pub fn required_bytes(plan: &Plan, makes_copy: bool) -> u64 {
+    plan.database_bytes.saturating_mul(LOG_FACTOR + u64::from(makes_copy))
+}
+
+/// Prepares the migration of the database in a data directory, if it is of an earlier version. Returns the lock of the
+/// directory if the caller does not have it, so that no server of the earlier version uses the database meanwhile.
+pub(super) fn prepare(
+    data_dir: &Path,
+    makes_copies: bool,
+    has_lock: bool,
+) -> std::result::Result<Option<ServeLock>, OpenError> {
+    let database = data_dir.join(DATABASE_FILE);
+    let Some(plan) = upgrades::plan(&database)?.filter(|plan| !plan.pending.is_empty()) else {
+        return Ok(None);
+    };
+    let lock = if has_lock { None } else { Some(ServeLock::acquire(data_dir)?) };
+    let makes_copy = makes_copies && !plan.is_reversible();
+    if makes_copy {
+        let free =
+            blobs::free_bytes(data_dir).map_err(|cause| OpenError::directory(data_dir.to_owned(), cause))?;
+        ensure_space(&plan, data_dir, free)?;
+        let copy = copy_before_upgrade(data_dir);
+        copy_database(&database, &copy)?;
+        tracing::info!(copy = %copy.display(), bytes = plan.database_bytes, "the database was copied before its upgrade");
+    }
+    let names: Vec<&str> = plan.pending.iter().map(|migration| migration.name).collect();
+    tracing::info!(migrations = names.join(", "), "the database is upgraded");
+    Ok(lock)
+}
+
+/// Checks that there is space for the copy and for the migration.
+fn ensure_space(plan: &Plan, data_dir: &Path, free: u64) -> std::result::Result<(), OpenError> {
+    let required = required_bytes(plan, true);
+    if free < required {
+        return Err(OpenError::NoSpaceForCopy { path: data_dir.to_owned(), required, free });
+    }
+    Ok(())
+}
+
+/// Copies a database of any version as of one moment. The copy gets its name when it is complete.
+pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
+    let new = to.with_extension("sqlite.new");
+    let failed = |cause: std::io::Error| Error::Conflict(format!("cannot write {}: {cause}", to.display()));
+    let mut file = BufWriter::new(private_files::create(&new).map_err(failed)?);
+    upgrades::for_each_page(from, |page| file.write_all(page).map_err(failed))?;
+    let complete = || {
+        file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&new, to)?;
+        File::open(to.parent().unwrap_or(to))?.sync_all()
+    };
+    complete().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copy_needs_space() {
+        let plan = Plan { schema_version: 1, database_bytes: 3_000_000, pending: Vec::new() };
+        let check = |free| ensure_space(&plan, Path::new("market"), free).map_err(|error| error.to_string());
+        assert_eq!(check(6_000_000), Ok(()));
+        let refused = check(5_999_999).unwrap_err();
+        assert!(
+            refused.contains("needs 6 MB, but 5 MB are free") && refused.contains("--no-backup"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! Where backups are kept: a directory, or a bucket of an S3-compatible store.
+
+use std::{
+    fmt,
+    fs::{self, File},
+    io::{self, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::objects::{cannot, create_new, open_regular_file};
+use crate::{
+    blobs::{ObjectReader, ObjectWriter, S3, sync_filesystem},
+    config::{BackupSettings, BlobKind, BlobSettings, Settings},
+    error::{Error, Result},
+    private_files,
+};
+
+/// Begins the address of a bucket.
+const BUCKET_SCHEME: &str = "s3://";
+
+/// Where the backups of a market are kept.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A directory.
+    Directory(PathBuf),
+    /// Objects in a bucket whose keys begin with a prefix.
+    Bucket {
+        /// The bucket and the prefix.
+        store: Arc<S3>,
+        /// The address as it was given.
+        address: String,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Directory(path) => path.display().fmt(f),
+            Place::Bucket { address, .. } => f.write_str(address),
+        }
+    }
+}
+
+impl Place {
+    /// Returns the place with this name: `s3://bucket/prefix`, or the path of a directory. Contacts no other machine.
+    pub fn open(name: &Path, settings: &Settings) -> Result<Place> {
+        let Some(address) = name.to_str().and_then(|name| name.strip_prefix(BUCKET_SCHEME)) else {
+            return Ok(Place::Directory(name.to_owned()));
+        };
+        let (bucket, prefix) = address.split_once('/').unwrap_or((address, ""));
+        let prefix = prefix.trim_matches('/');
+        let blobs = bucket_settings(&settings.backups, &settings.blobs, bucket, prefix);
+        if bucket.is_empty() || blobs.access_key_id.is_empty() || blobs.secret_access_key.reveal().is_none() {
+            return Err(Error::Conflict(format!(
+                "{BUCKET_SCHEME}{address} needs the name of a bucket, and an access key in [backups] of the settings"
+            )));
+        }
+        let store = S3::new(&blobs).map_err(|cause| {
+            Error::Conflict(format!(
+                "the store of {BUCKET_SCHEME}{address} cannot be used: {cause}; check [backups] in the settings"
+            ))
+        })?;
+        Ok(Place::Bucket { store: Arc::new(store), address: format!("{BUCKET_SCHEME}{address}") })
+    }
+
+    /// Returns where a file is, for messages.
+    pub(super) fn location(&self, name: &str) -> String {
+        match self {
+            Place::Directory(path) => path.join(name).display().to_string(),
+            Place::Bucket { address, .. } => format!("{}/{name}", address.trim_end_matches('/')),
+        }
+    }
+
+    /// Returns a function that converts the cause of a failure to do something with a file.
+    pub(super) fn cannot(&self, verb: &str, name: &str) -> impl Fn(io::Error) -> Error + use<> {
+        cannot(verb, Path::new(&self.location(name)))
+    }
+
+    /// Reads a file of at most this size, and one byte more of a larger one; `None` if there is none.
+    pub(super) fn read(&self, name: &str, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+        let mut text = Vec::new();
+        let read = match self {
+            Place::Directory(path) => open_regular_file(&path.join(name))
+                .and_then(|file| file.take(max_bytes.saturating_add(1)).read_to_end(&mut text)),
+            Place::Bucket { store, .. } => match store.object_size(name)? {
+                None => return Ok(None),
+                Some(size) => {
+                    ObjectReader::new(Arc::clone(store), name, size.min(max_bytes + 1)).read_to_end(&mut text)
+                }
+            },
+        };
+        match read {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(cause),
+            Ok(_) => Ok(Some(text)),
+        }
+    }
+
+    /// Replaces a file by what `write` writes. It is the earlier one, or complete, also after a failure of the machine.
+    pub(super) fn replace(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self {
+            Place::Directory(directory) => {
+                let (path, new) = (directory.join(name), directory.join(format!("{name}.new")));
+                let parent = path.parent().unwrap_or(directory);
+                private_files::create_dir_all(parent)?;
+                let mut file = BufWriter::new(create_new(&new)?);
+                write(&mut file)?;
+                file.flush()?;
+                file.get_ref().sync_all()?;
+                fs::rename(&new, &path)?;
+                File::open(parent)?.sync_all()
+            }
+            Place::Bucket { store, .. } => {
+                let mut object = BufWriter::new(ObjectWriter::new(Arc::clone(store), name));
+                write(&mut object)?;
+                object.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+            }
+        }
+    }
+
+    /// Returns the names of the files in a directory of the place, without it.
+    pub(super) fn list(&self, directory: &str) -> io::Result<Vec<String>> {
+        match self {
+            Place::Directory(path) => match fs::read_dir(path.join(directory)) {
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+                entries => {
+                    let names = entries?.map(|entry| entry.map(|entry| entry.file_name()));
+                    let names = names.collect::<io::Result<Vec<_>>>()?;
+                    Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
+                }
+            },
+            Place::Bucket { store, .. } => {
+                let prefix = format!("{directory}/");
+                let objects = store.list_objects(directory)?;
+                Ok(objects
+                    .into_keys()
+                    .filter_map(|name| name.strip_prefix(&prefix).map(str::to_owned))
+                    .collect())
+            }
+        }
+    }
+
+    /// Deletes a file.
+    pub(super) fn delete(&self, name: &str) -> io::Result<()> {
+        match self {
+            Place::Directory(path) => fs::remove_file(path.join(name)),
+            Place::Bucket { store, .. } => store.delete_object(name),
+        }
+    }
+
+    /// Waits until everything that was written survives a failure of the machine.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        match self {
+            Place::Directory(path) => sync_filesystem(path),
+            Place::Bucket { .. } => Ok(()),
+        }
+    }
+}
+
+/// Returns the settings of a bucket of backups.
+fn bucket_settings(
+    backups: &BackupSettings,
+    blobs: &BlobSettings,
+    bucket: &str,
+    prefix: &str,
+) -> BlobSettings {
+    let or = |own: &str, other: &str| if own.is_empty() { other.to_owned() } else { own.to_owned() };
+    let has_key = !backups.access_key_id.is_empty();
+    BlobSettings {
+        kind: BlobKind::S3,
+        endpoint: or(&backups.endpoint, &blobs.endpoint),
+        region: or(&backups.region, &blobs.region),
+        bucket: bucket.to_owned(),
+        prefix: if prefix.is_empty() { String::new() } else { format!("{prefix}/") },
+        access_key_id: or(&backups.access_key_id, &blobs.access_key_id),
+        secret_access_key: if has_key { &backups.secret_access_key } else { &blobs.secret_access_key }
+            .clone(),
+        max_upload_bytes: blobs.max_upload_bytes,
+    }
+}

@@ -1,0 +1,2 @@
+-- Earlier versions do not keep which fields were changed.
+ALTER TABLE audit DROP COLUMN changes;

@@ -1,0 +1,168 @@
+//! Backups of several times in one place: which are kept, and that each can be restored.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+use marketplace::{
+    config::Settings,
+    domain::{backup_retention::Retention, time::Timestamp},
+    market::Market,
+    operations::backups::{self, Place},
+};
+use serde_json::Value;
+
+use crate::harness::{
+    TestMarket,
+    backups::{back_up, back_up_dated, create_team, files, has_team, open_restored_at, place, temp_dir},
+    random::Random,
+    s3::S3Server,
+};
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+/// A market that gets a team before each backup, and the times of the backups with the number of teams in them.
+struct Walk {
+    market: TestMarket,
+    made: BTreeMap<Timestamp, usize>,
+}
+
+impl Walk {
+    fn new() -> Walk {
+        Walk { market: TestMarket::empty(), made: BTreeMap::new() }
+    }
+
+    fn market(&self) -> &Market {
+        self.market.market()
+    }
+
+    fn back_up(&mut self, place: &Place, time: Timestamp, keep: &str) {
+        let number = self.made.len();
+        create_team(self.market(), &format!("Team {number}"));
+        let copied = back_up_dated(self.market(), place, time, keep).unwrap();
+        self.made.insert(time, number + 1);
+        let rule: Retention = keep.parse().unwrap();
+        let kept = rule.kept(self.made.keys().copied());
+        self.made.retain(|time, _| kept.contains(time));
+        assert_eq!(copied.kept, kept.len() as u64);
+        let listed: Vec<Timestamp> =
+            backups::list(place).unwrap().into_iter().map(|backup| backup.made_at).collect();
+        assert_eq!(listed, kept.into_iter().collect::<Vec<_>>());
+    }
+
+    /// Restores a backup, and checks that it has the teams of its time.
+    fn check_restored(&self, place: &Place, time: Timestamp, count: usize) {
+        let restored = open_restored_at(place, time).unwrap();
+        let teams = (0..).take_while(|number| has_team(restored.market(), &format!("Team {number}")));
+        assert_eq!(teams.count(), count, "{time}");
+    }
+
+    fn check_all(&self, place: &Place) {
+        for (time, count) in &self.made {
+            self.check_restored(place, *time, *count);
+        }
+    }
+}
+
+/// Returns the digests of the objects that the manifests in a directory name, and of those that it has.
+fn objects(directory: &Path) -> [BTreeSet<String>; 2] {
+    let mut named = BTreeSet::new();
+    let is_manifest = |path: &&std::path::PathBuf| path.extension().is_some_and(|end| end == "json");
+    for path in files(directory).iter().filter(is_manifest) {
+        let manifest: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        let digests = manifest.to_string();
+        let digests = digests.split("\"sha256\":\"").skip(1).map(|rest| rest[..64].to_owned());
+        named.extend(digests);
+    }
+    let stored = files(&directory.join("objects"));
+    let stored = stored.iter().filter(|path| path.is_file());
+    [named, stored.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()]
+}
+
+/// Whatever is deleted, each backup that is kept can be restored, and nothing is stored that none needs.
+#[test]
+fn kept_backups_can_be_restored() {
+    let directory = temp_dir();
+    let place = place(&directory.path().join("backups"));
+    let (mut walk, mut random) = (Walk::new(), Random::new(7));
+    let mut time = at("2026-11-25T12:00:00Z");
+    for _ in 0..9 {
+        time = time.plus_seconds(3600 * (1 + random.below(40) as i64));
+        walk.back_up(&place, time, "daily=2,weekly=2");
+        let [named, stored] = objects(&directory.path().join("backups"));
+        assert_eq!(named, stored);
+    }
+    walk.check_all(&place);
+    let (first, count) = walk.made.first_key_value().map(|(time, count)| (*time, *count)).unwrap();
+    walk.check_restored(&place, first.plus_seconds(1), count);
+    let error = open_restored_at(&place, first.plus_seconds(-1)).map(drop).unwrap_err().message();
+    assert!(error.contains("has no backup that was made at") && error.contains("--list"), "{error}");
+    // A backup without a rule replaces the newest one, and leaves those of other times.
+    create_team(walk.market(), "Undated");
+    back_up(walk.market(), &directory.path().join("backups")).unwrap();
+    walk.check_all(&place);
+    assert_eq!(backups::list(&place).unwrap().len(), walk.made.len() + 1);
+}
+
+/// As long as it is not known what a backup needs, nothing is deleted.
+#[test]
+fn damaged_manifest_costs_no_other_backup() {
+    let directory = temp_dir();
+    let place = place(directory.path());
+    let mut walk = Walk::new();
+    let start = at("2026-11-25T12:00:00Z");
+    for day in 0..2 {
+        walk.back_up(&place, start.plus_days(day), "daily=2");
+    }
+    let manifest = directory.path().join("snapshots/2026-11-26T120000.000Z.json");
+    let text = fs::read(&manifest).unwrap();
+    fs::write(&manifest, "{").unwrap();
+    walk.back_up(&place, start.plus_days(2), "daily=2");
+    let listed = backups::list(&place).unwrap();
+    assert!(listed[0].contents.as_ref().unwrap_err().contains("is damaged"), "{listed:?}");
+    fs::write(&manifest, text).unwrap();
+    walk.check_all(&place);
+}
+
+#[test]
+fn bucket_has_several_backups() {
+    let (store, directory) = (S3Server::start(), temp_dir());
+    let mut settings = Settings::default();
+    store.configure(&mut settings);
+    let place = Place::open(Path::new("s3://market/backups/of-market"), &settings).unwrap();
+    let mut walk = Walk::new();
+    for hours in [0, 1, 30, 31] {
+        walk.back_up(&place, at("2026-11-25T12:00:00Z").plus_seconds(3600 * hours), "daily=2");
+    }
+    assert_eq!(walk.made.len(), 2);
+    walk.check_all(&place);
+    let before = store.object_names().len();
+    let again = back_up_dated(walk.market(), &place, at("2026-11-26T20:00:00Z"), "daily=2").unwrap();
+    assert_eq!(again.new_bytes, 0, "what the bucket has is not sent again");
+    assert_eq!(store.object_names().len(), before);
+    let other = Place::open(Path::new("s3://market/other"), &settings).unwrap();
+    let error = open_restored_at(&other, at("2026-11-26T20:00:00Z")).map(drop).unwrap_err().message();
+    assert!(error.contains("s3://market/other contains no complete backup"), "{error}");
+    let error =
+        Place::open(Path::new("s3://market/x"), &Settings::default()).map(drop).unwrap_err().message();
+    assert!(error.contains("an access key in [backups]"), "{error}");
+    drop(directory);
+}
+
+/// A large file reaches the bucket in parts, and comes back the same.
+#[test]
+fn bucket_has_uploads_and_repositories() {
+    let store = S3Server::start();
+    let mut settings = Settings::default();
+    store.configure(&mut settings);
+    let place = Place::open(Path::new("s3://market/demo"), &settings).unwrap();
+    let market = TestMarket::demo();
+    let time = at("2026-11-25T12:00:00Z");
+    let copied = back_up_dated(market.market(), &place, time, "daily=2").unwrap();
+    assert!(copied.uploads > 0 && copied.repositories > 0 && copied.problems.is_empty(), "{copied:?}");
+    drop(open_restored_at(&place, time).unwrap());
+}
