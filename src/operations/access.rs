@@ -21,7 +21,10 @@ use crate::{
     store,
 };
 
-pub use keys::{ActingOperator, Authenticated, AuthenticatedTeam, Operator};
+pub use keys::{
+    ActingOperator, ActingProof, Authenticated, AuthenticatedTeam, Operator, PaymentOperator, PaymentReader,
+    ReadingProof,
+};
 
 /// A proof of access that names its principal, for requests that change something: what they add counts for
 /// the principal, and they are recognized when the principal repeats them.
@@ -181,16 +184,6 @@ impl ActingOperator {
     /// Returns the proof that the operator decides for the platform.
     pub const fn platform(&self) -> Platform {
         Platform(())
-    }
-}
-
-impl PrincipalProof for ActingOperator {
-    fn principal(&self) -> Principal {
-        self.principal()
-    }
-
-    fn requester(&self) -> Requester {
-        self.requester()
     }
 }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::{Platform, PrincipalProof};
 use crate::{
     domain::{
-        keys::{KeyStatus, TeamKeyScope},
-        principals::{KeyOwner, KeyScope, OperatorKey, Principal},
+        keys::KeyStatus,
+        principals::{KeyOwner, KeyScope, OperatorAct, OperatorKey, Principal},
         row_ids::KeyRowId,
         teams::Team,
     },
@@ -53,6 +54,14 @@ pub struct Operator {
 #[derive(Clone, Debug)]
 pub struct ActingOperator(Operator);
 
+/// Proof of a valid operator key that permits reading payments, and perhaps nothing else.
+#[derive(Clone, Debug)]
+pub struct PaymentReader(Operator);
+
+/// Proof of a valid operator key that permits saying how payments ended, and perhaps nothing else.
+#[derive(Clone, Debug)]
+pub struct PaymentOperator(Operator);
+
 impl Authenticated {
     /// Authenticates an API key of a program. A cached key costs no database read. `requester` is the client that sent
     /// the key; what the proof permits is done on behalf of the key's principal. Fails if the key is only for signing in.
@@ -66,7 +75,7 @@ impl Authenticated {
                 market.read_inline(requester.clone(), load).await?
             }
         };
-        if !key.team_scope().is_none_or(TeamKeyScope::permits_api) {
+        if !key.permits_api() {
             return Err(Error::ApiScopeRequired);
         }
         Ok(Authenticated::of_key(market, requester, &key, None))
@@ -169,11 +178,17 @@ impl AuthenticatedTeam {
 }
 
 impl Operator {
-    /// Checks that the key is an operator key.
+    /// Checks that the key is an operator key that permits reading.
     pub fn authorize(authenticated: Authenticated) -> Result<Operator> {
+        Operator::authorize_to(OperatorAct::Read, authenticated)
+    }
+
+    /// Checks that the key is an operator key that permits an act.
+    fn authorize_to(act: OperatorAct, authenticated: Authenticated) -> Result<Operator> {
         let Authenticated { owner, used_key, requester } = authenticated;
         match owner {
-            KeyOwner::Operator(key) => Ok(Operator { key, used_key, requester }),
+            KeyOwner::Operator(key) if key.scope.permits(act) => Ok(Operator { key, used_key, requester }),
+            KeyOwner::Operator(key) => Err(Error::Forbidden(lacking_scope(key.scope, act))),
             KeyOwner::Team(_) => Err(Error::OperatorRequired),
         }
     }
@@ -204,24 +219,7 @@ impl Operator {
 impl ActingOperator {
     /// Checks that the key is an operator key that permits changes.
     pub fn authorize(authenticated: Authenticated) -> Result<ActingOperator> {
-        let operator = Operator::authorize(authenticated)?;
-        match operator.key.scope {
-            KeyScope::All => Ok(ActingOperator(operator)),
-            KeyScope::Read => {
-                let message = "This operator key may only read. Use one whose scope is `all`.";
-                Err(Error::Forbidden(message.to_owned()))
-            }
-        }
-    }
-
-    /// Returns the row ID of the key; none for a command on the data directory.
-    pub fn key(&self) -> Option<KeyRowId> {
-        self.0.key_row_id()
-    }
-
-    /// Returns the ID of the session; `None` if the request has the key itself.
-    pub fn session(&self) -> Option<Uuid> {
-        self.0.session()
+        Operator::authorize_to(OperatorAct::Change, authenticated).map(ActingOperator)
     }
 
     /// Returns the principal: the operator key.
@@ -233,4 +231,99 @@ impl ActingOperator {
     pub fn requester(&self) -> Requester {
         self.0.requester()
     }
+}
+
+impl PaymentReader {
+    /// Checks that the key is an operator key that permits reading payments.
+    pub fn authorize(authenticated: Authenticated) -> Result<PaymentReader> {
+        Operator::authorize_to(OperatorAct::ReadPayments, authenticated).map(PaymentReader)
+    }
+}
+
+impl PaymentOperator {
+    /// Checks that the key is an operator key that permits saying how payments ended.
+    pub fn authorize(authenticated: Authenticated) -> Result<PaymentOperator> {
+        Operator::authorize_to(OperatorAct::DecidePayments, authenticated).map(PaymentOperator)
+    }
+
+    /// Whether the amount of each payment must be stated.
+    pub const fn must_state_amounts(&self) -> bool {
+        self.0.key.scope.requires_amounts()
+    }
+}
+
+/// A proof with which an operator reads.
+pub trait ReadingProof: Send + 'static {
+    /// Returns the proof that the operator decides for the platform.
+    fn platform(&self) -> Platform;
+
+    /// Returns the requester of the operator's reads.
+    fn requester(&self) -> Requester;
+}
+
+/// A proof with which an operator changes something.
+pub trait ActingProof: PrincipalProof {
+    /// Returns the proof that the operator decides for the platform.
+    fn platform(&self) -> Platform;
+
+    /// Returns the row ID of the key, and the ID of the session that it was used for; none for a command on the data directory.
+    fn used_key(&self) -> (Option<KeyRowId>, Option<Uuid>);
+}
+
+impl ReadingProof for Operator {
+    fn platform(&self) -> Platform {
+        self.platform()
+    }
+
+    fn requester(&self) -> Requester {
+        self.requester()
+    }
+}
+
+impl ReadingProof for PaymentReader {
+    fn platform(&self) -> Platform {
+        self.0.platform()
+    }
+
+    fn requester(&self) -> Requester {
+        self.0.requester()
+    }
+}
+
+macro_rules! acting_proofs {
+    ($($name:ident),+) => {
+        $(
+            impl PrincipalProof for $name {
+                fn principal(&self) -> Principal {
+                    self.0.principal()
+                }
+
+                fn requester(&self) -> Requester {
+                    self.0.requester()
+                }
+            }
+
+            impl ActingProof for $name {
+                fn platform(&self) -> Platform {
+                    self.0.platform()
+                }
+
+                fn used_key(&self) -> (Option<KeyRowId>, Option<Uuid>) {
+                    (self.0.key_row_id(), self.0.session())
+                }
+            }
+        )+
+    };
+}
+
+acting_proofs!(ActingOperator, PaymentOperator);
+
+/// Returns what to say about a key whose scope does not permit an act.
+fn lacking_scope(scope: KeyScope, act: OperatorAct) -> String {
+    let may = match scope {
+        KeyScope::Read => "may only read",
+        KeyScope::All | KeyScope::Payments => "is only for payments",
+    };
+    let needed = if act == OperatorAct::Read { "`all` or `read`" } else { "`all`" };
+    format!("This operator key {may}. Use one whose scope is {needed}.")
 }

@@ -13,7 +13,7 @@ use crate::{
     clock::{Clock, Entropy},
     config::Settings,
     domain::{
-        keys::TeamKeyScope,
+        principals::KeyOwner,
         sessions::{MAX_SESSIONS_PER_KEY, SessionLimits, SessionPreferences},
         time::Timestamp,
     },
@@ -91,14 +91,20 @@ fn digest(token: &str) -> Option<[u8; 32]> {
     Some(Sha256::digest(bytes).into())
 }
 
-/// Starts a session with an API key that permits it: [`Error::ConsoleScopeRequired`] otherwise, and
-/// [`Error::Unauthorized`] if the key is invalid. If the key has many sessions, the oldest one ends. `requester` is the client
+/// Starts a session with an API key that permits it: [`Error::ConsoleScopeRequired`] otherwise, [`Error::Forbidden`] if it is the
+/// key of an operator, and [`Error::Unauthorized`] if the key is invalid. If the key has many sessions, the oldest one ends. `requester` is the client
 /// that sent the key. Must be called on a thread that may block.
 pub fn start(market: &Market, requester: Requester, key: &str) -> Result<(SessionToken, Session)> {
     let (key, key_name) = market.read_blocking_for(requester, |reader| {
         let key = market.key_cache().load(reader.rows, key, reader.now)?;
-        if !key.team_scope().is_none_or(TeamKeyScope::permits_console) {
-            return Err(Error::ConsoleScopeRequired);
+        match key.owner {
+            _ if key.permits_console() => {}
+            KeyOwner::Team(_) => return Err(Error::ConsoleScopeRequired),
+            KeyOwner::Operator(_) => {
+                let message =
+                    "This operator key is not for signing in. Use one whose scope is `all` or `read`.";
+                return Err(Error::Forbidden(message.to_owned()));
+            }
         }
         let name = store::keys::find(reader.rows, key.id())?.map(|found| found.name);
         Ok((key, name.unwrap_or_default()))

@@ -9,8 +9,9 @@ use crate::{
     error::{Error, Result},
     market::{CheckContext, Market, Writer},
     operations::{
-        access::{ActingOperator, Platform},
-        audit::{self, AuditedChange},
+        access::{ActingOperator, ActingProof, Platform},
+        audit::{self, AuditedChange, FieldChange},
+        records,
     },
     request_problems::ProblemsExt,
     rest::{
@@ -20,55 +21,66 @@ use crate::{
         route::{Call, Path, ProvesAccess, RequiredAccess},
     },
     store::records::Record,
-    web::problem::ApiError,
+    web::{auth::Policy, problem::ApiError},
 };
 
 /// The ID of the record of a resource.
 type IdOf<T> = <<T as Resource>::Record as Record>::Id;
 
 /// Records a change of the subject of a response.
-fn audit<T: Subject>(
+pub(super) fn audit<T: Subject>(
     writer: &Writer,
-    operator: &ActingOperator,
+    operator: &impl ActingProof,
     operation: &'static str,
     subject: &T,
 ) -> Result<()> {
-    let id = subject.id();
-    let change = AuditedChange { operation, subject_kind: T::KIND, subject_id: &id, team: subject.team() };
+    audit_fields(writer, operator, operation, subject, &[])
+}
+
+/// Like [`audit`], with the fields of the subject that were changed.
+fn audit_fields<T: Subject>(
+    writer: &Writer,
+    operator: &impl ActingProof,
+    operation: &'static str,
+    subject: &T,
+    fields: &[FieldChange],
+) -> Result<()> {
+    let (id, team) = (subject.id(), subject.team());
+    let change = AuditedChange { operation, subject_kind: T::KIND, subject_id: &id, team, fields };
     audit::record(writer, operator, &change)
 }
 
 /// The first argument of a POST operation: the call, and the idempotency key of the request if it has one.
-pub struct Change {
+pub struct Change<A = ActingOperator> {
     /// The call.
-    pub call: Call<ActingOperator>,
+    pub call: Call<A>,
     /// The idempotency key.
     pub idempotent: Idempotent,
 }
 
-impl ProvesAccess for Change {
-    const REQUIRED: RequiredAccess = Call::<ActingOperator>::REQUIRED;
+impl<A: Policy> ProvesAccess for Change<A> {
+    const REQUIRED: RequiredAccess = Call::<A>::REQUIRED;
 }
 
-impl<'a> ApiExtractor<'a> for Change {
-    const TYPES: &'static [ApiExtractorType] = Call::<ActingOperator>::TYPES;
+impl<'a, A: Policy> ApiExtractor<'a> for Change<A> {
+    const TYPES: &'static [ApiExtractorType] = Call::<A>::TYPES;
 
     type ParamType = ();
     type ParamRawType = ();
 
     fn register(registry: &mut Registry) {
-        Call::<ActingOperator>::register(registry);
+        Call::<A>::register(registry);
     }
 
     fn security_schemes() -> Vec<&'static str> {
-        Call::<ActingOperator>::security_schemes()
+        Call::<A>::security_schemes()
     }
 
     async fn from_request(
         request: &'a Request,
         body: &mut RequestBody,
         options: ExtractParamOptions<()>,
-    ) -> poem::Result<Change> {
+    ) -> poem::Result<Change<A>> {
         let call = Call::from_request(request, body, options).await?;
         Ok(Change { call, idempotent: <Idempotent as FromRequest>::from_request(request, body).await? })
     }
@@ -184,10 +196,13 @@ pub async fn patch<T: Resource, B: Send + 'static>(
         let before = T::find(&writer.check_context(), platform, &id)?;
         let before = Json::<T>::render(&before)?;
         if_match.check(&before)?;
+        let find = |writer: &Writer| records::find_any(writer.rows, platform, T::Record::RECORDS, &id);
+        let stored = find(writer)?;
         work(writer, platform, &id, body)?;
         let changed = T::find(&writer.check_context(), platform, &id)?;
         if Json::<T>::render(&changed)? != before {
-            audit(writer, &operator, operation, &changed)?;
+            let fields = audit::differences(&stored, &find(writer)?);
+            audit_fields(writer, &operator, operation, &changed, &fields)?;
         }
         Ok(changed)
     };

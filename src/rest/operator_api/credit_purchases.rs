@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     changes::{self, Change},
     pages::{self, ListQuery, page_of},
+    payments::{self, PaymentIn},
     references,
     resources::{self, resource},
     routes::{self, DEMO_BUYER, routes},
@@ -15,7 +16,10 @@ use super::{
 use crate::{
     domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
     error::Code,
-    operations::{access::Operator, credit_purchases},
+    operations::{
+        access::{PaymentOperator, PaymentReader},
+        credit_purchases, payments as payment_operations,
+    },
     rest::{
         arguments::{
             params::Params,
@@ -88,12 +92,13 @@ impl CreditPurchasesApi {
     ///
     /// Returns the purchases of credits of all teams, newest first. Those that teams request are pending until you complete
     /// or reject them.
+    /// A key with the scope `payments` is enough.
     #[get(
         "/credit-purchases",
         routes::list(&["status=pending", "team_id=00000000-0000-0000-0000-000000000000"]),
     )]
     async fn list_credit_purchases(
-        call: Call<Operator>,
+        call: Call<PaymentReader>,
         query: Params<ListQuery<CreditPurchaseFilters>>,
     ) -> JsonResult<CreditPurchasePage> {
         pages::list(call, query).await
@@ -118,43 +123,49 @@ impl CreditPurchasesApi {
     /// Get a purchase of credits
     ///
     /// Returns a purchase of credits.
+    /// A key with the scope `payments` is enough.
     #[get("/credit-purchases/{credit_purchase_id}", routes::get("credit_purchases"))]
     async fn get_credit_purchase(
-        call: Call<Operator>,
+        call: Call<PaymentReader>,
         /// ID of the purchase of credits.
         credit_purchase_id: Path<Uuid>,
     ) -> JsonResult<CreditPurchaseOut> {
         resources::get(call, credit_purchase_id.0).await
     }
+
     /// Complete a purchase of credits
     ///
     /// Records that a team has paid for the credits that it requested. They can be spent at once.
+    /// A key with the scope `payments` is enough.
     #[post(
         "/credit-purchases/{credit_purchase_id}/complete",
         routes::change("credit_purchases", Actor::Platform, &[EventType::WalletCredited])
             .with_conflicts(&[Code::InvalidTransition]),
     )]
     async fn complete_credit_purchase(
-        change: Change,
+        change: Change<PaymentOperator>,
         /// ID of the purchase of credits.
         credit_purchase_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<CreditPurchaseOut> {
-        changes::transition(change, credit_purchase_id, credit_purchases::complete).await
+        payments::decide(change, credit_purchase_id, body, payment_operations::complete_credit_purchase).await
     }
 
     /// Reject a purchase of credits
     ///
     /// Rejects the credits that a team requested. None are added.
+    /// A key with the scope `payments` is enough.
     #[post(
         "/credit-purchases/{credit_purchase_id}/reject",
         routes::change("credit_purchases", Actor::Platform, &[EventType::CreditPurchaseRejected])
             .with_conflicts(&[Code::InvalidTransition]),
     )]
     async fn reject_credit_purchase(
-        change: Change,
+        change: Change<PaymentOperator>,
         /// ID of the purchase of credits.
         credit_purchase_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<CreditPurchaseOut> {
-        changes::transition(change, credit_purchase_id, credit_purchases::reject).await
+        payments::decide(change, credit_purchase_id, body, payment_operations::reject_credit_purchase).await
     }
 }

@@ -110,6 +110,8 @@ pub struct SettingOut {
     pub value: Value,
     /// Value that is used if no other was set.
     pub default: Value,
+    /// Whether a running server takes up a change when it reloads its settings (SIGHUP). Others change when it is started again.
+    pub reloadable: bool,
 }
 
 #[routes(prefix = "/operator/v1", tag = Market)]
@@ -139,6 +141,7 @@ impl MarketApi {
                 key: setting.key,
                 value: setting.value,
                 default: setting.default,
+                reloadable: setting.is_reloadable,
             });
             Ok(SettingsOut { items: items.collect() })
         })

@@ -25,6 +25,7 @@ mod opportunities;
 mod opportunity_bodies;
 mod pages;
 mod part_uploads;
+mod payments;
 mod project_bids;
 mod purchases;
 mod quality_runs;

@@ -15,7 +15,7 @@ use super::resources::Resource;
 use crate::{
     error::{Error, Result},
     market::Reader,
-    operations::{access::Operator, records},
+    operations::{access::ReadingProof, records},
     rest::{
         arguments::params::Params,
         json::{Json, JsonResult},
@@ -104,7 +104,7 @@ pub type Owner = (&'static str, Uuid);
 pub(super) use page_of;
 
 /// Responds with a page of a list.
-pub async fn list<P, F>(call: Call<Operator>, query: Params<ListQuery<F>>) -> JsonResult<P>
+pub async fn list<P, F>(call: Call<impl ReadingProof>, query: Params<ListQuery<F>>) -> JsonResult<P>
 where
     P: Page,
     F: Type + ParseFromJSON + ToJSON + Serialize,
@@ -114,7 +114,7 @@ where
 }
 
 /// Responds with a page of a list without filters.
-pub async fn list_all<P>(call: Call<Operator>, page: Params<PageParams>) -> JsonResult<P>
+pub async fn list_all<P>(call: Call<impl ReadingProof>, page: Params<PageParams>) -> JsonResult<P>
 where
     P: Page,
 {
@@ -122,7 +122,11 @@ where
 }
 
 /// Like [`list`], for what belongs to the record with an ID.
-pub async fn list_of<P, F>(call: Call<Operator>, owner: Owner, query: Params<ListQuery<F>>) -> JsonResult<P>
+pub async fn list_of<P, F>(
+    call: Call<impl ReadingProof>,
+    owner: Owner,
+    query: Params<ListQuery<F>>,
+) -> JsonResult<P>
 where
     P: Page,
     F: Type + ParseFromJSON + ToJSON + Serialize,
@@ -133,7 +137,11 @@ where
 }
 
 /// Like [`list_all`], for what belongs to the record with an ID.
-pub async fn list_all_of<P>(call: Call<Operator>, owner: Owner, page: Params<PageParams>) -> JsonResult<P>
+pub async fn list_all_of<P>(
+    call: Call<impl ReadingProof>,
+    owner: Owner,
+    page: Params<PageParams>,
+) -> JsonResult<P>
 where
     P: Page,
 {
@@ -149,7 +157,7 @@ pub fn filters_of(filters: &impl ToJSON) -> Filters {
 /// Responds with a page of the rows that the filters allow. A cursor belongs to the JSON of `scope`, which has the parameters
 /// of the request.
 pub async fn list_rows<P>(
-    call: Call<Operator>,
+    call: Call<impl ReadingProof>,
     page: PageParams,
     scope: &impl Serialize,
     filters: Filters,

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     changes::{self, Change},
     pages::{self, ListQuery, page_of},
+    payments::{self, PaymentIn},
     references,
     resources::{self, resource},
     routes::{self, DEMO_BUYER, routes},
@@ -21,8 +22,8 @@ use crate::{
     },
     error::{Code, Result},
     operations::{
-        access::Operator,
-        agreements,
+        access::{Operator, PaymentOperator, PaymentReader},
+        agreements, payments as payment_operations,
         purchases::{self, PurchaseInput},
     },
     rest::{
@@ -192,6 +193,7 @@ impl PurchasesApi {
     /// List purchases
     ///
     /// Returns the purchases of all buyers, newest first.
+    /// A key with the scope `payments` is enough.
     #[get(
         "/purchases",
         routes::list(&[
@@ -203,7 +205,7 @@ impl PurchasesApi {
         ]),
     )]
     async fn list_purchases(
-        call: Call<Operator>,
+        call: Call<PaymentReader>,
         query: Params<ListQuery<PurchaseFilters>>,
     ) -> JsonResult<PurchasePage> {
         pages::list(call, query).await
@@ -249,8 +251,9 @@ impl PurchasesApi {
     /// Get a purchase
     ///
     /// Returns a purchase.
+    /// A key with the scope `payments` is enough.
     #[get("/purchases/{purchase_id}", routes::get("purchases"))]
-    async fn get_purchase(call: Call<Operator>, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
+    async fn get_purchase(call: Call<PaymentReader>, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
         resources::get(call, purchase_id.0).await
     }
 
@@ -273,6 +276,7 @@ impl PurchasesApi {
     ///
     /// Completes a pending purchase whose invoice was paid: posts the money, signs the agreement, and notifies the
     /// vendor. An exclusive sale also archives all listings with its codebases.
+    /// A key with the scope `payments` is enough.
     #[post(
         "/purchases/{purchase_id}/complete",
         routes::change("purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[
@@ -281,20 +285,29 @@ impl PurchasesApi {
             Code::NoLongerAvailable,
         ]),
     )]
-    async fn complete_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
-        changes::transition(change, purchase_id, purchases::complete).await
+    async fn complete_purchase(
+        change: Change<PaymentOperator>,
+        purchase_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<PaymentIn, false>,
+    ) -> JsonResult<PurchaseOut> {
+        payments::decide(change, purchase_id, body, payment_operations::complete_purchase).await
     }
 
     /// Cancel a purchase
     ///
     /// Cancels a pending purchase. The offer that it may come from stays accepted.
+    /// A key with the scope `payments` is enough.
     #[post(
         "/purchases/{purchase_id}/cancel",
         routes::change("purchases", Actor::Platform, &[EventType::PurchaseCancelled])
             .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn cancel_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
-        changes::transition(change, purchase_id, purchases::cancel).await
+    async fn cancel_purchase(
+        change: Change<PaymentOperator>,
+        purchase_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<PaymentIn, false>,
+    ) -> JsonResult<PurchaseOut> {
+        payments::decide(change, purchase_id, body, payment_operations::cancel_purchase).await
     }
 
     /// Refund a purchase

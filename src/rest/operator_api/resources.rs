@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     market::CheckContext,
     operations::{
-        access::{Operator, Platform},
+        access::{Platform, ReadingProof},
         records,
     },
     rest::{
@@ -90,7 +90,7 @@ macro_rules! resource {
 pub(super) use resource;
 
 /// Responds with the record with this ID.
-pub async fn get<T: Resource>(call: Call<Operator>, id: <T::Record as Record>::Id) -> JsonResult<T> {
+pub async fn get<T: Resource>(call: Call<impl ReadingProof>, id: <T::Record as Record>::Id) -> JsonResult<T> {
     let platform = call.access.platform();
     Json::read(&call.served, call.access.requester(), move |reader| {
         T::find(&reader.check_context(), platform, &id)

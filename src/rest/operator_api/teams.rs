@@ -17,7 +17,7 @@ use crate::{
     error::Result,
     market::Writer,
     operations::{
-        access::{ActingOperator, Operator, Platform},
+        access::{ActingOperator, Operator, PaymentReader, Platform},
         team_closures, teams,
     },
     rest::{
@@ -157,9 +157,9 @@ impl TeamsApi {
 
     /// Get a team
     ///
-    /// Returns a team.
+    /// Returns a team. A key with the scope `payments` is enough.
     #[get("/teams/{team_id}", routes::get("teams"))]
-    async fn get_team(call: Call<Operator>, team_id: Path<Uuid>) -> JsonResult<TeamOut> {
+    async fn get_team(call: Call<PaymentReader>, team_id: Path<Uuid>) -> JsonResult<TeamOut> {
         resources::get(call, team_id.0).await
     }
 

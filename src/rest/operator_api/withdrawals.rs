@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     changes::{self, Change},
     pages::{self, ListQuery, page_of},
+    payments::{self, PaymentIn},
     references,
     resources::{self, resource},
     routes::{self, DEMO_TEAM, routes},
@@ -15,7 +16,10 @@ use super::{
 use crate::{
     domain::{events::EventType, listings::Actor, money::Currency, withdrawals::WithdrawalStatus},
     error::Code,
-    operations::{access::Operator, withdrawals},
+    operations::{
+        access::{PaymentOperator, PaymentReader},
+        payments as payment_operations, withdrawals,
+    },
     rest::{
         arguments::{
             params::Params,
@@ -85,6 +89,7 @@ impl WithdrawalsApi {
     /// List withdrawals
     ///
     /// Returns the withdrawals of all teams, newest first.
+    /// A key with the scope `payments` is enough.
     #[get(
         "/withdrawals",
         routes::list(&[
@@ -94,7 +99,7 @@ impl WithdrawalsApi {
         ]),
     )]
     async fn list_withdrawals(
-        call: Call<Operator>,
+        call: Call<PaymentReader>,
         query: Params<ListQuery<WithdrawalFilters>>,
     ) -> JsonResult<WithdrawalPage> {
         pages::list(call, query).await
@@ -124,32 +129,46 @@ impl WithdrawalsApi {
     /// Get a withdrawal
     ///
     /// Returns a withdrawal.
+    /// A key with the scope `payments` is enough.
     #[get("/withdrawals/{withdrawal_id}", routes::get("withdrawals"))]
-    async fn get_withdrawal(call: Call<Operator>, withdrawal_id: Path<Uuid>) -> JsonResult<WithdrawalOut> {
+    async fn get_withdrawal(
+        call: Call<PaymentReader>,
+        withdrawal_id: Path<Uuid>,
+    ) -> JsonResult<WithdrawalOut> {
         resources::get(call, withdrawal_id.0).await
     }
 
     /// Mark a withdrawal as paid
     ///
     /// Records that a requested withdrawal was paid.
+    /// A key with the scope `payments` is enough.
     #[post(
         "/withdrawals/{withdrawal_id}/paid",
         routes::change("withdrawals", Actor::Platform, &[EventType::WithdrawalPaid])
             .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn mark_withdrawal_paid(change: Change, withdrawal_id: Path<Uuid>) -> JsonResult<WithdrawalOut> {
-        changes::transition(change, withdrawal_id, withdrawals::mark_paid).await
+    async fn mark_withdrawal_paid(
+        change: Change<PaymentOperator>,
+        withdrawal_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<PaymentIn, false>,
+    ) -> JsonResult<WithdrawalOut> {
+        payments::decide(change, withdrawal_id, body, payment_operations::mark_withdrawal_paid).await
     }
 
     /// Mark a withdrawal as failed
     ///
     /// Records that a requested withdrawal could not be paid. The amount returns to the team's available earnings.
+    /// A key with the scope `payments` is enough.
     #[post(
         "/withdrawals/{withdrawal_id}/failed",
         routes::change("withdrawals", Actor::Platform, &[EventType::WithdrawalFailed])
             .with_conflicts(&[Code::InvalidTransition]),
     )]
-    async fn mark_withdrawal_failed(change: Change, withdrawal_id: Path<Uuid>) -> JsonResult<WithdrawalOut> {
-        changes::transition(change, withdrawal_id, withdrawals::mark_failed).await
+    async fn mark_withdrawal_failed(
+        change: Change<PaymentOperator>,
+        withdrawal_id: Path<Uuid>,
+        #[example(json!({}))] body: Body<PaymentIn, false>,
+    ) -> JsonResult<WithdrawalOut> {
+        payments::decide(change, withdrawal_id, body, payment_operations::mark_withdrawal_failed).await
     }
 }

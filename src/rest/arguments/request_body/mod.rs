@@ -23,7 +23,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use poem::{Request, RequestBody};
+use poem::{Request, RequestBody, http::header};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, Registry},
@@ -63,7 +63,9 @@ const STORED_PER_BYTE: u64 = 4;
 /// A field that is an `Option` may be omitted or null, with the same meaning. An [`Omittable`] may be omitted
 /// but not null. A `MaybeUndefined` distinguishes omitted from null. Required fields and elements of arrays
 /// are [`MaybeInvalid`]. Integers are `i64`, because the framework's parser rejects all values of `u64`.
-pub struct Body<T> {
+///
+/// A body that is not required may be left out, which is the same as `{}`.
+pub struct Body<T, const IS_REQUIRED: bool = true> {
     /// The deserialized body. If `source` has problems, it lacks the parts with problems.
     pub value: T,
     /// The body as sent. Whoever uses the value must pass it on, to the function that executes the operation.
@@ -154,7 +156,7 @@ impl BodySource {
     }
 }
 
-impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
+impl<'a, T: Type + ParseFromJSON + 'static, const IS_REQUIRED: bool> ApiExtractor<'a> for Body<T, IS_REQUIRED> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
 
     type ParamType = ();
@@ -166,7 +168,7 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
 
     fn request_meta() -> Option<MetaRequest> {
         let content = MetaMediaType { content_type: "application/json", schema: T::schema_ref() };
-        Some(MetaRequest { description: None, content: vec![content], required: true })
+        Some(MetaRequest { description: None, content: vec![content], required: IS_REQUIRED })
     }
 
     async fn from_request(
@@ -174,17 +176,41 @@ impl<'a, T: Type + ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(extract_body(request, body).await.map_err(ApiError)?)
+        let body = body.take().map_err(Error::internal).map_err(ApiError)?;
+        let extracted = if IS_REQUIRED || is_sent(request, &body) {
+            extract_body(request, body).await
+        } else {
+            extract_blank_body(request, body).await
+        };
+        let Body { value, source } = extracted.map_err(ApiError)?;
+        Ok(Body { value, source })
     }
+}
+
+/// Whether a body that is not required is there.
+fn is_sent(request: &Request, body: &poem::Body) -> bool {
+    !body.is_empty() && receive::is_json(request.header(header::CONTENT_TYPE).unwrap_or_default())
+}
+
+/// Returns what a body that was left out means.
+async fn extract_blank_body<T: Type + ParseFromJSON + 'static>(
+    request: &Request,
+    body: poem::Body,
+) -> Result<Body<T>> {
+    no_body::receive_blank(request, body).await.map_err(|error| match error {
+        Error::Invalid(_) => receive::no_json(),
+        other => other,
+    })?;
+    let (Body { value, .. }, _) = parse_body(Bytes::from_static(b"{}"), &cached_rule::<T>().rule)?;
+    Ok(Body { value, source: BodySource::empty() })
 }
 
 async fn extract_body<T: Type + ParseFromJSON + 'static>(
     request: &Request,
-    body: &mut RequestBody,
+    body: poem::Body,
 ) -> Result<Body<T>> {
     let served = ServedMarket::from_request(request)?;
     let settings = &served.market().settings().server;
-    let body = body.take().map_err(Error::internal)?;
     let rule = cached_rule::<T>();
     let max_bytes = rule.max_bytes.min(settings.max_body_bytes);
     let bytes = read_json_bytes(request, body, settings, max_bytes).await?;

@@ -1,7 +1,7 @@
 //! Bodies of requests to operations that take none: whitespace or `{}`, which some clients send anyway.
 
 use http_body_util::combinators::BoxBody;
-use poem::{Request, RequestBody};
+use poem::{Body, Request, RequestBody};
 
 use crate::{
     error::{Error, Problem, Result},
@@ -31,6 +31,11 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
         return Ok(());
     }
     let Ok(body) = body.take() else { return Ok(()) };
+    receive_blank(request, body).await
+}
+
+/// Receives a body that holds no more than whitespace or `{}`. Fails at anything else.
+pub(super) async fn receive_blank(request: &Request, body: Body) -> Result<()> {
     if body.is_empty() {
         return Ok(());
     }

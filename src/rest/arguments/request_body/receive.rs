@@ -20,10 +20,14 @@ pub async fn read_json_bytes(
 ) -> Result<Bytes> {
     let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
     if !is_json(kind) {
-        let message = "Send the body as JSON, with `Content-Type: application/json`.";
-        return Err(Error::Malformed(message.to_owned()));
+        return Err(no_json());
     }
     body::receive(request, body, settings, max_bytes).await
+}
+
+/// Returns the error for a body that does not say that it is JSON.
+pub fn no_json() -> Error {
+    Error::Malformed("Send the body as JSON, with `Content-Type: application/json`.".to_owned())
 }
 
 /// Whether a content type is JSON.
