@@ -1,5 +1,5 @@
-// Makes what the demo does not have, so that each page of a vendor can be opened: a change of many assets, an upload that has begun,
-// an upload grant, a group, and a listing that was changed after its approval.
+// Makes what the demo does not have, so that each page can be opened. For a vendor: a change of many assets, an upload that has
+// begun, an upload grant, a group, and a listing that was changed after its approval. For an operator: a world with a fault.
 
 /** Sends a form of a page without leaving it, and returns the path to which it leads. */
 async function send(page, action, fields) {
@@ -48,6 +48,15 @@ async function changeListing(page, base) {
   await page.goto(`${listing}/edit`);
   await send(page, null, { description: "Another description, and another sentence.", price: "1234.50" });
   return [`${listing}/changes`, `${listing}/reviews`];
+}
+
+/** Makes a world with a fault, as an operator. Returns its address, in a list. */
+export async function makeWorld(page) {
+  await page.goto("/console/operator/worlds/new");
+  const world = await send(page, null, { name: "looked-at" });
+  await page.goto(`${world}/faults/new?kind=jobs`);
+  await send(page, null, {});
+  return [world];
 }
 
 /** Makes all of it as the vendor of a page. Returns the paths of what was made. */

@@ -3,23 +3,26 @@
 // and of each state that such a page can show, at three sizes in both color schemes. Screenshots go to a folder.
 import { mkdirSync } from "node:fs";
 import { check, findings, launch, markupProblems, openWindow, signIn } from "./browser.mjs";
-import { make } from "./made.mjs";
+import { make, makeWorld } from "./made.mjs";
 
 const [base, extent, folder] = process.argv.slice(2);
 const SIZES = extent === "all" ? [360, 1280, 2560] : [360, 1280];
 const SCHEMES = ["light", "dark"];
 const TEAMS = extent === "all"
   ? ["mkt_demo_vendor", "mkt_demo_buyer", "mkt_demo_both", "mkt_demo_locked", "mkt_demo_no_nda", "mkt_demo_no_role", "mkt_demo_operator"]
-  : ["mkt_demo_buyer", "mkt_demo_vendor"];
+  : ["mkt_demo_buyer", "mkt_demo_vendor", "mkt_demo_operator"];
 mkdirSync(folder, { recursive: true });
 
 /** Maximum number of pages of a form whose links are followed, since records in other states have other links. */
 const MAX_FOLLOWED = 12;
 
+// What stands for records in paths, besides UUIDs.
+const NAMES = /(?<=\/(jobs|domains|content-tags|inventory-tags|asset-types|worlds)\/)(?!new\b)[^/]+|evt_\d+/;
+
 /** Returns the form of a path: IDs, and everything in the query but its names, do not matter. */
 function formOf(address) {
   const url = new URL(address, base);
-  const path = url.pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID");
+  const path = url.pathname.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(NAMES, "ID");
   const known = ["scope", "kind", "view", "query", "action", "all", "check", "group", "workspace_view"];
   const names = [...new Set(url.searchParams.keys())].filter((name) => known.includes(name));
   return [path, ...names.map((name) => `${name}=`)].join(" ");
@@ -90,6 +93,19 @@ async function vendorExamples(page, made) {
   ];
 }
 
+/** Returns the addresses of one page of an operator for each component that teams' pages do not have. */
+async function operatorExamples(page) {
+  const first = async (address) => {
+    await page.goto(address);
+    return new URL(await page.locator("main tbody th a").first().evaluate((link) => link.href)).pathname;
+  };
+  const purchase = await first("/console/operator/purchases?status=completed&kind=full");
+  return [
+    "/console/operator", await first("/console/operator/review"), "/console/operator/bids", `${purchase}/refund`,
+    "/console/operator/search?query=lumen", "/console/operator/figures/sales", "/console/operator/announcements/maintenance",
+  ];
+}
+
 /** Returns the page as the server sends it. */
 async function sent(page) {
   const response = await page.context().request.get(page.url());
@@ -147,13 +163,16 @@ async function look(page, name, width, scheme) {
 
 /** Returns the names and addresses of the pages of a team to look at. */
 async function chosenPages(page, team) {
+  const isOperator = team === "mkt_demo_operator";
   const made = team === "mkt_demo_vendor" ? await make(page, base) : undefined;
   if (extent !== "all") {
-    const addresses = made ? await vendorExamples(page, made) : await examples(page);
+    const others = isOperator ? operatorExamples : examples;
+    const addresses = made ? await vendorExamples(page, made) : await others(page);
     return addresses.map((address) => [formOf(address), address]);
   }
   const archived = "/console/selling/listings?workspace_view=archived";
-  const pages = await crawl(page, made ? [archived, made.form, made.change, made.upload, ...made.compared] : []);
+  const ofVendor = made ? [archived, made.form, made.change, made.upload, ...made.compared] : [];
+  const pages = await crawl(page, isOperator ? await makeWorld(page) : ofVendor);
   if (team !== "mkt_demo_both") return pages;
   // Each side of the team has a navigation of its own, so the pages of the other side follow.
   await page.goto("/console");

@@ -20,6 +20,9 @@ export async function step(name, work) {
 /** Presses a button of the content. */
 export const submit = (page, name) => page.locator("main").getByRole("button", { name }).first().click();
 
+/** Follows a link of the content. */
+export const follow = (page, name) => page.locator("main").getByRole("link", { name }).first().click();
+
 /** Saves what a link downloads in a folder, and returns the name of the file. */
 export async function save(page, link, folder) {
   const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);

@@ -2,6 +2,7 @@
 
 use maud::Markup;
 use poem::{Response, http::StatusCode};
+use uuid::Uuid;
 
 use super::notices::Notice;
 use crate::string_enum::StringEnum;
@@ -126,5 +127,11 @@ impl Answer {
     pub fn done(path: &str, notice: Notice) -> Answer {
         let separator = if path.contains('?') { '&' } else { '?' };
         Answer::Redirect(format!("{path}{separator}{}={}", Notice::FIELD, notice.as_str()))
+    }
+
+    /// Like [`Answer::done`], for operators: the notice names the listing with this ID.
+    pub fn done_about(path: &str, notice: Notice, listing: Uuid) -> Answer {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        Answer::done(&format!("{path}{separator}{}={listing}", Notice::ABOUT), notice)
     }
 }

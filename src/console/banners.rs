@@ -7,6 +7,7 @@ use super::{
         badges::{self, Tone},
         markdown,
     },
+    paths,
     visit::Context,
 };
 use crate::{
@@ -18,6 +19,9 @@ use crate::{
         maintenance::{self, Maintenance},
     },
 };
+
+/// What teams read before the message of maintenance, unless it begins so itself.
+const REFUSAL: &str = "Nothing can be changed now";
 
 /// Messages above the content of a page.
 #[derive(Clone, Debug, Default)]
@@ -42,12 +46,19 @@ impl Banners {
     }
 
     /// Shows the messages.
-    pub fn show(&self) -> Markup {
+    pub fn show(&self, context: &Context) -> Markup {
         let announcement = self.announcement.as_ref().map(announcement);
+        let is_operator = context.signed_in.is_some() && context.team().is_none();
         html! {
             @if let Some(maintenance) = &self.maintenance {
                 (badges::message(Tone::Warning, &html! {
-                    b { "Nothing can be changed now. " } (markdown::render_links(&maintenance.text))
+                    @if is_operator {
+                        b { "Maintenance is on. " } "Teams cannot change anything. "
+                        a href=(context.links.to(paths::OPERATOR_ANNOUNCEMENTS)) { "End it" } ". They read: "
+                    } @else if !maintenance.text.starts_with(REFUSAL) {
+                        b { (REFUSAL) ". " }
+                    }
+                    (markdown::render_links(&maintenance.text))
                 }))
             }
             @if let Some(announcement) = announcement { (announcement) }

@@ -10,7 +10,7 @@ use crate::{
     market::Writer,
     operations::{
         access::{ActingOperator, AuthenticatedTeam},
-        audit::{self, AuditedChange},
+        audit::{self, AuditedChange, FieldChange},
         idempotency, maintenance,
     },
 };
@@ -26,6 +26,8 @@ pub struct Change {
     pub subject_id: String,
     /// ID of the team that an operator acts for; `None` if none. Without meaning for what a team changes.
     pub team: Option<Uuid>,
+    /// The fields of the record that were changed; empty if they are not known.
+    pub fields: Vec<FieldChange>,
 }
 
 impl Change {
@@ -35,7 +37,7 @@ impl Change {
         subject_kind: &'static str,
         subject: impl std::fmt::Display,
     ) -> Change {
-        Change { operation, subject_kind, subject_id: subject.to_string(), team: None }
+        Change { operation, subject_kind, subject_id: subject.to_string(), team: None, fields: Vec::new() }
     }
 }
 
@@ -144,8 +146,8 @@ where
         let bytes = idempotency::execute(writer, principal, request.as_ref(), digest, |writer| {
             maintenance::check_change(&writer.check_context(), principal.kind())?;
             let (result, bytes) = work(writer, &access, &mut change)?;
-            let Change { operation, subject_kind, subject_id, team } = &change;
-            let entry = AuditedChange { operation, subject_kind, subject_id, team: *team };
+            let Change { operation, subject_kind, subject_id, team, fields } = &change;
+            let entry = AuditedChange { operation, subject_kind, subject_id, team: *team, fields };
             match authenticated.team() {
                 Some(_) => {
                     audit::record_of_team(writer, &AuthenticatedTeam::authorize(authenticated)?, &entry)?;

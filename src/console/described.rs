@@ -1,6 +1,8 @@
 //! The declaration of a resource of operators as plain data: the fields of its forms, its filters, and its steps. The tests of all
 //! resources read it.
 
+use super::resources::Shown;
+
 /// Returns the values of a choice with their words.
 type Values = fn() -> Vec<(&'static str, String)>;
 
@@ -63,6 +65,8 @@ pub struct ResourceInfo {
     pub below: &'static [&'static str],
     /// Kind of the records in the audit.
     pub subject: &'static str,
+    /// What pages show of a record.
+    pub shown: &'static [Shown],
     /// The filters of the list, with their values; without values if any text can be typed.
     pub filters: Vec<(&'static str, Vec<&'static str>)>,
     /// The steps that operators can take with a record.

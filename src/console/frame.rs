@@ -1,6 +1,7 @@
 //! What surrounds the content of each page: the head with the team and its credits, the navigation, and the foot.
 
 use maud::{DOCTYPE, Markup, html};
+use uuid::Uuid;
 
 use super::{
     answer::{Content, FILTERS_FORM},
@@ -14,10 +15,10 @@ use super::{
 };
 use crate::{
     domain::{money::Cents, sessions::TeamSide, string_enum::StringEnum, teams::Team},
-    error::Result,
+    error::{Error, Result},
     operations::{
-        access::{AuthenticatedTeam, Member},
-        nda, notifications, wallet,
+        access::{AuthenticatedTeam, Member, Operator},
+        listings, nda, notifications, wallet,
     },
     web::auth::required_access::{Audience, RequiredAccess},
 };
@@ -31,6 +32,8 @@ pub struct FrameFacts {
     /// Whether the text of the NDA has changed since the team accepted it.
     has_new_nda: bool,
     banners: Banners,
+    /// Title and path of the listing that the notice is about, for operators.
+    about: Option<(String, String)>,
 }
 
 impl FrameFacts {
@@ -40,18 +43,40 @@ impl FrameFacts {
         let team = signed_in
             .and_then(|signed_in| AuthenticatedTeam::authorize(signed_in.authenticated.clone()).ok());
         let member = team.and_then(|team| Member::authorize(team).ok());
+        let about = context.query.get(Notice::ABOUT).and_then(|id| Uuid::try_parse(id).ok());
+        let operator =
+            signed_in.and_then(|signed_in| Operator::authorize(signed_in.authenticated.clone()).ok());
+        let about = operator.zip(about);
         let read = move |reader: &crate::market::Reader| {
             let banners = Banners::find(reader)?;
-            let Some(member) = member else { return Ok(FrameFacts { banners, ..FrameFacts::default() }) };
+            let about =
+                about.map(|(operator, id)| about_listing(reader, &operator, id)).transpose()?.flatten();
+            let Some(member) = member else {
+                return Ok(FrameFacts { banners, about, ..FrameFacts::default() });
+            };
             let balances = wallet::balances(reader, &member)?;
             Ok(FrameFacts {
                 balances: Some((balances.credits, balances.available)),
                 unread_count: notifications::unread_count(reader, &member)?,
                 has_new_nda: nda::needs_acceptance(reader, member.team())?,
                 banners,
+                about: None,
             })
         };
         context.market().read_inline(context.requester.clone(), read).await
+    }
+}
+
+/// Returns the title of a listing, and the path of its record; `None` if there is none with this ID.
+fn about_listing(
+    reader: &crate::market::Reader,
+    operator: &Operator,
+    id: Uuid,
+) -> Result<Option<(String, String)>> {
+    match listings::find(reader.rows, operator.platform(), id) {
+        Ok(listing) => Ok(Some((listing.title, format!("{}/{id}", paths::OPERATOR_LISTINGS)))),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -79,7 +104,7 @@ pub fn page(
 pub fn plain_page(context: &Context, banners: &Banners, content: &Content) -> Markup {
     let body = html! {
         div.door { main.wide #main tabindex="-1" {
-            (banners.show())
+            (banners.show(context))
             div.stack {
                 (brand(context))
                 @if let Some(notice) = notice(context) { (badges::notice(notice)) }
@@ -127,8 +152,12 @@ fn notice(context: &Context) -> Option<Notice> {
 
 fn main(context: &Context, facts: &FrameFacts, content: &Content) -> Markup {
     html! {
-        (facts.banners.show())
-        @if let Some(notice) = notice(context) { (badges::notice(notice)) }
+        (facts.banners.show(context))
+        @match (notice(context), &facts.about) {
+            (Some(notice), Some((title, path))) => (badges::notice_about(notice, title, &context.links.to(path))),
+            (Some(notice), None) => (badges::notice(notice)),
+            (None, _) => {},
+        }
         (content.refusal.clone().unwrap_or_else(|| badges::refusal(&context.inputs)))
         @if facts.has_new_nda && !context.path.starts_with(paths::NDA) {
             (badges::message(badges::Tone::Warning, &html! {

@@ -221,7 +221,7 @@ fn filter_form<L: List>(context: &Context, chosen: &Query) -> Markup {
     let filters = L::filters();
     let inputs = super::forms::Inputs::default();
     html! { @if !filters.is_empty() {
-        form.row action=(context.links.to(&context.path)) aria-label="Filters" {
+        form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {
             @for filter in &filters {
                 @let (value, values) = (chosen.get(filter.name).unwrap_or_default(), (filter.values)());
                 @if values.is_empty() { (fields::Field::text(filter.name, filter.label).value(value).at_most(200).show(&inputs)) }

@@ -138,6 +138,9 @@ impl Notice {
     /// Name of the field of the query that names the notice.
     pub const FIELD: &'static str = "notice";
 
+    /// Name of the field of the query with the ID of the listing that the notice is about.
+    pub const ABOUT: &'static str = "about";
+
     /// Returns what people read.
     pub const fn text(self) -> &'static str {
         match self {
@@ -161,7 +164,7 @@ impl Notice {
             }
             Notice::BidChanged => "Your bid was changed.",
             Notice::BidWithdrawn => "Your bid was withdrawn.",
-            Notice::Done => "This was done.",
+            Notice::Done => "The change was made.",
             Notice::Saved => "Your changes were saved.",
             Notice::DraftSaved => "The draft was saved. Attach assets next, then submit it for review.",
             Notice::Detached => "The asset was detached. It stays in your inventory.",
@@ -214,7 +217,7 @@ impl Notice {
                 "You approved the listing. Its vendor was notified, and can publish it."
             }
             Notice::ReviewSentBack => {
-                "You requested changes. The vendor was notified, and can read your note."
+                "You requested changes of the listing. The vendor was notified, and can read your note."
             }
             Notice::ReviewRejected => {
                 "You rejected the listing. The vendor was notified, and can read your note."

@@ -11,6 +11,12 @@ pub const OPERATOR_START: &str = "/operator";
 /// The search of operators.
 pub const OPERATOR_SEARCH: &str = "/operator/search";
 
+/// Path of the listings of all vendors, for operators.
+pub const OPERATOR_LISTINGS: &str = "/operator/listings";
+
+/// Path of the announcement and maintenance, for operators.
+pub const OPERATOR_ANNOUNCEMENTS: &str = "/operator/announcements";
+
 /// The catalog.
 pub const CATALOG: &str = "/catalog";
 
@@ -61,6 +67,9 @@ pub const OWN_LISTINGS: &str = "/selling/listings";
 
 /// The form with which a listing is written.
 pub const NEW_LISTING: &str = "/selling/listings/new";
+
+/// Name in the address of [`NEW_LISTING`] of the asset that the listing gets.
+pub const LISTED_ASSET: &str = "asset";
 
 /// The bids on listings of the team.
 pub const OFFERS: &str = "/selling/bids";

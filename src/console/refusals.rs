@@ -104,6 +104,9 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
             "There is no such page",
             Advice { reason: say("The address is wrong, or the page is for another team."), links: start() },
         ),
+        Error::NotFound(sentences) if crate::error::is_sentence(sentences) => {
+            ("This is not here", Advice { reason: html! { (sentences) }, links: start() })
+        }
         Error::NotFound(what) => (
             "This is not here",
             Advice {

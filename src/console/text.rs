@@ -70,6 +70,13 @@ pub fn optional_day(time: Option<Timestamp>) -> Markup {
     html! { @match time { Some(time) => (day(time)), None => (MISSING) } }
 }
 
+/// Returns JSON with a line for each value. Any other text stays as it is.
+pub fn laid_out_json(text: &str) -> String {
+    let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let laid_out = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    laid_out.unwrap_or_else(|| text.to_owned())
+}
+
 /// Returns the initials that stand for a team.
 pub fn initials(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -77,7 +84,7 @@ pub fn initials(name: &str) -> String {
 }
 
 /// Terms of names on the wire, and those of pages for the same things.
-const TERMS: [(&str, &str); 9] = [
+const TERMS: [(&str, &str); 11] = [
     ("cancelled", "canceled"),
     ("unpublished", "not published"),
     ("offer", "bid"),
@@ -87,6 +94,8 @@ const TERMS: [(&str, &str); 9] = [
     ("history start", "first commit"),
     ("history end", "last commit"),
     ("asset type", "kind of asset"),
+    ("api", "API"),
+    ("github", "GitHub"),
 ];
 
 /// Returns the words of a name on the wire in a sentence, such as `listing request` for `listing_request`, in the terms of pages.
@@ -143,6 +152,7 @@ mod tests {
             (words("offer_accepted").as_str(), words("offered").as_str()),
             ("Bid accepted", "Offered")
         );
+        assert_eq!((words("api"), words("github_link")), ("API".to_owned(), "GitHub link".to_owned()));
         assert_eq!(phrase("payout_setup_changed"), "payout details changed");
         assert_eq!(initials("Aurora  Frontier Labs"), "AF");
         assert_eq!(initials("…"), "");

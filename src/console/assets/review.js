@@ -4,6 +4,10 @@
 {
   const review = document.querySelector("form[data-review]");
   const note = review && review.querySelector("textarea");
+  // Milliseconds for which the keys decide nothing after the page appears, so that nobody decides on a listing without a look at it.
+  const PAUSE = 1_000;
+  let shownAt = performance.now();
+  addEventListener("pageshow", () => { shownAt = performance.now(); });
   const button = (decision) => review && review.querySelector(`button[value="${decision}"]`);
 
   // a approves, r requests changes (without a note, it goes to the note first), n opens the next listing.
@@ -13,6 +17,8 @@
     if (event.key === "n") {
       const next = document.querySelector("a[data-next]");
       if (next) next.click();
+    } else if (performance.now() - shownAt < PAUSE) {
+      return;
     } else if (event.key === "a" && button("approve")) {
       button("approve").click();
     } else if (event.key === "r" && button("request_changes")) {

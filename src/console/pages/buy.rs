@@ -5,7 +5,7 @@ use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
 use crate::{
     console::{
         forms::Inputs,
-        parts::{evidence::required, fields::Choice, kinds},
+        parts::{evidence::required, fields::Choice, kinds, samples as samples_shown},
         prelude::*,
     },
     domain::{
@@ -17,6 +17,7 @@ use crate::{
     operations::{
         listing_deals::{self, ListingDeals, Offered},
         quotes::{self, Part, Quote, Wanted},
+        samples::{self, SampleContent},
         selections,
     },
     store::listing_assets::SelectableAsset,
@@ -108,6 +109,8 @@ struct Facts {
     chosen: Chosen,
     scope: ScopeMode,
     selectable: Vec<SelectableAsset>,
+    /// What the sample has, if it is chosen.
+    sample: Vec<SampleContent>,
     quote: std::result::Result<Quote, Error>,
 }
 
@@ -122,7 +125,9 @@ impl Facts {
             Ok(wanted) => deals::or_refusal(quotes::quote(reader, buyer, listing, &wanted))?,
             Err(error) => Err(error),
         };
-        Ok(Facts { deals, chosen, scope, selectable, quote })
+        let buys_sample = scope == ScopeMode::Sample && deals.sample.is_possible();
+        let sample = if buys_sample { samples::offered(reader, buyer, listing)? } else { Vec::new() };
+        Ok(Facts { deals, chosen, scope, selectable, sample, quote })
     }
 
     /// Returns what can be bought: each part with its name.
@@ -162,7 +167,12 @@ fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
 /// Returns the form that chooses what is bought and how it is paid. It changes the address only.
 fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
     let inputs = Inputs::default();
-    let possible: Vec<Choice> = facts.parts().into_iter().filter_map(choice).collect();
+    // Nobody chooses among one asset. Who comes with an address that does still sees what is chosen.
+    let is_offered = |scope| {
+        scope != ScopeMode::Selection || facts.deals.has_choice || facts.scope == ScopeMode::Selection
+    };
+    let parts = facts.parts().into_iter().filter(|(scope, ..)| is_offered(*scope));
+    let possible: Vec<Choice> = parts.filter_map(choice).collect();
     let credits = facts.quote.as_ref().ok().map(|quote| quote.credits);
     html! {
         section.stack aria-labelledby="what" {
@@ -175,6 +185,7 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
             @if facts.scope == ScopeMode::Selection {
                 p { "Your team can buy assets of a listing once: what you leave out now cannot be added later." }
             }
+            @if !facts.sample.is_empty() { p { "The sample has " b { (samples_shown::total(&facts.sample)) } "." } }
             (refused_parts(facts))
             @if facts.quote.is_ok() { ul.stack.tight { (deals::owned(context, &facts.deals)) } }
         }

@@ -150,6 +150,7 @@ fn of_vendors() -> Vec<PageRow> {
         PageRow::page::<asset::detail::AssetPage>(),
         PageRow::form::<asset::edit::EditAsset>(),
         PageRow::action::<asset::detail::MoveAsset>(),
+        PageRow::action::<asset::detail::RetryCopy>(),
         PageRow::form::<asset::check::CheckAsset>(),
         PageRow::page::<asset::quality::AssetRun>(),
         PageRow::form::<asset::delete::DetachData>(),

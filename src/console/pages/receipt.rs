@@ -61,7 +61,7 @@ fn content(context: &Context, receipt: &Receipt) -> Content {
 fn actions(context: &Context, receipt: &Receipt) -> Markup {
     let purchase = &receipt.purchase;
     html! {
-        button type="button" hidden data-print { (icons::icon("down")) "Receipt as PDF" }
+        button type="button" hidden data-print { (icons::icon("down")) "Print the receipt" }
         @if let DeliveryState::Ready(archive) = &receipt.delivery {
             a.button.primary href=(download(context, purchase)) {
                 (icons::icon("down")) "Download " (text::size(archive.size_bytes))

@@ -100,6 +100,10 @@ fn as_problem(error: Error) -> (StatusCode, Error) {
             "This key is for programs, and does not open the web app. Use a key with the scope “console”: your team's first one \
              comes from the market, and whoever has it can create others under Settings, Keys."
         }
+        Error::Forbidden(_) => {
+            "This key is for a program that reports payments, and does not open the web app. Use a key of an operator with the scope \
+             “all” or “read”."
+        }
         _ => return (status, error),
     };
     (StatusCode::UNPROCESSABLE_ENTITY, Error::invalid(problem("key", message)))

@@ -49,6 +49,17 @@ pub fn notice(notice: Notice) -> Markup {
     message(Tone::Good, &html! { (notice.text()) })
 }
 
+/// Like [`notice`], with the name of the listing that it is about, which links its page.
+pub fn notice_about(notice: Notice, name: &str, address: &str) -> Markup {
+    match notice.text().split_once("the listing") {
+        Some((before, after)) => message(
+            Tone::Good,
+            &html! { (before) a.long href=(address) { "“" bdi { (name) } "”" } (after) },
+        ),
+        None => self::notice(notice),
+    }
+}
+
 /// Returns a message above the content of a page.
 pub fn message(tone: Tone, content: &Markup) -> Markup {
     let (name, color) = tone.look();

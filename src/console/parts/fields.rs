@@ -29,12 +29,22 @@ pub struct Field<'f> {
     hint: Option<Markup>,
     value: String,
     is_required: bool,
+    is_marked: bool,
     max_length: Option<usize>,
 }
 
 impl<'f> Field<'f> {
     const fn new(kind: Kind, name: &'f str, label: &'f str) -> Field<'f> {
-        Field { name, label, kind, hint: None, value: String::new(), is_required: false, max_length: None }
+        Field {
+            name,
+            label,
+            kind,
+            hint: None,
+            value: String::new(),
+            is_required: false,
+            is_marked: false,
+            max_length: None,
+        }
     }
 
     /// Returns a field for a line of text.
@@ -93,6 +103,13 @@ impl<'f> Field<'f> {
         self
     }
 
+    /// Marks the field as one that needs a value sooner or later. Browsers do not ask for it.
+    #[must_use]
+    pub const fn marked(mut self, is_marked: bool) -> Field<'f> {
+        self.is_marked = is_marked;
+        self
+    }
+
     /// Sets the maximum number of characters.
     #[must_use]
     pub const fn at_most(mut self, characters: usize) -> Field<'f> {
@@ -126,7 +143,13 @@ impl<'f> Field<'f> {
                     aria-invalid=[invalid] aria-describedby=[described.as_deref()];
             }
         };
-        labeled(name, (self.label, *is_required), hint.as_ref(), &control, problem.as_deref())
+        labeled(
+            name,
+            (self.label, *is_required || self.is_marked),
+            hint.as_ref(),
+            &control,
+            problem.as_deref(),
+        )
     }
 }
 
@@ -177,6 +200,17 @@ pub fn select<'a>(
     choices: impl IntoIterator<Item = (&'a str, String)>,
     chosen: &str,
 ) -> Markup {
+    marked_select(inputs, name, (label, false), choices, chosen)
+}
+
+/// Like [`select`], with the mark of a required field if `is_marked`.
+pub fn marked_select<'a>(
+    inputs: &Inputs,
+    name: &str,
+    (label, is_marked): (&str, bool),
+    choices: impl IntoIterator<Item = (&'a str, String)>,
+    chosen: &str,
+) -> Markup {
     inputs.add_label(name, label);
     let problem = inputs.problem(name);
     let described = described_by(name, false, problem.is_some());
@@ -188,7 +222,7 @@ pub fn select<'a>(
             }
         }
     };
-    labeled(name, (label, false), None, &control, problem.as_deref())
+    labeled(name, (label, is_marked), None, &control, problem.as_deref())
 }
 
 /// A choice among few, each with a note.
@@ -206,12 +240,33 @@ pub struct Choice {
 
 /// Returns radio buttons. The first one has the ID that problems link. If none is chosen at first, one must be chosen.
 pub fn choices(inputs: &Inputs, name: &str, legend: &str, choices: &[Choice], chosen: &str) -> Markup {
+    radios(inputs, name, (legend, chosen.is_empty()), choices, chosen)
+}
+
+/// Like [`choices`], with a legend that is visible also if one is chosen at first.
+pub fn choices_below_legend(
+    inputs: &Inputs,
+    name: &str,
+    legend: &str,
+    choices: &[Choice],
+    chosen: &str,
+) -> Markup {
+    radios(inputs, name, (legend, true), choices, chosen)
+}
+
+fn radios(
+    inputs: &Inputs,
+    name: &str,
+    (legend, is_visible): (&str, bool),
+    choices: &[Choice],
+    chosen: &str,
+) -> Markup {
     inputs.add_label(name, legend);
     let problem = inputs.problem(name);
     let is_required = chosen.is_empty();
     html! {
         fieldset.stack.tight aria-describedby=[problem.as_ref().map(|_| format!("{name}-p"))] {
-            legend.out[!is_required] { (legend) (required_mark(is_required)) }
+            legend.out[!is_visible] { (legend) (required_mark(is_required)) }
             @for (index, choice) in choices.iter().enumerate() {
                 label.choice {
                     input type="radio" name=(name) value=(choice.value) id=[(index == 0).then_some(name)] required[is_required]

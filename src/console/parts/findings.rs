@@ -78,6 +78,12 @@ pub fn cost(price: Cents, credits: Cents) -> Markup {
     if price == Cents(0) {
         return html! { p { "It costs nothing." } };
     }
+    if price > credits {
+        return html! { p {
+            "It costs " (text::money(price)) ", and your team has " (text::money(credits)) " of credits: "
+            (text::money(Cents(price.0 - credits.0))) " too little."
+        } };
+    }
     let rest = text::money(Cents(credits.0 - price.0));
     html! {
         (tables::sum(&[("Your credits", text::money(credits)), ("Cost of the run", text::money(price)), ("Left after it", rest)]))

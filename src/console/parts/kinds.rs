@@ -1,7 +1,7 @@
 //! Kinds of assets in words.
 
 use super::text;
-use crate::domain::assets::Kind;
+use crate::{domain::assets::Kind, string_enum::StringEnum};
 
 /// Returns the word for one asset of a kind, and for several.
 pub const fn words(kind: Kind) -> (&'static str, &'static str) {
@@ -15,6 +15,16 @@ pub const fn words(kind: Kind) -> (&'static str, &'static str) {
         Kind::RoboticsDataset => ("robotics dataset", "robotics datasets"),
         Kind::Other => ("other asset", "other assets"),
     }
+}
+
+/// Returns what a kind is called by itself, such as `Raw data archive`, by its name on the wire.
+pub fn named(kind: &str) -> String {
+    text::words(Kind::parse(kind).map_or(kind, |kind| words(kind).0))
+}
+
+/// Returns all kinds with what they are called, for a choice.
+pub fn choices() -> Vec<(&'static str, String)> {
+    Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(words(*kind).0))).collect()
 }
 
 /// Returns a number of assets of a kind, such as `2 codebases`.

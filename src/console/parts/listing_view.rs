@@ -233,7 +233,7 @@ impl Scale {
         }
         if self.zip_file_count > 0 {
             let files = text::counted(self.zip_file_count, "file", "files");
-            amounts.push(format!("{files}, {}", text::size(self.zip_size_bytes)));
+            amounts.push(format!("{files}, {} zipped", text::size(self.zip_size_bytes)));
         }
         amounts.join(", ")
     }
@@ -243,7 +243,7 @@ impl Delivery {
     /// Returns how long it takes and where it goes, such as `7 days, copied to your bucket`.
     pub fn text(self) -> String {
         let days = match self.expected_days {
-            0 => "The same day".to_owned(),
+            0 => "At once".to_owned(),
             days => text::counted(u64::from(days), "day", "days"),
         };
         format!("{days}, {}", delivery_method(self.method))
@@ -266,6 +266,15 @@ pub fn sample_text(price: Option<Cents>) -> String {
         None => "No sample".to_owned(),
         Some(Cents(0)) => "Sample free".to_owned(),
         Some(price) => format!("Sample {}", text::short_money(price)),
+    }
+}
+
+/// Returns what a sample costs, where a label says that it is about the sample.
+pub fn sample_price_text(price: Option<Cents>) -> String {
+    match price {
+        None => "None offered".to_owned(),
+        Some(Cents(0)) => "Free".to_owned(),
+        Some(price) => text::money(price),
     }
 }
 

@@ -40,13 +40,16 @@ fn render_with(text: &str, heading: fn(HeadingLevel) -> Option<HeadingLevel>) ->
         Event::Html(html) | Event::InlineHtml(html) => Some(Event::Text(html)),
         Event::Start(Tag::HtmlBlock) => Some(Event::Start(Tag::Paragraph)),
         Event::End(TagEnd::HtmlBlock) => Some(Event::End(TagEnd::Paragraph)),
-        Event::Start(Tag::Heading { level, .. }) => Some(Event::Start(match heading(level) {
-            Some(level) => Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() },
-            None => Tag::Paragraph,
-        })),
-        Event::End(TagEnd::Heading(level)) => {
-            Some(Event::End(heading(level).map_or(TagEnd::Paragraph, TagEnd::Heading)))
-        }
+        Event::Start(Tag::Heading { level, .. }) => Some(match heading(level) {
+            Some(level) => {
+                Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
+            }
+            None => Event::Html("<p class=\"heading\">".into()),
+        }),
+        Event::End(TagEnd::Heading(level)) => Some(match heading(level) {
+            Some(level) => Event::End(TagEnd::Heading(level)),
+            None => Event::Html("</p>\n".into()),
+        }),
         Event::Start(Tag::Link { dest_url, .. }) => {
             let address = web_address(&dest_url);
             link_is_kept.push(address.is_some());
@@ -127,7 +130,7 @@ mod tests {
     fn text_of_teams_contains_no_markup_of_theirs() {
         for (text, expected) in [
             ("a **b**", "<p>a <strong>b</strong></p>\n"),
-            ("# Title", "<p>Title</p>\n"),
+            ("# Title", "<p class=\"heading\">Title</p>\n"),
             ("a <script>alert(1)</script>", "<p>a &lt;script&gt;alert(1)&lt;/script&gt;</p>\n"),
             ("<b onclick=x>", "<p>&lt;b onclick=x&gt;</p>\n"),
             ("[x](javascript:alert(1))", "<p>x</p>\n"),

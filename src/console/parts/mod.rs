@@ -1,6 +1,7 @@
 //! Components that pages are made of. Each is a function to markup, and each piece of the design is here once.
 
 pub mod about;
+pub mod asset_prices;
 pub mod assets;
 pub mod badges;
 pub mod bars;

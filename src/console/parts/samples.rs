@@ -8,7 +8,7 @@ use super::{
 };
 use crate::operations::samples::{SampleContent, SampledPart};
 
-/// Returns what a sample has of an asset, such as `3 of 120 files, 12 KB`.
+/// Returns what a sample has of an asset, such as `3 of 120 files, 12 KB unpacked`.
 pub fn part_text(part: &SampledPart) -> String {
     match part {
         SampledPart::Files(files) => {
@@ -19,7 +19,7 @@ pub fn part_text(part: &SampledPart) -> String {
                 text::counted(files.all_files, "file", "files")
             );
             match files.bytes {
-                Some(bytes) => format!("{number}, {}", text::size(bytes)),
+                Some(bytes) => format!("{number}, {} unpacked", text::size(bytes)),
                 None => number,
             }
         }
@@ -90,7 +90,7 @@ impl Sums {
                 text::counted(self.all_files, "file", "files")
             );
             parts.push(match self.bytes {
-                Some(bytes) => format!("{files}, {}", text::size(bytes)),
+                Some(bytes) => format!("{files}, {} unpacked", text::size(bytes)),
                 None => files,
             });
         }
@@ -107,6 +107,12 @@ impl Sums {
         }
         if parts.is_empty() { "descriptions only".to_owned() } else { parts.join("; ") }
     }
+}
+
+/// Returns what a sample has in total, such as `3 of 120 files, 12 KB unpacked, of 1 asset`.
+pub fn total(contents: &[SampleContent]) -> String {
+    let assets = text::counted(contents.len() as u64, "asset", "assets");
+    format!("{}, of {assets}", Sums::of(contents).text())
 }
 
 /// Says what a sample has in total, and warns if it has everything of an asset.
@@ -162,16 +168,16 @@ mod tests {
             all_files,
             all_bytes: Some(500_000),
             is_complete: true,
-            missing: Vec::new(),
+            ..Forecast::default()
         })
     }
 
     #[test]
     fn parts_are_counted() {
-        assert_eq!(part_text(&files(3, 120)), "3 of 120 files, 12 KB");
+        assert_eq!(part_text(&files(3, 120)), "3 of 120 files, 12 KB unpacked");
         assert_eq!(part_text(&SampledPart::Tasks { tasks: 1, all: 1 }), "1 of 1 task");
         let sums = [content(files(3, 120)), content(SampledPart::Tasks { tasks: 10, all: 250 })];
-        assert_eq!(Sums::of(&sums).text(), "3 of 120 files, 12 KB; 10 of 250 tasks");
+        assert_eq!(Sums::of(&sums).text(), "3 of 120 files, 12 KB unpacked; 10 of 250 tasks");
         assert_eq!(Sums::of(&[content(SampledPart::Description)]).text(), "descriptions only");
     }
 

@@ -14,6 +14,7 @@ impl ResourceInfo {
             api: R::HAS_API.then_some(R::API),
             below: R::BELOW,
             subject: R::SUBJECT,
+            shown: R::SHOWN,
             filters: R::filters().iter().map(|filter| (filter.name, values((filter.values)()))).collect(),
             steps: R::STEPS.iter().map(StepInfo::of).collect(),
             new: R::NEW.map(StepInfo::of),

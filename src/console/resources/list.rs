@@ -5,7 +5,7 @@ use std::{marker::PhantomData, sync::Arc};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{Resource, path_of};
+use super::{Named, Resource, path_of};
 use crate::{
     console::{
         address::Query,
@@ -55,7 +55,9 @@ impl<R: Resource> List for RecordList<R> {
                     return value;
                 }
                 let path = path_of::<R>(&R::key_of(&row.record));
-                html! { a.long href=(context.links.to(&path)) { bdi { (R::title_of(&row.record)) } } }
+                // A short name does not need the width of a title.
+                let width = if matches!(R::NAMED, Named::Kind(_)) { "nowrap" } else { "long" };
+                html! { a class=(width) href=(context.links.to(&path)) { bdi { (R::title_of(&row.record)) } } }
             };
             Column::of(shown.head(), show, move |row| shown.plain(&row.record, &row.names))
         };

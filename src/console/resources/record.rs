@@ -62,7 +62,7 @@ fn links<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
     let links = R::links(record);
     html! { @if !links.is_empty() {
         (tables::section("lists", "Lists about it", &html! {
-            ul.row { @for (label, path) in &links { li { a.chip href=(context.links.to(path)) { span { (label) } } } } }
+            ul.row { @for (label, path) in &links { li { a.chip href=(context.links.to(path)) { (label) } } } }
         }))
     } }
 }
@@ -71,7 +71,7 @@ fn links<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
 fn menu<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
     let key = R::key_of(record);
     let (allowed, refused): (Vec<&Step>, Vec<&Step>) =
-        R::STEPS.iter().partition(|step| (step.obstacle)(record).is_none());
+        R::STEPS.iter().partition(|step| step.why_not(record).is_none());
     let content = html! {
         div.row { @for step in &allowed {
             a.button.danger[step.is_final] href=(context.links.to(&format!("{}/{}", path_of::<R>(&key), step.name))) { (step.label) }
@@ -79,7 +79,7 @@ fn menu<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
         @if allowed.is_empty() { p.note { "Nothing, in this state." } }
         @if !refused.is_empty() {
             details { summary.note { "Not possible now" }
-                dl.facts { @for step in &refused { dt { (step.label) } dd { ((step.obstacle)(record).unwrap_or_default()) } } }
+                dl.facts { @for step in &refused { dt { (step.label) } dd { (step.why_not(record).unwrap_or_default()) } } }
             }
         }
     };

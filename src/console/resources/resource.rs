@@ -177,7 +177,30 @@ pub enum Named {
 pub type Below = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
 /// Reads what a page shows before a record is changed.
-pub type Preview = fn(&Reader, Platform, &AnyRecord) -> Result<Markup>;
+pub type Preview = fn(&Reader, Platform, &AnyRecord) -> Result<Previewed>;
+
+/// What a page shows before a record is changed.
+pub struct Previewed {
+    /// What it shows.
+    pub show: Below,
+    /// Whether the step can be taken now. Otherwise the page has no button, and what it shows says why.
+    pub is_possible: bool,
+}
+
+impl Previewed {
+    /// Returns what is shown above the form of a step that can be taken.
+    pub fn new(show: impl FnOnce(&Context) -> Markup + Send + 'static) -> Previewed {
+        Previewed { show: Box::new(show), is_possible: true }
+    }
+
+    /// Returns what is shown in place of the form of a step that cannot be taken now.
+    pub fn refused(show: impl FnOnce(&Context) -> Markup + Send + 'static) -> Previewed {
+        Previewed { show: Box::new(show), is_possible: false }
+    }
+}
+
+/// Reads what will happen with what was typed. The step is taken when the page that shows it is confirmed.
+pub type Confirm = fn(&Reader, Platform, &AnyRecord, &Fields) -> Result<Markup>;
 
 /// Something that an operator does to a record, or with which one is made.
 pub struct Step {
@@ -191,9 +214,15 @@ pub struct Step {
     pub inputs: &'static [Input],
     /// Why the state of a record does not allow it; `None` if it does.
     pub obstacle: fn(&AnyRecord) -> Option<&'static str>,
+    /// What a record lacks before it can be done, although its state allows it; `None` if nothing.
+    pub missing: fn(&AnyRecord) -> Option<String>,
     /// Reads what the page shows before it is done, such as what will be posted.
     pub preview: Option<Preview>,
-    /// Whether it cannot be undone.
+    /// Reads what will happen with what was typed, for a second page that asks for a confirmation.
+    pub confirms: Option<Confirm>,
+    /// Column with the text that has to be typed again to confirm the step; empty if none.
+    pub retypes: &'static str,
+    /// Whether it harms, or cannot be undone.
     pub is_final: bool,
     /// Name of the operation, for the audit.
     pub operation: &'static str,
@@ -231,13 +260,21 @@ impl Step {
         question: "",
         inputs: &[],
         obstacle: |_| None,
+        missing: |_| None,
         preview: None,
+        confirms: None,
+        retypes: "",
         is_final: false,
         operation: "",
         makes: "",
         perform: |_, _, _, _| Ok(None),
         reveals: None,
     };
+
+    /// Returns why it cannot be done to a record; `None` if it can.
+    pub fn why_not(&self, record: &AnyRecord) -> Option<String> {
+        (self.obstacle)(record).map(str::to_owned).or_else(|| (self.missing)(record))
+    }
 }
 
 /// Returns why the state in a column of a record refuses an operation; `None` if the state allows it.

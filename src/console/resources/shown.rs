@@ -36,6 +36,10 @@ pub enum Shows {
     State,
     /// As a word that is stored with underscores.
     Word,
+    /// As a state, by a function that returns its look and its words.
+    Badge(fn(&str) -> (Tone, String)),
+    /// As a word, by a function that returns what people call it.
+    Called(fn(&str) -> String),
     /// As yes or no.
     Flag,
     /// As the ID of a record, which has its page below this path. Teams and listings are shown by their names.
@@ -46,6 +50,8 @@ pub enum Shows {
     Id,
     /// As a list of texts, from JSON.
     Many,
+    /// As a list of names on the wire, from JSON.
+    Words,
 }
 
 /// A field of a record that is shown.
@@ -102,6 +108,11 @@ impl Shown {
                 let state = record.text(self.name);
                 badges::badge(tone(state), &text::words(state))
             }
+            Shows::Badge(look) => {
+                let (tone, words) = look(record.text(self.name));
+                badges::badge(tone, &words)
+            }
+            Shows::Called(words) => html! { (words(record.text(self.name))) },
             Shows::Flag => html! { (if record.is_true(self.name) { "Yes" } else { "No" }) },
             Shows::Record(path) => match record.id(self.name) {
                 Some(id) => link(context, path, id, names),
@@ -118,6 +129,10 @@ impl Shown {
             Shows::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
             Shows::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
             Shows::Id => html! { span.mono.long { (self.plain(record, names)) } },
+            Shows::Words => {
+                let words: Vec<_> = record.texts(self.name).iter().map(|name| list_word(name)).collect();
+                html! { @if words.is_empty() { (text::MISSING) } @else { (words.join(", ")) } }
+            }
             Shows::Plain | Shows::Word | Shows::Many => {
                 let plain = self.plain(record, names);
                 // Words of the market are short, so their columns need not be as wide as those of texts.
@@ -137,10 +152,12 @@ impl Shown {
             (Shows::Moment, Value::Integer(time)) => Timestamp(*time).to_string(),
             (Shows::Flag, Value::Integer(flag)) => if *flag == 0 { "no" } else { "yes" }.to_owned(),
             (Shows::State | Shows::Word, Value::Text(word)) => text::words(word),
+            (Shows::Badge(look), Value::Text(word)) => look(word).1,
+            (Shows::Called(words), Value::Text(word)) => words(word),
             (Shows::Records(_), _) => {
                 record.ids(self.name).iter().map(Uuid::to_string).collect::<Vec<_>>().join(", ")
             }
-            (Shows::Many, _) => record.texts(self.name).join(", "),
+            (Shows::Many | Shows::Words, _) => record.texts(self.name).join(", "),
             (_, Value::Integer(number)) => number.to_string(),
             (_, Value::Real(number)) => number.to_string(),
             (_, Value::Text(text)) => text.clone(),
@@ -155,6 +172,11 @@ fn link(context: &Context, path: &str, id: Uuid, names: &Names) -> Markup {
     html! { a.long href=(context.links.to(&format!("{path}/{id}"))) { bdi { (name) } } }
 }
 
+/// Returns the words of a name of a list, such as `Listing: published` for `listing.published`.
+fn list_word(name: &str) -> String {
+    text::words(&name.replace('-', " ").replace('.', ": "))
+}
+
 fn unsigned(number: Option<i64>) -> u64 {
     number.and_then(|number| u64::try_from(number).ok()).unwrap_or_default()
 }
@@ -166,7 +188,7 @@ fn tone(state: &str) -> Tone {
         | "enabled" | "approved" | "passed" => Tone::Good,
         "pending" | "requested" | "queued" | "running" | "submitted" | "in_review" | "review" | "ready"
         | "open" | "waiting" => Tone::Waiting,
-        "failed" | "error" | "rejected" | "dead" | "disabled" | "revoked" => Tone::Bad,
+        "failed" | "failing" | "error" | "rejected" | "dead" | "disabled" | "revoked" => Tone::Bad,
         "changes_requested" | "deprecated" | "refunded" | "rotated" => Tone::Warning,
         _ => Tone::Neutral,
     }

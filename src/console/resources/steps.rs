@@ -4,23 +4,24 @@ use std::marker::PhantomData;
 
 use maud::{Markup, html};
 
-use super::resource::{Resource, Revealed, Step, path_of};
+use super::resource::{Confirm, Previewed, Resource, Revealed, Step, path_of};
 use crate::{
     console::{
         answer::{Answer, Content},
         changes::{self, Change},
-        forms::Fields,
+        forms::{Fields, problem},
         notices::Notice,
         page::{FormPage, Page},
         parts::{
             badges::{self, Tone},
-            fields, secrets,
+            fields::{self, Field},
+            secrets,
         },
         visit::{Context, Visit},
     },
     error::{Error, LocSegment, Problem, Result},
     market::Writer,
-    operations::{access::ActingOperator, records},
+    operations::{access::ActingOperator, audit, records},
     store::records::any_record::{AnyRecord, RecordKey, Value},
 };
 
@@ -29,6 +30,12 @@ pub struct RecordStep<R>(PhantomData<R>);
 
 /// A record that is made.
 pub struct NewRecord<R>(PhantomData<R>);
+
+/// Field with the text that is typed again to confirm a step.
+const RETYPED: &str = "retyped";
+
+/// Field that says that what will happen was shown, and was confirmed or not.
+const CONFIRMED: &str = "confirmed";
 
 /// Whether the visitor may change something, and not only look at it.
 pub fn may_act(context: &Context) -> bool {
@@ -60,13 +67,16 @@ impl<R: Resource> Page for RecordStep<R> {
         let context = &visit.context;
         let page = path_of::<R>(&R::key_of(&record));
         let body = html! {
-            @if let Some(obstacle) = (step.obstacle)(&record) {
+            @if let Some(obstacle) = step.why_not(&record) {
                 (badges::message(Tone::Warning, &html! { (obstacle) }))
-                div.row { a.button href=(context.links.to(&page)) { "Back" } }
+                (back(context, &page))
             } @else {
                 p { (step.question) }
-                @if let Some(preview) = &preview { (preview) }
-                (form(context, step, &record, ("Leave it as it is", &page)))
+                @match preview.map(|Previewed { show, is_possible }| (show(context), is_possible)) {
+                    Some((shown, false)) => { (shown) (back(context, &page)) },
+                    Some((shown, true)) => { (shown) (form(context, step, &record, ("Leave it as it is", &page))) },
+                    None => (form(context, step, &record, ("Leave it as it is", &page))),
+                }
             }
         };
         let content = Content::new(step.label, body).narrow();
@@ -74,11 +84,22 @@ impl<R: Resource> Page for RecordStep<R> {
     }
 }
 
+fn back(context: &Context, page: &str) -> Markup {
+    html! { div.row { a.button href=(context.links.to(page)) { "Back" } } }
+}
+
 fn form(context: &Context, step: &Step, record: &AnyRecord, (leave, path): (&str, &str)) -> Markup {
     let inputs = html! {
         @for input in step.inputs { (input.show(context, record)) }
+        @if !step.retypes.is_empty() {
+            (Field::text(RETYPED, "To confirm, type its name").required()
+                .hint(html! { "It is called " b #retype { bdi { (record.text(step.retypes)) } } "." })
+                .show(&context.inputs))
+        }
         div.row {
-            button.primary.danger[step.is_final] { (step.label) }
+            button.primary.danger[step.is_final] {
+                @if step.confirms.is_some() { "Continue" } @else { (step.label) }
+            }
             a.button.quiet href=(context.links.to(path)) { (leave) }
         }
     };
@@ -139,6 +160,12 @@ async fn submit<R: Resource>(
     otherwise: &str,
 ) -> Result<Answer> {
     let typed = fields.clone();
+    match (step.confirms, fields.get(CONFIRMED)) {
+        (Some(confirm), None) => return confirmation::<R>(visit, fields, (step, key), confirm).await,
+        // The form is shown again, as it was typed.
+        (_, Some("no")) => return Err(Error::Invalid(Vec::new())),
+        _ => {}
+    }
     if let Some(reveal) = step.reveals {
         let reveal = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
             let record = subject::<R>(writer, operator, key.as_ref(), change)?;
@@ -149,8 +176,13 @@ async fn submit<R: Resource>(
         return Ok(revealed::<R>(&visit.context, &reveal.await?).into());
     }
     let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
+        let before = stored::<R>(writer, operator, key.as_ref())?;
         let record = subject::<R>(writer, operator, key.as_ref(), change)?;
+        check_retyped(step, &record, &typed)?;
         let path = (step.perform)(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
+        if let (Some(before), Some(after)) = (before, stored::<R>(writer, operator, key.as_ref())?) {
+            change.fields = audit::differences(&before, &after);
+        }
         match &path {
             Some(path) if !step.makes.is_empty() => {
                 change.subject_kind = step.makes;
@@ -163,6 +195,62 @@ async fn submit<R: Resource>(
     });
     let page = perform.await?.unwrap_or_else(|| otherwise.to_owned());
     Ok(Answer::done(&page, Notice::Done))
+}
+
+/// Shows what will happen with what was typed, and asks for a confirmation.
+async fn confirmation<R: Resource>(
+    visit: &Visit<ActingOperator>,
+    fields: &Fields,
+    (step, key): (&'static Step, Option<RecordKey>),
+    confirm: Confirm,
+) -> Result<Answer> {
+    let typed = fields.clone();
+    let read = visit.read(move |reader, operator| {
+        let record = match key {
+            Some(key) => records::find_any(reader.rows, operator.platform(), R::RECORDS, &key)?,
+            None => AnyRecord::default(),
+        };
+        confirm(reader, operator.platform(), &record, &typed).map_err(|error| of_form(step, error))
+    });
+    let (shown, context) = (read.await?, &visit.context);
+    let form = html! {
+        @for input in step.inputs {
+            @for value in fields.all(input.name()) { input type="hidden" name=(input.name()) value=(value); }
+        }
+        div.row {
+            button.primary.danger[step.is_final] name=(CONFIRMED) value="yes" { (step.label) }
+            button.quiet name=(CONFIRMED) value="no" { "Change it" }
+        }
+    };
+    let body = html! {
+        p { "Nothing was changed yet. This is what will happen:" }
+        (shown)
+        (fields::form(context, &context.path, &form))
+    };
+    Ok(Content::new(format!("{}?", step.label), body).narrow().below(R::TITLE, R::LIST).into())
+}
+
+/// Fails unless the text that confirms a step was typed again.
+fn check_retyped(step: &Step, record: &AnyRecord, typed: &Fields) -> Result<()> {
+    let expected = record.text(step.retypes).trim();
+    if step.retypes.is_empty() || typed.get(RETYPED) == Some(expected) {
+        return Ok(());
+    }
+    Err(Error::invalid(problem(RETYPED, "Type the name exactly as it is shown.")))
+}
+
+/// Returns the record with a key as it is stored, for the audit; `None` if there is none.
+fn stored<R: Resource>(
+    writer: &Writer,
+    operator: &ActingOperator,
+    key: Option<&RecordKey>,
+) -> Result<Option<AnyRecord>> {
+    let Some(key) = key else { return Ok(None) };
+    match records::find_any(writer.rows, operator.platform(), R::RECORDS, key) {
+        Ok(record) => Ok(Some(record)),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Converts an error that says nothing about the fields of a step's form, such as what a listing lacks, or that a team lacks a
@@ -182,7 +270,9 @@ fn of_form(step: &Step, error: Error) -> Error {
         Error::RoleRequired(role) => team(&format!("does not have the role {role}")),
         Error::NdaRequired => team("has not accepted the NDA"),
         // The record exists, so it is something that was typed.
-        Error::NotFound(what) => Error::Conflict(format!("There is no {what} with this ID.")),
+        Error::NotFound(what) if !crate::error::is_sentence(&what) => {
+            Error::Conflict(format!("There is no {what} with this ID."))
+        }
         other => other,
     }
 }

@@ -47,7 +47,6 @@ fn missing(context: &Context, details: &AssetDetails) -> Markup {
 fn linked(context: &Context, details: &AssetDetails, data: &AttachedData) -> Markup {
     let detach = context.links.to(&path(details.asset.id, "detach"));
     html! {
-        (problems(details, data))
         (tables::facts(&facts(details, data)))
         (languages(details))
         (structure::tree(&details.tree))
@@ -56,14 +55,20 @@ fn linked(context: &Context, details: &AssetDetails, data: &AttachedData) -> Mar
     }
 }
 
-fn problems(details: &AssetDetails, data: &AttachedData) -> Markup {
+/// Says why there is no data, or why it cannot be read, and offers to try it again; nothing if all is well.
+pub fn problems(context: &Context, details: &AssetDetails) -> Markup {
+    let Some(data) = &details.asset.data else { return Markup::default() };
     let tone = if details.is_in_progress { Tone::Waiting } else { Tone::Bad };
+    let can_retry = !details.is_in_progress && data.channel != Channel::Zip;
     html! {
         @if let Some(error) = &data.archive_error {
             (badges::message(tone, &html! {
                 b { @if details.is_in_progress { "Copying failed, and is tried again. " } @else { "The data could not be copied. " } }
                 span.long { (error) }
             }))
+            @if can_retry && data.archive_status == ArtifactStatus::Failed {
+                (fields::button(context, &path(details.asset.id, "retry"), "Try again", ""))
+            }
         }
         @if let Some(error) = &data.analysis_error {
             (badges::message(tone, &html! { b { "The data could not be analyzed. " } span.long { (error) } }))
@@ -87,7 +92,13 @@ fn facts(details: &AssetDetails, data: &AttachedData) -> Vec<(&'static str, Mark
     facts.push((copied, step(data.archive_status)));
     facts.push(("Analyzed", html! { (step(data.analysis_status)) @if let Some(at) = data.analyzed_at { " " span.note { (text::moment(at)) } } }));
     if let Some(bytes) = data.archive_bytes {
-        facts.push(("Size", html! { (text::size(bytes.unsigned_abs())) }));
+        facts.push((
+            "Size",
+            html! {
+                (text::size(bytes.unsigned_abs())) " zipped"
+                @if let Some(bytes) = known.unpacked_bytes { ", " (text::size(bytes)) " unpacked" }
+            },
+        ));
     }
     if let Some((_, digest)) = &known.file {
         facts.push(("SHA-256 digest", html! { span.mono.long { (digest) } }));
@@ -101,7 +112,8 @@ fn facts(details: &AssetDetails, data: &AttachedData) -> Vec<(&'static str, Mark
     if !known.file_extensions.is_empty() {
         facts.push(("Kinds of files", extensions(&known.file_extensions)));
     }
-    if data.channel != Channel::Zip {
+    // Before anything was copied, nothing is known about the access.
+    if data.channel != Channel::Zip && data.archive_status == ArtifactStatus::Completed {
         facts.push(("Access", html! { @if data.is_private { "Needs credentials" } @else { "Public" } }));
     }
     if let Some(manifest) = &data.manifest_url {

@@ -3,6 +3,7 @@
 use super::{api_path, below_inventory, data, fields_shown, follow, path, quality};
 use crate::{
     console::{
+        address::Query,
         pages::{listing, own_listings},
         parts::{about, assets, markdown},
         prelude::*,
@@ -10,7 +11,7 @@ use crate::{
     domain::{estimations::EstimationStatus, inventory::Asset, stages::Stage},
     operations::{
         asset_details::{self, AssetDetails},
-        assets as inventory,
+        assets as inventory, codebases,
     },
 };
 
@@ -78,6 +79,8 @@ fn messages(context: &Context, details: &AssetDetails) -> Markup {
     let asset = &details.asset;
     let missing = assets::missing(asset);
     html! {
+        // What is missing often follows from it.
+        (data::problems(context, details))
         @if let Some(retirement) = &details.retirement {
             (badges::message(Tone::Warning, &html! {
                 b { "The market will stop trading this kind of asset on " (text::day(retirement.announced.retires_at)) ". " }
@@ -90,7 +93,7 @@ fn messages(context: &Context, details: &AssetDetails) -> Markup {
                 b { "It cannot be listed yet. " } "What is missing: " (missing) "."
                 @if asset.kind.is_edited_by_vendors() { " " a href=(context.links.to(&path(asset.id, "edit"))) { "Fill it in" } }
             }))
-        } @else if asset.stage() == Stage::Proposed {
+        } @else if asset.stage() == Stage::Proposed && asset.data.is_none() {
             (badges::message(Tone::Neutral, &html! {
                 b { "It has no data yet. " } "It can be put on a listing as a proposal; buyers get the data once you have linked it."
             }))
@@ -178,6 +181,10 @@ fn listings_section(context: &Context, details: &AssetDetails) -> Markup {
         @if rows.is_empty() {
             p.note { "It is on no listing. " a href=(context.links.to(paths::OWN_LISTINGS)) { "Your listings" } }
         } @else { (tables::table("Listings", &heads, &rows)) }
+        @if assets::missing(&details.asset).is_empty() && details.retirement.is_none() {
+            @let address = Query::default().with(paths::LISTED_ASSET, &details.asset.id.to_string());
+            p { a.button href=(address.at(&context.links.to(paths::NEW_LISTING))) { "Write a listing with it" } }
+        }
     };
     tables::section("listings", "Listings with this asset", &content)
 }
@@ -196,6 +203,25 @@ fn estimation_section(context: &Context, details: &AssetDetails) -> Markup {
         ("Requested", text::day(estimation.created_at)),
     ]);
     tables::section("estimation", "Estimation", &content)
+}
+
+/// The button that copies a repository again, after that failed.
+pub struct RetryCopy;
+
+impl Action for RetryCopy {
+    const PATH: &'static str = "/inventory/{asset_id}/retry";
+    const TITLE: &'static str = "Copy a repository again";
+
+    type Access = Vendor;
+
+    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let work = move |writer: &mut crate::market::Writer, vendor: &Vendor| {
+            codebases::retry_repository(writer, vendor, id)
+        };
+        changes::perform(visit, fields, Change::new("attach_codebase_data", "codebase", id), work).await?;
+        Ok(Answer::done(&paths::asset(id), Notice::RepositoryLinked))
+    }
 }
 
 /// The form that moves an asset to another group.

@@ -6,12 +6,14 @@ use super::{
     lock_reason, path,
 };
 use crate::{
-    console::prelude::*,
+    console::{pages::own_listings, parts::asset_prices, prelude::*},
     domain::{
         assets::{Exclusivity, Kind, TaskType},
         inventory::Asset,
+        stages::required_fields,
     },
     operations::asset_details::EditableAsset,
+    store::listings::ListingRow,
     string_enum::StringEnum,
 };
 
@@ -33,8 +35,9 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
             "price_usd",
             &amount(asset.price),
             Field::decimal("price_usd", "Asking price, USD")
-                .hint(html! { "What you want for this asset by itself. Listings have prices of their own." }),
+                .hint(html! { (asset_prices::MEANING) " Listings have prices of their own." }),
         ))
+        (live(context, found))
         @match asset.kind {
             Kind::Codebase => (codebase(&form, found.is_sold_exclusively)),
             Kind::Task => (subject(&form)),
@@ -53,15 +56,43 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
     fields::form(context, &path(asset.id, "edit"), &content)
 }
 
+/// Says which live listings have the asset, since buyers see a new price there at once.
+fn live(context: &Context, found: &EditableAsset) -> Markup {
+    let link = |listing: &ListingRow| {
+        let address = context.links.to(&paths::own_listing(listing.id));
+        html! { a.long href=(address) { bdi { (own_listings::title_of(&listing.title)) } } }
+    };
+    html! { @if !found.live.is_empty() {
+        (badges::message(Tone::Warning, &html! {
+            b { "It is on " (text::counted(found.live.len() as u64, "live listing", "live listings")) ". " }
+            "Buyers see a new price at once: "
+            @for (index, listing) in found.live.iter().take(MAX_LIVE).enumerate() {
+                @if index > 0 { ", " } (link(listing))
+            }
+            @if found.live.len() > MAX_LIVE { ", and " (found.live.len() - MAX_LIVE) " more" }
+            "."
+        }))
+    } }
+}
+
+/// Maximum number of live listings that are named.
+const MAX_LIVE: usize = 5;
+
 struct Form<'f> {
     context: &'f Context,
     asset: &'f Asset,
 }
 
 impl Form<'_> {
+    /// Whether the asset needs a field before it can be listed.
+    fn needs(&self, name: &str) -> bool {
+        required_fields(self.asset.kind).iter().any(|field| field.as_str() == name)
+    }
+
     /// Shows a field, or its value if it is locked.
     fn field(&self, name: &str, value: &str, field: Field) -> Markup {
         let label = field.label().to_owned();
+        let field = field.marked(self.needs(name));
         self.open(name, &label, value, |form| field.value(value).show(&form.context.inputs))
     }
 
@@ -79,7 +110,7 @@ impl Form<'_> {
     fn select(&self, name: &str, label: &str, choices: Vec<(&'static str, String)>, chosen: &str) -> Markup {
         let value = choices.iter().find(|(value, _)| *value == chosen).map(|(_, text)| text.clone());
         self.open(name, label, &value.unwrap_or_default(), |form| {
-            fields::select(&form.context.inputs, name, label, choices, chosen)
+            fields::marked_select(&form.context.inputs, name, (label, form.needs(name)), choices, chosen)
         })
     }
 }
@@ -106,7 +137,7 @@ fn domains(form: &Form, found: &EditableAsset) -> Markup {
         .collect();
     let boxes = |form: &Form| {
         let values = found.domains.iter().map(|domain| (domain.slug.as_str(), domain.label.clone()));
-        fields::checkboxes(&form.context.inputs, "domain_tags", "Domains", values, is_chosen)
+        fields::required_checkboxes(&form.context.inputs, "domain_tags", "Domains", values, is_chosen)
     };
     let words = Field::text("other_domain", "Domain in words")
         .hint(html! { "If the domains above do not have it, and you chose the other one." })

@@ -2,10 +2,12 @@
 
 use crate::{
     console::{
+        pages::own_listings,
         parts::{assets::Domains, kinds},
         prelude::*,
     },
     domain::{bulk_changes::BulkActionKind, inventory::Asset},
+    operations::bulk_changes::forecast::Forecast,
 };
 
 /// Number of assets that are shown.
@@ -24,23 +26,41 @@ pub fn table(
     shown("The assets", &heads, &rows, count)
 }
 
-/// Shows the first of the assets that a change edits, before and after it.
-pub fn changes(
-    context: &Context,
-    action: BulkActionKind,
-    first: &[(Asset, Asset)],
-    (count, domains): (u64, &Domains),
-) -> Markup {
-    let heads = [
+/// Shows the first of the assets that a change edits, before and after it. For prices, also the listings that they are on.
+pub fn changes(context: &Context, action: BulkActionKind, found: &Forecast, domains: &Domains) -> Markup {
+    let mut heads = vec![
         Head::text("Asset"),
         field_head(action, ("Price now, USD", "Tags now")),
         field_head(action, ("Then, USD", "Then")),
     ];
+    let is_price = action == BulkActionKind::Price;
+    if is_price {
+        heads.push(Head::text("On listings"));
+    }
     let row = |(before, after): &(Asset, Asset)| {
-        vec![name(context, before), value(action, before, domains), value(action, after, domains)]
+        let mut cells =
+            vec![name(context, before), value(action, before, domains), value(action, after, domains)];
+        if is_price {
+            cells.push(listings(context, found, before));
+        }
+        cells
     };
-    let rows: Vec<Vec<Markup>> = first.iter().map(row).collect();
-    shown("What changes", &heads, &rows, count)
+    let rows: Vec<Vec<Markup>> = found.first.iter().map(row).collect();
+    shown("What changes", &heads, &rows, found.changed)
+}
+
+/// Shows the listings with an asset, with their states.
+fn listings(context: &Context, found: &Forecast, asset: &Asset) -> Markup {
+    let mut listings = found.listings.iter().filter(|listing| listing.asset == asset.row_id).peekable();
+    html! {
+        @if listings.peek().is_none() { span.note { "None" } }
+        @for listing in listings { p.row {
+            a.long href=(context.links.to(&paths::own_listing(listing.listing))) {
+                bdi { (own_listings::title_of(&listing.title)) }
+            }
+            (own_listings::state_badge(listing.status))
+        } }
+    }
 }
 
 fn shown(title: &str, heads: &[Head], rows: &[Vec<Markup>], count: u64) -> Markup {

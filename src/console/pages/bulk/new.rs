@@ -8,7 +8,7 @@ use crate::{
         address::Query,
         forms::Inputs,
         pages::inventory::state::{ACTION, InventoryState, Selection},
-        parts::assets::Domains,
+        parts::{asset_prices, assets::Domains},
         prelude::*,
     },
     domain::{
@@ -266,7 +266,8 @@ fn parameters(
             (locked)
         },
         BulkActionKind::Price => html! {
-            (Field::decimal("price", "Asking price of each asset, USD").show(inputs))
+            (Field::decimal("price", "Asking price of each asset, USD")
+                .hint(html! { (asset_prices::MEANING) }).show(inputs))
             (removed("Remove their prices"))
             (locked)
         },

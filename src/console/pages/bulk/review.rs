@@ -50,7 +50,8 @@ pub async fn show(
     };
     let body = html! {
         (numbers(&found))
-        @if found.changed > 0 { (assets::changes(context, kind, &found.first, (found.changed, &domains))) }
+        (live(&found))
+        @if found.changed > 0 { (assets::changes(context, kind, &found, &domains)) }
         (fields::form(context, NEW, &form))
     };
     let title = if found.changed > 0 {
@@ -59,6 +60,16 @@ pub async fn show(
         "Nothing changes".to_owned()
     };
     Ok(below_inventory(Content::new(title, body)).into())
+}
+
+/// Warns that buyers see the change at once, if assets are in the catalog.
+fn live(found: &Forecast) -> Markup {
+    html! { @if found.live > 0 {
+        (badges::message(Tone::Warning, &html! {
+            b { (text::counted(found.live, "of these assets is on a live listing", "of these assets are on live listings")) ". " }
+            "Buyers see the new prices at once, and can buy single assets at them."
+        }))
+    } }
 }
 
 /// Says how many assets will change, and why others will not.

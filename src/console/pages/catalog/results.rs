@@ -156,6 +156,7 @@ fn pager(context: &Context, state: &State, found: &Found) -> Markup {
     let shown = found.listings.len() as u64;
     let note = match &state.cursor {
         None if shown < found.total => format!("1 to {shown} of {}", text::grouped(found.total)),
+        None if shown == 1 => "The only listing".to_owned(),
         None => format!("All {}", text::counted(shown, "listing", "listings")),
         Some(_) => format!("{shown} more of {}", text::grouped(found.total)),
     };

@@ -11,7 +11,7 @@ use crate::{
         parts::{
             bars,
             cards::{self, CHOSEN_FIELD, COMPARE_FIELD},
-            listing_view::{Details, ListingView, sample_text},
+            listing_view::{Details, ListingView, sample_price_text},
         },
         prelude::*,
     },
@@ -211,7 +211,7 @@ fn offer_rows(context: &Context, found: &Found) -> Vec<Row> {
             |_, details| html! { (text::optional_money(details.price_per_task)) },
         ),
         row(found, "Price for 1,000 lines", for_lines),
-        row(found, "Sample", |_, details| html! { (sample_text(details.sample_price)) }),
+        row(found, "Sample", |_, details| html! { (sample_price_text(details.sample_price)) }),
         row(found, "Bids", bids),
     ]
 }

@@ -6,12 +6,13 @@ use super::{
     subject::Subject,
 };
 use crate::{
-    console::{forms::Inputs, pages::own_listings, prelude::*},
+    console::{address::Query, forms::Inputs, pages::own_listings, prelude::*},
     domain::{
         listing_lifecycle::{ListingState, Operation},
         listings::{Actor, LifecycleStage},
     },
     operations::{
+        assets,
         listing_edits::{self, EditedListing},
         samples::{self, SampleContent},
     },
@@ -28,32 +29,49 @@ impl Page for NewListing {
     type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let taxonomy = visit.read(Taxonomy::read).await?;
-        Ok(new_content(&visit.context, &visit.inputs, &taxonomy).into())
+        new_content(visit, &visit.inputs).await
     }
 }
 
 impl FormPage for NewListing {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         if fields.is_checked(form::PREVIEW) {
-            let taxonomy = visit.read(Taxonomy::read).await?;
-            return Ok(new_content(&visit.context, &Inputs::kept(fields.clone()), &taxonomy).into());
+            return new_content(visit, &Inputs::kept(fields.clone())).await;
         }
         let written = read::fields(fields, None, LifecycleStage::Draft)?;
+        let assets: Vec<Uuid> = listed_asset(fields.values()).into_iter().collect();
         let change = Change::new("create_listing", "team", visit.access.team().id);
         let id = changes::perform(visit, fields, change, move |writer, vendor| {
-            listing_edits::create(writer, vendor, Actor::Team, &written)
+            listing_edits::create(writer, vendor, Actor::Team, &written, &assets)
         });
-        Ok(Answer::done(&paths::own_listing(id.await?), Notice::DraftSaved))
+        Ok(Answer::done(&paths::own_listing(id.await.map_err(own_listings::in_words)?), Notice::DraftSaved))
     }
 }
 
-fn new_content(context: &Context, inputs: &Inputs, taxonomy: &Taxonomy) -> Content {
-    let blank = ListingFields { accepts_bids: true, ..ListingFields::default() };
-    let subject = Subject { edited: None, fields: &blank, locked: None, contents: &[] };
-    let body = form::form(context, inputs, &subject, taxonomy);
+/// Returns the asset that a new listing gets, which the address or the form names.
+fn listed_asset(query: &Query) -> Option<Uuid> {
+    query.get(paths::LISTED_ASSET).and_then(|id| Uuid::try_parse(id).ok())
+}
+
+async fn new_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
+    let id = listed_asset(inputs.typed().map_or(&visit.query, Fields::values));
+    let read = visit.read(move |reader, vendor| {
+        let asset = id.map(|id| assets::find(reader.rows, vendor, id, None)).transpose()?;
+        Ok((Taxonomy::read(reader, vendor)?, asset))
+    });
+    let (taxonomy, asset) = read.await?;
+    let blank = ListingFields {
+        accepts_bids: true,
+        title: asset.as_ref().map(|asset| asset.title.clone()).unwrap_or_default(),
+        domain_tags: asset.iter().flat_map(|asset| taxonomy.known_domains(&asset.domain_tags)).collect(),
+        ..ListingFields::default()
+    };
+    let subject =
+        Subject { edited: None, fields: &blank, locked: None, asset: asset.as_ref(), contents: &[] };
+    let body = form::form(&visit.context, inputs, &subject, &taxonomy);
     let note = html! { "It is saved as a draft, which nobody else sees until the market has approved it and you publish it." };
-    Content::new(NewListing::TITLE, body).with_note(note).below("Listings", paths::OWN_LISTINGS).narrow()
+    let content = Content::new(NewListing::TITLE, body).with_note(note);
+    Ok(content.below("Listings", paths::OWN_LISTINGS).narrow().into())
 }
 
 /// The page on which a listing is edited.
@@ -128,7 +146,7 @@ fn edit_body(
         };
     }
     let locked = locked(state, Operation::UpdateTexts);
-    let subject = Subject { edited: Some(edited), fields: &edited.fields, locked, contents };
+    let subject = Subject { edited: Some(edited), fields: &edited.fields, locked, asset: None, contents };
     html! {
         @if let Some(feedback) = &edited.review_feedback {
             (badges::message(Tone::Warning, &own_listings::note(Some(feedback))))

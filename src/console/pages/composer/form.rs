@@ -4,7 +4,7 @@ use super::{sample, subject::Subject};
 use crate::{
     console::{
         forms::Inputs,
-        parts::{fees, icons, listing_view, markdown},
+        parts::{asset_prices, fees, icons, listing_view, markdown},
         prelude::*,
     },
     domain::{
@@ -43,6 +43,12 @@ impl Taxonomy {
             tags: taxonomy::inventory_tags(reader, team)?,
         })
     }
+
+    /// Returns those of these slugs that are domains of listings.
+    pub(super) fn known_domains(&self, slugs: &[String]) -> Vec<String> {
+        let is_known = |slug: &&String| self.domains.iter().any(|domain| domain.slug == **slug);
+        slugs.iter().filter(is_known).cloned().collect()
+    }
 }
 
 /// Shows the form, and below it how the texts look if that is asked for.
@@ -51,14 +57,19 @@ pub(super) fn form(context: &Context, inputs: &Inputs, subject: &Subject<'_>, ta
         .edited
         .map_or_else(|| paths::OWN_LISTINGS.to_owned(), |edited| paths::own_listing(edited.listing.id));
     let current = subject.edited.map(|edited| listing_edits::revision(&edited.fields));
+    let of_all = subject.edited.and_then(|edited| edited.price_of_all);
     let preview = format!("{}#preview", context.links.to(&context.path));
     let content = html! {
+        @if let Some(asset) = subject.asset {
+            input type="hidden" name=(paths::LISTED_ASSET) value=(asset.id);
+            p { "The listing gets the asset " b.long { bdi { (sample::title(asset)) } } ". You can attach others after saving." }
+        }
         @if let Some(current) = &current { input type="hidden" name=(REVISION) value=(current); }
         (tables::section("texts", "Text", &html! { @match subject.locked {
             Some(reason) => { (locked_texts(context, subject, reason)) (kept_texts(inputs)) }
             None => (text_fields(inputs, subject.fields, taxonomy)),
         } }))
-        (tables::section("prices", "Price", &price_fields(context, inputs, subject.fields)))
+        (tables::section("prices", "Price", &price_fields(context, inputs, subject.fields, of_all)))
         (tables::section("conditions", "Terms and delivery", &term_fields(inputs, subject.fields)))
         (tables::section("sample-section", "Sample", &sample_fields(context, inputs, subject)))
         div.row {
@@ -173,22 +184,32 @@ fn amount(amount: Option<Cents>) -> String {
     amount.map(|amount| amount.to_string()).unwrap_or_default()
 }
 
+/// Returns the typed or the stored price.
+fn typed_amount(inputs: &Inputs, name: &str, stored: Option<Cents>) -> Option<Cents> {
+    parse_amount(inputs.value(name, &amount(stored)))
+}
+
 /// Shows what the vendor earns at the typed or the stored price.
 fn earned(context: &Context, inputs: &Inputs, name: &str, stored: Option<Cents>) -> Markup {
-    let typed = parse_amount(inputs.value(name, &amount(stored)));
-    html! { p.note { @match typed.filter(|price| (Cents(1)..=MAX_AMOUNT).contains(price)) {
+    html! { p.note { @match typed_amount(inputs, name, stored).filter(|price| (Cents(1)..=MAX_AMOUNT).contains(price)) {
         Some(price) => (fees::sentence(context, price)),
         None => { "The market keeps " (fees::share(context)) " of each price as its fee. You earn the rest." }
     } } }
 }
 
-fn price_fields(context: &Context, inputs: &Inputs, fields: &ListingFields) -> Markup {
+/// Shows the fields of the price. `of_all` is what all assets cost if a buyer selects them one by one.
+fn price_fields(context: &Context, inputs: &Inputs, fields: &ListingFields, of_all: Option<Cents>) -> Markup {
     let price = Field::decimal("price", "Buy-now price, USD")
         .hint(html! { "For example 27000. A listing needs one to be submitted." })
         .value(amount(fields.price));
     html! {
         (price.show(inputs))
         (earned(context, inputs, "price", fields.price))
+        p.note {
+            "Buyers can also buy single assets at the asking prices of these assets, unless you sell the listing exclusively. They \
+             never pay more than the price of the listing."
+        }
+        (asset_prices::warning(of_all, typed_amount(inputs, "price", fields.price)))
         (option(inputs, "accepts_bids", ("Accept bids", "You never see who bids. Each bid waits for your decision."), fields.accepts_bids))
         (option(
             inputs,
@@ -217,13 +238,16 @@ fn term_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
     let methods = DeliveryMethod::ALL.iter().map(|method| (method.as_str(), method_word(*method).to_owned()));
     let methods = [("", "Not stated".to_owned())].into_iter().chain(methods);
     let (method, days) = fields.delivery.unzip();
-    let days = days.map(|days| days.to_string()).unwrap_or_default();
+    let days = days.map_or_else(|| "0".to_owned(), |days| days.to_string());
     let from = fields.available_from.map(|at| at.day().to_string()).unwrap_or_default();
     html! {
         (terms.show(inputs))
         div.two {
             (fields::select(inputs, "delivery_method", "Delivery", methods, method.map_or("", DeliveryMethod::as_str)))
-            (Field::integer("delivery_days", "Days until delivery").value(days).show(inputs))
+            (Field::integer("delivery_days", "Days until delivery")
+                .hint(html! { "Needed if you state how you deliver. 0 means at once." })
+                .value(days)
+                .show(inputs))
             (Field::day("available_from", "Available from")
                 .hint(html! { "Leave it empty if you can deliver now." })
                 .value(from)
@@ -270,10 +294,9 @@ fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> 
         .filter(|(name, _, stored)| is_other(name, stored))
         .map(|(_, label, stored)| (label, stored))
         .collect();
-    let delivery = stored.delivery.map_or_else(
-        || "Not stated".to_owned(),
-        |(method, days)| format!("{}, {}", method_word(method), text::counted(days.into(), "day", "days")),
-    );
+    let delivery =
+        stored.delivery.map(|(method, expected_days)| listing_view::Delivery { method, expected_days });
+    let delivery = delivery.map_or_else(|| "Not stated".to_owned(), listing_view::Delivery::text);
     let yes_or_no = |is_so: bool| html! { @if is_so { "yes" } @else { "no" } };
     badges::message(
         Tone::Warning,
@@ -282,7 +305,7 @@ fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> 
             p { "The form below keeps what you typed. Saving it again replaces what the listing says now:" }
             (tables::facts(&[
                 ("Price", html! { (text::optional_money(stored.price)) }),
-                ("Sample", html! { (listing_view::sample_text(stored.sample_price)) }),
+                ("Sample", html! { (listing_view::sample_price_text(stored.sample_price)) }),
                 ("Bids accepted", yes_or_no(stored.accepts_bids)),
                 ("Exclusive", yes_or_no(stored.is_exclusive)),
                 ("Delivery", html! { (delivery) }),

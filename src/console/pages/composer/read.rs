@@ -82,12 +82,15 @@ fn text(fields: &Fields, name: &str, before: &str) -> String {
 
 /// Returns the chosen values: those of before in their order, then the new ones.
 fn chosen(fields: &Fields, name: &str, before: &[String]) -> Vec<String> {
-    let chosen: BTreeSet<&str> = fields.all(name).collect();
-    let kept = before.iter().filter(|slug| chosen.contains(slug.as_str())).cloned();
-    let mut values: Vec<String> = kept.collect();
+    in_order(fields.all(name).map(str::to_owned).collect(), before)
+}
+
+/// Returns each of the chosen values once: those of before in their order, then the new ones.
+fn in_order(chosen: Vec<String>, before: &[String]) -> Vec<String> {
+    let all: BTreeSet<&String> = chosen.iter().collect();
+    let mut values: Vec<String> = before.iter().filter(|value| all.contains(value)).cloned().collect();
     let mut known: BTreeSet<String> = values.iter().cloned().collect();
-    let new = fields.all(name).filter(|slug| known.insert((*slug).to_owned()));
-    values.extend(new.map(str::to_owned));
+    values.extend(chosen.into_iter().filter(|value| known.insert(value.clone())));
     values
 }
 
@@ -98,7 +101,8 @@ fn delivery(fields: &Fields) -> Result<Option<(DeliveryMethod, u32)>> {
     let days = fields.parsed("delivery_days", rule, parse)?;
     match (method, days) {
         (Some(method), Some(days)) => Ok(Some((method, days))),
-        (None, None) => Ok(None),
+        // The form shows 0 at first.
+        (None, None | Some(0)) => Ok(None),
         (Some(_), None) => {
             Err(Error::invalid(problem("delivery_days", "Enter how many days the delivery takes.")))
         }
@@ -125,25 +129,49 @@ fn sampled(
     problems: &mut Vec<Problem>,
 ) -> Vec<SampledAsset> {
     let Some(edited) = edited else { return Vec::new() };
-    let chosen: BTreeSet<Uuid> =
-        fields.all(sample::SAMPLE).filter_map(|id| Uuid::try_parse(id).ok()).collect();
     let before = edited.fields.sample.iter().map(|sampled| sampled.asset_id);
     let shown = edited.assets.iter().map(|asset| asset.id);
     let mut sampled: Vec<SampledAsset> = Vec::new();
-    for asset_id in before.chain(shown).filter(|id| chosen.contains(id)) {
+    let all: Vec<Uuid> = before.chain(shown).collect();
+    for asset_id in all {
         if sampled.iter().any(|known| known.asset_id == asset_id) {
             continue;
         }
-        sampled.push(SampledAsset { asset_id, selection: selection(fields, asset_id, problems) });
+        let stored = stored(&edited.fields.sample, asset_id);
+        let selection = selection(fields, asset_id, stored, problems);
+        if is_sampled(fields, asset_id, &selection, stored) {
+            sampled.push(SampledAsset { asset_id, selection });
+        }
     }
     sampled
 }
 
-/// Returns the parts of an asset that a form chooses for the sample.
-fn selection(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Selection {
+/// Returns the parts of an asset that the sample has before the change; `None` if it has none of it.
+fn stored(sample: &[SampledAsset], asset: Uuid) -> Option<&Selection> {
+    sample.iter().find(|sampled| sampled.asset_id == asset).map(|sampled| &sampled.selection)
+}
+
+/// Whether a form chooses an asset for the sample: it is ticked, or parts of it are chosen anew.
+fn is_sampled(fields: &Fields, asset: Uuid, selection: &Selection, stored: Option<&Selection>) -> bool {
+    let has_parts = selection.paths.is_some() || selection.task_ids.is_some();
+    let is_ticked = fields.all(sample::SAMPLE).any(|id| Uuid::try_parse(id).is_ok_and(|id| id == asset));
+    // Who unticks an asset of the sample leaves its parts in the form.
+    is_ticked || (has_parts && stored != Some(selection))
+}
+
+/// Returns the parts of an asset that a form chooses for the sample: those of before in their order, then the new ones.
+fn selection(
+    fields: &Fields,
+    asset: Uuid,
+    stored: Option<&Selection>,
+    problems: &mut Vec<Problem>,
+) -> Selection {
     let lines = fields.get(&sample::paths_field(asset)).unwrap_or_default().lines();
-    let paths: Vec<String> =
-        lines.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    let typed = lines.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned);
+    let ticked: Vec<String> = fields.all(&sample::files_field(asset)).map(str::to_owned).collect();
+    let chosen: Vec<String> = ticked.into_iter().chain(typed).collect();
+    let before = stored.and_then(|stored| stored.paths.as_deref()).unwrap_or_default();
+    let paths = in_order(chosen, before);
     let task_ids = tasks(fields, asset, problems);
     Selection {
         paths: (!paths.is_empty()).then_some(paths),
@@ -155,22 +183,28 @@ fn selection(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Selec
 /// Assets of the sample come first.
 pub(super) fn sample_choices(typed: Option<&Fields>, edited: &EditedListing) -> Vec<SampledAsset> {
     let stored = &edited.fields.sample;
-    let is_chosen = |id: &Uuid| match typed {
-        Some(typed) => typed.all(sample::SAMPLE).any(|chosen| chosen == id.to_string()),
-        None => stored.iter().any(|sampled| sampled.asset_id == *id),
-    };
-    let mut ids: Vec<Uuid> =
-        edited.assets.iter().chain(&edited.other_sampled).map(|asset| asset.id).collect();
-    ids.sort_by_key(|id| !is_chosen(id));
-    let choice = |asset_id: Uuid| {
-        let before = stored.iter().find(|sampled| sampled.asset_id == asset_id);
-        let selection = match typed {
-            Some(typed) => selection(typed, asset_id, &mut Vec::new()),
-            None => before.map(|sampled| sampled.selection.clone()).unwrap_or_default(),
-        };
-        SampledAsset { asset_id, selection }
-    };
-    ids.into_iter().map(choice).collect()
+    let ids: Vec<Uuid> = edited.assets.iter().chain(&edited.other_sampled).map(|asset| asset.id).collect();
+    let mut choices: Vec<(bool, SampledAsset)> = ids
+        .into_iter()
+        .map(|asset_id| {
+            let (is_chosen, selection) = choice(typed, asset_id, stored);
+            (is_chosen, SampledAsset { asset_id, selection })
+        })
+        .collect();
+    choices.sort_by_key(|(is_chosen, _)| !is_chosen);
+    choices.into_iter().map(|(_, sampled)| sampled).collect()
+}
+
+/// Returns whether an asset is chosen for the sample, and which parts of it: in the form, or else in the listing.
+pub(super) fn choice(typed: Option<&Fields>, asset: Uuid, sample: &[SampledAsset]) -> (bool, Selection) {
+    let before = stored(sample, asset);
+    match typed {
+        Some(typed) => {
+            let selection = selection(typed, asset, before, &mut Vec::new());
+            (is_sampled(typed, asset, &selection, before), selection)
+        }
+        None => (before.is_some(), before.cloned().unwrap_or_default()),
+    }
 }
 
 /// Returns the IDs of tasks in a field, or adds a problem for those that are none.

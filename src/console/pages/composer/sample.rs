@@ -1,6 +1,6 @@
 //! The part of a listing's form that says what the sample has.
 
-use super::subject::Subject;
+use super::{read, subject::Subject};
 use crate::{
     console::{
         forms::Inputs,
@@ -10,10 +10,14 @@ use crate::{
     domain::{
         assets::Kind,
         inventory::Asset,
-        samples::{DEFAULT_FILES, DEFAULT_TASKS, MAX_SAMPLE_ASSETS, SampledAsset},
+        samples::{DEFAULT_FILES, DEFAULT_TASKS, MAX_SAMPLE_ASSETS, SampledAsset, Selection},
     },
-    operations::samples::SampleContent,
+    operations::samples::{SampleContent, SampledPart},
 };
+
+/// Maximum number of files that all assets of a form offer as checkboxes, and maximum size of their paths in bytes.
+const MAX_BOXES: usize = 2_000;
+const MAX_BOX_BYTES: usize = 200_000;
 
 /// Field with the ID of an asset of the sample, repeated.
 pub(super) const SAMPLE: &str = "sample";
@@ -21,6 +25,11 @@ pub(super) const SAMPLE: &str = "sample";
 /// Returns the name of the field with the paths of an asset.
 pub(super) fn paths_field(asset: Uuid) -> String {
     format!("paths_{asset}")
+}
+
+/// Returns the name of the field with a file of an asset, repeated.
+pub(super) fn files_field(asset: Uuid) -> String {
+    format!("files_{asset}")
 }
 
 /// Returns the name of the field with the tasks of an asset.
@@ -38,14 +47,16 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
         } };
     };
     let shown = edited.assets.len();
-    let is_sampled = |content: &&SampleContent| {
-        let stored = edited.fields.sample.iter().any(|sampled| sampled.asset_id == content.asset);
-        inputs.is_chosen(SAMPLE, &content.asset.to_string(), stored)
-    };
+    let is_sampled =
+        |content: &&SampleContent| read::choice(inputs.typed(), content.asset, &edited.fields.sample).0;
     let chosen: Vec<SampleContent> = subject.contents.iter().filter(is_sampled).cloned().collect();
+    let boxes = boxes(subject.contents);
     let content = |asset: &Asset| subject.contents.iter().find(|content| content.asset == asset.id);
+    let files =
+        |asset: &Asset| boxes.iter().find(|(id, _)| *id == asset.id).map(|(_, files)| files.as_slice());
     let choice = |asset: &Asset, may_be_attached: bool| {
-        asset_choice(context, inputs, (asset, content(asset)), &edited.fields.sample, may_be_attached)
+        let shown = Shown { asset, content: content(asset), files: files(asset).unwrap_or_default() };
+        asset_choice(context, inputs, &shown, &edited.fields.sample, may_be_attached)
     };
     inputs.add_label(SAMPLE, "What the sample has");
     let problem = inputs.problem(SAMPLE);
@@ -69,32 +80,49 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
     }
 }
 
+/// An asset as a choice.
+struct Shown<'s> {
+    asset: &'s Asset,
+    content: Option<&'s SampleContent>,
+    /// Its files, if they are few enough to be chosen from a list.
+    files: &'s [&'s str],
+}
+
+/// Returns the files of the assets that are chosen from a list, and not typed.
+fn boxes(contents: &[SampleContent]) -> Vec<(Uuid, Vec<&str>)> {
+    // A browser sends these as they are.
+    let is_plain = |path: &&str| path.trim() == *path && !path.contains(char::is_control);
+    let (mut left, mut left_bytes) = (MAX_BOXES, MAX_BOX_BYTES);
+    let mut boxes = Vec::new();
+    for content in contents {
+        let SampledPart::Files(files) = &content.part else { continue };
+        let bytes: usize = files.paths.iter().map(String::len).sum();
+        if files.paths.len() > left || bytes > left_bytes {
+            continue;
+        }
+        (left, left_bytes) = (left - files.paths.len(), left_bytes - bytes);
+        boxes.push((content.asset, files.paths.iter().map(String::as_str).filter(is_plain).collect()));
+    }
+    boxes
+}
+
 /// Shows an asset as a choice. `may_be_attached` is false if it is not on the listing.
 fn asset_choice(
     context: &Context,
     inputs: &Inputs,
-    (asset, content): (&Asset, Option<&SampleContent>),
+    shown: &Shown<'_>,
     sample: &[SampledAsset],
     may_be_attached: bool,
 ) -> Markup {
-    let (id, sampled) = (asset.id.to_string(), sample.iter().find(|sampled| sampled.asset_id == asset.id));
-    let selection = sampled.map(|sampled| &sampled.selection);
-    let stored_paths = selection.and_then(|selection| selection.paths.as_ref());
-    let stored_tasks = selection.and_then(|selection| selection.task_ids.as_ref());
-    let (paths_name, tasks_name) = (paths_field(asset.id), tasks_field(asset.id));
-    let has_problem = inputs.problem(&paths_name).is_some() || inputs.problem(&tasks_name).is_some();
-    let is_typed = |name: &str| inputs.typed().is_some_and(|typed| typed.get(name).is_some());
-    let is_open = has_problem
-        || stored_paths.is_some()
-        || stored_tasks.is_some()
-        || is_typed(&paths_name)
-        || is_typed(&tasks_name);
-    let is_chosen = inputs.is_chosen(SAMPLE, &id, sampled.is_some());
-    let tasks: Vec<String> = stored_tasks.into_iter().flatten().map(Uuid::to_string).collect();
+    let Shown { asset, content, .. } = shown;
+    let (is_chosen, selection) = read::choice(inputs.typed(), asset.id, sample);
+    let has_problem =
+        [paths_field(asset.id), tasks_field(asset.id)].iter().any(|name| inputs.problem(name).is_some());
+    let is_open = has_problem || selection.paths.is_some() || selection.task_ids.is_some();
     html! {
         div.stack.tight {
             label.tick {
-                input type="checkbox" name=(SAMPLE) value=(id) checked[is_chosen];
+                input type="checkbox" name=(SAMPLE) value=(asset.id) checked[is_chosen];
                 span {
                     bdi.long { (title(asset)) } " "
                     span.note { (text::words(kinds::words(asset.kind).0))
@@ -106,21 +134,57 @@ fn asset_choice(
             }
             details open[is_open] {
                 summary.note { "Choose its parts" span.out { ": " bdi { (title(asset)) } } }
-                div.two {
-                    @if has_files(asset.kind) || stored_paths.is_some() {
-                        (Field::lines(&paths_name, "Files and folders")
-                            .hint(html! { "One path on each line, from the root, such as docs/ or src/main.c." })
-                            .value(stored_paths.map(|paths| paths.join("\n")).unwrap_or_default())
-                            .show(inputs))
-                    }
-                    @if has_tasks(asset.kind) || stored_tasks.is_some() {
-                        (Field::lines(&tasks_name, "Tasks")
-                            .hint(html! { "One ID of a task on each line." })
-                            .value(tasks.join("\n"))
-                            .show(inputs))
+                div.stack.tight {
+                    p.note { "What you choose here is in the sample, also if the asset is not ticked above." }
+                    (parts(inputs, shown, &selection))
+                    p.note { a href=(context.links.to(&paths::asset(asset.id))) target="_blank" rel="noopener" {
+                        "See what it contains" span.out { ": " bdi { (title(asset)) } } " (in a new tab)"
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// Shows the fields with the parts of an asset: its files as checkboxes if there are not too many, and other paths and tasks as text.
+fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Selection) -> Markup {
+    let (paths_name, tasks_name, files_name) =
+        (paths_field(asset.id), tasks_field(asset.id), files_field(asset.id));
+    let chosen = selection.paths.as_deref().unwrap_or_default();
+    let is_listed = |path: &&String| files.contains(&path.as_str());
+    let (listed, others): (Vec<&String>, Vec<&String>) = chosen.iter().partition(is_listed);
+    let others: Vec<&str> = others.into_iter().map(String::as_str).collect();
+    let tasks: Vec<String> = selection.task_ids.iter().flatten().map(Uuid::to_string).collect();
+    let (label, hint) = if files.is_empty() {
+        ("Files and folders", "One path on each line, from the root, such as docs/ or src/main.c.")
+    } else {
+        (
+            "Whole folders",
+            "One path on each line, from the root, such as docs/. All files in it are in the sample.",
+        )
+    };
+    html! {
+        @if !files.is_empty() {
+            fieldset.stack.tight.files {
+                legend { b { "Files" } }
+                @for file in *files {
+                    label.tick {
+                        input type="checkbox" name=(files_name) value=(file)
+                            checked[inputs.is_chosen(&files_name, file, listed.iter().any(|path| path == file))];
+                        bdi.mono.long { (file) }
                     }
                 }
-                p.note { a href=(context.links.to(&paths::asset(asset.id))) { "See what it contains" } }
+            }
+        }
+        div.two {
+            @if has_files(asset.kind) || !others.is_empty() {
+                (Field::lines(&paths_name, label).hint(html! { (hint) }).value(others.join("\n")).show(inputs))
+            }
+            @if has_tasks(asset.kind) || !tasks.is_empty() {
+                (Field::lines(&tasks_name, "Tasks")
+                    .hint(html! { "One ID of a task on each line." })
+                    .value(tasks.join("\n"))
+                    .show(inputs))
             }
         }
     }

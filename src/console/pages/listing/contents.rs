@@ -55,7 +55,7 @@ fn assets(shown: &Shown) -> Markup {
 fn amount(scale: &AssetScale) -> String {
     let lines = scale.loc.map(|lines| text::counted(lines, "line", "lines"));
     let tasks = || scale.task_count.map(|tasks| text::counted(tasks, "task", "tasks"));
-    let size = || scale.zip_size_bytes.map(text::size);
+    let size = || scale.zip_size_bytes.map(|bytes| format!("{} zipped", text::size(bytes)));
     lines.or_else(tasks).or_else(size).unwrap_or_else(|| text::MISSING.to_owned())
 }
 

@@ -2,7 +2,12 @@
 
 use super::shown::Shown;
 use crate::{
-    console::{address::Query, pages::deals, parts::listing_view::Details, prelude::*},
+    console::{
+        address::Query,
+        pages::deals,
+        parts::listing_view::{Details, sample_price_text},
+        prelude::*,
+    },
     domain::{money::Cents, purchases::PurchaseStatus},
     operations::{
         listing_deals::{ListingDeals, Offered},
@@ -45,7 +50,7 @@ pub(super) fn offer(context: &Context, details: &Details) -> Markup {
     html! {
         (price(context, details))
         (tables::facts(&[
-            ("Sample", html! { (sample_price(details)) }),
+            ("Sample", html! { (sample_price_text(details.sample_price)) }),
             ("Bids", html! { (bids_received(details)) }),
         ]))
     }
@@ -164,18 +169,10 @@ fn bids_received(details: &Details) -> String {
     }
 }
 
-fn sample_price(details: &Details) -> String {
-    match details.sample_price {
-        None => "None offered".to_owned(),
-        Some(Cents(0)) => "Free".to_owned(),
-        Some(price) => text::money(price),
-    }
-}
-
 fn facts(context: &Context, id: Uuid, details: &Details, deals: &ListingDeals) -> Markup {
     let part = |scope: &str| Query::default().with("scope", scope).at(&context.links.to(&paths::buy(id)));
     let sample = html! {
-        (sample_price(details))
+        (sample_price_text(details.sample_price))
         @match &deals.sample {
             Offered::Now(_) => { " · " a href=(part("sample")) { @if details.sample_price == Some(Cents(0)) { "Get the sample" } @else { "Buy the sample" } } }
             Offered::Refused(reason) if details.sample_price.is_some() => { span.note { " · " (deals::plain(reason)) } }
@@ -184,7 +181,7 @@ fn facts(context: &Context, id: Uuid, details: &Details, deals: &ListingDeals) -
     };
     let selection = html! {
         @if deals.is_exclusive { "All assets, sold once to one team" }
-        @else if deals.selection.is_possible() { "All assets, or " a href=(part("selection")) { "choose some" } }
+        @else if deals.selection.is_possible() && deals.has_choice { "All assets, or " a href=(part("selection")) { "choose some" } }
         @else { "All assets" }
     };
     tables::facts(&[("Sample", sample), ("Scope", selection), ("Payment", html! { "Credits or invoice" })])

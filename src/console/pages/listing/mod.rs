@@ -146,7 +146,7 @@ fn figures(shown: &Shown, details: &Details) -> Markup {
     }
     if scale.zip_size_bytes > 0 {
         let note = text::counted(scale.zip_file_count, "file", "files");
-        figures.push(("Raw data", html! { (text::size(scale.zip_size_bytes)) }, html! { "in " (note) }));
+        figures.push(("Raw data", html! { (text::size(scale.zip_size_bytes)) }, html! { "zipped, " (note) }));
     }
     let (passed, all) = evidence::required(&shown.evidence.checks);
     if all > 0 {
@@ -156,7 +156,9 @@ fn figures(shown: &Shown, details: &Details) -> Markup {
     }
     if let Some(delivery) = details.delivery {
         let days = delivery.expected_days;
-        let value = html! { (days) " " small { @if days == 1 { "day" } @else { "days" } } };
+        let value = html! {
+            @if days == 0 { "At once" } @else { (days) " " small { @if days == 1 { "day" } @else { "days" } } }
+        };
         figures.push(("Delivery", value, html! { (listing_view::delivery_method(delivery.method)) }));
     }
     figures.truncate(MAX_FIGURES);
@@ -208,7 +210,7 @@ fn terms(shown: &Shown, details: &Details) -> Markup {
         (words_of_vendor(&shown.listing.summary.team_name, &details.terms, terms))
         (tables::facts(&[
             ("Delivery", html! { (details.delivery.map_or_else(|| "The vendor has not said how".to_owned(), listing_view::Delivery::text)) }),
-            ("Available", html! { @match details.available_from { Some(at) => { "from " (text::day(at)) }, None => "now" } }),
+            ("Available", html! { @match details.available_from { Some(at) => { "From " (text::day(at)) }, None => "Now" } }),
             ("Payment", html! { "With credits or by invoice" }),
         ]))
     }

@@ -5,8 +5,8 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Key, Named, Resource, Shown,
-            Shows::{Flag, Many, Moment, Plain, State, Text},
+            self, Input, Key, Named, Previewed, Resource, Shown,
+            Shows::{Badge, Flag, Many, Moment, Plain, Text},
             Step,
         },
     },
@@ -37,13 +37,13 @@ impl Resource for AssetTypes {
     const TITLE: &'static str = "Kinds of assets";
     const RECORDS: &'static Records = &ASSET_TYPE_RECORDS;
     const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Taxonomy" });
+        Some(NavigationItem { section: Section::System, label: "Kinds of assets" });
     const EMPTY: &'static str = "The kinds of assets that the market knows appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("label", "Name", Plain),
-        Shown::listed("stage", "State", State),
+        Shown::listed("stage", "State", Badge(stage_look)),
         Shown::listed("is_enabled", "New assets", Flag),
         Shown::listed("deprecated_at", "Retirement announced", Moment),
         Shown::listed("retires_at", "Retires", Moment),
@@ -92,23 +92,33 @@ fn refused(record: &AnyRecord, operation: AssetTypeOperation, reason: &'static s
     (!state.is_some_and(|state| state.allows(operation))).then_some(reason)
 }
 
+/// Returns how the state of a kind is shown.
+fn stage_look(stage: &str) -> (Tone, String) {
+    match AssetTypeStage::parse(stage) {
+        Some(AssetTypeStage::Deprecated) => (Tone::Warning, "Retirement announced".to_owned()),
+        Some(AssetTypeStage::Current) => (Tone::Good, text::words(stage)),
+        _ => (Tone::Neutral, text::words(stage)),
+    }
+}
+
 fn kind_of(record: &AnyRecord) -> Result<Kind> {
     Kind::parse(record.text("slug")).ok_or_else(|| Error::not_found("asset type"))
 }
 
 /// Shows what the retirement of a kind concerns.
-fn effects(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Markup> {
+fn effects(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let found = operator_views::retirement_effects(reader, platform, kind_of(record)?)?;
     let listings = text::counted(found.listings, "listing has", "listings have");
     let vendors = text::counted(found.vendors, "vendor has", "vendors have");
-    Ok(badges::message(
+    let message = badges::message(
         Tone::Warning,
         &html! {
             (listings) " such assets, " (text::grouped(found.published)) " of them in the catalog. " (vendors)
             " such assets or listings. When the kind retires, nobody can make such assets or add them to listings any more, and the \
              listings that have them say so. They stay in the catalog until their vendors take them out."
         },
-    ))
+    );
+    Ok(Previewed::new(move |_| message))
 }
 
 const STEPS: &[Step] = &[

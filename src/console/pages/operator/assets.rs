@@ -3,18 +3,18 @@
 use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TASKSETS, TEAMS, id_of, quality_runs};
 use crate::{
     console::{
-        parts::assets,
+        parts::{assets, kinds},
         prelude::*,
         resources::{
             self, Below, Key, Named, Resource, Shown,
             Shows::{
-                Flag, Id, Many, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
-                Word,
+                Called, Flag, Id, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text, Word,
+                Words,
             },
             Step,
         },
     },
-    domain::{assets::Kind, stages::Stage},
+    domain::stages::Stage,
     operations::{access::Platform, records},
     store::records::{
         Records,
@@ -36,13 +36,13 @@ impl Resource for Assets {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("title", "Name", Plain),
         Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("kind", "Kind", Word),
+        Shown::listed("kind", "Kind", Called(kinds::named)),
         Shown::listed("price_cents", "Price, USD", Money),
         Shown::listed("archive_status", "Copy of the data", State),
         Shown::listed("analysis_status", "Analysis", State),
         Shown::listed("created_at", "Created", Moment),
         Shown::detail("description", "Description, in the words of the vendor", Text),
-        Shown::detail("domain_tags", "Domains", Many),
+        Shown::detail("domain_tags", "Domains", Words),
         Shown::detail("other_domain", "Other domain", Plain),
         Shown::detail("exclusivity", "Exclusivity", Word),
         Shown::detail("lines_of_code", "Lines of code", Number),
@@ -68,7 +68,7 @@ impl Resource for Assets {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "kind", label: "Kind", values: text::word_choices::<Kind> },
+            ListFilter { name: "kind", label: "Kind", values: kinds::choices },
             ListFilter { name: "stage", label: "Stage", values: text::word_choices::<Stage> },
             ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
             ListFilter { name: "listing_id", label: "ID of a listing", values: Vec::new },

@@ -1,14 +1,15 @@
 //! The audit: who changed what.
 
-use super::{KEYS, OPERATOR_KEYS, TEAMS, paths::search_for};
+use super::{KEYS, OPERATOR_KEYS, TEAMS, field_changes::FieldChanges, paths::search_for};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            Key, Named, Resource, Shown,
+            Below, Key, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Record, Word},
         },
     },
+    operations::access::Platform,
     store::records::{Records, any_record::AnyRecord, audit::AUDIT},
 };
 
@@ -50,6 +51,11 @@ impl Resource for Audit {
     const KEY: Key = Key::Number("number");
 
     const NAMED: Named = Named::Words("operation");
+
+    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let changes = FieldChanges::of(reader, platform, record)?;
+        Ok(Some(Box::new(move |context| changes.show(context))))
+    }
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let found = |column: &str| Some(record.text(column)).filter(|id| !id.is_empty()).map(search_for);

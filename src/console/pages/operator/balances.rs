@@ -63,6 +63,11 @@ fn stored(found: &MarketBalances) -> Markup {
     rows.push(vec![html! { b { "Sum" } }, html! { b { (text::money(found.sum())) } }]);
     html! {
         (tables::table("Balances", &heads, &rows))
+        ul {
+            li { "Credits and earnings above zero are what the market owes to teams." }
+            li { "Payments from outside are below zero by what came in: each payment is taken from there, and put into a wallet." }
+            li { "Payouts to vendors are above zero by what was paid out." }
+        }
         @if found.sum() == Cents(0) { p { (badges::badge(Tone::Good, "The stored balances add up to zero.")) } }
         @else { (badges::message(Tone::Bad, &html! { "The stored balances do not add up to zero." })) }
     }
@@ -85,7 +90,7 @@ fn proven(proof: &Proof) -> Markup {
     let row = |origin: &Origin| {
         vec![
             html! { (account_words(origin.account)) },
-            html! { (reason_words(origin.entry_type)) },
+            html! { (reason_words(origin)) },
             html! { (text::grouped(origin.entries)) },
             html! { (text::money(origin.amount)) },
         ]

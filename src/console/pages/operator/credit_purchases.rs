@@ -1,6 +1,6 @@
 //! Credits that teams buy, and pay for outside the marketplace.
 
-use super::{KEYS, TEAMS, id_of, inputs};
+use super::{KEYS, TEAMS, id_of, inputs, money_previews};
 use crate::{
     console::{
         prelude::*,
@@ -66,6 +66,7 @@ impl Resource for CreditPurchases {
                 "What was paid, and the credits that are added.",
             )),
         ],
+        confirms: Some(|reader, platform, _, fields| money_previews::bought_credits(reader, platform, fields)),
         operation: "create_credit_purchase",
         perform: |writer, operator, _, fields| {
             let member = operator.platform().member(inputs::team(writer, fields)?)?;
@@ -82,6 +83,7 @@ impl Resource for CreditPurchases {
             label: "Complete",
             question: "The payment has arrived. The credits are added, and the team can spend them at once.",
             obstacle: decided,
+            preview: Some(money_previews::of_credit_purchase),
             operation: "complete_credit_purchase",
             perform: |writer, operator, record, _| {
                 credit_purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)
@@ -94,6 +96,7 @@ impl Resource for CreditPurchases {
             label: "Reject",
             question: "No credits are added. The team can request them again.",
             obstacle: decided,
+            preview: Some(money_previews::of_credit_purchase),
             is_final: true,
             operation: "reject_credit_purchase",
             perform: |writer, operator, record, _| {

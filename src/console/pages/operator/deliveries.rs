@@ -2,16 +2,16 @@
 
 use super::{
     TEAMS, id_of,
-    paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS},
+    paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS, search_for},
 };
 use crate::{
     console::{
         pages::settings::{webhook::attempts, webhook_forms::event_text},
         prelude::*,
         resources::{
-            Below, Resource, Shown,
+            Below, Previewed, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, State},
-            Step,
+            Step, yes_or_no,
         },
     },
     domain::{events::EventType, webhooks::DeliveryStatus},
@@ -50,6 +50,7 @@ impl Resource for Deliveries {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<DeliveryStatus> },
+            ListFilter { name: "failing", label: "Failed, or tried in vain so far", values: yes_or_no },
             ListFilter { name: "event_type", label: "Event", values: event_choices },
             ListFilter { name: "webhook_id", label: "ID of the webhook", values: Vec::new },
         ]
@@ -63,7 +64,8 @@ impl Resource for Deliveries {
     const STEPS: &'static [Step] = &[Step {
         name: "redeliver",
         label: "Send again",
-        question: "The message is sent again with the same ID, whatever came of it so far. The webhook must be enabled.",
+        question: "The message is sent again now with the same ID, whatever came of it so far. The webhook must be enabled.",
+        preview: Some(next_attempt),
         operation: "redeliver_webhook_delivery",
         perform: |writer, operator, record, _| {
             webhook_deliveries::redeliver(writer, operator.platform(), id_of(record)?).map(|()| None)
@@ -73,12 +75,27 @@ impl Resource for Deliveries {
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let found = webhook_deliveries::list_attempts(reader, platform, id_of(record)?)?;
-        let message = record.text("body").to_owned();
-        Ok(Some(Box::new(move |_| {
+        let message = text::laid_out_json(record.text("body"));
+        let subject = webhook_deliveries::subject_of(record.text("body"));
+        Ok(Some(Box::new(move |context: &Context| {
             html! {
+                @if let Some(subject) = &subject {
+                    p { "It is about the record " a.mono.long href=(context.links.to(&search_for(subject))) { (subject) } "." }
+                }
                 (tables::section("attempts", "Attempts", &attempts(&found)))
                 (tables::section("message", "Message", &html! { pre tabindex="0" { code.long { (message) } } }))
             }
         })))
     }
+}
+
+/// Says what sending a message again means for the next automatic attempt.
+fn next_attempt(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let next = record.time("next_attempt_at");
+    Ok(Previewed::new(move |_| {
+        html! { @if let Some(next) = next {
+            p { "The next automatic attempt is at " (text::moment(next)) ". This one takes its place: if it fails, too, the wait until the \
+                 one after it is longer." }
+        } }
+    }))
 }

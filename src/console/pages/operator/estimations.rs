@@ -3,15 +3,16 @@
 use super::{ASSETS, ESTIMATIONS, LISTING_TABS, TEAMS, inputs};
 use crate::{
     console::{
+        parts::kinds,
         prelude::*,
         resources::{
             self, Input, Named, Resource, Shown,
-            Shows::{Id, Moment, Money, Plain, Record, State, Word},
+            Shows::{Called, Id, Moment, Money, Plain, Record, State, Word},
             Step,
         },
     },
     domain::{
-        assets::{Kind, RepositoryChannel},
+        assets::RepositoryChannel,
         collections::Collection,
         estimation_requests::EstimationRequest,
         estimations::EstimationStatus,
@@ -35,7 +36,7 @@ impl Resource for Estimations {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("name", "Name", Plain),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("sku", "Kind", Word),
+        Shown::listed("sku", "Kind", Called(kinds::named)),
         Shown::listed("status", "State", State),
         Shown::listed("quote_low", "Quote from, USD", Money),
         Shown::listed("quote_high", "Quote up to, USD", Money),
@@ -60,7 +61,7 @@ impl Resource for Estimations {
         question: "In the name of the vendor, who is notified of the quote. The quote is not binding.",
         inputs: &[
             inputs::TEAM,
-            Input::Options("sku", "Kind", text::word_choices::<Kind>),
+            Input::Options("sku", "Kind", kinds::choices),
             Input::Options("channel", "Host", text::word_choices::<RepositoryChannel>),
             Input::Line("repo_full_name", "Repository", "As owner/name."),
             Input::Line(

@@ -5,7 +5,7 @@ use crate::{
     domain::teams::Team,
     market::Writer,
     operations::{access::ActingOperator, teams},
-    store::records::any_record::AnyRecord,
+    store::{self, records::any_record::AnyRecord},
 };
 
 /// The field of a form that names a team.
@@ -15,8 +15,13 @@ const TEAM_FIELD: &str = "team_id";
 
 /// Returns the team that a form names.
 pub fn team(writer: &Writer, fields: &Fields) -> Result<Team> {
+    team_of(writer.rows, fields)
+}
+
+/// Like [`team`], for a page that only shows what a form will do.
+pub fn team_of(rows: &store::Reader, fields: &Fields) -> Result<Team> {
     let text = fields.require(TEAM_FIELD, "Enter the ID or the name of a team.")?;
-    teams::resolve(writer.rows, text).map_err(|error| refuse(TEAM_FIELD, error))
+    teams::resolve(rows, text).map_err(|error| refuse(TEAM_FIELD, error))
 }
 
 /// Returns the IDs of the teams that the lines of a field name.

@@ -15,7 +15,7 @@ use crate::{
     },
     operations::{
         access::Platform,
-        balances::{self, NamedPosting},
+        balances::{self, AdjustmentReason, NamedPosting, Origin},
     },
     store::records::{Records, any_record::AnyRecord, ledger::LEDGER_ENTRIES},
     string_enum::StringEnum,
@@ -97,7 +97,11 @@ pub const fn account_words(account: AccountKind) -> &'static str {
     }
 }
 
-/// Returns the words of a reason.
-pub fn reason_words(reason: EntryType) -> String {
-    text::words(reason.as_str())
+/// Returns why entries have changed an account.
+pub fn reason_words(origin: &Origin) -> String {
+    match origin.adjustment {
+        Some(AdjustmentReason::Bought) => "Bought credits".to_owned(),
+        Some(AdjustmentReason::Checks) => "Charges for checks".to_owned(),
+        Some(AdjustmentReason::Correction) | None => text::words(origin.entry_type.as_str()),
+    }
 }

@@ -33,7 +33,7 @@ pub const NEW: Step = Step {
         let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
         let mut listing = ListingFields::default();
         typed(fields)?(&mut listing);
-        let id = listing_edits::create(writer, &vendor, Actor::Team, &listing)?;
+        let id = listing_edits::create(writer, &vendor, Actor::Team, &listing, &[])?;
         Ok(Some(format!("{LISTINGS}/{id}")))
     },
     ..Step::PLAIN

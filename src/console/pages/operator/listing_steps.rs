@@ -4,16 +4,16 @@ use super::{id_of, listing_forms, quality_runs::QualityRuns};
 use crate::{
     console::{
         prelude::*,
-        resources::{self, Input, Resource, Step},
+        resources::{self, Input, Previewed, Resource, Step},
     },
     domain::{
-        listing_lifecycle::{ListingState, Operation},
+        listing_lifecycle::{ListingState, Operation, missing_for_review},
         listings::{Actor, CatalogStatus, ListingStatus, ReviewStatus},
     },
     market::Writer,
     operations::{
         access::{ActingOperator, Platform},
-        certifications, listing_assets, listing_lifecycle as lifecycle, listings, records,
+        certifications, listing_assets, listing_lifecycle as lifecycle, listings, records, review_cases,
     },
     store::records::{
         Filters,
@@ -64,7 +64,7 @@ fn as_vendor<T>(
 }
 
 /// Shows the featured listings by their places.
-fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Markup> {
+fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Previewed> {
     let request = TeamPageRequest { start: Start::Newest, limit: FEATURED, counts: false };
     let filters = Filters::default().with("featured", true);
     let mut found = records::page_of_any(reader, platform, &LISTING_RECORDS, &filters, request)?.rows;
@@ -76,10 +76,34 @@ fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Markup
             vec![html! { (place) }, html! { span.long { bdi { (listing.text("title")) } } }]
         })
         .collect();
-    Ok(html! {
-        @if rows.is_empty() { p.note { "No listing is featured now." } }
-        @else { (tables::table("Featured listings", &[Head::text("Place"), Head::text("Listing")], &rows)) }
-    })
+    Ok(Previewed::new(move |_| {
+        html! {
+            @if rows.is_empty() { p.note { "No listing is featured now." } }
+            @else { (tables::table("Featured listings", &[Head::text("Place"), Head::text("Listing")], &rows)) }
+        }
+    }))
+}
+
+/// Says which required checks of a listing have not passed.
+fn checks(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let concern = review_cases::required_checks(reader, platform, id_of(record)?)?.concern();
+    Ok(Previewed::new(move |_| {
+        html! { @if let Some(concern) = concern { (badges::message(Tone::Warning, &html! { (concern) })) } }
+    }))
+}
+
+/// Returns what a listing lacks before it can be submitted.
+fn missing(record: &AnyRecord) -> Option<String> {
+    let assets =
+        record.integer("asset_count").and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+    let (title, description) = (record.text("title"), record.text("description"));
+    let missing = missing_for_review(title, description, record.integer("price").is_some(), assets);
+    (!missing.is_empty()).then(|| format!("Missing: {}.", missing.join(", ")))
+}
+
+/// Says that a listing has no assets.
+fn without_assets(record: &AnyRecord) -> Option<String> {
+    (record.integer("asset_count") == Some(0)).then(|| "The listing has no assets.".to_owned())
 }
 
 /// All steps, in the order of a listing's life.
@@ -99,12 +123,13 @@ pub const STEPS: &[Step] = &[
         label: "Submit for review",
         question: "In the name of the vendor. A quality run starts, if the vendor has the credits for it.",
         obstacle: |record| {
-            refused(
-                record,
-                Operation::Submit,
-                "Only a draft, or a listing with requested changes, can be submitted.",
-            )
+            let reason = match record.text("review_status") {
+                "rejected" => "A rejected listing cannot be submitted. Its vendor can make a new one.",
+                _ => "Only a draft, or a listing with requested changes, can be submitted.",
+            };
+            refused(record, Operation::Submit, reason)
         },
+        missing,
         operation: "submit_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::submit),
         ..Step::PLAIN
@@ -123,6 +148,7 @@ pub const STEPS: &[Step] = &[
         label: "Approve",
         question: "The vendor is notified, and can publish the listing.",
         obstacle: |record| refused(record, Operation::Approve, "Only a listing in review can be approved."),
+        preview: Some(checks),
         operation: "approve_listing",
         perform: |writer, operator, record, _| {
             lifecycle::approve(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|_| None)
@@ -214,7 +240,13 @@ pub const STEPS: &[Step] = &[
         name: "certify",
         label: "Certify",
         question: "The listing is certified as it is now, whatever its quality runs found. A change of its assets ends that.",
-        obstacle: |record| refused(record, Operation::Certify, "The listing cannot be certified."),
+        obstacle: |record| {
+            let is_certified = record.time("certified_at").is_some();
+            is_certified
+                .then_some("The listing is certified already.")
+                .or_else(|| refused(record, Operation::Certify, "The listing cannot be certified."))
+        },
+        missing: without_assets,
         operation: "certify_listing",
         perform: |writer, operator, record, _| {
             certifications::certify(writer, operator.platform(), Actor::Platform, id_of(record)?)
@@ -313,6 +345,7 @@ pub const STEPS: &[Step] = &[
                 "Only a draft, or a listing that waits to be published, can be changed.",
             )
         },
+        missing: without_assets,
         operation: "detach_listing_asset",
         perform: |writer, operator, record, fields| {
             let ((id, vendor), asset) = (own(writer, operator, record)?, resources::id(fields, "asset_id")?);

@@ -1,27 +1,34 @@
 //! Listings of all vendors, in every stage.
 
+use std::collections::BTreeSet;
+
 use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_forms, listing_steps};
 use crate::{
     console::{
+        pages::own_listings,
         prelude::*,
         resources::{
             self, Below, Named, Resource, Shown,
-            Shows::{Flag, Id, Many, Moment, Money, Number, Plain, Record, State, Text, Word},
+            Shows::{
+                Badge, Called, Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word, Words,
+            },
             Step,
         },
     },
     domain::{
-        listings::{CatalogStatus, LifecycleStage, ReviewStatus},
+        listings::{CatalogStatus, LifecycleStage, ListingStatus, ReviewStatus},
         time::Timestamp,
     },
     operations::{access::Platform, records},
     store::records::{
         Filters, Records,
-        any_record::AnyRecord,
+        any_record::{AnyRecord, Value},
+        audit::AUDIT,
         listing_history::LISTING_HISTORY,
         listings::LISTINGS as LISTING_RECORDS,
         pages::{Start, TeamPageRequest},
     },
+    string_enum::StringEnum,
 };
 
 /// Number of events of the history that are shown.
@@ -43,13 +50,13 @@ impl Resource for Listings {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("title", "Title", Plain),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("stage", "Stage", State),
+        Shown::listed("status", "Stage", Badge(stage_look)),
         Shown::listed("price", "Price, USD", Money),
         Shown::listed("asset_count", "Assets", Number),
         Shown::listed("featured", "Featured place", Number),
         Shown::listed("certified_at", "Certified", Moment),
         Shown::listed("updated_at", "Changed", Moment),
-        Shown::detail("review_status", "In the review", State),
+        Shown::detail("review_status", "In the review", Called(review_word)),
         Shown::detail("catalog_status", "In the catalog", State),
         Shown::detail("exclusive", "Exclusive sale", Flag),
         Shown::detail("accepts_bids", "Open to bids", Flag),
@@ -57,8 +64,8 @@ impl Resource for Listings {
         Shown::detail("sample_price", "Price of the sample, USD", Money),
         Shown::detail("description", "Description, in the words of the vendor", Text),
         Shown::detail("terms", "Terms, in the words of the vendor", Text),
-        Shown::detail("domain_tags", "Domains", Many),
-        Shown::detail("tag_slugs", "Tags", Many),
+        Shown::detail("domain_tags", "Domains", Words),
+        Shown::detail("tag_slugs", "Tags", Words),
         Shown::detail("delivery_method", "Delivery", Word),
         Shown::detail("delivery_days", "Days of delivery", Number),
         Shown::detail("available_from", "Available from", Moment),
@@ -72,12 +79,8 @@ impl Resource for Listings {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "stage", label: "Stage", values: text::word_choices::<LifecycleStage> },
-            ListFilter {
-                name: "review_status",
-                label: "In the review",
-                values: text::word_choices::<ReviewStatus>,
-            },
+            ListFilter { name: "stage", label: "Stage", values: stage_choices },
+            ListFilter { name: "review_status", label: "In the review", values: review_choices },
             ListFilter {
                 name: "catalog_status",
                 label: "In the catalog",
@@ -96,6 +99,11 @@ impl Resource for Listings {
     fn complete(record: &mut AnyRecord, _: Timestamp) {
         // The name of the field in which another place is typed.
         record.set("place", record.get("featured").clone());
+        let status = match (record.text("stage"), record.text("review_status")) {
+            ("draft", review @ ("rejected" | "changes_requested")) => review,
+            (stage, _) => stage,
+        };
+        record.set("status", Value::Text(status.to_owned()));
     }
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
@@ -118,12 +126,58 @@ impl Resource for Listings {
         let request = TeamPageRequest { start: Start::Newest, limit: EVENTS, counts: false };
         let found = records::page_of_any(reader, platform, &LISTING_HISTORY, &filters, request)?;
         let has_more = found.next.is_some();
-        Ok(Some(Box::new(move |_: &Context| history(&found.rows, has_more))))
+        let audited = records::page_of_any(reader, platform, &AUDIT, &of_subject(record), request)?.rows;
+        let by_operators = audited.iter().filter(|entry| entry.text("actor_kind") == "operator");
+        let by_operators = by_operators.filter_map(|entry| entry.time("occurred_at")).collect();
+        Ok(Some(Box::new(move |_: &Context| history(&found.rows, &by_operators, has_more))))
     }
 }
 
-/// Returns the history of a listing.
-fn history(events: &[AnyRecord], has_more: bool) -> Markup {
+/// Returns the filter for what was done with a listing.
+fn of_subject(record: &AnyRecord) -> Filters {
+    Filters::default().with("subject_id", Listings::key_of(record))
+}
+
+/// Returns how the stage of a listing is shown. A draft that was rejected, or sent back, says so.
+fn stage_look(status: &str) -> (Tone, String) {
+    let review = ReviewStatus::parse(status).unwrap_or(ReviewStatus::Draft);
+    let (review, catalog) = match LifecycleStage::parse(status) {
+        Some(LifecycleStage::Archived) => (review, CatalogStatus::Archived),
+        Some(LifecycleStage::Active) => (ReviewStatus::Approved, CatalogStatus::Published),
+        Some(LifecycleStage::Ready) => (ReviewStatus::Approved, CatalogStatus::Unpublished),
+        Some(LifecycleStage::Review) => (ReviewStatus::InReview, CatalogStatus::Unpublished),
+        Some(LifecycleStage::Draft) | None => (review, CatalogStatus::Unpublished),
+    };
+    let (tone, word) = own_listings::state(ListingStatus { review, catalog });
+    (tone, word.to_owned())
+}
+
+fn stage_word(stage: &str) -> String {
+    LifecycleStage::parse(stage)
+        .map_or_else(|| text::words(stage), |stage| own_listings::stage_word(stage).to_owned())
+}
+
+fn stage_choices() -> Vec<(&'static str, String)> {
+    LifecycleStage::ALL
+        .iter()
+        .map(|stage| (stage.as_str(), own_listings::stage_word(*stage).to_owned()))
+        .collect()
+}
+
+fn review_word(review: &str) -> String {
+    ReviewStatus::parse(review)
+        .map_or_else(|| text::words(review), |review| own_listings::review_word(review).to_owned())
+}
+
+fn review_choices() -> Vec<(&'static str, String)> {
+    ReviewStatus::ALL
+        .iter()
+        .map(|review| (review.as_str(), own_listings::review_word(*review).to_owned()))
+        .collect()
+}
+
+/// Returns the history of a listing. What happened at one of the times was done by an operator.
+fn history(events: &[AnyRecord], by_operators: &BTreeSet<Timestamp>, has_more: bool) -> Markup {
     let heads = [
         Head::text("Event"),
         Head::text("By"),
@@ -136,10 +190,17 @@ fn history(events: &[AnyRecord], has_more: bool) -> Markup {
         let before = if event.text("from_status").is_empty() {
             html! { (text::MISSING) }
         } else {
-            words("from_status")
+            html! { (stage_word(event.text("from_status"))) }
         };
-        let time = event.time("occurred_at").map(text::moment).unwrap_or_default();
-        vec![words("event_type"), words("actor"), before, words("to_status"), time]
+        let at = event.time("occurred_at");
+        let is_by_operator = at.is_some_and(|at| by_operators.contains(&at));
+        let by = match event.text("actor") {
+            "team" if is_by_operator => html! { "Operator, for the team" },
+            "platform" if is_by_operator => html! { "Operator" },
+            _ => words("actor"),
+        };
+        let after = html! { (stage_word(event.text("to_status"))) };
+        vec![words("event_type"), by, before, after, at.map(text::moment).unwrap_or_default()]
     };
     let content = html! {
         (tables::table("History", &heads, &events.iter().map(row).collect::<Vec<_>>()))

@@ -28,7 +28,7 @@ pub(super) fn state(context: &Context, maintenance: Option<&Maintenance>) -> Mar
             }
         }
         @if by_setting {
-            p { "The settings of the server have switched it on. To switch it off, change them, and start the server again." }
+            p { "The settings of the server have switched it on. To switch it off, change them, and reload them (SIGHUP)." }
         }
         @if may_act(context) { div.row {
             a.button href=(context.links.to(StartMaintenance::PATH)) { (label) }

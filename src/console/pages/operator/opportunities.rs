@@ -9,7 +9,7 @@ use crate::{
         prelude::*,
         resources::{
             self, Input, Named, Resource, Shown,
-            Shows::{Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word},
+            Shows::{Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word, Words},
             Step,
         },
     },
@@ -41,7 +41,7 @@ const SHOWN: &[Shown] = &[
     Shown::listed("created_at", "Created", Moment),
     Shown::detail("overview", "In one sentence", Plain),
     Shown::detail("description", "Description, in the words of the buyer", Text),
-    Shown::detail("accepted_asset_types", "Kinds of assets", Many),
+    Shown::detail("accepted_asset_types", "Kinds of assets", Words),
     Shown::detail("tags", "Tags", Many),
     Shown::detail("budget_min", "Budget from, USD", Plain),
     Shown::detail("budget_unit", "Budget for", Word),

@@ -4,11 +4,11 @@ use super::{id_of, inputs};
 use crate::{
     console::{
         pages::opportunities::compose::{blank, change_to, read},
+        parts::kinds,
         prelude::*,
         resources::{self, Input, Resource, Step},
     },
     domain::{
-        assets::Kind,
         collections::Collection,
         listings::Actor,
         opportunities::{BudgetUnit, Opportunity, OpportunityKind, OpportunityStatus},
@@ -26,7 +26,7 @@ const DESCRIPTION: Input = Input::Lines("description", "Description", "Markdown 
 const KINDS: Input = Input::Several(
     "accepted_asset_types",
     "Accepted kinds of assets (none: any kind)",
-    text::word_choices::<Kind>,
+    kinds::choices,
 );
 const FROM: Input = Input::Amount("budget_min", "Budget from, USD", "");
 const UP_TO: Input = Input::Amount("budget_max", "Budget up to, USD", "");

@@ -21,7 +21,7 @@ pub const OPERATOR_KEYS: &str = "/operator/operator-keys";
 pub const GRANTS: &str = "/operator/grants";
 
 /// Path of the listings of all teams.
-pub const LISTINGS: &str = "/operator/listings";
+pub const LISTINGS: &str = paths::OPERATOR_LISTINGS;
 
 /// Path of the queue of listings in review.
 pub const REVIEW: &str = "/operator/review";
@@ -114,7 +114,7 @@ pub const TAXONOMY_TABS: Tabs = &[
 ];
 
 /// Path of the announcement and maintenance.
-pub const ANNOUNCEMENTS: &str = "/operator/announcements";
+pub const ANNOUNCEMENTS: &str = paths::OPERATOR_ANNOUNCEMENTS;
 
 /// Path of the webhooks.
 pub const WEBHOOKS: &str = "/operator/webhooks";

@@ -77,7 +77,7 @@ impl Resource for ProjectBids {
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Bid on a project",
-        question: "In the name of a vendor, who can have one bid on a project. The buyer is notified. The bid cannot be changed.",
+        question: "In the name of a vendor, who can have one bid on a project. The bid cannot be changed.",
         inputs: &[
             inputs::TEAM,
             Input::Line("opportunity_id", "ID of the project", "The vendor must see it."),

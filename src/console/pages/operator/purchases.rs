@@ -1,9 +1,6 @@
 //! Purchases of all buyers.
 
-use super::{
-    LISTINGS, TEAMS, id_of, inputs,
-    ledger::{LEDGER, account_words},
-};
+use super::{LISTINGS, TEAMS, id_of, inputs, ledger::LEDGER, money_previews};
 use crate::{
     console::{
         prelude::*,
@@ -14,14 +11,12 @@ use crate::{
         },
     },
     domain::{
-        ledger::Posting,
         listings::Actor,
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
     },
     operations::{
         access::Platform,
         agreements,
-        ledger::{self, RefundPart},
         purchases::{self, PurchaseInput},
     },
     store::records::{Records, any_record::AnyRecord, purchases::PURCHASES},
@@ -95,6 +90,7 @@ impl Resource for Purchases {
             ),
             Input::Options("pay_with", "Payment", text::word_choices::<PayWith>),
         ],
+        confirms: Some(|reader, platform, _, fields| money_previews::purchase(reader, platform, fields)),
         is_final: true,
         operation: "create_purchase",
         perform: |writer, operator, _, fields| {
@@ -132,6 +128,7 @@ impl Resource for Purchases {
             obstacle: |record| {
                 (record.text("status") != "pending").then_some("Only a pending purchase can be completed.")
             },
+            preview: Some(money_previews::of_purchase),
             operation: "complete_purchase",
             perform: |writer, operator, record, _| {
                 purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)
@@ -146,6 +143,7 @@ impl Resource for Purchases {
             obstacle: |record| {
                 (record.text("status") != "pending").then_some("Only a pending purchase can be canceled.")
             },
+            preview: Some(money_previews::of_purchase),
             is_final: true,
             operation: "cancel_purchase",
             perform: |writer, operator, record, _| {
@@ -160,7 +158,7 @@ impl Resource for Purchases {
             obstacle: |record| {
                 (record.text("status") != "completed").then_some("Only a completed purchase can be refunded.")
             },
-            preview: Some(refund_preview),
+            preview: Some(money_previews::of_refund),
             is_final: true,
             operation: "refund_purchase",
             perform: |writer, operator, record, _| {
@@ -169,38 +167,4 @@ impl Resource for Purchases {
             ..Step::PLAIN
         },
     ];
-}
-
-/// Returns what a refund will post, or why it cannot.
-fn refund_preview(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Markup> {
-    let parts = match ledger::preview_refund(reader, platform, id_of(record)?) {
-        Ok(parts) => parts,
-        Err(Error::InvalidState(_, reason)) => {
-            return Ok(badges::message(Tone::Warning, &html! { (reason) }));
-        }
-        Err(error) => return Err(error),
-    };
-    let content = html! {
-        @if parts.is_empty() { p { "Nothing: no money moved for this purchase." } }
-        @for (number, part) in (1..).zip(&parts) { (refund_part(number, parts.len(), part)) }
-    };
-    Ok(tables::section("postings", "What will be posted", &content))
-}
-
-fn refund_part(number: usize, count: usize, part: &RefundPart) -> Markup {
-    let heads = [Head::text("Account"), Head::number("Change, USD")];
-    let row = |posting: &Posting| {
-        vec![html! { (account_words(posting.account.kind())) }, html! { (text::money(posting.cents)) }]
-    };
-    let rows: Vec<_> = part.transfer.postings.iter().map(row).collect();
-    let label = format!("Entry {number}");
-    html! {
-        @if count > 1 { h3 { (label) } }
-        (tables::table(&label, &heads, &rows))
-        @if part.source.cents.0 > 0 { p.note {
-            (text::money(part.source.cents)) " of the vendor's share come from "
-            @if part.source.hold.is_some() { "earnings on hold until " (text::moment(part.source.available_at)) "." }
-            @else { "its available earnings." }
-        } }
-    }
 }

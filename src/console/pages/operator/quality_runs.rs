@@ -144,14 +144,13 @@ pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup 
     checks.sort_by_key(|check| check.status == CheckStatus::Passed);
     let all = checks.len();
     checks.truncate(CHECKS);
-    let heads = [
-        Head::text("Check"),
-        Head::text("Asset"),
-        Head::text("Result"),
-        Head::text("Required"),
-        Head::text("Finding"),
-    ];
-    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| row(context, check)).collect();
+    // Checks of the whole listing only, and those without a finding, need no columns for what they do not have.
+    let has_asset = checks.iter().any(|check| check.asset.is_some());
+    let has_finding = checks.iter().any(|check| check.message.is_some());
+    let columns = [true, has_asset, true, true, has_finding];
+    let heads = ["Check", "Asset", "Result", "Required", "Finding"].map(Head::text);
+    let heads = shown(&columns, heads);
+    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| shown(&columns, row(context, check))).collect();
     let content = html! {
         @if rows.is_empty() { p.note { "There are none until the run is complete." } }
         @else { (tables::table("Checks", &heads, &rows)) }
@@ -160,7 +159,12 @@ pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup 
     tables::section("checks", "Checks", &content)
 }
 
-fn row(context: &Context, check: &CheckRow) -> Vec<Markup> {
+/// Returns the values of the columns that are shown.
+fn shown<T>(columns: &[bool; 5], values: [T; 5]) -> Vec<T> {
+    columns.iter().zip(values).filter(|(is_shown, _)| **is_shown).map(|(_, value)| value).collect()
+}
+
+fn row(context: &Context, check: &CheckRow) -> [Markup; 5] {
     let asset = check.asset.as_ref();
     let tone = match check.status {
         CheckStatus::Passed => Tone::Good,
@@ -168,7 +172,7 @@ fn row(context: &Context, check: &CheckRow) -> Vec<Markup> {
         _ if check.is_mandatory => Tone::Bad,
         _ => Tone::Warning,
     };
-    vec![
+    [
         html! { (check.label) br; span.note.mono.long { (check.key) } },
         html! { @match asset {
             Some(asset) => {

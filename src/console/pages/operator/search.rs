@@ -110,17 +110,21 @@ fn group(
     found: &[&Found],
     limit: u32,
 ) -> Markup {
-    let heads = [Head::text("Name"), Head::text("Team"), Head::text("ID")];
+    let has_team = found.iter().any(|found| found.team.is_some());
+    let heads: Vec<Head> = [Some("Name"), has_team.then_some("Team"), Some("ID")]
+        .into_iter()
+        .flatten()
+        .map(Head::text)
+        .collect();
     let row = |found: &&Found| {
         let name = html! { bdi { (name_of(found)) } };
-        vec![
-            html! { @match path_of(context, found) {
-                Some(path) => a.long href=(context.links.to(&path)) { (name) },
-                None => (name),
-            } },
-            html! { bdi { (found.team.as_deref().unwrap_or(text::MISSING)) } },
-            html! { span.mono.long { (found.key) } },
-        ]
+        let name = html! { @match path_of(context, found) {
+            Some(path) => a.long href=(context.links.to(&path)) { (name) },
+            None => (name),
+        } };
+        let team = has_team.then(|| html! { bdi { (found.team.as_deref().unwrap_or(text::MISSING)) } });
+        let id = html! { span.mono.long { (found.key) } };
+        [Some(name), team, Some(id)].into_iter().flatten().collect::<Vec<_>>()
     };
     let shown: Vec<_> = found.iter().take(limit as usize).map(row).collect();
     let has_more = found.len() > limit as usize;

@@ -31,8 +31,9 @@ impl Page for Settings {
         };
         let settings: Vec<_> = visit.market().settings().list().into_iter().filter(is_shown).collect();
         let body = html! {
-            p { "What the market runs with. Settings are changed in the settings file, by environment variables, or by flags, and take \
-                 effect when the server is started again. Secrets are masked." }
+            p { "What the market runs with. Settings are changed in the settings file, by environment variables, or by flags. \
+                 Changes take effect with a reload (SIGHUP) where the table says so, and otherwise when the server is started again. \
+                 Secrets are masked." }
             (filters(&visit.context, &text, which))
             (table(&visit.context, &settings))
         };
@@ -62,7 +63,7 @@ fn table(context: &Context, settings: &[ListedSetting]) -> Markup {
             Some(("Show all", &all)),
         );
     }
-    let heads = [Head::text("Setting"), Head::text("Value"), Head::text("Default"), Head::text("Comes from")];
+    let heads = [Head::text("Setting"), Head::text("Value"), Head::text("Default"), Head::text("Comes from"), Head::text("Changes with")];
     let row = |setting: &ListedSetting| {
         let is_changed = setting.value != setting.default;
         vec![
@@ -70,6 +71,7 @@ fn table(context: &Context, settings: &[ListedSetting]) -> Markup {
             html! { span.mono.long { @if is_changed { b { (setting.value) } } @else { (setting.value) } } },
             html! { span.mono.long { (setting.default) } },
             html! { span.long { (origin(setting)) } },
+            html! { @if setting.is_reloadable { "a reload" } @else { "a restart" } },
         ]
     };
     tables::table("Settings", &heads, &settings.iter().map(row).collect::<Vec<_>>())

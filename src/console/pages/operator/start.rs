@@ -64,30 +64,34 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
         return tables::empty("Nothing waits", "What needs a decision or attention appears here.", None);
     }
     waiting.sort_by_key(|(_, _, waiting)| waiting.oldest.unwrap_or(Timestamp(i64::MAX)));
-    let heads =
-        [Head::text("What"), Head::number("Number"), Head::number("Oldest since"), Head::number("For")];
+    let heads = [Head::text("What"), Head::number("Number"), Head::number("The oldest for")];
     let row = |(words, path, waiting): &(&str, String, Waiting)| {
         vec![
             html! { a href=(context.links.to(path)) { (words) } },
             html! { (text::grouped(waiting.count)) },
-            html! { @match waiting.oldest { Some(at) => (text::moment(at)), None => (text::MISSING) } },
             html! { @match waiting.oldest {
-                Some(at) => (text::span(context.now().seconds() - at.seconds())),
+                Some(at) => {
+                    (text::span(context.now().seconds() - at.seconds())) br; span.note { "since " (text::day(at)) }
+                },
                 None => (text::MISSING),
             } },
         ]
     };
-    tables::table("What waits", &heads, &waiting.iter().map(row).collect::<Vec<_>>())
+    html! { div.compact { (tables::table("What waits", &heads, &waiting.iter().map(row).collect::<Vec<_>>())) } }
 }
 
 fn health_of(health: &Health) -> Markup {
-    let heads = [Head::text("What"), Head::text("State"), Head::text("Now"), Head::text("What to do")];
+    let heads = [Head::text("What"), Head::text("State")];
     let row = |(what, now, concern): &(&'static str, Markup, Option<Concern>)| {
         let state = match concern {
             Some(_) => badges::badge(Tone::Warning, "Needs attention"),
             None => badges::badge(Tone::Good, "Good"),
         };
-        vec![html! { (what) }, state, now.clone(), html! { (concern.map_or(text::MISSING, advice)) }]
+        let advice = concern.map(advice);
+        vec![
+            html! { (what) },
+            html! { (state) " · " (now) @if let Some(advice) = advice { ". " br; span.note { (advice) } } },
+        ]
     };
     let mut rows = vec![
         ("Search index", index(health), health.index_concern()),
@@ -98,7 +102,7 @@ fn health_of(health: &Health) -> Markup {
     if !health.files.is_world {
         rows.push(("Backup", backup(health), health.backup_concern()));
     }
-    tables::table("Health", &heads, &rows.iter().map(row).collect::<Vec<_>>())
+    html! { div.compact { (tables::table("Health", &heads, &rows.iter().map(row).collect::<Vec<_>>())) } }
 }
 
 fn index(health: &Health) -> Markup {
@@ -131,6 +135,10 @@ fn backup(health: &Health) -> Markup {
             (text::span(age)) " old, " (text::size(backup.bytes)) ", "
             @if backup.missing_files == 0 { "complete, and compared with its digests" }
             @else { "without " (text::counted(backup.missing_files, "damaged file", "damaged files")) }
+            @if let (Some(check), Some(since)) = (&backup.check, health.backup_check_age_seconds()) {
+                "; restored to check it " (text::span(since)) " ago"
+                @if check.problems > 0 { ", with " (text::counted(check.problems, "problem", "problems")) }
+            }
         },
         _ => "None is known",
     } }
@@ -164,6 +172,9 @@ const fn advice(concern: Concern) -> &'static str {
         Concern::BackupIncomplete => {
             "Files of the market are damaged. The command marketplace verify names them. Restore them from an earlier backup."
         }
+        Concern::BackupCheckFailed => {
+            "A backup could not be restored without problems. Make a new one, and check it with marketplace restore --check."
+        }
     }
 }
 
@@ -185,7 +196,7 @@ fn days(activity: &[Activity; 3]) -> Markup {
     ];
     const { assert!(DAYS[0] == 1 && DAYS[1] == 7 && DAYS[2] == 30, "the heads name the days") };
     html! {
-        (tables::table("The last days", &heads, &rows))
+        div.compact { (tables::table("The last days", &heads, &rows)) }
         p.note { "Days begin at midnight UTC, and today counts as one. Sales that were refunded later are included." }
     }
 }

@@ -7,10 +7,14 @@ use super::{
 use crate::{
     console::{
         prelude::*,
-        resources::{Below, Resource, Shown, Shows, may_act, path_of},
+        resources::{Below, Previewed, Resource, Shown, Shows, may_act, path_of},
     },
     domain::money::Cents,
-    operations::{access::Platform, operator_views, records},
+    operations::{
+        access::Platform,
+        operator_views::{self, HinderingBid},
+        records,
+    },
     store::{
         records::{
             Filters,
@@ -126,7 +130,13 @@ fn numbers(overview: &TeamOverview) -> Markup {
     let of = |number: u64| html! { (text::grouped(number)) };
     let part = |number: u64, all: u64| html! { (text::grouped(number)) " of " (text::grouped(all)) };
     tables::facts(&[
-        ("Listings in the catalog", part(overview.published_listings, overview.listings)),
+        (
+            "Listings in the catalog",
+            html! {
+                (part(overview.published_listings, overview.listings))
+                @if overview.archived_listings > 0 { ", and " (text::grouped(overview.archived_listings)) " archived" }
+            },
+        ),
         ("Assets", of(overview.assets)),
         ("Purchases", of(overview.purchases)),
         ("Pending purchases and sales", of(overview.pending_purchases)),
@@ -141,7 +151,39 @@ fn numbers(overview: &TeamOverview) -> Markup {
 }
 
 /// Says what ends with a team that is closed, or why it cannot be closed.
-pub fn closing(obstacle: Option<&str>, overview: &TeamOverview) -> Markup {
+pub fn closing(reader: &Reader, platform: Platform, id: Uuid) -> Result<Previewed> {
+    let hindering = operator_views::hindering_bids(reader, platform, id)?;
+    if !hindering.is_empty() {
+        return Ok(Previewed::refused(move |context| hindered(context, &hindering)));
+    }
+    if let Some(obstacle) = operator_views::closing_obstacle(reader, platform, id)? {
+        return Ok(Previewed::refused(move |_| {
+            badges::message(Tone::Warning, &html! { "It cannot be closed now. " (obstacle) })
+        }));
+    }
+    let overview = operator_views::team_overview(reader, platform, id)?;
+    let wallet = records::find_any(reader.rows, platform, &WALLETS, &id)?;
+    Ok(Previewed::new(move |_| ends_with(&overview, &wallet)))
+}
+
+/// Names the bids for which a team cannot be closed.
+fn hindered(context: &Context, bids: &[HinderingBid]) -> Markup {
+    badges::message(
+        Tone::Warning,
+        &html! {
+            b { "It cannot be closed now:" }
+            ul { @for bid in bids { li {
+                a.long href=(context.links.to(&format!("{PROJECT_BIDS}/{}", bid.id))) { bdi { (bid.title) } }
+                @if bid.is_owed { ": its bid was accepted, and it has not delivered yet. Record the delivery first." }
+                @else { ": it has not accepted this delivery yet. Complete the bid first." }
+            } } }
+        },
+    )
+}
+
+fn ends_with(overview: &TeamOverview, wallet: &AnyRecord) -> Markup {
+    let amount = |name: &str| Cents(wallet.integer(name).unwrap_or_default());
+    let earnings = Cents(amount("earnings_available").0 + amount("earnings_pending").0);
     let ends = [
         (overview.pending_purchases, "pending purchase is canceled", "pending purchases are canceled"),
         (
@@ -165,8 +207,18 @@ pub fn closing(obstacle: Option<&str>, overview: &TeamOverview) -> Markup {
         .map(|(number, one, many)| text::counted(*number, one, many))
         .collect();
     html! {
-        @if let Some(obstacle) = obstacle { (badges::message(Tone::Warning, &html! { "It cannot be closed now. " (obstacle) })) }
         @if ends.is_empty() { p { "Nothing of it is under way." } }
         @else { p { "With it:" } ul { @for end in &ends { li { (end) } } } }
+        p { "What stays:" }
+        ul {
+            @if amount("credits").0 > 0 { li {
+                (text::money(amount("credits"))) " of credits stay in its wallet, and nobody can spend them. To pay them back, deduct them \
+                 with an adjustment, and transfer the money outside the marketplace."
+            } }
+            @if earnings.0 > 0 { li {
+                (text::money(earnings)) " of earnings stay payable: request withdrawals of them in its name."
+            } }
+            li { "Buyers keep what they have bought of it, and can download it. What it has bought itself, nobody can download any more." }
+        }
     }
 }

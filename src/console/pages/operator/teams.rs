@@ -6,14 +6,14 @@ use crate::{
         prelude::*,
         resources::{
             self, Below, Input, Named, Resource, Shown,
-            Shows::{Id, Many, Moment, Number, Plain, State},
+            Shows::{Id, Moment, Number, Plain, State, Words},
             Step,
         },
     },
     domain::{listings::Actor, teams::Role, time::Timestamp},
     operations::{
         access::Platform,
-        operator_views, team_closures,
+        team_closures,
         teams::{self, TeamInput},
     },
     store::records::{
@@ -39,7 +39,7 @@ impl Resource for Teams {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("name", "Name", Plain),
         Shown::listed("status", "State", State),
-        Shown::listed("roles", "Roles", Many),
+        Shown::listed("roles", "Roles", Words),
         Shown::listed("tier", "Tier", Number),
         Shown::listed("nda_accepted_at", "NDA accepted", Moment),
         Shown::listed("created_at", "Created", Moment),
@@ -214,11 +214,9 @@ const STEPS: &[Step] = &[
                    Its earnings stay payable.",
         obstacle: closed,
         preview: Some(|reader, platform, record| {
-            let id = id_of(record)?;
-            let obstacle = operator_views::closing_obstacle(reader, platform, id)?;
-            let overview = operator_views::team_overview(reader, platform, id)?;
-            Ok(html! { (team_below::closing(obstacle.as_deref(), &overview)) })
+            team_below::closing(reader, platform, id_of(record)?)
         }),
+        retypes: "name",
         is_final: true,
         operation: "close_team",
         perform: |writer, operator, record, _| {

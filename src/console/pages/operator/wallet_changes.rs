@@ -1,6 +1,6 @@
 //! What changes wallets alone: corrections of credits, and conversions of earnings into credits.
 
-use super::{TEAMS, inputs};
+use super::{TEAMS, inputs, money_previews};
 use crate::{
     console::{
         prelude::*,
@@ -84,6 +84,9 @@ impl Resource for Adjustments {
             )),
             Input::Required(&Input::Line("description", "What it is for", "The team sees it.")),
         ],
+        confirms: Some(|reader, platform, _, fields| {
+            money_previews::adjustment(reader, platform, fields, signed_amount(fields)?)
+        }),
         operation: "create_adjustment",
         perform: |writer, operator, _, fields| {
             let team = inputs::team(writer, fields)?;
@@ -122,6 +125,7 @@ impl Resource for Conversions {
             inputs::TEAM,
             Input::Required(&Input::Amount("amount", "Amount, USD", "At most the available earnings.")),
         ],
+        confirms: Some(|reader, platform, _, fields| money_previews::conversion(reader, platform, fields)),
         is_final: true,
         operation: "create_conversion",
         perform: |writer, operator, _, fields| {

@@ -111,7 +111,7 @@ fn origins(context: &Context, wallet: &ExplainedWallet, account: AccountKind, te
     let row = |origin: &&Origin| {
         let entries = format!("{LEDGER}?team_id={team}&entry_type={}", origin.entry_type.as_str());
         vec![
-            html! { a href=(context.links.to(&entries)) { (reason_words(origin.entry_type)) } },
+            html! { a href=(context.links.to(&entries)) { (reason_words(origin)) } },
             html! { (text::grouped(origin.entries)) },
             html! { (text::money(origin.amount)) },
         ]

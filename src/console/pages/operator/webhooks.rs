@@ -9,28 +9,32 @@ use crate::{
         prelude::*,
         resources::{
             Named, Resource, Revealed, Shown,
-            Shows::{Id, Many, Moment, Plain, Record, State, Word},
+            Shows::{Id, Moment, Plain, Record, State, Word, Words},
             Step, yes_or_no,
         },
     },
-    domain::webhooks::WebhookStatus,
+    domain::{time::Timestamp, webhooks::WebhookStatus},
     market::Writer,
     operations::{
         access::ActingOperator,
         webhooks::{self, WebhookChange},
     },
-    store::records::{Records, any_record::AnyRecord, webhooks::WEBHOOKS as WEBHOOK_RECORDS},
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        webhooks::WEBHOOKS as WEBHOOK_RECORDS,
+    },
 };
 
 /// The resource.
 pub struct Webhooks;
 
 fn is_disabled(record: &AnyRecord) -> Option<&'static str> {
-    (record.text("status") == "disabled").then_some("It is disabled.")
+    record.time("disabled_at").is_some().then_some("It is disabled.")
 }
 
 fn is_enabled(record: &AnyRecord) -> Option<&'static str> {
-    (record.text("status") == "enabled").then_some("It is enabled.")
+    record.time("disabled_at").is_none().then_some("It is enabled.")
 }
 
 fn set_status(
@@ -60,7 +64,7 @@ impl Resource for Webhooks {
         Shown::listed("last_success_at", "Last success", Moment),
         Shown::listed("created_at", "Created", Moment),
         Shown::detail("description", "Description", Plain),
-        Shown::detail("event_types", "Events; all if none are listed", Many),
+        Shown::detail("event_types", "Events; all if none are listed", Words),
         Shown::detail("disabled_at", "Disabled since", Moment),
         Shown::detail("previous_secret_ends_at", "Replaced secret signs until", Moment),
         Shown::detail("updated_at", "Changed", Moment),
@@ -77,11 +81,17 @@ impl Resource for Webhooks {
 
     const NAMED: Named = Named::By("url");
 
+    fn complete(record: &mut AnyRecord, _: Timestamp) {
+        if record.is_true("failing") && record.time("disabled_at").is_none() {
+            record.set("status", Value::Text("failing".to_owned()));
+        }
+    }
+
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         let id = Self::key_of(record);
         vec![
             ("All deliveries", format!("{DELIVERIES}?webhook_id={id}")),
-            ("Failed deliveries", format!("{DELIVERIES}?webhook_id={id}&status=failed")),
+            ("Failing deliveries", format!("{DELIVERIES}?webhook_id={id}&failing=true")),
         ]
     }
 

@@ -1,6 +1,6 @@
 //! Withdrawals of earnings, which the market pays outside the marketplace.
 
-use super::{TEAMS, id_of, inputs};
+use super::{TEAMS, id_of, inputs, money_previews};
 use crate::{
     console::{
         prelude::*,
@@ -58,6 +58,7 @@ impl Resource for Withdrawals {
             inputs::TEAM,
             Input::Required(&Input::Amount("amount", "Amount, USD", "At most the available earnings.")),
         ],
+        confirms: Some(|reader, platform, _, fields| money_previews::withdrawal(reader, platform, fields)),
         operation: "create_withdrawal",
         perform: |writer, operator, _, fields| {
             let vendor = operator.platform().vendor_even_if_closed(inputs::team(writer, fields)?);
@@ -71,9 +72,9 @@ impl Resource for Withdrawals {
         Step {
             name: "paid",
             label: "Mark as paid",
-            question: "The money was sent to the vendor, outside the marketplace. The vendor is notified.",
+            question: "The money was sent to the vendor, outside the marketplace. This cannot be undone.",
             obstacle: decided,
-            is_final: true,
+            preview: Some(money_previews::of_withdrawal),
             operation: "mark_withdrawal_paid",
             perform: |writer, operator, record, _| {
                 withdrawals::mark_paid(writer, operator.platform(), Actor::Platform, id_of(record)?)
@@ -84,8 +85,9 @@ impl Resource for Withdrawals {
         Step {
             name: "failed",
             label: "Mark as failed",
-            question: "It could not be paid. The amount is posted back to the available earnings of the vendor, who is notified.",
+            question: "It could not be paid. The amount is posted back to the available earnings of the vendor. This cannot be undone.",
             obstacle: decided,
+            preview: Some(money_previews::of_withdrawal),
             is_final: true,
             operation: "mark_withdrawal_failed",
             perform: |writer, operator, record, _| {

@@ -12,7 +12,7 @@ const LINES: [(&str, &str, &str); 5] = [
     ("description", "A description", "edit"),
     ("price", "A price", "edit"),
     ("assets", "At least one asset", "assets"),
-    ("sample", "A sample that says what it has, if one is offered", "edit"),
+    ("sample", "A sample that says what it has, if one is offered", "edit#sample"),
 ];
 
 /// Shows what submitting needs, and what is there.

@@ -4,8 +4,8 @@ use super::{checklist, checks, note, reviews, state_badge, steps, title_of, why_
 use crate::{
     console::{
         parts::{
-            about, fees, kinds,
-            listing_view::{self, bids_text, sample_text},
+            about, asset_prices, fees, kinds,
+            listing_view::{self, bids_text, sample_price_text},
             markdown, samples,
             timeline::{self, Entry},
         },
@@ -50,7 +50,12 @@ fn body(context: &Context, page: &OwnListingPage) -> Markup {
         div.decide {
             div.stack.wide {
                 @if is_submittable(page) {
-                    (tables::section("checklist", "What submitting needs", &checklist::checklist(context, page)))
+                    (tables::section("checklist", "What submitting needs", &html! {
+                        (checklist::checklist(context, page))
+                        (asset_prices::warning(page.price_of_all, page.listing.price))
+                    }))
+                } @else if page.listing.status.stage() != LifecycleStage::Archived {
+                    (asset_prices::warning(page.price_of_all, page.listing.price))
                 }
                 (tables::section("facts", "Facts", &facts(context, page)))
                 (tables::section("words", "Description", &description(page)))
@@ -143,10 +148,17 @@ fn menu(context: &Context, page: &OwnListingPage) -> Markup {
         .into_iter()
         .map(|(operation, segment, title)| (operation, segment, title, None))
         .chain(steps::ALL.iter().map(|step| (step.operation, step.segment, step.title, step.next_in)));
+    // Whoever submits it again without the changes gets it back.
+    let is_sent_back = listing.status.stage() == LifecycleStage::Draft
+        && listing.status.review == ReviewStatus::ChangesRequested;
     let (mut possible, mut others) = (Vec::new(), Vec::new());
     for (operation, segment, title, next_in) in all {
         match why_not(listing, &page.obstacles, operation) {
-            None => possible.push((segment, title, next_in == Some(listing.status.stage()))),
+            None => {
+                let is_next =
+                    if is_sent_back { segment == "edit" } else { next_in == Some(listing.status.stage()) };
+                possible.push((segment, title, is_next));
+            }
             Some(reason) => others.push((title, reason)),
         }
     }
@@ -198,26 +210,26 @@ fn facts(context: &Context, page: &OwnListingPage) -> Markup {
             html! { @match fields.price {
                 Some(price) if price.0 > 0 => { (text::money(price)) br; span.note { (fees::sentence(context, price)) } },
                 Some(price) => (text::money(price)),
-                None => "none yet",
+                None => "None yet",
             } },
         ),
-        ("Sample", html! { (sample_text(fields.sample_price)) }),
-        ("Bids", html! { (bids_text(fields.accepts_bids)) }),
+        ("Sample", html! { (sample_price_text(fields.sample_price)) }),
+        ("Bids", html! { (text::words(bids_text(fields.accepts_bids))) }),
         ("Exclusive", html! { @if fields.is_exclusive { "Yes: it is sold once" } @else { "No" } }),
         (
             "Delivery",
-            html! { (delivery.map_or_else(|| "not stated".to_owned(), listing_view::Delivery::text)) },
+            html! { (delivery.map_or_else(|| "Not stated".to_owned(), listing_view::Delivery::text)) },
         ),
         (
             "Available",
-            html! { @match fields.available_from { Some(at) => { "from " (text::day(at)) }, None => "now" } },
+            html! { @match fields.available_from { Some(at) => { "From " (text::day(at)) }, None => "Now" } },
         ),
         ("Domains", words(&page.domains)),
         ("Tags", words(&page.tags)),
         (
             "Sales",
             html! {
-                @if facts.sale_count == 0 { "none yet" }
+                @if facts.sale_count == 0 { "None yet" }
                 @else {
                     a href=(context.links.to(paths::SALES)) { (text::counted(facts.sale_count, "sale", "sales")) }
                     ", " (text::money(facts.earned)) " after the market's fee"
@@ -249,13 +261,14 @@ fn description(page: &OwnListingPage) -> Markup {
 }
 
 fn assets(context: &Context, page: &OwnListingPage) -> Markup {
-    let heads = [Head::text("Asset"), Head::text("Kind"), Head::number("Asking price, USD")];
+    // On a narrow screen, the price is still visible.
+    let heads = [Head::text("Asset"), Head::number("Asking price, USD"), Head::text("Kind")];
     let row = |asset: &Asset| {
         let title = if asset.title.trim().is_empty() { "Asset without a title" } else { &asset.title };
         vec![
             html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } },
-            html! { (text::words(kinds::words(asset.kind).0)) },
             html! { (text::optional_money(asset.price)) },
+            html! { (text::words(kinds::words(asset.kind).0)) },
         ]
     };
     let rows: Vec<_> = page.assets.iter().map(row).collect();
@@ -289,6 +302,7 @@ fn sample(context: &Context, page: &OwnListingPage) -> Markup {
         @match (fields.sample_price, rows.is_empty()) {
             (None, true) => p.note { "No sample is offered." },
             (None, false) => p.note { "No sample is offered, since it has no price. 0 makes it free." },
+            (Some(_), true) if is_submittable(page) => p.note { "Choose what the sample has before you submit the listing." },
             (Some(_), true) => p.note { "You have not chosen the content of the sample, so it has the first files and tasks of each asset." },
             (Some(price), false) => p { "Price of the sample: " (if price.0 == 0 { "free".to_owned() } else { text::money(price) }) "." },
         }

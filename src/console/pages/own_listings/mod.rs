@@ -30,7 +30,7 @@ pub(super) fn note(feedback: Option<&str>) -> Markup {
 }
 
 /// Returns the word for the state of a listing, and its look.
-const fn state(status: ListingStatus) -> (Tone, &'static str) {
+pub(in crate::console) const fn state(status: ListingStatus) -> (Tone, &'static str) {
     match (status.stage(), status.review) {
         (LifecycleStage::Archived, _) => (Tone::Neutral, "Archived"),
         (LifecycleStage::Active, _) => (Tone::Good, "Live"),
@@ -49,7 +49,7 @@ pub(super) fn state_badge(status: ListingStatus) -> Markup {
 }
 
 /// Returns the word for a stage.
-const fn stage_word(stage: LifecycleStage) -> &'static str {
+pub(in crate::console) const fn stage_word(stage: LifecycleStage) -> &'static str {
     match stage {
         LifecycleStage::Draft => "Draft",
         LifecycleStage::Review => "In review",
@@ -60,7 +60,7 @@ const fn stage_word(stage: LifecycleStage) -> &'static str {
 }
 
 /// Returns the word for a state of the review.
-const fn review_word(review: ReviewStatus) -> &'static str {
+pub(in crate::console) const fn review_word(review: ReviewStatus) -> &'static str {
     match review {
         ReviewStatus::Draft => "Not submitted",
         ReviewStatus::InReview => "In review",

@@ -107,8 +107,7 @@ pub fn entries_by(
     let mut entries = Vec::new();
     for round in rounds {
         if let Some((decision, at)) = round.decision {
-            let note =
-                round.note.as_ref().map(|note| html! { b { "The reviewer writes: " } bdi.long { (note) } });
+            let note = round.note.as_ref().map(|note| html! { "The reviewer writes: " bdi.long { (note) } });
             let what = html! {
                 b { (words(decision)) }
                 @if let Some(who) = who(round) { " by " bdi { (who) } }

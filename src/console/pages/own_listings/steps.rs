@@ -5,7 +5,7 @@ use super::{in_words, title_of, why_not};
 use crate::{
     console::{
         pages::deals,
-        parts::{fees, findings},
+        parts::{asset_prices, fees, findings},
         prelude::*,
         questions::step_pages,
     },
@@ -124,11 +124,15 @@ const ARCHIVE: Step = Step {
 
 fn ask_submit(context: &Context, facts: &StepFacts) -> Markup {
     html! {
-        p { "The market reads the texts, looks at the assets, and runs its checks. Then it approves the listing, asks for changes, or \
-             rejects it, and your team is notified." }
+        p {
+            @if facts.run_price > facts.credits { "The market reads the texts, and looks at the assets. " }
+            @else { "The market reads the texts, looks at the assets, and runs its checks. " }
+            "Then it approves the listing, asks for changes, or rejects it, and your team is notified."
+        }
         p { "Until it has decided, the listing stays as it is: its texts, its price, and which assets it has cannot be changed. The \
              assets cannot be deleted or separated from their data. You can withdraw the listing at any time." }
         @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
+        (asset_prices::warning(facts.price_of_all, facts.listing.price))
         (run_cost(context, facts))
     }
 }
@@ -162,6 +166,7 @@ fn ask_publish(context: &Context, facts: &StepFacts) -> Markup {
             @if facts.listing.accepts_bids { ", or make bids" } "."
         }
         @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
+        (asset_prices::warning(facts.price_of_all, facts.listing.price))
         p { "While it is in the catalog, its price and its terms can be changed, but not its texts and its assets." }
     }
 }

@@ -1,7 +1,7 @@
 //! The bids on listings of the team: the list, one of them, and the questions before one is accepted or declined. They never say
 //! who bids.
 
-use super::{file_time, hold_text};
+use super::{file_time, hold_text, refund_rule};
 use crate::{
     console::{
         pages::bids::{badge, word},
@@ -116,7 +116,7 @@ impl Page for ReceivedBid {
             (state(&visit.context, bid))
             div.two {
                 (facts(&visit.context, bid))
-                @if is_open {
+                @if is_open || bid.status == OfferStatus::Accepted {
                     section.stack aria-labelledby="yields" { h2 #yields { "What you earn" } (fees::sum(&visit.context, "Bid", bid.amount)) }
                 }
             }
@@ -215,6 +215,7 @@ impl Question for AcceptBid {
                 "The sale is complete when the market has the payment. Your earnings are on hold for "
                 (hold_text(hold_days)) " after that."
             }
+            (refund_rule(context))
         };
         ask(bid, "Accept", ("primary", &lost))
     }

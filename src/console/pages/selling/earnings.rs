@@ -1,6 +1,6 @@
 //! The earnings of the team: what is available, what is on hold and until when, and the months.
 
-use super::{convert, earnings_chart, hold_text, payout, release_text, withdraw};
+use super::{convert, earnings_chart, hold_text, payout, refund_rule, release_text, withdraw};
 use crate::{
     console::{pages::wallet::entries, prelude::*},
     operations::{
@@ -37,7 +37,10 @@ impl Page for Earnings {
             (payout::message(context, &payout))
             (figures(&outlook))
             (earnings_chart(&outlook.by_month))
-            (tables::section("releases", "Earnings on hold", &releases(context, &outlook)))
+            (tables::section("releases", "Earnings on hold", &html! {
+                (releases(context, &outlook))
+                div.note { (refund_rule(context)) }
+            }))
             (tables::section("more", "More", &html! { ul {
                 li { a href=(link(entries::EARNINGS)) { "All entries of the earnings" } ", also as a file" }
                 li { a href=(link(paths::SALES)) { "Sales" } }

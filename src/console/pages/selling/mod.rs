@@ -12,12 +12,15 @@ pub mod start;
 pub mod withdraw;
 pub mod withdrawals;
 
-use maud::Markup;
+use maud::{Markup, html};
 
 use crate::{
-    console::parts::{
-        charts::{self, Bar, Chart},
-        text,
+    console::{
+        parts::{
+            charts::{self, Bar, Chart},
+            text,
+        },
+        visit::Context,
     },
     domain::{money::Cents, time::Timestamp},
     operations::money_summaries::MonthlyEarnings,
@@ -55,6 +58,24 @@ fn release_text(release: &Release) -> String {
 /// Returns the days that earnings are on hold, in words.
 fn hold_text(days: u32) -> String {
     text::counted(u64::from(days), "day", "days")
+}
+
+/// Returns what a refund of a sale takes back, and from where.
+const REFUND_SOURCE: &str = "A refund takes back what you earned with the sale: from its own hold, or else from your available \
+    earnings, then from the holds of other sales. What was paid out to you stays paid: without enough of these, the market cannot \
+    refund the sale.";
+
+/// Says how long a sale that is paid for from now on can be refunded; nothing if the market refunds none.
+fn refund_rule(context: &Context) -> Markup {
+    let days = context.market().settings().purchases.refund_days;
+    html! { @if days > 0 {
+        p { "The market can refund a sale for " (text::counted(u64::from(days), "day", "days")) " after its payment. " (REFUND_SOURCE) }
+    } }
+}
+
+/// Returns the last time at which a sale can be refunded that was paid then.
+fn refundable_until(context: &Context, paid_at: Timestamp) -> Timestamp {
+    paid_at.plus_days(i64::from(context.market().settings().purchases.refund_days))
 }
 
 /// Returns a time as CSV files have it.

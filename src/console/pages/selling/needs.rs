@@ -55,12 +55,13 @@ pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec
             at: None,
         });
     }
+    needs.extend(unlisted(business));
     if business.standing.incomplete > 0 {
         needs.push(incomplete(business.standing.incomplete));
     }
-    // What is late or broken comes first. The rest is in order of what it costs to wait: buyers first, then listings that one
+    // Bids, and what is late or broken, come first. The rest is in order of what it costs to wait: buyers first, then listings that one
     // step brings into the catalog, then what is to be corrected.
-    needs.sort_by_key(|need| need.tone != Tone::Bad);
+    needs.sort_by_key(|need| need.tone != Tone::Bad && !need.path.starts_with(paths::OFFERS));
     let oldest = needs.iter().filter_map(|need| need.at).min();
     (needs, oldest)
 }
@@ -104,7 +105,7 @@ fn offer(row: &WaitingOffer) -> Need {
     let until = row.expires_at.map(|at| format!("Answer by {}", text::day_text(at)));
     Need {
         tone: Tone::Waiting,
-        subject: html! { (text::short_money(row.amount)) " for " bdi { (row.title) } },
+        subject: html! { "Bid of " (text::short_money(row.amount)) " for " bdi { (row.title) } },
         path: super::bids::path(row.id),
         note: until.unwrap_or_else(|| "It waits for your answer".to_owned()),
         at: Some(row.created_at),
@@ -170,12 +171,29 @@ fn kind(row: &RetiringKind) -> Need {
     }
 }
 
+/// Returns the need for a listing, if there are complete assets on none.
+fn unlisted(business: &Business) -> Option<Need> {
+    let (count, first) = (business.standing.unlisted, business.standing.newest_unlisted.as_ref()?);
+    let is_one = count == 1;
+    Some(Need {
+        tone: Tone::Neutral,
+        subject: html! {
+            @if is_one { bdi { (first.title) } " is on no listing" }
+            @else { (text::grouped(count)) " complete assets are on no listing" }
+        },
+        path: if is_one { paths::asset(first.asset) } else { paths::INVENTORY.to_owned() },
+        note: "Buyers find assets on listings only. Write a listing with it".to_owned()
+            + if is_one { "" } else { ", or several" },
+        at: None,
+    })
+}
+
 fn incomplete(count: u64) -> Need {
     Need {
         tone: Tone::Neutral,
         subject: html! { (text::counted(count, "asset is", "assets are")) " incomplete" },
         path: Query::default().with(STAGE, Stage::Incomplete.as_str()).at(paths::INVENTORY),
-        note: "They lack what a listing needs".to_owned(),
+        note: if count == 1 { "It lacks" } else { "They lack" }.to_owned() + " what a listing needs",
         at: None,
     }
 }

@@ -1,12 +1,8 @@
 //! The statement of a sale, which can be printed. It names the market as the other party, and never the buyer.
 
-use super::{bids, sales};
+use super::{REFUND_SOURCE, bids, refundable_until, sales};
 use crate::{
-    console::{
-        pages::deals,
-        parts::{about, icons},
-        prelude::*,
-    },
+    console::{pages::deals, parts::about, prelude::*},
     domain::purchases::{PaidStatus, PurchaseKind},
     operations::{notifications, team_records},
     store::records::team_lists::sales::TeamSale,
@@ -32,6 +28,7 @@ impl Page for SaleStatement {
         let context = &visit.context;
         let body = html! {
             (state(&sale))
+            (refundable(context, &sale))
             article.paper {
                 div.row.apart {
                     div {
@@ -48,9 +45,7 @@ impl Page for SaleStatement {
         };
         let content = Content::new(Self::TITLE, body)
             .below("Sales", paths::SALES)
-            .with_actions(
-                html! { button type="button" hidden data-print { (icons::icon("down")) "Statement as PDF" } },
-            )
+            .with_actions(html! { button type="button" hidden data-print { "Print" } })
             .narrow()
             .with_request("/v2/listings/sales");
         Ok(content.into())
@@ -75,6 +70,16 @@ fn state(sale: &TeamSale) -> Markup {
     }
 }
 
+/// Says how long the market can refund the sale, and what that takes back.
+fn refundable(context: &Context, sale: &TeamSale) -> Markup {
+    let until = refundable_until(context, sale.paid_at);
+    html! { @if sale.status == PaidStatus::Completed && until >= context.now() && until > sale.paid_at {
+        (badges::message(Tone::Neutral, &html! {
+            b { "The market can refund this sale until " (text::day(until)) ". " } (REFUND_SOURCE)
+        }))
+    } }
+}
+
 fn parties(context: &Context, sale: &TeamSale) -> Markup {
     let vendor = context.team().map(|team| team.name.as_str()).unwrap_or_default();
     let kind = deals::kind(sale.kind, sale.scope);
@@ -95,6 +100,9 @@ fn parties(context: &Context, sale: &TeamSale) -> Markup {
             facts.push(("Available since", text::moment(at)));
         }
         _ => {}
+    }
+    if sale.status == PaidStatus::Completed {
+        facts.push(("Refund possible until", text::day(refundable_until(context, sale.paid_at))));
     }
     facts.extend(sale.refunded_at.map(|at| ("Refunded", text::moment(at))));
     facts.extend(

@@ -38,16 +38,22 @@ impl List for Sales {
                 },
                 |row| row.listing_title.clone(),
             ),
-            Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
+            // On a narrow screen, the first columns are visible.
+            Column::money("Earnings, USD", TeamSale::earnings),
             Column::new(Head::text("Status"), |_, row| badge(row), |row| word(row).into_owned()),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.platform_fee),
-            Column::money("Earnings, USD", TeamSale::earnings),
+            Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
             Column::day("Sold", |row| row.paid_at),
             Column::new(
                 Head::number("Available from"),
                 |_, row| text::optional_day(row.available_at),
                 |row| file_time(row.available_at),
+            ),
+            Column::new(
+                Head::text("ID"),
+                |_, row| html! { span.mono.long { (row.id) } },
+                |row| row.id.to_string(),
             ),
         ]
     }
@@ -123,7 +129,7 @@ const fn status_word(status: PaidStatus) -> &'static str {
 /// Returns the words for the state of a sale.
 fn word(sale: &TeamSale) -> Cow<'static, str> {
     match held_until(sale) {
-        Some(until) => format!("On hold until {}", text::day_text(until)).into(),
+        Some(until) => format!("Paid, on hold until {}", text::day_text(until)).into(),
         None => status_word(sale.status).into(),
     }
 }

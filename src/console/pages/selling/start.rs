@@ -33,11 +33,12 @@ impl Page for VendorStart {
         let (attention, business, requests) = read.await?;
         let context = &visit.context;
         let (needs, oldest) = needs::of(context, &attention, &business);
+        let is_new = needs.is_empty() && business.standing.listed == 0;
         let body = html! {
             (figures(context, &business))
             div.two {
                 section.stack aria-labelledby="needs" {
-                    h2 #needs { "Needs you" }
+                    h2 #needs { @if is_new { "Your first step" } @else { "Needs you" } }
                     @if needs.is_empty() { (nothing(context, &business)) } @else { (needs::list(context, &needs)) }
                 }
                 div.stack.wide {
@@ -50,10 +51,16 @@ impl Page for VendorStart {
         };
         let link = |path: &str| context.links.to(path);
         let actions = html! {
-            a.button href=(link(paths::ADD_ASSETS)) { "Add assets" }
-            a.button.primary href=(link(paths::NEW_LISTING)) { "New listing" }
+            @if is_new {
+                a.button href=(link(paths::NEW_LISTING)) { "New listing" }
+                a.button.primary href=(link(paths::ADD_ASSETS)) { "Add assets" }
+            } @else {
+                a.button href=(link(paths::ADD_ASSETS)) { "Add assets" }
+                a.button.primary href=(link(paths::NEW_LISTING)) { "New listing" }
+            }
         };
         let note = match needs.len() as u64 {
+            0 if is_new => html! { "Your team sells nothing yet." },
             0 => html! { "Nothing needs you now." },
             count => html! {
                 (text::counted(count, "thing needs", "things need")) " you."
@@ -123,7 +130,8 @@ fn gate(context: &Context, gate: BrowseGate) -> Markup {
     let BrowseGate { published_count: published, required_count: required, .. } = gate;
     let content = html! {
         p {
-            (text::grouped(published)) " of " (text::counted(required, "listing is", "listings are")) " published. After that, your \
+            (text::grouped(published)) " of " (text::counted(required, "listing", "listings"))
+            @if published == 1 { " is" } @else { " are" } " published. After that, your \
             team sees the whole catalog; until then, its first page."
         }
         progress aria-label="Published listings" value=(published.min(required)) max=(required.max(1)) {}

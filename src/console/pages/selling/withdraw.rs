@@ -3,7 +3,12 @@
 use super::payout;
 use crate::{
     console::prelude::*,
-    operations::{money_summaries, payouts, withdrawals},
+    domain::money::Cents,
+    operations::{
+        money_summaries::{self, EarningsOutlook},
+        payouts::{self, PayoutState},
+        withdrawals,
+    },
 };
 
 /// Path of the page.
@@ -20,9 +25,10 @@ impl Page for Withdraw {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let read = visit.read(|reader, vendor| {
-            Ok((money_summaries::balances(reader, vendor)?, payouts::state(reader, vendor)?))
+            Ok((money_summaries::outlook(reader, vendor, 1)?, payouts::state(reader, vendor)?))
         });
-        let (balances, state) = read.await?;
+        let (outlook, state) = read.await?;
+        let balances = outlook.balances;
         let context = &visit.context;
         let hint = html! { "For example 27000. At most " (text::money(balances.available)) "." };
         let amount = Field::decimal("amount", "Amount, USD").hint(hint).required();
@@ -32,6 +38,7 @@ impl Page for Withdraw {
         };
         let body = html! {
             (payout::message(context, &state))
+            @if state.is_set { (earliest(&outlook, &state)) }
             (tables::facts(&[
                 ("Available earnings", html! { (text::money(balances.available)) }),
                 ("Pending earnings", html! { (text::money(balances.pending)) }),
@@ -45,6 +52,26 @@ impl Page for Withdraw {
         };
         Ok(Content::new(Self::TITLE, body).below("Earnings", paths::EARNINGS).narrow().into())
     }
+}
+
+/// Says when something can be withdrawn, and how much, if nothing can be now. Both waits have to end: that of earnings, and that
+/// after a change of the payout details.
+fn earliest(outlook: &EarningsOutlook, state: &PayoutState) -> Markup {
+    let available = outlook.balances.available;
+    let (at, amount) = match (state.waits_until, outlook.releases.first()) {
+        (Some(until), _) if available.0 > 0 => {
+            let released = outlook.releases.iter().filter(|release| release.at <= until);
+            (until, Cents(available.0 + released.map(|release| release.amount.0).sum::<i64>()))
+        }
+        (None, Some(release)) if available.0 == 0 => (release.at, release.amount),
+        (Some(until), Some(first)) => {
+            let at = until.max(first.at);
+            let released = outlook.releases.iter().filter(|release| release.at <= at);
+            (at, Cents(released.map(|release| release.amount.0).sum()))
+        }
+        _ => return Markup::default(),
+    };
+    html! { p { "Earliest withdrawal: " b { (text::day(at)) ", " (text::money(amount)) } "." } }
 }
 
 impl FormPage for Withdraw {

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod lists;
+mod questions;
 mod records;
 mod search;
 mod start;

@@ -140,6 +140,16 @@ async fn webhooks_that_fail_are_counted() {
         tokio::task::yield_now().await;
     }
     check(&browser).await;
+    let hooks = "/console/operator/webhooks";
+    browser.get(hooks).await.expect(200, "Failing</span>");
+    let deliveries = "/console/operator/webhook-deliveries?failing=true";
+    let page = browser.get(deliveries).await;
+    page.expect(200, "Pending</span>");
+    let delivery = page.text.split("href=\"/console/operator/webhook-deliveries/").nth(1).unwrap();
+    let delivery = format!("/console/operator/webhook-deliveries/{}", delivery.split('"').next().unwrap());
+    let page = browser.get(&delivery).await;
+    page.expect(200, "It is about the record").expect(200, "\n  &quot;");
+    browser.get(&format!("{delivery}/redeliver")).await.expect(200, "The next automatic attempt is at");
     browser.get("/console/operator/webhooks?failing=false").await.expect(200, "Nothing matches");
 }
 

@@ -2,6 +2,7 @@
 
 mod attaching;
 mod composing;
+mod prices;
 mod random;
 mod refusals;
 mod review;

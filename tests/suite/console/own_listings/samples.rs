@@ -40,13 +40,15 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
     let (code, plain) = (asset_id("c1").to_string(), asset_id("c2").to_string());
     let page = seller.get(&format!("{path}/edit")).await;
-    page.expect(200, "If you choose it: ").expect(200, "3 of 3 files, 7.0 KB").expect(200, "The whole data");
+    page.expect(200, "If you choose it: ")
+        .expect(200, "3 of 3 files, 7.0 KB unpacked")
+        .expect(200, "The whole data");
     page.expect(200, "its description only, since it has no data");
 
     edited(&seller, &path, &[("sample_price", "0"), ("sample", &code), ("sample", &plain)]).await;
     for page in ["", "/edit", "/preview"] {
         let page = seller.get(&format!("{path}{page}")).await;
-        page.expect(200, "Buyers of the sample get <b>3 of 3 files, 7.0 KB</b>");
+        page.expect(200, "Buyers of the sample get <b>3 of 3 files, 7.0 KB unpacked</b>");
         page.expect(200, "The sample has all that 1 asset has").expect(200, "Code c1");
         super::check_markup(&page);
     }
@@ -55,12 +57,12 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     let typed = [("preview", "yes"), ("sample", code.as_str()), (&paths, "docs/\r\nREADME.md")];
     let form = seller.get(&format!("{path}/edit")).await;
     let shown = seller.submit(&form, &format!("{path}/edit"), &typed).await;
-    shown.expect(200, "Buyers of the sample get <b>2 of 3 files, 3.0 KB</b>");
+    shown.expect(200, "Buyers of the sample get <b>2 of 3 files, 3.0 KB unpacked</b>");
     assert!(!shown.text.contains("The sample has all"), "{}", shown.visible());
 
     edited(&seller, &path, &typed[1..]).await;
     let page = seller.get(&path).await;
-    page.expect(200, "2 of 3 files, 3.0 KB");
+    page.expect(200, "2 of 3 files, 3.0 KB unpacked");
     assert!(!page.text.contains("The sample has all") && !page.text.contains("The whole data"));
     // Without a price, nothing of it is offered.
     edited(&seller, &path, &[("sample_price", "")]).await;
@@ -98,6 +100,42 @@ async fn paths_that_the_data_does_not_have_are_refused_also_in_the_catalog() {
     edited(&seller, &path, &[("title", "Anew")]).await;
     let page = seller.get(&format!("{path}/submit")).await;
     page.expect(200, "Something is missing").expect(200, "&quot;README.md&quot;");
+}
+
+/// Parts that are typed or ticked are in the sample, also if nobody ticked the asset. Those that are left in the form when it is
+/// unticked are not.
+#[tokio::test]
+async fn parts_choose_their_asset() {
+    let market = market_with(&json!({"assets": ["c1", "c2"], "sample_price_usd": 1}));
+    store_files(
+        &market,
+        &[("kestrel/letters/1.txt", 10), ("kestrel/letters/2.txt", 20), ("kestrel/map.txt", 30)],
+    );
+    let (seller, path, listing) = (Browser::signed_in(&market, SELLER).await, draft(), listing_id("draft"));
+    let code = asset_id("c1").to_string();
+    let (paths, files) = (format!("paths_{code}"), format!("files_{code}"));
+    let page = seller.get(&path).await;
+    page.expect(200, &format!("href=\"{path}/edit#sample\"")).expect(200, "Choose what the sample has");
+    let refused = edit(&seller, &path, &[(&paths, "letters")]).await;
+    refused.expect(422, "Did you mean &quot;kestrel/letters&quot;?");
+    let chosen = |texts: &[&str]| {
+        let sample = fields(&market, listing).sample;
+        let paths = sample.first().and_then(|sampled| sampled.selection.paths.clone());
+        assert_eq!(paths.unwrap_or_default(), texts, "{sample:?}");
+        sample.len()
+    };
+    edited(&seller, &path, &[(&paths, "kestrel/letters/")]).await;
+    assert_eq!(chosen(&["kestrel/letters/"]), 1);
+    let page = seller.get(&format!("{path}/edit")).await;
+    page.expect(200, &format!("name=\"{files}\" value=\"kestrel/map.txt\""));
+    page.expect(200, "target=\"_blank\" rel=\"noopener\"");
+    edited(&seller, &path, &[(&files, "kestrel/map.txt")]).await;
+    assert_eq!(chosen(&["kestrel/letters/", "kestrel/map.txt"]), 1);
+    // Saving it as it is changes nothing.
+    edited(&seller, &path, &[]).await;
+    assert_eq!(chosen(&["kestrel/letters/", "kestrel/map.txt"]), 1);
+    edited(&seller, &path, &[("sample", "")]).await;
+    assert_eq!(chosen(&[]), 0);
 }
 
 #[tokio::test]

@@ -71,7 +71,12 @@ async fn open(browser: &Browser<'_>, path: &str) -> Page {
 
 /// Sends the form of a page with a decision and a note.
 async fn decide(browser: &Browser<'_>, page: &Page, key: &str, decision: &str, note: &str) -> Page {
-    browser.submit(page, &path_of(key), &[("decision", decision), ("note", note)]).await
+    let answer = browser.submit(page, &path_of(key), &[("decision", decision), ("note", note)]).await;
+    // It asks before it approves a listing whose required checks have not all passed.
+    if decision == "approve" && answer.status() == 200 && answer.text.contains("value=\"approve_anyway\"") {
+        return browser.submit(&answer, &path_of(key), &[("decision", "approve_anyway")]).await;
+    }
+    answer
 }
 
 fn perform(market: &TestMarket, key: &str, operation: Operation) {

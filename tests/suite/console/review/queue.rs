@@ -7,6 +7,7 @@ use super::{QUEUE, decide, market, open, path_of, perform, reviewer};
 use crate::{
     catalog::small_market::{listing, small_market_with},
     harness::browser::Page,
+    sales::listing_id,
 };
 
 /// Returns the keys of the listings that a page of the queue has, in order.
@@ -113,15 +114,22 @@ async fn page_has_all_to_decide_on_and_leads_to_the_next_one() {
     page.expect(200, &format!("href=\"{}?team=Seller+house\" data-next", path_of("a")));
     page.expect(200, "1 of 2 in the queue");
     let answer = decide(&ada, &page, "b", "approve", "").await;
-    assert_eq!(answer.location(), format!("{}?team=Seller+house&notice=review_approved", path_of("a")));
+    assert_eq!(
+        answer.location(),
+        format!("{}?team=Seller+house&about={}&notice=review_approved", path_of("a"), listing_id("b"))
+    );
     let next = open(&ada, answer.location()).await;
-    next.expect(200, "You approved the listing.");
+    next.expect(200, "You approved <a").expect(200, "“<bdi>&lt;b&gt;Tides&lt;/b&gt;</bdi>”</a>. Its vendor");
     let answer = decide(&ada, &next, "a", "request_changes", "Say more.").await;
-    assert_eq!(answer.location(), format!("{QUEUE}?team=Seller+house&notice=review_sent_back"));
+    let about = |key| format!("about={}", listing_id(key));
+    assert_eq!(
+        answer.location(),
+        format!("{QUEUE}?team=Seller+house&{}&notice=review_sent_back", about("a"))
+    );
     let page = open(&ada, &path_of("c")).await;
     assert!(!page.text.contains("data-next"), "{}", page.visible());
     let question = decide(&ada, &page, "c", "reject", "Not ours.").await;
     let answer = decide(&ada, &question, "c", "reject_for_good", "Not ours.").await;
-    assert_eq!(answer.location(), format!("{QUEUE}?notice=review_rejected"));
+    assert_eq!(answer.location(), format!("{QUEUE}?{}&notice=review_rejected", about("c")));
     open(&ada, answer.location()).await.expect(200, "No listing waits for a review");
 }

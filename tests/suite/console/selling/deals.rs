@@ -263,8 +263,9 @@ async fn check_sales(browser: &Browser<'_>, market: &TestMarket, model: &Model) 
             .expect(200, &format!("<dd class=\"total\">{rest}</dd>"));
         match sale.available_at {
             Some(at) if at > market.clock().now() => {
-                page.expect(200, "is on hold until").expect(200, "</svg>On hold until ");
-                assert!(!page.text.contains("</svg>Paid"), "{}", page.visible());
+                page.expect(200, "is on hold until").expect(200, "</svg>Paid, on hold until ");
+                page.expect(200, "The market can refund this sale until");
+                assert!(!page.text.contains("</svg>Paid<"), "{}", page.visible());
             }
             Some(_) => drop(page.expect(200, "Available since").expect(200, "</svg>Paid")),
             None => drop(page.expect(200, "The market refunded this sale").expect(200, "Taken back, USD")),

@@ -41,7 +41,7 @@ async fn start_and_lists_of_a_vendor_name_no_buyer() {
         ("/console/selling/earnings", "Earnings by month"),
         ("/console/selling/withdrawals", "Withdrawals"),
         ("/console/selling/bids?format=csv", "Listing,Status,\"Bid, USD\""),
-        ("/console/selling/sales?format=csv", "Listing,Kind,Status"),
+        ("/console/selling/sales?format=csv", "Listing,\"Earnings, USD\",Status"),
     ] {
         let page = browser.get(path).await;
         page.expect(200, expected);

@@ -88,6 +88,52 @@ async fn start_is_empty_when_all_is_well() {
     newcomer.get("/console/selling").await.expect(200, "Start with your first assets");
 }
 
+/// An asset that nobody can find is a line; the page of the asset begins a listing with it.
+#[tokio::test]
+async fn complete_asset_on_no_listing_is_put_on_one() {
+    let market = tidy_market();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let mut ledger = codebase("ledger", &json!(20));
+    ledger["title"] = json!("Ledger");
+    ledger["codebase"]["data"] = json!({"channel": "github", "repo_full_name": "acme/ledger", "attached_at": "-P3D",
+        "archive_status": "completed", "analysis_status": "completed", "commit_sha": "c0ffee".repeat(6) + "c0ff"});
+    market.seed_json(&json!({"assets": [ledger]}));
+    let found = needs(&browser.get("/console/selling").await);
+    assert!(found.len() == 1 && found[0].1.contains("Ledger is on no listing"), "{found:?}");
+    let asset = browser.get(&found[0].0).await;
+    let new = "/console/selling/listings/new";
+    let address = format!("{new}?asset={}", found[0].0.rsplit('/').next().unwrap());
+    asset.expect(200, &format!("href=\"{address}\""));
+    let form = browser.get(&address).await;
+    form.expect(200, "The listing gets the asset").expect(200, "value=\"Ledger\"");
+    let saved = browser.submit(&form, new, &[("price", "30")]).await;
+    assert_eq!(saved.status(), 303, "{}", saved.visible());
+    browser.get(saved.location()).await.expect(200, "<bdi>Ledger</bdi>");
+    assert_eq!(needs(&browser.get("/console/selling").await), []);
+    let others = browser.get(&format!("{new}?asset={}", Uuid::from_u128(7))).await;
+    assert_eq!(others.status(), 404);
+}
+
+/// The page of an asset says first why it has no data, and copies it again.
+#[tokio::test]
+async fn failed_copy_is_tried_again() {
+    let market = tidy_market();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    fail_copy(&market);
+    let path = needs(&browser.get("/console/selling").await)[0].0.clone();
+    let page = browser.get(&path).await;
+    let position = |text: &str| page.text.find(text).unwrap_or_else(|| panic!("{text}: {}", page.visible()));
+    assert!(position("The deploy key was rejected.") < position("id=\"fields\""));
+    assert!(!page.text.contains("Public"), "{}", page.visible());
+    let retry = format!("{path}/retry");
+    let again = browser.submit(&page, &retry, &[]).await;
+    assert_eq!(again.location(), format!("{path}?notice=repository_linked"), "{}", again.visible());
+    let page = browser.get(&path).await;
+    page.expect(200, "acme/ledger");
+    assert!(!page.text.contains("The deploy key was rejected."), "{}", page.visible());
+    assert_eq!(browser.post(&retry, &[]).await.status(), 409);
+}
+
 #[tokio::test]
 async fn way_through_the_browse_gate_is_shown_until_its_end() {
     for (count, is_shown) in [(1, true), (3, false)] {
@@ -98,7 +144,7 @@ async fn way_through_the_browse_gate_is_shown_until_its_end() {
         seed_market(&market, &listings, &records());
         let browser = Browser::signed_in(&market, VENDOR).await;
         let page = browser.get("/console/selling").await;
-        assert_eq!(page.text.contains("1 of 3 listings are published"), is_shown, "{}", page.visible());
+        assert_eq!(page.text.contains("1 of 3 listings is published"), is_shown, "{}", page.visible());
         assert_eq!(page.text.contains("The way to the whole catalog"), is_shown);
     }
 }
@@ -109,6 +155,7 @@ type Cause = (&'static str, fn(&TestMarket), &'static str, &'static str);
 
 /// The causes in the order in which the start has their lines.
 const CAUSES: [Cause; 10] = [
+    ("bid", receive_bid, "/console/selling/bids/", "Bid of $40 for Listing plain Answer by 31 Mar 2026"),
     (
         "copy",
         fail_copy,
@@ -121,7 +168,6 @@ const CAUSES: [Cause; 10] = [
         "/console/requests/bids/",
         "Deliver for Maps Your bid was accepted. Deliver 30 tasks by 15 Mar 2026",
     ),
-    ("bid", receive_bid, "/console/selling/bids/", "$40 for Listing plain Answer by 31 Mar 2026"),
     (
         "approved",
         approve,
@@ -157,7 +203,7 @@ const CAUSES: [Cause; 10] = [
         "incomplete",
         add_incomplete,
         "/console/inventory?stage=incomplete",
-        "1 asset is incomplete They lack what a listing needs",
+        "1 asset is incomplete It lacks what a listing needs",
     ),
 ];
 
@@ -286,7 +332,7 @@ async fn all_that_waits_stands_in_the_order_of_its_urgency() {
     market.clock().advance(20 * DAY);
     let found = needs(&browser.get("/console/selling").await);
     assert!(
-        found[0].0.starts_with("/console/requests/bids/") && found[1].0.starts_with("/console/inventory/"),
+        found[0].0.starts_with("/console/requests/bids/") && found[1].0.starts_with("/console/selling/bids/"),
         "{found:?}"
     );
 }

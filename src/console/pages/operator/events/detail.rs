@@ -3,7 +3,10 @@
 use super::{EVENTS, NamedEvents, team};
 use crate::{
     console::{
-        pages::{operator::paths::search_for, settings::webhook_forms::event_text},
+        pages::{
+            operator::{field_changes::FieldChanges, paths::search_for},
+            settings::webhook_forms::event_text,
+        },
         prelude::*,
     },
     domain::events::EventId,
@@ -25,9 +28,14 @@ impl Page for EventPage {
         let read = visit.read(move |reader, operator| {
             let platform = operator.platform();
             let event = events::find(reader, platform, id)?;
-            NamedEvents::find(reader, platform, vec![event])
+            let request = event.request_id.as_deref().map(|request| (event.subject.0.as_str(), request));
+            let changes = request
+                .map(|request| FieldChanges::of_request(reader, platform, request))
+                .transpose()?
+                .flatten();
+            Ok((NamedEvents::find(reader, platform, vec![event])?, changes))
         });
-        let NamedEvents { events, names } = read.await?;
+        let (NamedEvents { events, names }, changes) = read.await?;
         let event = events.first().ok_or_else(|| Error::not_found("event"))?;
         let context = &visit.context;
         let audit = format!("/operator/audit?subject_id={}", event.subject.0);
@@ -53,7 +61,8 @@ impl Page for EventPage {
         ];
         let body = html! {
             (tables::facts(&facts))
-            (tables::section("data", "Data", &html! { pre tabindex="0" { code.long { (event.data) } } }))
+            @if let Some(changes) = &changes { (changes.show(context)) }
+            (tables::section("data", "Data", &html! { pre tabindex="0" { code.long { (text::laid_out_json(&event.data)) } } }))
         };
         Ok(Content::new(event_text(event.event_type), body).below("Events", EVENTS).into())
     }

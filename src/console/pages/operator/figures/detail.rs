@@ -29,7 +29,6 @@ impl Page for FigurePage {
         }
         let context = &visit.context;
         let body = html! {
-            p.prose { (figure.explanation) }
             (chosen.show(context))
             @if rows.is_empty() {
                 (tables::empty("Nothing in this range", "The figure has no records in this range of time. Choose a longer one.", None))
@@ -39,7 +38,10 @@ impl Page for FigurePage {
                 p.note { (csv::link(&context.here(&csv::query(&chosen.query)))) }
             }
         };
-        Ok(Content::new(figure.title, body).below("Figures", FIGURES).into())
+        Ok(Content::new(figure.title, body)
+            .with_note(html! { (figure.explanation) })
+            .below("Figures", FIGURES)
+            .into())
     }
 }
 

@@ -54,11 +54,19 @@ impl Page for CasePage {
         let (since, wanted) = (since(&visit.context), filters.clone());
         let read = visit.read(move |reader, operator| {
             let platform = operator.platform();
-            let case = review_cases::find(reader, platform, id, since, &wanted)?;
+            let mut case = review_cases::find(reader, platform, id, since, &wanted)?;
+            let has_same = case.difference.as_ref().is_some_and(Difference::is_empty);
+            let since = if matches!(since, Since::Round(_)) && has_same {
+                // A form was refused for another reason than a change of the listing.
+                case = review_cases::find(reader, platform, id, Since::Decision, &wanted)?;
+                Since::Decision
+            } else {
+                since
+            };
             let viewer = platform.viewer_of_listing(reader.rows, id)?;
-            Ok(CaseView { case, listing: listing::Shown::read(reader, &viewer, None, id)? })
+            Ok((CaseView { case, listing: listing::Shown::read(reader, &viewer, None, id)? }, since))
         });
-        let shown = read.await?;
+        let (shown, since) = read.await?;
         Ok(content(&visit.context, &filters, since, &shown).into())
     }
 }
@@ -111,7 +119,7 @@ fn content(context: &Context, filters: &Filters, since: Since, shown: &CaseView)
                 (facts::findings(context, case))
                 (facts::rounds(case))
             }
-            aside.stack.first aria-label="Decision" {
+            aside.stack aria-label="Decision" {
                 @if may_act(context) { (decision::panel(context, filters, case)) }
                 @else { div.panel { p.note { "Your key can only read, so you cannot decide here." } } }
                 (facts::vendor(context, &case.vendor))
@@ -140,6 +148,7 @@ fn note(case: &Case) -> Markup {
 fn actions(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let record = format!("{}/{}", LISTINGS, case.listing.id);
     html! {
+        @if may_act(context) { a.small-only href="#decide" { "Go to the decision" } }
         a.button href=(context.links.to(&record)) { "Open the listing's record" }
         @if let Some(next) = case.place.next {
             a.button href=(context.links.to(&path_of(next, filters))) data-next aria-keyshortcuts="n" { "Next in the queue" }

@@ -9,7 +9,7 @@ use crate::{
     operations::{
         access::ActingOperator,
         listings,
-        review_cases::Case,
+        review_cases::{self, Case, RequiredChecks},
         review_decisions::{self, Decision, Revision},
         review_queue::{self, Filters},
     },
@@ -37,6 +37,7 @@ const MAX_NOTE: usize = crate::domain::texts::NOTE.max;
 pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let is_in_review = facts::is_in_review(case);
     let is_certified = case.listing.certified_at.is_some();
+    let asks = RequiredChecks::of(case.run.as_ref()).concern().is_some();
     let content = html! {
         (hidden(filters, &case.revision.to_string()))
         h2 #decide { @if is_in_review { "Decide" } @else { "Certification" } }
@@ -47,7 +48,7 @@ pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
                 .at_most(MAX_NOTE)
                 .show(&context.inputs))
             div.stack.tight {
-                button.primary.full name=(DECISION) value="approve" aria-keyshortcuts="a" { "Approve" }
+                button.primary.full name=(DECISION) value="approve" aria-keyshortcuts="a" { @if asks { "Approve…" } @else { "Approve" } }
                 button.full name=(DECISION) value="request_changes" aria-keyshortcuts="r" { "Request changes" }
                 button.danger.full name=(DECISION) value="reject" { "Reject…" }
             }
@@ -123,18 +124,24 @@ enum FormAction {
     Decision(Decision, Notice),
     /// A rejection, with the note. It needs a confirmation.
     Question(String),
+    /// Back to the page from a question, with what was typed.
+    Back,
 }
+
+/// Value of the button that approves a listing whatever its checks found.
+const APPROVE_ANYWAY: &str = "approve_anyway";
 
 fn pressed(fields: &Fields, templates: &[String]) -> Result<FormAction> {
     let note = note_of(fields, templates);
     let required = |message: &str| note.clone().ok_or_else(|| Error::invalid(problem(NOTE, message)));
     let decided = |decision, notice| Ok(FormAction::Decision(decision, notice));
     match fields.get(DECISION) {
-        Some("approve") if note.is_some() => {
+        Some("back") => Ok(FormAction::Back),
+        Some("approve" | APPROVE_ANYWAY) if note.is_some() => {
             let message = "The vendor gets no note with an approval. Delete the note, or request changes.";
             Err(Error::invalid(problem(NOTE, message)))
         }
-        Some("approve") => decided(Decision::Approve, Notice::ReviewApproved),
+        Some("approve" | APPROVE_ANYWAY) => decided(Decision::Approve, Notice::ReviewApproved),
         Some("request_changes") => {
             let note = required("Say what the vendor should change.")?;
             decided(Decision::RequestChanges(note), Notice::ReviewSentBack)
@@ -156,9 +163,20 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
     let (decision, notice) = match pressed(fields, &visit.market().settings().review.templates)? {
         FormAction::Decision(decision, notice) => (decision, notice),
         FormAction::Question(note) => return question(visit, fields, &filters, &note).await,
+        // The page is shown again with what was typed.
+        FormAction::Back => return Err(Error::Invalid(Vec::new())),
     };
     let stays = matches!(decision, Decision::Certify | Decision::Revoke);
     let seen = fields.get(REVISION).and_then(Revision::parse);
+    if decision == Decision::Approve && fields.get(DECISION) != Some(APPROVE_ANYWAY) {
+        let seen = seen.clone();
+        let read = visit.read(move |reader, operator| {
+            review_cases::approval_concern(reader, operator.platform(), id, seen.as_ref())
+        });
+        if let Some(concern) = read.await? {
+            return approval_question(visit, fields, &filters, &concern).await;
+        }
+    }
     let change = Change::new(decision.operation(), "listing", id);
     changes::perform_on(visit, fields, change, move |writer, operator, change| {
         let vendor = review_decisions::decide(writer, operator.platform(), (id, seen.as_ref()), &decision)?;
@@ -176,7 +194,32 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
         Some(next) => path_of(next, &filters),
         None => query_of(&filters).at(REVIEW),
     };
-    Ok(Answer::done(&path, notice))
+    Ok(Answer::done_about(&path, notice, id))
+}
+
+/// Asks for a confirmation before a listing is approved whose required checks have not all passed.
+async fn approval_question(
+    visit: &Visit<ActingOperator>,
+    fields: &Fields,
+    filters: &Filters,
+    concern: &str,
+) -> Result<Answer> {
+    let id = visit.id(0)?;
+    let listing =
+        visit.read(move |reader, operator| listings::find(reader.rows, operator.platform(), id)).await?;
+    let (context, title) = (&visit.context, title_of(&listing.title));
+    let own = path_of(id, filters);
+    let form = html! {
+        (hidden(filters, fields.get(REVISION).unwrap_or_default()))
+        (badges::message(Tone::Warning, &html! { (concern) }))
+        p { "The vendor is notified, and can publish the listing at once, whatever the checks find later." }
+        div.row {
+            button.primary name=(DECISION) value=(APPROVE_ANYWAY) { "Approve anyway" }
+            a.button.quiet href=(context.links.to(&own)) { "Leave it as it is" }
+        }
+    };
+    let content = Content::new(format!("Approve {title}?"), fields::form(context, &context.path, &form));
+    Ok(content.narrow().below("Review", query_of(filters).at(REVIEW)).below(title, own).into())
 }
 
 /// Asks for a confirmation before a listing is rejected, and keeps the note.
@@ -197,7 +240,7 @@ async fn question(
         (Field::lines(NOTE, "Note to the vendor").value(note).at_most(MAX_NOTE).required().show(&context.inputs))
         div.row {
             button.primary.danger name=(DECISION) value="reject_for_good" { "Reject" }
-            a.button.quiet href=(context.links.to(&own)) { "Leave it as it is" }
+            button.quiet name=(DECISION) value="back" formnovalidate { "Leave it as it is" }
         }
     };
     let content = Content::new(format!("Reject {title}?"), fields::form(context, &context.path, &form));

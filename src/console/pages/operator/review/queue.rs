@@ -8,10 +8,8 @@ use crate::{
         prelude::*,
         resources,
     },
-    domain::assets::Kind,
     operations::{access::Operator, review_queue},
     store::{records::pages::TeamPage, review_queue::WaitingListing},
-    string_enum::StringEnum,
 };
 
 /// The list.
@@ -58,7 +56,7 @@ impl List for ReviewQueue {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
-            ListFilter { name: KIND, label: "Has a", values: kind_choices },
+            ListFilter { name: KIND, label: "Has a", values: kinds::choices },
             ListFilter { name: AGAIN, label: "Was reviewed before", values: resources::yes_or_no },
         ]
     }
@@ -95,8 +93,4 @@ fn vendor(context: &Context, waiting: &WaitingListing) -> Markup {
 fn kinds_of(waiting: &WaitingListing) -> String {
     let words: Vec<String> = waiting.kinds.iter().map(|kind| text::words(kinds::words(*kind).0)).collect();
     words.join(", ")
-}
-
-fn kind_choices() -> Vec<(&'static str, String)> {
-    Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).0))).collect()
 }

@@ -38,11 +38,11 @@ impl Page for WorldPage {
         let context = &visit.context;
         let body = html! {
             (tables::facts(&facts(context, &world, &clock)))
-            (tables::section("keys", "Keys", &self::keys(&keys)))
+            (tables::section("world-keys", "Keys", &self::keys(&keys)))
             (tables::section("more", "Look closer", &html! {
                 ul.row {
-                    li { a.chip href=(context.links.to(&path(world.name(), "/faults"))) { span { "Faults" } } }
-                    li { a.chip href=(context.links.to(&path(world.name(), "/inbox"))) { span { "Messages to webhooks" } } }
+                    li { a.chip href=(context.links.to(&path(world.name(), "/faults"))) { "Faults" } }
+                    li { a.chip href=(context.links.to(&path(world.name(), "/inbox"))) { "Messages to webhooks" } }
                 }
             }))
             @if may_act(context) { (tables::section("end", "Start again, or end it", &html! {

@@ -1,0 +1,97 @@
+//! Which fields of a record were changed, with their values before and after, as the audit has them.
+
+use super::rows;
+use crate::{
+    console::{
+        prelude::*,
+        resources::{Shown, Shows},
+    },
+    operations::{
+        access::Platform,
+        audit::{self, FieldChange},
+        records,
+    },
+    store::records::{
+        Filters,
+        any_record::{AnyRecord, Names, Value},
+        audit::AUDIT,
+        pages::{Start, TeamPageRequest},
+    },
+};
+
+/// Number of entries of a record among which that of a request is looked for.
+const MAX_ENTRIES: u32 = 100;
+
+/// The fields of a record that were changed.
+pub struct FieldChanges {
+    changes: Vec<FieldChange>,
+    shown: &'static [Shown],
+    names: Names,
+}
+
+impl FieldChanges {
+    /// Reads the changes of an entry of the audit.
+    pub fn of(reader: &Reader, platform: Platform, entry: &AnyRecord) -> Result<FieldChanges> {
+        let changes = audit::parse_changes(entry.text("changes"));
+        let ids: Vec<Uuid> = changes.iter().flat_map(ids_of).collect();
+        let names = records::names(reader.rows, platform, &ids)?;
+        Ok(FieldChanges { changes, shown: shown_of(entry.text("subject_kind")), names })
+    }
+
+    /// Reads the changes of a record that a request has made; `None` if the audit has none.
+    pub fn of_request(
+        reader: &Reader,
+        platform: Platform,
+        (subject, request): (&str, &str),
+    ) -> Result<Option<FieldChanges>> {
+        let filters = Filters::default().with("subject_id", subject);
+        let page = TeamPageRequest { start: Start::Newest, limit: MAX_ENTRIES, counts: false };
+        let found = records::page_of_any(reader, platform, &AUDIT, &filters, page)?.rows;
+        let entry = found.iter().find(|entry| entry.text("request_id") == request);
+        let changes = entry.map(|entry| FieldChanges::of(reader, platform, entry)).transpose()?;
+        Ok(changes.filter(|changes| !changes.changes.is_empty()))
+    }
+
+    /// Shows the values before and after.
+    pub fn show(&self, context: &Context) -> Markup {
+        let heads = [Head::text("Field"), Head::text("Before"), Head::text("After")];
+        let rows: Vec<Vec<Markup>> = self.changes.iter().map(|change| self.row(context, change)).collect();
+        html! { @if !rows.is_empty() {
+            (tables::section("changes", "What changed", &tables::table("Changes", &heads, &rows)))
+        } }
+    }
+
+    fn row(&self, context: &Context, change: &FieldChange) -> Vec<Markup> {
+        let known = self.shown.iter().find(|shown| shown.name == change.field);
+        let label = known.map_or_else(|| text::words(&change.field), |shown| shown.label.to_owned());
+        let is_kept = change.before != Value::Missing || change.after != Value::Missing;
+        let shows = |value: &Value| match (known, is_kept) {
+            (_, false) => html! { span.note { "Not kept" } },
+            (Some(shown), true) => shown.show(context, &record_of(&change.field, value), &self.names),
+            (None, true) => Shown::detail("value", "", Shows::Plain).show(
+                context,
+                &record_of("value", value),
+                &self.names,
+            ),
+        };
+        vec![html! { (label) }, shows(&change.before), shows(&change.after)]
+    }
+}
+
+/// Returns a record that has nothing but a field.
+fn record_of(field: &str, value: &Value) -> AnyRecord {
+    let mut record = AnyRecord::default();
+    record.set(field, value.clone());
+    record
+}
+
+fn ids_of(change: &FieldChange) -> Vec<Uuid> {
+    let records = [&change.before, &change.after].map(|value| record_of("value", value));
+    records.iter().filter_map(|record| record.id("value")).collect()
+}
+
+/// Returns what pages show of the records of a kind of the audit.
+fn shown_of(kind: &str) -> &'static [Shown] {
+    let resources = rows().into_iter().filter_map(|row| row.resource).map(|describe| describe());
+    resources.into_iter().find(|info| info.subject == kind).map_or(&[], |info| info.shown)
+}

@@ -1,0 +1,295 @@
+//! What changes of money will do, for the pages that ask before they are made.
+
+use super::{TEAMS, id_of, inputs, ledger::account_words};
+use crate::{
+    console::{
+        prelude::*,
+        resources::{self, Previewed},
+    },
+    domain::{
+        ledger::{AccountKind, Posting},
+        money::Cents,
+        purchases::{PayWith, PurchaseKind},
+        teams::Team,
+    },
+    operations::{
+        access::Platform,
+        ledger::{self, RefundPart},
+        quotes::{self, Part, Wanted},
+        records, teams, wallet,
+    },
+    store::records::any_record::{AnyRecord, Names},
+    string_enum::StringEnum,
+};
+
+/// A balance: what it is, how much it is before a change, and by how much it changes.
+type Balance = (&'static str, Cents, Cents);
+
+/// Returns the team and its balances before and after a change.
+fn balances(team: &Team, balances: &[Balance]) -> Markup {
+    let heads = [
+        Head::text("Balance"),
+        Head::number("Now, USD"),
+        Head::number("Change, USD"),
+        Head::number("After it, USD"),
+    ];
+    let row = |(name, before, change): &Balance| {
+        let after = Cents(before.0 + change.0);
+        let amounts = [*before, *change, after].map(|amount| html! { (text::money(amount)) });
+        std::iter::once(html! { (name) }).chain(amounts).collect()
+    };
+    let rows: Vec<Vec<Markup>> = balances.iter().map(row).collect();
+    html! {
+        (tables::facts(&[("Team", html! { b.long { bdi { (team.name) } } })]))
+        (tables::table("Balances", &heads, &rows))
+    }
+}
+
+fn too_much(what: &str, has: Cents) -> Error {
+    let message = format!("The team has only {} of {what}.", text::money(has));
+    Error::invalid(problem("amount", &message))
+}
+
+/// Shows what an adjustment of credits does.
+pub fn adjustment(reader: &Reader, platform: Platform, fields: &Fields, amount: Cents) -> Result<Markup> {
+    let team = inputs::team_of(reader.rows, fields)?;
+    let credits = wallet::balances_of(reader, platform, &team)?.credits;
+    if credits.0 + amount.0 < 0 {
+        return Err(too_much("credits", credits));
+    }
+    let description = resources::typed(fields, "description");
+    Ok(html! {
+        (balances(&team, &[("Credits", credits, amount)]))
+        @if !description.is_empty() { p.long { "The team reads: " bdi { (description) } } }
+    })
+}
+
+/// Shows what a purchase of credits does that was paid outside the marketplace.
+pub fn bought_credits(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
+    let team = inputs::team_of(reader.rows, fields)?;
+    let credits = wallet::balances_of(reader, platform, &team)?.credits;
+    Ok(balances(&team, &[("Credits", credits, fields.required_amount("amount")?)]))
+}
+
+/// Shows what a conversion of earnings into credits does.
+pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, fields.required_amount("amount")?);
+    let found = wallet::balances_of(reader, platform, &team)?;
+    if amount > found.available {
+        return Err(too_much("available earnings", found.available));
+    }
+    let changes =
+        [("Earnings, available", found.available, Cents(-amount.0)), ("Credits", found.credits, amount)];
+    Ok(balances(&team, &changes))
+}
+
+/// Shows what a withdrawal of earnings does.
+pub fn withdrawal(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, fields.required_amount("amount")?);
+    let found = wallet::balances_of(reader, platform, &team)?;
+    if amount > found.available {
+        return Err(too_much("available earnings", found.available));
+    }
+    let setup = teams::payout_setup(reader, platform, &team.id.to_string())?;
+    Ok(html! {
+        (balances(&team, &[("Earnings, available", found.available, Cents(-amount.0))]))
+        (pay_to(setup.as_deref()))
+    })
+}
+
+/// Shows what a purchase costs that is made for a team.
+pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
+    let team = inputs::team_of(reader.rows, fields)?;
+    let name = team.name.clone();
+    let buyer = platform.buyer(team)?;
+    let assets = fields.get("asset_ids").map(|_| resources::ids(fields, "asset_ids")).transpose()?;
+    let part = match (resources::choice::<PurchaseKind>(fields, "kind")?, assets) {
+        (PurchaseKind::Sample, _) => Part::Sample,
+        (_, Some(assets)) => Part::Selection(assets),
+        (_, None) => Part::Whole,
+    };
+    let wanted = Wanted { part, pay_with: resources::choice(fields, "pay_with")? };
+    let quote = quotes::quote(reader, &buyer, resources::id(fields, "listing_id")?, &wanted)?;
+    Ok(html! {
+        (tables::facts(&[
+            ("Buyer", html! { b.long { bdi { (name) } } }),
+            ("Listing", html! { b.long { bdi { (quote.title) } } }),
+            ("Vendor", html! { bdi { (quote.vendor) } }),
+            ("Payment", html! { (text::words(quote.pay_with.as_str())) }),
+        ]))
+        (tables::sum(&[
+            ("Price", text::money(quote.price)),
+            ("Fee of the buyer", text::money(quote.buyer_fee)),
+            ("Total", text::money(quote.total)),
+        ]))
+        @if let Some(left) = quote.credits_left { p { "The buyer has " (text::money(left)) " of credits left after it." } }
+        @if let Some(shortfall) = quote.shortfall {
+            (badges::message(Tone::Warning, &html! { "The buyer lacks " (text::money(shortfall)) " of credits." }))
+        }
+        @if !quote.completes_at_once {
+            p { "It waits at most " (text::counted(quote.pending_days.into(), "day", "days")) " for the payment of the invoice." }
+        }
+    })
+}
+
+/// Returns where the money of a vendor goes.
+fn pay_to(setup: Option<&str>) -> Markup {
+    match setup {
+        Some(setup) => tables::section("payout", "Where to pay", &html! { p.long { bdi { (setup) } } }),
+        None => badges::message(
+            Tone::Warning,
+            &html! { "The vendor has not stated how it is paid. Ask it, and write it into its record, before you pay." },
+        ),
+    }
+}
+
+/// Shows the vendor, the amount, and the account of a withdrawal.
+pub fn of_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let team = record.id("team_id").unwrap_or_default();
+    let setup = teams::payout_setup(reader, platform, &team.to_string())?;
+    let names = records::names(reader.rows, platform, &[team])?;
+    let amount = amount_of(record, "amount");
+    Ok(Previewed::new(move |context| {
+        html! {
+            (tables::facts(&[("Vendor", team_link(context, team, &names)), ("Amount", html! { b { (text::money(amount)) } })]))
+            (pay_to(setup.as_deref()))
+        }
+    }))
+}
+
+/// Shows the team and the amount of a request for credits.
+pub fn of_credit_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let team = record.id("team_id").unwrap_or_default();
+    let names = records::names(reader.rows, platform, &[team])?;
+    let amount = amount_of(record, "amount");
+    Ok(Previewed::new(move |context| {
+        tables::facts(&[
+            ("Team", team_link(context, team, &names)),
+            ("Amount", html! { b { (text::money(amount)) } }),
+        ])
+    }))
+}
+
+fn amount_of(record: &AnyRecord, column: &str) -> Cents {
+    Cents(record.integer(column).unwrap_or_default())
+}
+
+fn name_of(names: &Names, id: Uuid) -> String {
+    names.get(&id).cloned().unwrap_or_else(|| id.to_string())
+}
+
+fn team_link(context: &Context, id: Uuid, names: &Names) -> Markup {
+    html! { a.long href=(context.links.to(&format!("{TEAMS}/{id}"))) { bdi { (name_of(names, id)) } } }
+}
+
+/// What the page about a change of a purchase says of it.
+struct Sale {
+    buyer: Uuid,
+    vendor: Uuid,
+    listing: Uuid,
+    total: Cents,
+    pay_with: Option<PayWith>,
+    names: Names,
+}
+
+impl Sale {
+    fn read(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Sale> {
+        let [buyer, vendor, listing] =
+            ["team_id", "vendor_team_id", "listing_id"].map(|column| record.id(column).unwrap_or_default());
+        Ok(Sale {
+            buyer,
+            vendor,
+            listing,
+            total: amount_of(record, "total"),
+            pay_with: PayWith::parse(record.text("pay_with")),
+            names: records::names(reader.rows, platform, &[buyer, vendor, listing])?,
+        })
+    }
+
+    fn facts(&self, context: &Context) -> Markup {
+        let listing = format!("{}/{}", super::LISTINGS, self.listing);
+        let payment = self.pay_with.map_or_else(String::new, |pay_with| text::words(pay_with.as_str()));
+        tables::facts(&[
+            (
+                "Listing",
+                html! { a.long href=(context.links.to(&listing)) { bdi { (name_of(&self.names, self.listing)) } } },
+            ),
+            ("Buyer", team_link(context, self.buyer, &self.names)),
+            ("Vendor", team_link(context, self.vendor, &self.names)),
+            ("Total", html! { b { (text::money(self.total)) } }),
+            ("Payment", html! { (payment) }),
+        ])
+    }
+
+    /// Returns the name of an account of the purchase, with the team that it belongs to.
+    fn account(&self, account: AccountKind) -> Markup {
+        html! { @match account {
+            AccountKind::Credits => { "Credits of " bdi { (name_of(&self.names, self.buyer)) } },
+            AccountKind::Earnings => { "Earnings of " bdi { (name_of(&self.names, self.vendor)) } },
+            AccountKind::Payments => "Payments from outside (the invoice)",
+            other => (account_words(other)),
+        } }
+    }
+
+    fn refund_part(&self, number: usize, count: usize, part: &RefundPart) -> Markup {
+        let heads = [Head::text("Account"), Head::number("Change, USD")];
+        let row = |posting: &Posting| {
+            vec![self.account(posting.account.kind()), html! { (text::money(posting.cents)) }]
+        };
+        let rows: Vec<_> = part.transfer.postings.iter().map(row).collect();
+        let label = format!("Entry {number}");
+        html! {
+            @if count > 1 { h3 { (label) } }
+            (tables::table(&label, &heads, &rows))
+            @if part.source.cents.0 > 0 { p.note {
+                (text::money(part.source.cents)) " of the vendor's share come from "
+                @if part.source.hold.is_some() { "earnings on hold until " (text::moment(part.source.available_at)) "." }
+                @else { "its available earnings." }
+            } }
+        }
+    }
+}
+
+/// Shows who buys what from whom, before a pending purchase is completed or canceled.
+pub fn of_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let sale = Sale::read(reader, platform, record)?;
+    Ok(Previewed::new(move |context| sale.facts(context)))
+}
+
+/// Shows what a refund means and what it posts, or why it is not possible.
+pub fn of_refund(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    let sale = Sale::read(reader, platform, record)?;
+    let parts = match ledger::preview_refund(reader, platform, id_of(record)?) {
+        Ok(parts) => parts,
+        Err(Error::InvalidState(_, reason)) => {
+            return Ok(Previewed::refused(move |context| {
+                html! { (sale.facts(context)) (badges::message(Tone::Warning, &html! { (reason) })) }
+            }));
+        }
+        Err(error) => return Err(error),
+    };
+    let is_exclusive = record.is_true("exclusive");
+    Ok(Previewed::new(move |context| {
+        let postings = html! {
+            @if parts.is_empty() { p { "Nothing: no money moved for this purchase." } }
+            @for (number, part) in (1..).zip(&parts) { (sale.refund_part(number, parts.len(), part)) }
+        };
+        html! {
+            (sale.facts(context))
+            @if sale.pay_with == Some(PayWith::Invoice) && sale.total.0 > 0 {
+                (badges::message(Tone::Warning, &html! {
+                    b { "You must transfer " (text::money(sale.total)) " yourself. " }
+                    "The purchase was paid by invoice, so the buyer gets nothing back in the marketplace."
+                }))
+            }
+            ul {
+                li { "The buyer can no longer download what it bought, and loses the right to use it." }
+                @if is_exclusive {
+                    li { "The exclusive sale ends: its codebases can be sold again, and listings that it archived can be restored." }
+                }
+                li { "It is final. To give access again, the buyer has to buy it again." }
+            }
+            (tables::section("postings", "What will be posted", &postings))
+        }
+    }))
+}

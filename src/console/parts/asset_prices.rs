@@ -1,0 +1,44 @@
+//! What the asking prices of single assets mean for the listing that has them.
+
+use maud::{Markup, html};
+
+use super::{
+    badges::{self, Tone},
+    text,
+};
+use crate::domain::money::Cents;
+
+/// Says in a form what the price of an asset is for.
+pub const MEANING: &str =
+    "Buyers can buy this asset alone at this price, from each live listing that has it and is not exclusive.";
+
+/// Warns if all assets of a listing cost less than the listing. `of_all` is what they cost if a buyer selects them one by one.
+pub fn warning(of_all: Option<Cents>, price: Option<Cents>) -> Markup {
+    let Some((of_all, price)) = of_all.zip(price).filter(|(of_all, price)| of_all < price) else {
+        return Markup::default();
+    };
+    badges::message(
+        Tone::Warning,
+        &html! {
+            b { "Buyers can get everything for " (text::money(of_all)) " instead of " (text::money(price)) ". " }
+            "They can buy single assets at the asking prices of the assets, and all of them together cost less than the listing. \
+             Raise these prices, lower the price of the listing, or sell it exclusively, that is only as a whole."
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cheaper_assets_are_warned_about() {
+        let warned = |of_all: Option<i64>, price: Option<i64>| {
+            !warning(of_all.map(Cents), price.map(Cents)).into_string().is_empty()
+        };
+        assert!(warned(Some(1_250_000), Some(1_500_000)));
+        assert!(
+            !warned(Some(1_500_000), Some(1_500_000)) && !warned(None, Some(1)) && !warned(Some(1), None)
+        );
+    }
+}

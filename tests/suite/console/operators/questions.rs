@@ -1,0 +1,298 @@
+//! Pages of operators that ask before something is done, and say what will happen: with money, with a team, and with a listing
+//! whose checks have not passed.
+
+use serde_json::{Value, json};
+
+use super::records::{OPERATOR, list};
+use crate::harness::{
+    self, TestMarket,
+    browser::{Browser, Page},
+    markup,
+};
+
+/// Opens a page, which has to be correct markup.
+async fn open(browser: &Browser<'_>, path: &str) -> Page {
+    let page = browser.get(path).await;
+    assert_eq!(page.status(), 200, "{path}: {}", page.visible());
+    markup::parse(&page.text).unwrap_or_else(|fault| panic!("{path}, {fault}: {}", page.visible()));
+    page
+}
+
+/// Returns the first record of a list of the operator API that fulfills a condition.
+async fn first(market: &TestMarket, path: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    let found = list(market, path, &[]).await;
+    found.into_iter().find(is_wanted).unwrap_or_else(|| panic!("{path} lacks such a record"))
+}
+
+fn text<'v>(record: &'v Value, field: &str) -> &'v str {
+    record[field].as_str().unwrap_or_default()
+}
+
+async fn credits(market: &TestMarket, team: &str) -> String {
+    let wallet = market.get(OPERATOR, &format!("/operator/v1/wallets/{team}")).await.ok();
+    text(&wallet, "credits").to_owned()
+}
+
+#[tokio::test]
+async fn adjustment_shows_the_balance_after_it_before_it_is_booked() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let team = first(&market, "/operator/v1/wallets", |wallet| text(wallet, "credits") > "0").await;
+    let (id, path) = (text(&team, "team_id"), "/console/operator/adjustments/new");
+    let before = credits(&market, id).await;
+    let form = open(&browser, path).await;
+    form.expect(200, "Continue");
+    let fields = [("team_id", id), ("amount", "12.50"), ("description", "For <your> patience")];
+    let question = browser.submit(&form, path, &fields).await;
+    question.expect(200, "Nothing was changed yet").expect(200, "+$12.50".trim_start_matches('+'));
+    question.expect(200, "For &lt;your&gt; patience").expect(200, "After it, USD");
+    markup::parse(&question.text).unwrap();
+    assert_eq!(credits(&market, id).await, before);
+    // Back in the form, everything is as it was typed.
+    let again = browser.submit(&question, path, &[("confirmed", "no")]).await;
+    again.expect(422, "12.50").expect(422, "For &lt;your&gt; patience");
+    assert!(!again.text.contains("has to be corrected"), "{}", again.visible());
+    assert_eq!(credits(&market, id).await, before);
+    let done = browser.submit(&question, path, &[("confirmed", "yes")]).await;
+    assert_eq!(done.status(), 303, "{}", done.visible());
+    assert_ne!(credits(&market, id).await, before);
+    // More than the team has is refused where it was typed.
+    let fields = [("team_id", id), ("amount", "-99999999"), ("description", "Too much")];
+    browser.submit(&form, path, &fields).await.expect(422, "The team has only $");
+}
+
+#[tokio::test]
+async fn every_booking_asks_before_it_is_made() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    for (list, label) in [
+        ("adjustments", "Adjust credits"),
+        ("conversions", "Convert earnings"),
+        ("withdrawals", "Request a withdrawal"),
+        ("credit-purchases", "Add bought credits"),
+        ("purchases", "Buy for a team"),
+    ] {
+        let page = open(&browser, &format!("/console/operator/{list}/new")).await;
+        page.expect(200, label).expect(200, "Continue");
+    }
+}
+
+#[tokio::test]
+async fn refund_says_who_gets_what_back_and_what_the_buyer_loses() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let mut shown = 0;
+    for purchase in list(&market, "/operator/v1/purchases", &[]).await {
+        if text(&purchase, "status") != "completed" {
+            continue;
+        }
+        let page =
+            open(&browser, &format!("/console/operator/purchases/{}/refund", text(&purchase, "id"))).await;
+        page.expect(200, "Buyer").expect(200, "Vendor").expect(200, "Total");
+        if !page.text.contains("What will be posted") {
+            // It is too late, so there is no button.
+            assert!(!page.text.contains(">Refund</button>"), "{}", page.visible());
+            continue;
+        }
+        page.expect(200, "can no longer download").expect(200, "It is final");
+        let is_invoice = text(&purchase, "pay_with") == "invoice" && text(&purchase, "total") != "0.00";
+        assert_eq!(page.text.contains("yourself."), is_invoice, "{}", page.visible());
+        assert!(!page.text.contains("Earnings of a team"), "{}", page.visible());
+        shown += 1;
+    }
+    assert!(shown > 0);
+}
+
+#[tokio::test]
+async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let withdrawal =
+        first(&market, "/operator/v1/withdrawals", |found| text(found, "status") == "requested").await;
+    let team = text(&withdrawal, "team_id");
+    let path = |step| format!("/console/operator/withdrawals/{}/{step}", text(&withdrawal, "id"));
+    let name = market.get(OPERATOR, &format!("/operator/v1/teams/{team}")).await.ok();
+    let change = |setup: Value| {
+        let market = &market;
+        async move {
+            let path = format!("/operator/v1/teams/{team}");
+            market.call(OPERATOR, "PATCH", &path, &json!({"payout_setup": setup})).await.ok();
+        }
+    };
+    change(json!("IBAN XX00 1234")).await;
+    for step in ["paid", "failed"] {
+        let page = open(&browser, &path(step)).await;
+        page.expect(200, "IBAN XX00 1234").expect(200, text(&name, "name")).expect(200, "Amount");
+        assert!(!page.text.contains("is notified"), "no notification says this");
+    }
+    change(Value::Null).await;
+    open(&browser, &path("paid")).await.expect(200, "has not stated how it is paid");
+}
+
+#[tokio::test]
+async fn team_is_closed_only_after_its_name_was_typed() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let (mut closable, mut hindered) = (None, 0);
+    for team in list(&market, "/operator/v1/teams", &[]).await {
+        if !team["closed_at"].is_null() {
+            continue;
+        }
+        let path = format!("/console/operator/teams/{}/close", text(&team, "id"));
+        let page = open(&browser, &path).await;
+        if page.text.contains("It cannot be closed now") {
+            hindered += 1;
+            page.expect(200, "href=\"/console/operator/project-bids/");
+            assert!(!page.text.contains("action=\"/console/operator/teams"), "{}", page.visible());
+        } else {
+            page.expect(200, "What stays:").expect(200, "Buyers keep what they have bought");
+            closable = Some((team, path));
+        }
+    }
+    assert!(hindered > 0);
+    let (team, path) = closable.unwrap();
+    let page = open(&browser, &path).await;
+    browser.submit(&page, &path, &[("retyped", "Another")]).await.expect(422, "Type the name exactly");
+    let closed = browser.submit(&page, &path, &[("retyped", text(&team, "name"))]).await;
+    assert_eq!(closed.status(), 303, "{}", closed.visible());
+}
+
+#[tokio::test]
+async fn listing_offers_only_what_applies() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let listings = list(&market, "/operator/v1/listings", &[]).await;
+    let page_of = |listing: &Value| format!("/console/operator/listings/{}", text(listing, "id"));
+    let find = |is_wanted: &dyn Fn(&Value) -> bool| listings.iter().find(|found| is_wanted(found)).cloned();
+    let rejected = find(&|found| text(found, "review_status") == "in_review").expect("a listing in review");
+    let reject = format!("/operator/v1/listings/{}/reject", text(&rejected, "id"));
+    market.call(OPERATOR, "POST", &reject, &json!({"note": "Not yours."})).await.ok();
+    let page = open(&browser, &page_of(&rejected)).await;
+    page.expect(200, "Rejected</span>").expect(200, "A rejected listing cannot be submitted.");
+    let certified = find(&|found| !found["certified_at"].is_null()).expect("a certified listing");
+    let page = open(&browser, &page_of(&certified)).await;
+    assert!(!page.text.contains("/certify\""), "{}", page.visible());
+    page.expect(200, "/revoke\"");
+    // A draft without anything says what it lacks.
+    let team = text(&certified, "team_id");
+    let draft = json!({"team_id": team, "title": "Empty"});
+    let draft = market.call(OPERATOR, "POST", "/operator/v1/listings", &draft).await.ok();
+    let page = open(&browser, &page_of(&draft)).await;
+    page.expect(200, "Missing: description, price, assets.").expect(200, "The listing has no assets.");
+    for step in ["submit", "certify", "detach"] {
+        assert!(!page.text.contains(&format!("/{step}\"")), "{step}: {}", page.visible());
+    }
+}
+
+#[tokio::test]
+async fn approval_asks_unless_all_required_checks_have_passed() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let queue = list(&market, "/operator/v1/listings", &[]).await;
+    let waiting = queue.iter().filter(|listing| text(listing, "review_status") == "in_review");
+    let mut asked = 0;
+    for listing in waiting {
+        let (id, title) = (text(listing, "id"), text(listing, "title"));
+        let path = format!("/console/operator/review/{id}");
+        let page = open(&browser, &path).await;
+        let answer = browser.submit(&page, &path, &[("decision", "approve")]).await;
+        if answer.status() == 303 {
+            continue;
+        }
+        answer.expect(200, "Approve anyway");
+        let says = answer.text.contains("required checks have") || answer.text.contains("never checked");
+        assert!(says, "{}", answer.visible());
+        open(&browser, &format!("/console/operator/listings/{id}/approve")).await.expect(200, "check");
+        let done = browser.submit(&answer, &path, &[("decision", "approve_anyway")]).await;
+        assert_eq!(done.status(), 303, "{}", done.visible());
+        browser.get(done.location()).await.expect(200, "You approved <a").expect(200, title);
+        asked += 1;
+    }
+    assert!(asked > 0);
+}
+
+/// A note that was typed is there again when its rejection is not confirmed, and nothing claims to have changed.
+#[tokio::test]
+async fn note_stays_when_a_rejection_is_not_confirmed() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let listing =
+        first(&market, "/operator/v1/listings", |found| text(found, "review_status") == "in_review").await;
+    let path = format!("/console/operator/review/{}", text(&listing, "id"));
+    let page = open(&browser, &path).await;
+    let fields = [("decision", "reject"), ("note", "It is not yours.")];
+    let question = browser.submit(&page, &path, &fields).await;
+    let again = browser.submit(&question, &path, &[("decision", "back")]).await;
+    again.expect(422, "It is not yours.</textarea>");
+    let first_round = page.text.contains("first round of its review");
+    assert_eq!(again.text.contains("first round of its review"), first_round, "{}", again.visible());
+    assert!(!again.text.contains("has to be corrected"), "{}", again.visible());
+}
+
+/// The audit says which fields were changed, whether by the API or by a form, and events of the same request show it.
+#[tokio::test]
+async fn audit_has_the_values_before_and_after() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let listing = first(&market, "/operator/v1/listings", |found| {
+        text(found, "review_status") == "draft" && text(found, "catalog_status") == "unpublished"
+    })
+    .await;
+    let (id, before) = (text(&listing, "id"), text(&listing, "title"));
+    let record = format!("/console/operator/listings/{id}");
+    market
+        .call(OPERATOR, "PATCH", &format!("/operator/v1/listings/{id}"), &json!({"title": "By the API"}))
+        .await
+        .ok();
+    let by_form = format!("{record}/change");
+    let form = open(&browser, &by_form).await;
+    let done = browser.submit(&form, &by_form, &[("title", "By a form"), ("price", "1234.50")]).await;
+    assert_eq!(done.status(), 303, "{}", done.visible());
+    let entries = market.get(OPERATOR, &format!("/operator/v1/audit?subject_id={id}")).await.ok();
+    let page_of = |index: usize| format!("/console/operator/audit/{}", entries["items"][index]["number"]);
+    let page = open(&browser, &page_of(0)).await;
+    page.expect(200, "What changed")
+        .expect(200, "By the API")
+        .expect(200, "By a form")
+        .expect(200, "$1,234.50");
+    let page = open(&browser, &page_of(1)).await;
+    page.expect(200, "By the API").expect(200, &before.replace('&', "&amp;"));
+    // The history says that an operator acted for the team.
+    open(&browser, &record).await.expect(200, "Operator, for the team");
+    let events = market.get(OPERATOR, "/operator/v1/events?types=listing.updated&limit=100").await.ok();
+    let event = events["items"].as_array().unwrap().iter().rfind(|event| event.to_string().contains(id));
+    let event = text(event.unwrap(), "id");
+    open(&browser, &format!("/console/operator/events/{event}")).await.expect(200, "What changed");
+    // How a team is paid is nothing that the audit keeps.
+    let team = text(&listing, "team_id");
+    market
+        .call(OPERATOR, "PATCH", &format!("/operator/v1/teams/{team}"), &json!({"payout_setup": "IBAN 77"}))
+        .await
+        .ok();
+    let entries = market.get(OPERATOR, &format!("/operator/v1/audit?subject_id={team}")).await.ok();
+    let page = open(&browser, &format!("/console/operator/audit/{}", entries["items"][0]["number"])).await;
+    page.expect(200, "How it is paid").expect(200, "Not kept");
+    assert!(!page.text.contains("IBAN 77"), "{}", page.visible());
+}
+
+#[tokio::test]
+async fn unknown_teams_are_told_in_a_sentence() {
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
+    let path = "/console/operator/adjustments/new";
+    let form = open(&browser, path).await;
+    let fields = [("team_id", "aurora frontie"), ("amount", "1"), ("description", "x")];
+    let refused = browser.submit(&form, path, &fields).await;
+    refused.expect(422, "No team is called &quot;aurora frontie&quot;. Did you mean &quot;Aurora Frontier");
+    assert!(!refused.text.contains("was found"), "{}", refused.visible());
+}
+
+#[tokio::test]
+async fn charges_for_checks_are_named_in_wallets() {
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
+    let mut named = 0;
+    for wallet in list(harness::demo(), "/operator/v1/wallets", &[]).await {
+        let page = open(&browser, &format!("/console/operator/wallets/{}", text(&wallet, "team_id"))).await;
+        named += usize::from(page.text.contains("Charges for checks"));
+    }
+    assert!(named > 0);
+}
