@@ -18,9 +18,9 @@ fn unknown_team_is_reported_with_the_most_similar_one() {
     stdout_of(&run(&["team", "create", "Acme Data"], directory));
     stdout_of(&run(&["team", "create", "Zenith"], directory));
     for (name, expected) in [
-        ("Acme Dat", "error: There is no team \"Acme Dat\"; did you mean \"Acme Data\"?\n"),
-        ("acmedata", "error: There is no team \"acmedata\"; did you mean \"Acme Data\"?\n"),
-        ("Quux", "error: There is no team \"Quux\".\n"),
+        ("Acme Dat", "error: No team is called \"Acme Dat\". Did you mean \"Acme Data\"?\n"),
+        ("acmedata", "error: No team is called \"acmedata\". Did you mean \"Acme Data\"?\n"),
+        ("Quux", "error: No team is called \"Quux\".\n"),
     ] {
         assert_eq!(run_failing(&["key", "create", name], directory), (1, expected.to_owned()));
     }

@@ -104,3 +104,98 @@ fn backup_of_a_served_market_is_restored() {
     let (code, stderr) = run_failing(&["backup", "copy", "--data", "nowhere"], directory);
     assert!(code == 1 && stderr.contains("there is no market in nowhere"), "{stderr}");
 }
+
+/// The drill: a server is killed after it was backed up several times. Restored elsewhere, the market has everything that was
+/// acknowledged before the last backup.
+#[test]
+fn lost_machine_is_replaced_by_its_last_backup() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let server = Server::start(&["--data", "market"], directory);
+    let command = |arguments: &[&str]| stdout_of(&run(arguments, directory));
+    let create = |name: &str| command(&["team", "create", name, "--role", "vendor", "--data", "market"]);
+    for name in ["first", "second"] {
+        create(name);
+        command(&["backup", "copies", "--keep", "hourly=5,daily=1", "--data", "market"]);
+    }
+    create("late");
+    server.signal("KILL");
+    drop(server);
+    fs::rename(directory.join("market"), directory.join("lost")).unwrap();
+    let restored = command(&["restore", "copies", "--data", "restored"]);
+    assert!(restored.ends_with("\nno problems found\n"), "{restored}");
+    let teams = command(&["team", "list", "--data", "restored"]);
+    assert!(teams.contains("first") && teams.contains("second") && !teams.contains("late"), "{teams}");
+    let listed = command(&["restore", "copies", "--list"]);
+    assert!(listed.lines().count() >= 1 && listed.contains("  dated  "), "{listed}");
+    let (code, stderr) =
+        run_failing(&["restore", "copies", "--at", "2020-01-01", "--data", "old"], directory);
+    assert!(code == 1 && stderr.contains("has no backup that was made at 2020-01-01T23:59:59"), "{stderr}");
+    let (code, stderr) = run_failing(&["restore", "copies", "--at", "monday", "--data", "old"], directory);
+    assert!(code == 2 && stderr.contains("write it as 2026-11-28"), "{stderr}");
+    let (code, stderr) = run_failing(&["backup", "copies", "--keep", "daily", "--data", "lost"], directory);
+    assert!(code == 2 && stderr.contains("daily=7,weekly=4"), "{stderr}");
+}
+
+#[test]
+fn restore_is_tried_and_recorded() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let command = |arguments: &[&str]| stdout_of(&run(arguments, directory));
+    command(&["team", "create", "Acme", "--role", "vendor", "--data", "market"]);
+    command(&["backup", "copy", "--data", "market"]);
+    let last = || -> serde_json::Value {
+        serde_json::from_slice(&fs::read(directory.join("market/last-backup.json")).unwrap()).unwrap()
+    };
+    assert_eq!(last()["check"], serde_json::Value::Null);
+    let checked = command(&["restore", "copy", "--check", "--data", "market"]);
+    assert!(checked.contains("no problems found") && checked.contains(" can be restored: "), "{checked}");
+    assert_eq!((&last()["check"]["problems"], &last()["check"]["made_at"]), (&0.into(), &last()["made_at"]));
+    command(&["backup", "copy", "--data", "market"]);
+    assert_eq!(last()["check"]["problems"], 0, "the next backup keeps it");
+    command(&["team", "create", "Other", "--role", "vendor", "--data", "other"]);
+    let checked = command(&["restore", "copy", "--check", "--data", "other"]);
+    assert!(checked.contains("not recorded: the backup is not of the market in other"), "{checked}");
+    let objects = fs::read_dir(directory.join("copy/objects")).unwrap().next().unwrap().unwrap().path();
+    fs::remove_dir_all(objects).unwrap();
+    let (code, stderr) = run_failing(&["restore", "copy", "--check", "--data", "market"], directory);
+    assert!(code == 1 && stderr.contains("cannot read copy/objects"), "{stderr}");
+    assert_eq!(last()["check"]["problems"], 1);
+}
+
+#[test]
+fn upgrade_says_what_it_would_do() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let market = directory.join("market");
+    fs::create_dir(&market).unwrap();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/databases/before-0.2.0.sqlite.zst");
+    let database = market.join("market.sqlite");
+    fs::write(&database, zstd::decode_all(fs::File::open(fixture).unwrap()).unwrap()).unwrap();
+    let before = fs::read(&database).unwrap();
+    let command = |arguments: &[&str]| {
+        stdout_of(&run(&[&["upgrade", "--data", "market"], arguments].concat(), directory))
+    };
+    for arguments in [&["--check"][..], &["--check", "--rehearse"]] {
+        let said = command(arguments);
+        assert!(said.contains("migration: 0058_operator_start, cannot be undone\n"), "{said}");
+        assert!(said.contains("migration: 0059_program_versions, can be undone\n"), "{said}");
+        assert!(
+            said.contains("copy before it: market/market-before-") && said.contains("\ntime: about "),
+            "{said}"
+        );
+        assert!(said.ends_with("\nnothing was changed\n"), "{said}");
+    }
+    assert!(fs::read(&database).unwrap() == before);
+    assert_eq!(fs::read_dir(&market).unwrap().count(), 1, "nothing was created");
+    let (code, stderr) = run_failing(&["upgrade", "--undo", "--data", "market"], directory);
+    assert!(code == 1 && stderr.contains("no earlier version of marketplace is known"), "{stderr}");
+    let said: serde_json::Value = serde_json::from_str(&command(&["--json"])).unwrap();
+    assert_eq!((&said["is_done"], &said["schema"]), (&true.into(), &57.into()));
+    assert!(fs::read(said["copy"].as_str().map(|copy| directory.join(copy)).unwrap()).unwrap() == before);
+    assert!(command(&["--check"]).starts_with("the database is that of this version, "));
+    let (code, stderr) = run_failing(&["upgrade", "--undo", "--data", "market"], directory);
+    assert!(code == 1 && stderr.contains("cannot be undone"), "{stderr}");
+    let (code, stderr) = run_failing(&["upgrade", "--check", "--data", "nowhere"], directory);
+    assert!(code == 1 && stderr.contains("there is no market in nowhere"), "{stderr}");
+}

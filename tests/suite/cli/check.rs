@@ -17,10 +17,6 @@ use self::{
     proxy::{Answer, Proxy, Seen},
 };
 use super::{Server, run, temp_dir};
-use crate::harness::generated;
-
-/// The line with which the table of rules in the documentation begins.
-const HEADING: &str = "| rule | section | what it says |\n| - | - | - |\n";
 
 /// The rules that find the faults of changes, each with the operation that has the fault.
 const WRITE_FAULTS: [(&str, &str); 3] = [
@@ -213,7 +209,7 @@ fn a_check_that_cannot_be_completed_says_so() {
 }
 
 #[test]
-fn each_rule_is_documented_and_tested_with_a_fault() {
+fn each_rule_is_tested_with_a_fault() {
     let rules = run(&["check", "--rules"], temp_dir().path());
     let rules = String::from_utf8(rules.stdout).unwrap();
     let names: BTreeSet<&str> = rules.lines().map(|line| line.split('`').nth(1).unwrap()).collect();
@@ -221,7 +217,4 @@ fn each_rule_is_documented_and_tested_with_a_fault() {
     let tested: BTreeSet<&str> =
         FAULTS.iter().flat_map(|fault| fault.rules).copied().chain(of_changes).collect();
     assert_eq!(names, tested);
-    let page = generated::read("docs/check.md");
-    let (before, _) = page.split_once(HEADING).expect("the page has the table");
-    generated::assert_current("docs/check.md", format!("{before}{HEADING}{rules}"));
 }

@@ -8,7 +8,7 @@ use super::{run, stdout_of, temp_dir};
 use crate::harness::documents::operator_document;
 
 /// The file with the table of commands.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operator-api.md");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/cli/commands.md");
 
 /// The line with which the table begins.
 const HEADING: &str = "| command | operations |\n| - | - |\n";
@@ -42,7 +42,7 @@ fn every_operation_of_operators_has_a_command() {
             assert!(is_known, "{command}: there is no operation {operation}");
         }
     }
-    assert!(missing.is_empty(), "docs/operator-api.md has no command for {missing:?}");
+    assert!(missing.is_empty(), "commands.md has no command for {missing:?}");
     // The program writes a page for each of its commands.
     let temp_dir = temp_dir();
     stdout_of(&run(&["man", "pages"], temp_dir.path()));

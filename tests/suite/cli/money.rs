@@ -71,7 +71,7 @@ fn drafts_of_commands_are_checked() {
         (&["--title", "A", "--price", "1.234"], 2, "must be an amount of US dollars"),
         (&["--title", "A", "--price=-1"], 1, "`price` must be an amount that is not negative"),
         (&["--title", "A", "--asset", unknown], 1, "do not exist, or belong to another team"),
-        (&["--title", "A", "--asset", "7"], 1, "There is no asset \"7\"."),
+        (&["--title", "A", "--asset", "7"], 1, "No asset is called \"7\"."),
     ] {
         let all = [&["listing", "create", "Acme Data"], arguments].concat();
         let (actual, stderr) = run_failing(&all, directory);
@@ -99,7 +99,7 @@ fn commands_change_credits_and_list_the_ledger() {
         (&["buy", "Acme Data", "0"][..], 1, "The amount must be at least 0.01 US dollars"),
         (&["buy", "Acme Data", "-5"], 1, "`amount` must be an amount that is not negative"),
         (&["buy", "Acme Data", "1e3"], 2, "must be an amount of US dollars"),
-        (&["buy", "Nobody", "1"], 1, "There is no team \"Nobody\"."),
+        (&["buy", "Nobody", "1"], 1, "No team is called \"Nobody\"."),
         (&["adjust", "Acme Data", "-150.26", "--reason", "Booked twice"], 1, "the wallet has less"),
         (&["adjust", "Acme Data", "1", "--reason", " "], 1, "`description` must not be blank"),
         (&["adjust", "Acme Data", "1"], 2, "--reason"),

@@ -20,7 +20,7 @@ fn get(address: &str, path: &str) -> String {
 }
 
 /// Repeats a request until the response contains a text. Returns the response.
-fn get_until(address: &str, path: &str, expected: &str) -> String {
+pub(super) fn get_until(address: &str, path: &str, expected: &str) -> String {
     let mut last = String::new();
     for _ in 0..MAX_CHECKS {
         last = get(address, path);
@@ -35,10 +35,15 @@ fn start(temp_dir: &std::path::Path) -> (Server, String) {
     let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], temp_dir);
     command.env("MARKETPLACE_METRICS_LISTEN", "127.0.0.1:0");
     let mut server = Server::spawn(command);
+    let address = address_of(&mut server);
+    (server, address)
+}
+
+/// Returns the address for monitoring of a server.
+pub(super) fn address_of(server: &mut Server) -> String {
     let log = server.2.read();
     let rest = log.split(" metrics_listen=").nth(1).unwrap_or_else(|| panic!("{log}"));
-    let address = rest.split_whitespace().next().unwrap().to_owned();
-    (server, address)
+    rest.split_whitespace().next().unwrap().to_owned()
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn administer(to: &mut Transcript) {
     assert_eq!(to.id(&["team", "show", "ACME data"]), to.id(&["team", "edit", "Acme Data", "--tier", "2"]));
     to.text(&["team", "create", "Gamma", "--role", "vendor"]);
     to.json(&["team", "accept-nda", "Gamma"]);
-    assert!(to.failure(&["team", "show", "Gama"]).contains("did you mean \"Gamma\"?"));
+    assert!(to.failure(&["team", "show", "Gama"]).contains("Did you mean \"Gamma\"?"));
     to.text(&["team", "list"]);
     to.text(&["key", "create", "Acme Data", "--name", "ci"]);
     to.json(&["key", "expire", "ci", "2999-01-01T00:00:00Z"]);
@@ -186,7 +186,7 @@ fn administer(to: &mut Transcript) {
     // The token is a secret without a prefix.
     to.desk.print_json(&["grant", "create", "Acme Data", "--title", "Ledgers"]);
     to.text(&["grant", "revoke", "Ledgers"]);
-    assert!(to.failure(&["grant", "revoke", "Ledgers"]).contains("There is no grant \"Ledgers\"."));
+    assert!(to.failure(&["grant", "revoke", "Ledgers"]).contains("No grant is called \"Ledgers\"."));
     to.json(&["grant", "list", "Acme Data"]);
     to.text(&["operator", "key", "create", "reader", "--read-only"]);
     to.text(&["operator", "key", "expire", "reader", "2999-01-01T00:00:00Z"]);
@@ -256,7 +256,7 @@ fn ask_for_data(to: &mut Transcript) {
     to.text(&["opportunity", "list", "--team", "Beta Labs"]);
     to.json(&["opportunity", "close", "Wanted"]);
     let project = to.id(&[&create[..], &["Project", "--project"]].concat());
-    assert!(to.failure(&["opportunity", "show", "Project"]).contains("There is no opportunity \"Project\""));
+    assert!(to.failure(&["opportunity", "show", "Project"]).contains("No opportunity is called \"Project\""));
     to.text(&["opportunity", "publish", "Project", "--project"]);
     let bid = to.id(&["bid", "create", "Acme Data", "Project", "--tasks", "5", "--days", "9"]);
     assert!(to.text(&["bid", "list", "--opportunity", &project]).contains("Acme Data"));
@@ -350,7 +350,7 @@ fn upload(to: &mut Transcript) {
     let uploaded = to.json(&["upload", zip, "--team", "acme data"]);
     assert_eq!((&uploaded["size_bytes"], &uploaded["file_name"]), (&json!(22), &json!("empty.zip")));
     assert_eq!(to.text(&["upload", "list", "--team", "Acme Data"]).lines().count(), 1);
-    assert!(to.failure(&["upload", zip, "--team", "Acme"]).contains("did you mean \"Acme Data\"?"));
+    assert!(to.failure(&["upload", zip, "--team", "Acme"]).contains("Did you mean \"Acme Data\"?"));
     assert!(to.failure(&["upload", "/dev/null", "--team", "Acme Data"]).contains("and not a regular file"));
     let absent = "00000000-0000-0000-0000-000000000000";
     for verb in ["show", "cancel"] {
@@ -364,7 +364,7 @@ fn send_events(to: &mut Transcript) {
     to.text(&["webhook", "create", hook, "--team", "Acme Data", "--type", "estimation.completed"]);
     to.text(&["webhook", "list", "--team", "Acme Data"]);
     to.json(&["webhook", "edit", hook, "--endpoint", "http://127.0.0.1:9/new"]);
-    assert!(to.failure(&["webhook", "show", hook]).contains("did you mean \"http://127.0.0.1:9/new\"?"));
+    assert!(to.failure(&["webhook", "show", hook]).contains("Did you mean \"http://127.0.0.1:9/new\"?"));
     let hook = "http://127.0.0.1:9/new";
     to.text(&["webhook", "show", hook]);
     for verb in ["disable", "enable", "rotate", "deliveries", "delete"] {
@@ -409,7 +409,7 @@ fn traces_are_imported_through_a_server() {
     assert_eq!(imports[0]["id"], started["id"]);
     for (arguments, expected) in [
         (["taskset", "import", "Court forms", "none.jsonl"], "cannot read none.jsonl"),
-        (["taskset", "import", "Court", file], "did you mean \"Court forms\"?"),
+        (["taskset", "import", "Court", file], "Did you mean \"Court forms\"?"),
     ] {
         let output = desk.run(&arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);

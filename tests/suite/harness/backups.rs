@@ -8,11 +8,12 @@ use std::{
 use marketplace::{
     clock::{Clock, Entropy},
     config::{BlobSettings, Settings},
+    domain::time::Timestamp,
     error::Result,
     market::Market,
     operations::{
         self,
-        backups::{self, BackupSource, Copied, Replace, RestoreOptions},
+        backups::{self, BackupOptions, BackupSource, Copied, Place, Replace, RestoreOptions},
         teams::TeamInput,
     },
     search::Progress,
@@ -39,7 +40,7 @@ pub fn back_up_directory(
     progress: &dyn Progress,
 ) -> Result<Copied> {
     let source = BackupSource::open(directory, &Settings::default().blobs, Clock::System.now()).unwrap();
-    backups::create(&source, destination, replace, progress)
+    backups::create(&source, &place(destination), BackupOptions { replace, keep: None }, progress)
 }
 
 /// Restores a backup to a data directory, without opening it.
@@ -59,7 +60,30 @@ pub fn restore_to(
     blobs: &BlobSettings,
     progress: &dyn Progress,
 ) -> Result<Copied> {
-    backups::restore(source, RestoreOptions { directory, blobs, entropy: &Entropy::System }, progress)
+    let to = RestoreOptions { directory, blobs, entropy: &Entropy::System };
+    backups::restore(&place(source), None, to, progress)
+}
+
+/// Backs up a market as of a time, and keeps dated backups by a rule.
+pub fn back_up_dated(market: &Market, place: &Place, at: Timestamp, keep: &str) -> Result<Copied> {
+    let source = BackupSource::open(market.data_dir(), &Settings::default().blobs, at).unwrap();
+    let keep = keep.parse().unwrap();
+    let options = BackupOptions { replace: Replace::EarlierStates, keep: Some(&keep) };
+    backups::create(&source, place, options, &())
+}
+
+/// Restores the backup of a time, and opens the market. Dropping it verifies it.
+pub fn open_restored_at(place: &Place, at: Timestamp) -> Result<TestMarket> {
+    let directory = tempfile::tempdir().unwrap();
+    let blobs = &Settings::default().blobs;
+    let to = RestoreOptions { directory: directory.path(), blobs, entropy: &Entropy::System };
+    backups::restore(place, Some(at), to, &())?;
+    Ok(TestMarket::open_in(directory))
+}
+
+/// Returns a directory as a place of backups.
+pub fn place(directory: &Path) -> Place {
+    Place::Directory(directory.to_owned())
 }
 
 /// Restores a backup and opens the market. Dropping it verifies it.

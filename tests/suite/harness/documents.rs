@@ -251,6 +251,11 @@ pub fn assert_matches_documents(method: &str, path: &str, response: &TestRespons
 }
 
 impl Operation {
+    /// Returns an extension of the document, such as `x-budget`; null if the operation has none with this name.
+    pub fn extension(&self, name: &str) -> &Value {
+        &self.json[name]
+    }
+
     /// Returns the name of the rate limit budget that the operation counts against.
     pub fn budget(&self) -> &str {
         self.json["x-budget"].as_str().unwrap()

@@ -13,6 +13,7 @@ mod named_faults;
 mod notifications;
 mod offers;
 mod opportunities;
+mod payments;
 mod purchases;
 mod quality_runs;
 mod races;

@@ -100,4 +100,7 @@ async fn settings_are_listed_without_secrets() {
         |key: &str| settings["items"].as_array().unwrap().iter().find(|item| item["key"] == key).cloned();
     assert_eq!(find("quotas.assets").unwrap()["value"], calls.market.market().settings().quotas.assets);
     assert_eq!(find("repositories.github_token").unwrap()["value"], "", "not set");
+    for (key, reloadable) in [("quotas.assets", true), ("server.listen", false), ("log.filter", true)] {
+        assert_eq!(find(key).unwrap()["reloadable"], reloadable, "{key}");
+    }
 }

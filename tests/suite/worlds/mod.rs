@@ -5,7 +5,7 @@ mod coverage;
 mod determinism;
 mod expectations;
 mod exports;
-mod faults;
+pub mod faults;
 mod http;
 mod import_mutations;
 mod isolation;

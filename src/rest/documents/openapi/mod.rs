@@ -29,6 +29,11 @@ use crate::{
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";
 
+/// What the documents for operators say about the effects of operations.
+const EFFECTS: &str = " `x-actor` of an operation that changes something says who acts, as histories show it: a team \
+     does what a team could do itself, the platform what an operator decides. `x-events` names the events that \
+     it may append.";
+
 /// Generates the OpenAPI document of one API.
 pub fn generate_document(api: &Api, base_url: &str) -> Value {
     let mut document: Value =
@@ -42,6 +47,11 @@ pub fn generate_document(api: &Api, base_url: &str) -> Value {
         let route = attributes_of(operation, &routes);
         let attributes = &*route;
         operation.insert("x-budget".to_owned(), json!(attributes.budget.as_str()));
+        if let Some(effect) = attributes.effect {
+            let events: Vec<&str> = effect.events.iter().map(|kind| kind.as_str()).collect();
+            operation.insert("x-actor".to_owned(), json!(effect.actor.as_str()));
+            operation.insert("x-events".to_owned(), json!(events));
+        }
         parameters::expand_structs(operation, &schemas, &route);
         add_examples(operation, &route);
         error_responses::add_responses(operation);
@@ -72,9 +82,9 @@ fn attributes_of(operation: &Map<String, Value>, routes: &[DeclaredRoute]) -> De
 
 fn info(api: &Api) -> Value {
     let Api { title, version, purpose: text, .. } = api;
-    let (key, holder) = match api.keys {
-        PrincipalKind::Team => ("a team's API key", "team"),
-        PrincipalKind::Operator => ("an operator key", "operator key"),
+    let (key, holder, effects) = match api.keys {
+        PrincipalKind::Team => ("a team's API key", "team", ""),
+        PrincipalKind::Operator => ("an operator key", "operator key", EFFECTS),
     };
     json!({
         "title": title,
@@ -89,7 +99,7 @@ fn info(api: &Api) -> Value {
              changed. HEAD is supported wherever GET is.\n\nEach {holder} has these rate limit budgets, in \
              requests per minute: {}. `x-budget` names the budget of an operation, and the `RateLimit` \
              response header reports what remains of it. Budgets without a limit are not reported. \
-             `x-error-codes` names the error codes of an operation, by status.",
+             `x-error-codes` names the error codes of an operation, by status.{effects}",
             Budget::ALL.iter().map(|budget| format!("`{}`", budget.as_str())).collect::<Vec<_>>().join(", ")
         ),
         "license": {"name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html"},

@@ -1,9 +1,8 @@
 //! Faults of worlds: which cases they are for, and what they do.
 
-mod answers;
+pub mod answers;
 mod connections;
 mod others;
-mod table;
 
 use serde_json::{Value, json};
 
