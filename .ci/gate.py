@@ -77,6 +77,7 @@ SIDE_BY_SIDE = {
     "early-answers": ([".ci/early-answers"], {}),
     "webhooks": ([".ci/webhooks"], {}),
     "monitoring": ([".ci/monitoring"], {}),
+    "proxies": ([".ci/proxies"], {}),
 }
 # What measures times, and so needs the machine for itself.
 ALONE = {"attacks": ([".ci/attacks"], {})}

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    amounts::{amount, parse_amount},
+    amounts::{EndedPayment, amount, parse_amount},
     operator::{ApiCommand, Client, ListLimit, Records, body_of, names::TEAMS, parse_value},
     print_line,
 };
@@ -64,10 +64,10 @@ pub enum CreditsCommand {
     Purchases(Purchases),
     /// Complete a purchase of credits that a team requested and paid. The credits can be spent at once.
     #[command(after_help = "Example:\n  marketplace credits complete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Complete(OnePurchase),
+    Complete(EndedPayment),
     /// Reject a purchase of credits that a team requested.
     #[command(after_help = "Example:\n  marketplace credits reject 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Reject(OnePurchase),
+    Reject(EndedPayment),
     /// List adjustments of credits, newest first, or show one.
     #[command(after_help = "Example:\n  marketplace credits adjustments --limit 10")]
     Adjustments(Movements),
@@ -84,13 +84,6 @@ pub struct Purchases {
     /// State of the purchases.
     #[arg(long, value_parser = parse_value::<CreditPurchaseStatus>, conflicts_with = "id")]
     status: Option<CreditPurchaseStatus>,
-}
-
-/// A purchase of credits.
-#[derive(Debug, Args)]
-pub struct OnePurchase {
-    /// ID of the purchase, as printed by `credits purchases`.
-    id: Uuid,
 }
 
 /// Which adjustments or conversions are meant.
@@ -165,8 +158,8 @@ impl ApiCommand for CreditsCommand {
                 let status = json!(purchases.status.map(StringEnum::as_str));
                 purchases.movements.print(client, &PURCHASES, &[("status", status)])
             }
-            CreditsCommand::Complete(of) => PURCHASES.perform(client, of.id, "complete"),
-            CreditsCommand::Reject(of) => PURCHASES.perform(client, of.id, "reject"),
+            CreditsCommand::Complete(of) => of.report(client, &PURCHASES, "complete"),
+            CreditsCommand::Reject(of) => of.report(client, &PURCHASES, "reject"),
             CreditsCommand::Adjustments(movements) => movements.print(client, &ADJUSTMENTS, &[]),
             CreditsCommand::Conversions(movements) => movements.print(client, &CONVERSIONS, &[]),
         }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandError, CommandResult,
-    amounts::{amount, parse_amount},
+    amounts::{EndedPayment, amount, parse_amount},
     operator::{
         ApiCommand, Client, ListLimit, Records, body_of,
         names::{ASSETS, LISTINGS, TEAMS},
@@ -122,10 +122,10 @@ pub enum PurchaseCommand {
     Agreement(DealId),
     /// Complete a purchase whose invoice was paid.
     #[command(after_help = "Example:\n  marketplace purchase complete 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Complete(DealId),
+    Complete(EndedPayment),
     /// Cancel a purchase that is not paid.
     #[command(after_help = "Example:\n  marketplace purchase cancel 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Cancel(DealId),
+    Cancel(EndedPayment),
     /// Refund a purchase.
     #[command(after_help = "Example:\n  marketplace purchase refund 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
     Refund(DealId),
@@ -248,8 +248,8 @@ impl ApiCommand for PurchaseCommand {
                 let agreement = client.get(&format!("{}/{}/agreement", PURCHASES.path, purchase.id))?;
                 client.print_record("purchase_id,sha256,created_at,text", agreement)
             }
-            PurchaseCommand::Complete(purchase) => change(&PURCHASES, client, purchase, "complete"),
-            PurchaseCommand::Cancel(purchase) => change(&PURCHASES, client, purchase, "cancel"),
+            PurchaseCommand::Complete(payment) => payment.report(client, &PURCHASES, "complete"),
+            PurchaseCommand::Cancel(payment) => payment.report(client, &PURCHASES, "cancel"),
             PurchaseCommand::Refund(purchase) => change(&PURCHASES, client, purchase, "refund"),
         }
     }

@@ -92,8 +92,12 @@ pub enum OperatorSubcommand {
 pub struct NewOperatorKey {
     /// Name of the new key, for instance its purpose.
     name: String,
-    /// Let the key only read.
-    #[arg(long)]
+    /// What the key permits: everything (all), only reading (read), or only payments (payments), for a program that is
+    /// connected to a payment provider.
+    #[arg(long, default_value = "all", value_parser = parse_value::<KeyScope>)]
+    scope: KeyScope,
+    /// Let the key only read, as `--scope read` does.
+    #[arg(long, conflicts_with = "scope")]
     read_only: bool,
     /// Time at which the key expires, in the future and in RFC 3339 format [default: never]
     #[arg(long, value_parser = parse_timestamp)]
@@ -104,7 +108,9 @@ pub struct NewOperatorKey {
 #[derive(Debug, Subcommand)]
 pub enum OperatorKeyCommand {
     /// Create an operator key and print it, as `operator key NAME` does. It is shown only once.
-    #[command(after_help = "Example:\n  marketplace operator key create \"Review desk\" --read-only")]
+    #[command(
+        after_help = "Examples:\n  marketplace operator key create \"Review desk\" --scope read\n  marketplace operator key create \"Payments\" --scope payments"
+    )]
     Create(NewOperatorKey),
     /// List the operator keys. The secrets are not stored, so they cannot be shown.
     #[command(after_help = "Example:\n  marketplace operator key list")]
@@ -251,8 +257,8 @@ impl ApiCommand for OperatorSubcommand {
         let OperatorSubcommand::Key { command, new } = self;
         match (command, new) {
             (_, Some(new)) | (Some(OperatorKeyCommand::Create(new)), None) => {
-                let NewOperatorKey { name, read_only, expires } = new;
-                let scope = if *read_only { KeyScope::Read } else { KeyScope::All };
+                let NewOperatorKey { name, scope, read_only, expires } = new;
+                let scope = if *read_only { KeyScope::Read } else { *scope };
                 let expires_at = ("expires_at", time(*expires));
                 let body = body_of([("name", json!(name)), ("scope", scope.as_str().into()), expires_at]);
                 create(client, &OPERATOR_KEYS, &body)

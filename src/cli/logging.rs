@@ -6,6 +6,7 @@
 use std::{
     fmt::{self, Write},
     io::IsTerminal,
+    sync::Arc,
 };
 
 use serde_json::Value;
@@ -26,23 +27,36 @@ use crate::config::{LogFormat, Settings};
 /// Maximum number of characters of a value in the log. Longer values are cut off.
 const MAX_VALUE_CHARS: usize = 2_000;
 
-/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one.
-pub fn init_logging(settings: &Settings, default_filter: &str) {
+/// Changes the filter of the log to that of other settings.
+pub type ChangeFilter = Arc<dyn Fn(&Settings) + Send + Sync>;
+
+/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one. Returns what changes the filter
+/// later; `None` if the process had a logger already, which stays (tests run several commands).
+pub fn init_logging(settings: &Settings, default_filter: &'static str) -> Option<ChangeFilter> {
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter(settings, default_filter))
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .fmt_fields(SpanFields(settings.log.format))
+        .event_format(LineFormat(settings.log.format))
+        .with_filter_reloading();
+    let handle = lines.reload_handle();
+    lines.try_init().ok()?;
+    silence_caught_panics();
+    Some(Arc::new(move |settings| {
+        if let Err(cause) = handle.reload(filter(settings, default_filter)) {
+            tracing::error!(%cause, "the filter of the log was not changed");
+        }
+    }))
+}
+
+/// Returns the filter that the settings specify.
+fn filter(settings: &Settings, default_filter: &str) -> EnvFilter {
     let is_default = settings.log.filter == Settings::default().log.filter;
     let filter = if is_default { default_filter } else { &settings.log.filter };
     // The MCP library logs every message, so it is limited to errors unless the filter mentions it.
     let filter = if filter.contains("rmcp") { filter.to_owned() } else { format!("{filter},rmcp=error") };
-    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .fmt_fields(SpanFields(settings.log.format))
-        .event_format(LineFormat(settings.log.format));
-    // If the process has a logger already (tests run several commands), that one stays.
-    if lines.try_init().is_ok() {
-        silence_caught_panics();
-    }
+    EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
 /// Lets panics of the search engine print nothing: they become errors, which are logged. Others are printed as usual.

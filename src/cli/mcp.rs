@@ -12,8 +12,8 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, operator_message,
-    print_line, process, serve, server_url, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, GlobalOptions, demo, init_logging, key_variables, open_directory,
+    operator_message, print_line, process, serve, server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -100,7 +100,7 @@ impl Mcp {
         let runtime = process::build_runtime(market.settings())?;
         let done = runtime.block_on(async {
             match self.http {
-                _ if self.check => check::run(market, key_of_process()).await,
+                _ if self.check => check::run(market, key_variables::read(KEY_VARIABLE)?).await,
                 Some(address) => serve_http(market, address).await,
                 None => serve_stdio(market).await,
             }
@@ -217,13 +217,8 @@ fn create_demo(settings: &Settings) -> Result<TemporaryDirectory, CommandError> 
     Ok(directory)
 }
 
-/// Returns the key of the agent that this process serves, if there is one.
-fn key_of_process() -> Option<String> {
-    std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty())
-}
-
 async fn serve_stdio(market: Market) -> CommandResult {
-    let key = key_of_process();
+    let key = key_variables::read(KEY_VARIABLE)?;
     match &key {
         None => {
             eprintln!(
@@ -250,9 +245,15 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let app = mcp::App::new(rest::App::new(market.settings(), false));
-    let app = app.serve_agents(market.clone(), &web::link_base::base_url(market.settings(), address));
+    // This server has no TLS, also if the settings have a certificate for the other one.
+    let url = match market.settings().server.public_url.as_str() {
+        "" => web::link_base::local_url(address),
+        url => url.to_owned(),
+    };
+    let app = app.serve_agents(market.clone(), &url);
     let stop =
         process::server_stop_signal(market.settings().server.drain_seconds, process::StandardInput::Ignored)?;
+    process::on_hangup(|| tracing::info!("SIGHUP is ignored"))?;
     print_line(format_args!("listening on {}{}", web::link_base::local_url(address), mcp::PATHS[0]));
     // A process that only reads looks for changes before each request.
     let result =

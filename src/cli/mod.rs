@@ -14,9 +14,13 @@ mod deals;
 mod demo;
 mod estimations;
 mod events;
+mod faults;
 mod grants;
 mod gym;
+mod health;
+mod init;
 mod jobs;
+mod key_variables;
 mod keys;
 mod labels;
 mod ledger;
@@ -36,11 +40,13 @@ mod public_demo;
 mod quality_runs;
 mod reachability;
 mod reindex;
+mod reload;
 mod replay;
 mod restore;
 mod seed;
 mod serve;
 mod server_url;
+mod service_manager;
 mod settings;
 mod status;
 mod sweep;
@@ -48,8 +54,11 @@ mod tasks;
 mod tasksets;
 mod teams;
 mod temporary_directory;
+mod tls;
+mod upgrade;
 mod upload;
 mod verify;
+mod version;
 mod webhooks;
 mod withdrawals;
 
@@ -82,6 +91,9 @@ const SETTINGS_FILE: &str = "marketplace.toml";
 /// Names no settings file, not even one that is in the working directory.
 const NO_FILE: &str = "/dev/null";
 
+/// The variable with the directory of the credentials that the service manager passes.
+const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
+
 /// Maximum size of a settings file in bytes.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
@@ -99,7 +111,7 @@ struct Cli {
 }
 
 /// Options of all commands.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct GlobalOptions {
     /// Settings file [default: ./marketplace.toml, if it exists, and --demo is not set]
     #[arg(long, global = true, value_name = "FILE")]
@@ -113,6 +125,8 @@ struct GlobalOptions {
 enum Command {
     /// Start the server.
     Serve(serve::Serve),
+    /// Create a market in a directory: its settings file, its data, and its first operator key.
+    Init(init::Init),
     /// Load fixture sets, or generate synthetic listings.
     Seed(seed::Seed),
     /// Rebuild the search index and swap it in. Safe while a server is running.
@@ -179,12 +193,21 @@ enum Command {
     Settings(settings::Settings),
     /// Show facts about the market and its health.
     Status(status::Status),
+    /// Ask a server whether it is ready.
+    Health(health::Health),
+    /// Print the version of the program.
+    Version(version::Version),
     /// Print completions for a shell.
     Completions(manual::Completions),
     /// Write manual pages.
     Man(manual::Man),
     /// Print the OpenAPI document of an API.
     Openapi(openapi::Openapi),
+    /// Show what faults of worlds can do.
+    Faults {
+        #[command(subcommand)]
+        command: faults::FaultsCommand,
+    },
     /// Start the read-only agent (MCP) server over stdio or HTTP.
     Mcp(mcp::Mcp),
     /// Measure how well an agent answers questions with the tools of the agent server.
@@ -198,12 +221,14 @@ enum Command {
     Verify(verify::Verify),
     /// Check whether a deployment behaves as its documents and the interface say.
     Check(check::Check),
-    /// Back up the market to a directory. Safe while a server is running.
+    /// Back up the market to a directory or a bucket. Safe while a server is running.
     Backup(backup::Backup),
     /// Send the requests of a world again, and compare the answers.
     Replay(replay::Replay),
     /// Restore a backup to an empty data directory, and verify it.
     Restore(restore::Restore),
+    /// Bring the database up to date for this version, or say what that would change.
+    Upgrade(upgrade::Upgrade),
     /// Read untrusted files in a child process of the server.
     #[command(name = child::SUBCOMMAND, hide = true)]
     ReadUntrusted {
@@ -247,7 +272,7 @@ enum CommandError {
 /// of the API.
 fn operator_message(error: &Error) -> String {
     match error {
-        Error::NotFound(what) => format!("There is no {what}."),
+        Error::NotFound(what) if !crate::error::is_sentence(what) => format!("There is no {what}."),
         Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
         other => other.message(),
     }
@@ -334,6 +359,7 @@ fn dispatch(cli: Cli) -> CommandResult {
     let options = cli.options;
     match cli.command {
         Command::Serve(serve) => serve.run(&options),
+        Command::Init(init) => init.run(&options),
         Command::Seed(seed) => seed.run(&options),
         Command::Reindex(_) => reindex::Reindex::run(&options),
         Command::Team(command) => command.run(&options),
@@ -367,12 +393,18 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Settings(settings) => settings.run(&options),
         Command::Status(status) => status.run(&options),
         Command::Upload(upload) => upload.run(&options),
+        Command::Health(health) => health.run(&options),
+        Command::Version(version) => {
+            version.run();
+            Ok(())
+        }
         Command::Completions(completions) => {
             completions.run();
             Ok(())
         }
         Command::Man(man) => man.run(),
         Command::Openapi(openapi) => openapi.run(&options),
+        Command::Faults { command } => command.run(&options),
         Command::Mcp(mcp) => mcp.run(&options),
         Command::Gym { command } => command.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
@@ -381,6 +413,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Backup(backup) => backup.run(&options),
         Command::Replay(replay) => replay.run(),
         Command::Restore(restore) => restore.run(&options),
+        Command::Upgrade(upgrade) => upgrade.run(&options),
         Command::ReadUntrusted { .. } => Ok(()),
     }
 }
@@ -427,6 +460,10 @@ impl GlobalOptions {
         if let Some(directory) = &self.data {
             let folder = utf8("--data", directory.as_os_str())?;
             sources.set("data.folder", folder.into(), "--data".to_owned())?;
+        }
+        let credentials = std::env::var_os(CREDENTIALS_VARIABLE).filter(|path| !path.is_empty());
+        for warning in sources.read_secrets(credentials.as_deref().map(Path::new))? {
+            eprintln!("warning: {warning}");
         }
         Ok(sources)
     }

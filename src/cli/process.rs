@@ -59,9 +59,9 @@ pub fn server_stop_signal(
 ) -> Result<impl Future<Output = ()>, CommandError> {
     let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let (signal, hangups) = {
+    let signal = {
         let _context = runtime.enter();
-        (stop_signal()?, log_hangups()?)
+        stop_signal()?
     };
     let input_end = match input {
         StandardInput::Ignored => None,
@@ -80,7 +80,6 @@ pub fn server_stop_signal(
         tokio::select! {
             () = signal => {}
             () = input_end => {}
-            () = hangups => {}
         }
     };
     let (sender, receiver) = oneshot::channel();
@@ -147,15 +146,22 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     })
 }
 
-/// Logs each SIGHUP, which would end the process without a handler. The future never resolves.
-fn log_hangups() -> Result<impl Future<Output = ()>, CommandError> {
-    let mut hangup = handle_signal(SignalKind::hangup())?;
-    Ok(async move {
-        loop {
-            hangup.recv().await;
-            tracing::info!("SIGHUP is ignored");
+/// Calls `action` for each SIGHUP, which would end the process without a handler: on a thread of its own, so that it may wait for
+/// files. Several signals while it runs count as one.
+pub fn on_hangup(mut action: impl FnMut() + Send + 'static) -> Result<(), CommandError> {
+    let to_error = |cause| CommandError::Other(format!("cannot wait for SIGHUP: {cause}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
+    let mut hangup = {
+        let _context = runtime.enter();
+        handle_signal(SignalKind::hangup())?
+    };
+    let wait = move || {
+        while runtime.block_on(hangup.recv()).is_some() {
+            action();
         }
-    })
+    };
+    std::thread::Builder::new().name("hangups".to_owned()).spawn(wait).map_err(to_error)?;
+    Ok(())
 }
 
 fn handle_signal(kind: SignalKind) -> Result<Signal, CommandError> {

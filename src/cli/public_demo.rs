@@ -14,7 +14,7 @@ use crate::{
 const SETTING: &str = "server.allow_public_demo";
 
 /// The flag that does so.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct PublicDemoOptions {
     /// With --demo: allow an address that others can reach. Everybody knows the keys of the demo, one of which is an
     /// operator's, who can do anything.
@@ -54,7 +54,7 @@ pub fn url_for_others(settings: &Settings, address: SocketAddr) -> Option<String
         return None;
     }
     let ip = if address.ip().is_unspecified() { address_in_network(address.ip())? } else { address.ip() };
-    Some(web::link_base::local_url(SocketAddr::new(ip, address.port())))
+    Some(web::link_base::listen_url(settings, SocketAddr::new(ip, address.port())))
 }
 
 fn is_local(ip: IpAddr) -> bool {

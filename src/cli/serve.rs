@@ -14,12 +14,16 @@ use super::{
     CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
     public_demo::{self, PublicDemoOptions},
     reachability,
+    reload::{ReadSources, Reloader, Reloads},
+    service_manager::ServiceManager,
     temporary_directory::TemporaryDirectory,
+    tls,
 };
 use crate::{
     config::{Settings, SettingsError, SettingsSources, parse_listen_address},
     domain::time::Timestamp,
     fixtures,
+    http_server::tls::Certificates,
     market::{self, Market, OpenMode},
     mcp::{self, WatchedServer},
     operations, rest,
@@ -37,7 +41,9 @@ const WORLDS_DIRECTORY: &str = "worlds";
 /// Start the server and run until SIGINT or SIGTERM.
 ///
 /// The first line on standard output is `listening on` and the URL of the server, when it accepts connections.
-#[derive(Debug, Args)]
+///
+/// SIGHUP lets it read its settings again, and take up those that can change while it runs.
+#[derive(Clone, Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
 )]
@@ -52,6 +58,9 @@ pub struct Serve {
     listen: Option<SocketAddr>,
     #[command(flatten)]
     public: PublicDemoOptions,
+    /// Do not copy the database of an earlier version before a migration that cannot be undone.
+    #[arg(long)]
+    no_backup: bool,
     /// Also stop when standard input closes, so that the server does not outlive the program that has its other end.
     #[arg(long)]
     until_stdin_closes: bool,
@@ -65,7 +74,7 @@ impl Serve {
             public_demo::check(&settings)?;
         }
         let checked = check_tools(&sources, &settings, self.demo)?;
-        init_logging(&settings, "info");
+        let change_filter = init_logging(&settings, "info");
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(TemporaryDirectory::create()?),
@@ -80,7 +89,14 @@ impl Serve {
         let listener = process::bind_listener(settings.server.listen, "--listen")?;
         let monitoring =
             settings.metrics.listen.map(|address| process::bind_listener(address, "metrics.listen"));
-        let listeners = Listeners { server: listener, monitoring: monitoring.transpose()? };
+        let redirecting = settings.tls.redirect_listen;
+        let redirecting = redirecting.map(|address| process::bind_listener(address, "tls.redirect_listen"));
+        let listeners = Listeners {
+            server: listener,
+            monitoring: monitoring.transpose()?,
+            redirecting: redirecting.transpose()?,
+            certificates: tls::load(&settings)?,
+        };
         // The routes and documents do not depend on the market, so both are prepared at the same time.
         let (market, app) = std::thread::scope(|scope| {
             let app = scope.spawn(|| checked.unwrap_or_else(|| new_app(&settings, self.demo)));
@@ -88,6 +104,16 @@ impl Serve {
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         self.log_start(options, &market, &listeners)?;
+        let manager = ServiceManager::from_environment();
+        let url = web::link_base::base_url(market.settings(), local_address(&listeners.server)?);
+        let reloads = Reloads::start(Reloader {
+            market: market.clone(),
+            sources: sources.clone(),
+            read: self.read_again(options),
+            change_filter,
+            manager: manager.clone(),
+            status: serving(&url),
+        })?;
         let runtime = process::build_runtime(market.settings())?;
         let worlds = market
             .settings()
@@ -95,7 +121,8 @@ impl Serve {
             .enabled
             .then(|| open_worlds(&market, sources, self.demo))
             .transpose()?;
-        let done = runtime.block_on(self.run_server(app, market, listeners, worlds));
+        let done = runtime.block_on(self.run_server(app, market, listeners, (worlds, manager)));
+        drop(reloads);
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
         runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
@@ -111,6 +138,7 @@ impl Serve {
         let settings = market.settings();
         let address = local_address(&listeners.server)?;
         let metrics = listeners.monitoring.as_ref().map(local_address).transpose()?;
+        let redirecting = listeners.redirecting.as_ref().map(local_address).transpose()?;
         let others = public_demo::url_for_others(settings, address);
         tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
@@ -118,12 +146,16 @@ impl Serve {
             data_directory = %absolute(market.data_dir()),
             listen = %address,
             metrics_listen = metrics.map(tracing::field::display),
+            redirect_listen = redirecting.map(tracing::field::display),
             url = web::link_base::base_url(settings, address),
             url_for_others = others.as_deref(),
             trusted_hosts = ?settings.server.trusted_hosts,
             demo = self.demo,
             "the server starts"
         );
+        for warning in settings.warnings() {
+            tracing::warn!("{warning}");
+        }
         if others.is_some() && settings.keys.allow_fixture_keys {
             tracing::warn!(
                 "others can reach this server, and keys of fixture sets are accepted, which they may know"
@@ -163,12 +195,29 @@ impl Serve {
         if let Some(listen) = self.listen {
             sources.set("server.listen", listen.to_string().into(), "--listen".to_owned())?;
         }
+        if self.no_backup {
+            sources.set("data.backup_before_upgrade", false.into(), "--no-backup".to_owned())?;
+        }
         self.public.add_to(&mut sources)?;
         if self.demo {
             sources.apply_demo()?;
         }
         let has_directory = sources.is_set_for_process("data.folder");
         Ok((sources, has_directory))
+    }
+
+    /// Returns what reads and checks the sources of the settings again.
+    fn read_again(&self, options: &GlobalOptions) -> ReadSources {
+        let (serve, options) = (self.clone(), options.clone());
+        Box::new(move || {
+            let (sources, _) = serve.sources(&options)?;
+            let settings = sources.clone().resolve()?;
+            if serve.demo {
+                public_demo::check(&settings)?;
+            }
+            check_tools(&sources, &settings, serve.demo)?;
+            Ok(sources)
+        })
     }
 
     fn standard_input(&self) -> process::StandardInput {
@@ -184,7 +233,7 @@ impl Serve {
         app: mcp::App,
         market: Market,
         listeners: Listeners,
-        worlds: Option<Arc<Worlds>>,
+        (worlds, manager): (Option<Arc<Worlds>>, ServiceManager),
     ) -> CommandResult {
         let address = local_address(&listeners.server)?;
         reachability::check(&market);
@@ -194,16 +243,21 @@ impl Serve {
         }
         let WatchedServer { endpoint, monitor } =
             app.watched(market.clone(), &url, worlds.map(|worlds| (address, worlds)));
+        if let Some(certificates) = &listeners.certificates {
+            tls::follow(certificates, &market, &monitor);
+        }
         let runtime = tokio::runtime::Handle::current();
         let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
         let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
         // Install signal handlers before the address is printed, so that a stop right after it is graceful.
         let stop_signal =
             process::server_stop_signal(market.settings().server.drain_seconds, self.standard_input())?;
-        let stopping = (Arc::clone(&background), Arc::clone(&webhooks), Arc::clone(&monitor));
+        let stopping =
+            (Arc::clone(&background), Arc::clone(&webhooks), Arc::clone(&monitor), manager.clone());
         // Jobs, requests, and attempts to send to webhooks share the time to drain.
         let stop = async move {
             stop_signal.await;
+            stopping.3.stopping();
             stopping.2.begin_draining();
             stopping.0.stop();
             stopping.1.stop();
@@ -214,11 +268,15 @@ impl Serve {
         let now = market.clock().now();
         let connected = watch::Sender::default();
         let watching = listeners.monitoring.map(|listener| serve_monitoring(listener, monitor, &settings));
+        let redirecting = listeners.redirecting.map(|listener| tls::redirect(listener, &settings, address));
+        let listener = tls::listener(listeners.server, listeners.certificates);
+        let progress = manager.watch(market.clone());
         let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
         let server = tokio::spawn(async move {
-            web::listening::serve(endpoint, listeners.server, &settings.server, connected, stop).await
+            web::listening::serve(endpoint, listener, &settings.server, connected, stop).await
         });
-        print_line(format_args!("listening on {}", web::link_base::local_url(address)));
+        print_line(format_args!("listening on {}", web::link_base::listen_url(&printed, address)));
+        manager.ready(&serving(&url));
         if self.demo {
             let others = public_demo::url_for_others(&printed, address);
             print_demo_instructions((&url, others.as_deref()), &data_dir, now, is_operable);
@@ -226,8 +284,8 @@ impl Serve {
         let served = server.await;
         following.abort();
         // Until now, it reported that the server is stopping.
-        if let Some(watching) = watching {
-            watching.abort();
+        for task in watching.into_iter().chain(redirecting).chain(progress) {
+            task.abort();
         }
         match served {
             Ok(Ok(())) => Ok(()),
@@ -237,11 +295,20 @@ impl Serve {
     }
 }
 
+/// Returns what the server does, for the service manager.
+fn serving(url: &str) -> String {
+    format!("Serving {url}")
+}
+
 /// The sockets of a server.
 struct Listeners {
     server: TcpListener,
     /// That of the metrics, if they have an address of their own.
     monitoring: Option<TcpListener>,
+    /// That of requests without TLS, if they are redirected.
+    redirecting: Option<TcpListener>,
+    /// The certificate, if the server has TLS of its own.
+    certificates: Option<Arc<Certificates>>,
 }
 
 fn local_address(listener: &TcpListener) -> Result<SocketAddr, CommandError> {

@@ -24,7 +24,7 @@ pub struct Settings {
 }
 
 /// The fields of a setting.
-const COLUMNS: &str = "key value default";
+const COLUMNS: &str = "key value default reloadable";
 
 impl Settings {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {

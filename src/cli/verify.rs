@@ -49,12 +49,7 @@ impl Verify {
 
 /// Checks a market, and prints the problems. Fails if there is any.
 pub(super) fn verify(market: &Market, report: Report) -> CommandResult {
-    let found = {
-        let (listings, rebuilt) = (CliProgress::new("listings"), CliProgress::new("building an index"));
-        let uploads = CliProgress::bytes("uploads");
-        let index = IndexCheck { is_deep: report.is_deep, listings: &listings, rebuilt: &rebuilt };
-        verify::check(market, index, &uploads)?
-    };
+    let found = find(market, report)?;
     if report.is_json {
         print_as_json(&found);
     } else {
@@ -67,6 +62,14 @@ pub(super) fn verify(market: &Market, report: Report) -> CommandResult {
     }
 }
 
+/// Checks a market, and returns the problems.
+pub(super) fn find(market: &Market, report: Report) -> Result<Vec<Inconsistency>, CommandError> {
+    let (listings, rebuilt) = (CliProgress::new("listings"), CliProgress::new("building an index"));
+    let uploads = CliProgress::bytes("uploads");
+    let index = IndexCheck { is_deep: report.is_deep, listings: &listings, rebuilt: &rebuilt };
+    Ok(verify::check(market, index, &uploads)?)
+}
+
 fn print_as_json(found: &[Inconsistency]) {
     let problems = found.iter().map(|Inconsistency { part, message }| {
         json!({"part": part.as_str(), "message": message, "repair": part.repair()})
@@ -74,7 +77,8 @@ fn print_as_json(found: &[Inconsistency]) {
     print_json(&json!({"problems": problems.collect::<Vec<_>>()}));
 }
 
-fn print_as_text(found: &[Inconsistency]) {
+/// Prints the problems, and how to repair them.
+pub(super) fn print_as_text(found: &[Inconsistency]) {
     for Inconsistency { part, message } in found {
         print_line(format_args!("{}: {message}", part.as_str()));
     }

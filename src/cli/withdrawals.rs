@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     CommandResult,
-    amounts::{amount, parse_amount},
+    amounts::{EndedPayment, amount, parse_amount},
     operator::{ApiCommand, Client, ListLimit, Records, names::TEAMS, parse_value},
 };
 use crate::{
@@ -43,10 +43,10 @@ pub enum WithdrawalCommand {
     Show(OneWithdrawal),
     /// Mark a withdrawal as paid.
     #[command(after_help = "Example:\n  marketplace withdrawal paid 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Paid(OneWithdrawal),
+    Paid(EndedPayment),
     /// Mark a withdrawal as failed. The amount is posted back to the earnings of the team.
     #[command(after_help = "Example:\n  marketplace withdrawal failed 6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11")]
-    Failed(OneWithdrawal),
+    Failed(EndedPayment),
 }
 
 /// A withdrawal.
@@ -75,8 +75,8 @@ impl ApiCommand for WithdrawalCommand {
                 WITHDRAWALS.list(client, &filters, *limit)
             }
             WithdrawalCommand::Show(of) => WITHDRAWALS.show(client, of.id),
-            WithdrawalCommand::Paid(of) => WITHDRAWALS.perform(client, of.id, "paid"),
-            WithdrawalCommand::Failed(of) => WITHDRAWALS.perform(client, of.id, "failed"),
+            WithdrawalCommand::Paid(of) => of.report(client, &WITHDRAWALS, "paid"),
+            WithdrawalCommand::Failed(of) => of.report(client, &WITHDRAWALS, "failed"),
         }
     }
 }

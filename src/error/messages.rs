@@ -28,6 +28,11 @@ const CONSOLE_SCOPE_REQUIRED: &str = "This API key is for programs: nobody can s
 const NDA_REQUIRED: &str = "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
      it does, then try again.";
 
+/// Whether what was not found is told by whole sentences, and not by the name of its kind.
+pub fn is_sentence(what: &str) -> bool {
+    what.ends_with(['.', '?'])
+}
+
 impl Error {
     /// Returns the message for the client: what was wrong and what to do next. It never contains internal
     /// causes, server paths, or secrets.
@@ -57,6 +62,7 @@ impl Error {
                 "Your team has {published} published listings and needs {required} to browse the whole \
                  catalog. Until then, only the first page without filters is available."
             ),
+            Error::NotFound(sentences) if is_sentence(sentences) => sentences.clone(),
             Error::NotFound(what) => {
                 format!("No {what} was found. Check the ID, and that your key has access to it.")
             }

@@ -7,7 +7,10 @@ mod messages;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
-pub use self::codes::{Code, GoneCode, StateCode};
+pub use self::{
+    codes::{Code, GoneCode, StateCode},
+    messages::is_sentence,
+};
 use crate::domain::{
     aggregation::TooLarge, error_sources::ErrorWithSource, state_machine::InvalidTransition,
 };
@@ -67,7 +70,8 @@ pub enum Error {
     Misdirected(String),
     /// No team may do this. The message says why, and what to do instead.
     Forbidden(String),
-    /// The resource does not exist, or the caller cannot access it. Holds its description, such as `listing`.
+    /// The resource does not exist, or the caller cannot access it. Holds its description, such as `listing`, or
+    /// whole sentences.
     NotFound(String),
     /// No route matches the path. Holds the pages that document the routes; empty if the server has not named
     /// them.

@@ -43,7 +43,7 @@ impl<'a> BulkWriter<'a> {
                 updater.commit()
             }
             None => {
-                let WriterOptions { memory_bytes, threads } = index_writer_size(&inner.settings);
+                let WriterOptions { memory_bytes, threads } = index_writer_size(inner.settings.current());
                 let size = WriterOptions {
                     memory_bytes: memory_bytes.max(MIN_INDEX_BYTES_PER_THREAD * threads),
                     threads,

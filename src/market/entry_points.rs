@@ -288,7 +288,7 @@ impl Market {
             let mut writer = Writer {
                 rows,
                 now: inner.clock.now(),
-                settings: &inner.settings,
+                settings: inner.settings.current(),
                 entropy: &inner.entropy,
                 blobs: &inner.blobs,
                 is_replay: false,
@@ -366,7 +366,7 @@ impl Inner {
             rows,
             index,
             now: self.clock.now(),
-            settings: &self.settings,
+            settings: self.settings.current(),
             cursor_key: &self.cursor_key,
             ids: self.clock.pending_ids(),
         }

@@ -28,7 +28,7 @@ impl Market {
     pub(super) fn wait_until_indexed(&self, change: u64) -> Result<()> {
         match &self.inner.updater {
             Some(updater) => updater.wait_until_indexed(change),
-            None => self.apply_changes(change, index_writer_size(&self.inner.settings), &()),
+            None => self.apply_changes(change, index_writer_size(self.inner.settings.current()), &()),
         }
     }
 
@@ -40,7 +40,7 @@ impl Market {
 
     /// Updates the index from a command, or waits until the server on the same directory has done so.
     pub fn update_index(&self, change: u64, progress: &dyn crate::search::Progress) -> Result<()> {
-        self.apply_changes(change, index_writer_size(&self.inner.settings), progress)
+        self.apply_changes(change, index_writer_size(self.inner.settings.current()), progress)
     }
 
     pub(super) fn apply_changes(
@@ -165,14 +165,14 @@ impl Market {
 
     /// Opens the writer of an index that is not the market's own.
     pub fn open_index_writer(&self, index: &Index) -> Result<marketplace_index::Writer> {
-        let WriterOptions { memory_bytes, threads } = index_writer_size(&self.inner.settings);
+        let WriterOptions { memory_bytes, threads } = index_writer_size(self.inner.settings.current());
         Ok(index.writer(memory_bytes, threads)?)
     }
 
     /// Rebuilds the index and swaps it in. A server on the same directory switches to the new index and
     /// continues. Returns the number of listings in it.
     pub fn reindex(&self, progress: &dyn crate::search::Progress) -> Result<u64> {
-        let size = index_writer_size(&self.inner.settings);
+        let size = index_writer_size(self.inner.settings.current());
         let path = self.inner.data_dir.join("index");
         let count = crate::search::rebuild_index(
             &path,

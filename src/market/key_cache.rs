@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
-        keys::TeamKeyScope,
         principals::{KeyOwner, PrincipalKind},
         row_ids::KeyRowId,
         time::Timestamp,
@@ -42,11 +41,19 @@ impl CachedKey {
         self.state.row_id
     }
 
-    /// Returns what the key permits, if it is that of a team.
-    pub const fn team_scope(&self) -> Option<TeamKeyScope> {
+    /// Whether the APIs and the agent server accept the key.
+    pub const fn permits_api(&self) -> bool {
         match self.owner {
-            KeyOwner::Team(_) => Some(self.state.team_scope),
-            KeyOwner::Operator(_) => None,
+            KeyOwner::Team(_) => self.state.team_scope.permits_api(),
+            KeyOwner::Operator(_) => true,
+        }
+    }
+
+    /// Whether a person can sign in to the console with the key.
+    pub const fn permits_console(&self) -> bool {
+        match self.owner {
+            KeyOwner::Team(_) => self.state.team_scope.permits_console(),
+            KeyOwner::Operator(key) => key.scope.permits_console(),
         }
     }
 }

@@ -21,6 +21,7 @@ mod requester;
 mod scheduler;
 mod search_index;
 mod space;
+mod upgrading;
 mod webhook_queue;
 mod world_markets;
 
@@ -50,12 +51,13 @@ pub use other_processes::{SOCKET_FILE, follow_processes};
 pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
 pub use search_index::SearchIndex;
+pub use upgrading::{copy_before_upgrade, copy_database, required_bytes};
 pub use world_markets::{HostCheck, WorldOptions};
 
 use crate::{
     blobs::{Blobs, DiskSpace},
     clock::{Clock, Entropy, PendingIds, Stopwatch},
-    config::Settings,
+    config::{LiveSettings, Settings},
     domain::{
         collections::Collection,
         events::{EventData, EventSubject},
@@ -106,7 +108,7 @@ struct Inner {
     entropy: Entropy,
     cursor_key: CursorKey,
     blob_secret: [u8; 32],
-    settings: Settings,
+    settings: LiveSettings,
     background_signal: Arc<BackgroundSignal>,
     attempts: AttemptCounters,
     /// Number of commits that were noticed.
@@ -428,8 +430,13 @@ impl Market {
         &self.inner.webhook_signal
     }
 
-    /// Returns the settings of the market.
+    /// Returns the settings of the market. They do not change while the reference is in use.
     pub fn settings(&self) -> &Settings {
+        self.inner.settings.current()
+    }
+
+    /// Returns the settings of the market with what follows their changes.
+    pub fn live_settings(&self) -> &LiveSettings {
         &self.inner.settings
     }
 

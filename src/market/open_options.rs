@@ -50,6 +50,21 @@ pub enum OpenError {
         #[source]
         cause: io::Error,
     },
+    /// The database cannot be copied before it is migrated.
+    #[error(
+        "the database in {path} is of an earlier version, and its migration cannot be undone, so it is copied first; with its \
+         log, that needs {} MB, but {} MB are free; free space, or start with --no-backup (setting \
+         data.backup_before_upgrade) after you have backed it up elsewhere",
+        .required.div_ceil(1_000_000), .free / 1_000_000
+    )]
+    NoSpaceForCopy {
+        /// The data directory.
+        path: PathBuf,
+        /// Bytes that are needed.
+        required: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] store::OpenError),

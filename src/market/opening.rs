@@ -14,12 +14,12 @@ use super::{
     cost_meter::Activity,
     open_options,
     scheduler::{Scheduler, Share},
-    space,
+    space, upgrading,
 };
 use crate::{
     blobs::{Blobs, DiskSpace, Reservations},
     clock::{Clock, Entropy, Stopwatch},
-    config::Settings,
+    config::{LiveSettings, Settings},
     domain::time::Timestamp,
     error::{Error, Result},
     private_files,
@@ -71,6 +71,12 @@ impl Market {
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
             OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect => None,
+        };
+        // Held until the database is migrated.
+        let _upgrade = if mode.is_read_only() {
+            None
+        } else {
+            upgrading::prepare(&path, settings.data.backup_before_upgrade, lock.is_some())?
         };
         let (database, readers) = (path.join(DATABASE_FILE), settings.data.readers);
         let store = Arc::new(match mode {
@@ -139,7 +145,7 @@ impl Market {
             entropy,
             cursor_key,
             blob_secret,
-            settings,
+            settings: LiveSettings::new(settings),
             background_signal,
             commits: watch::Sender::default(),
             webhook_signal,

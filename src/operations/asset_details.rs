@@ -17,6 +17,7 @@ use crate::{
         assets::Kind,
         estimations::Estimation,
         inventory::{Asset, AssetChange},
+        listings::CatalogStatus,
         money::Cents,
         problems::Problems,
         taxonomy::{Label, Retirement},
@@ -150,13 +151,17 @@ pub struct EditableAsset {
     pub domains: Vec<Label>,
     /// Whether a codebase was sold exclusively, so that it stays unavailable.
     pub is_sold_exclusively: bool,
+    /// The newest listings with the asset that are in the catalog.
+    pub live: Vec<ListingRow>,
 }
 
 /// Returns one of the team's assets to change.
 pub fn editable(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<EditableAsset> {
     let asset = assets::find(reader.rows, vendor, id, None)?;
     let is_sold_exclusively = store::exclusive_sales::is_sold(reader.rows, asset.row_id)?;
-    Ok(EditableAsset { domains: store::taxonomy::domains(reader.rows)?, is_sold_exclusively, asset })
+    let mut live = store::listings::newest_listings_with_asset(reader.rows, asset.row_id, MAX_RELATED)?;
+    live.retain(|listing| listing.status.catalog == CatalogStatus::Published);
+    Ok(EditableAsset { domains: store::taxonomy::domains(reader.rows)?, is_sold_exclusively, live, asset })
 }
 
 /// Changes the fields of one of the team's assets. Fails with all problems.

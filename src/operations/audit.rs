@@ -2,13 +2,31 @@
 
 use uuid::Uuid;
 
-use super::access::{ActingOperator, AuthenticatedTeam, Platform};
+use super::access::{ActingProof, AuthenticatedTeam, Platform};
 use crate::{
     domain::row_ids::KeyRowId,
     error::Result,
     market::Writer,
-    store::{self, audit::NewEntry},
+    store::{
+        self,
+        audit::NewEntry,
+        records::any_record::{AnyRecord, Value},
+    },
 };
+
+pub use store::audit::{FieldChange, parse_changes};
+
+/// Maximum number of characters of a text that an entry keeps of a field.
+const MAX_TEXT: usize = 300;
+
+/// Maximum number of fields whose changes an entry keeps.
+const MAX_FIELDS: usize = 40;
+
+/// Columns that change with every change, or that have what an entry should not keep.
+const NOT_KEPT: &[&str] = &["updated_at", "body", "attempts", "postings"];
+
+/// Columns whose changes an entry tells without their values, since it stays for good.
+const SECRET: &[&str] = &["payout_setup"];
 
 /// What an operator or a team has changed.
 #[derive(Clone, Debug)]
@@ -21,11 +39,35 @@ pub struct AuditedChange<'a> {
     pub subject_id: &'a str,
     /// ID of the team that the operator acted for; `None` if none. Without meaning for what a team changes.
     pub team: Option<Uuid>,
+    /// The fields of the record that were changed; empty if they are not known.
+    pub fields: &'a [FieldChange],
+}
+
+/// Returns what differs between a record before a change and after it, with the values that an entry keeps.
+pub fn differences(before: &AnyRecord, after: &AnyRecord) -> Vec<FieldChange> {
+    let columns = after.columns().filter(|(name, _)| !NOT_KEPT.contains(name));
+    let changed = columns.filter(|(name, value)| before.get(name) != *value);
+    let change = |(name, value): (&str, &Value)| {
+        let is_secret = SECRET.contains(&name);
+        let kept = |value: &Value| if is_secret { Value::Missing } else { kept(value) };
+        FieldChange { field: name.to_owned(), before: kept(before.get(name)), after: kept(value) }
+    };
+    changed.take(MAX_FIELDS).map(change).collect()
+}
+
+/// Returns what an entry keeps of a value: the beginning of a long text.
+fn kept(value: &Value) -> Value {
+    match value {
+        Value::Text(text) if text.chars().count() > MAX_TEXT => {
+            Value::Text(text.chars().take(MAX_TEXT).chain(['…']).collect())
+        }
+        other => other.clone(),
+    }
 }
 
 /// Records a change that an operator made.
-pub fn record(writer: &Writer, operator: &ActingOperator, change: &AuditedChange) -> Result<()> {
-    insert(writer, (operator.key(), operator.session()), change)
+pub fn record(writer: &Writer, operator: &impl ActingProof, change: &AuditedChange) -> Result<()> {
+    insert(writer, operator.used_key(), change)
 }
 
 /// Records a change that a team made in the console.
@@ -39,16 +81,27 @@ fn insert(
     (key, session): (Option<KeyRowId>, Option<Uuid>),
     change: &AuditedChange,
 ) -> Result<()> {
-    let AuditedChange { operation, subject_kind, subject_id, team } = *change;
+    let AuditedChange { operation, subject_kind, subject_id, team, fields } = *change;
     let (occurred_at, request_id) = (writer.now, writer.request_id);
     store::audit::insert(
         writer.rows,
-        &NewEntry { occurred_at, key, session, operation, subject_kind, subject_id, team, request_id },
+        &NewEntry {
+            occurred_at,
+            key,
+            session,
+            operation,
+            subject_kind,
+            subject_id,
+            team,
+            request_id,
+            fields,
+        },
     )
 }
 
 /// Records a change that no operator key of the market made. `subject` is both the kind and the ID of what was changed.
 pub fn record_of_process(writer: &Writer, _: Platform, operation: &str, subject: &str) -> Result<()> {
-    let change = AuditedChange { operation, subject_kind: subject, subject_id: subject, team: None };
+    let change =
+        AuditedChange { operation, subject_kind: subject, subject_id: subject, team: None, fields: &[] };
     insert(writer, (None, None), &change)
 }

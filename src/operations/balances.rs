@@ -13,7 +13,7 @@ use crate::{
     store::{self, balances::TeamTotals, money_summaries::Release, wallet::Balances},
 };
 
-pub use store::balances::{NamedPosting, Origin};
+pub use store::balances::{AdjustmentReason, NamedPosting, Origin};
 
 /// The wallet of a team, and what it consists of.
 #[derive(Debug)]

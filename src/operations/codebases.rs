@@ -5,12 +5,12 @@ use uuid::Uuid;
 use super::{access::Vendor, asset_changes, asset_events, assets, linked_data, references::References};
 use crate::{
     domain::{
-        assets::{Exclusivity, Kind, RepositoryChannel},
+        assets::{ArtifactStatus, Exclusivity, Kind, RepositoryChannel},
         inventory::{Asset, AssetChange},
         problems::Problems,
         row_ids::{AssetRowId, GroupRowId, UploadRowId},
     },
-    error::{LocSegment, MAX_PROBLEMS, Result},
+    error::{Error, LocSegment, MAX_PROBLEMS, Result},
     market::{CheckContext, Writer},
     request_problems::ProblemsExt,
     store::{
@@ -149,6 +149,22 @@ pub fn attach_repository(
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     let data = repository_data(writer, link);
     linked_data::attach(writer, vendor, &asset, &data)
+}
+
+/// Links the repository of a codebase again, after it could not be copied.
+pub fn retry_repository(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+    let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
+    let failed = asset.data.as_ref().filter(|data| data.archive_status == ArtifactStatus::Failed);
+    let repository = store::asset_details::find(writer.rows, asset.row_id)?.repository;
+    let (Some(channel), Some(repository)) = (failed.map(|data| data.channel), repository) else {
+        return Err(Error::Conflict(
+            "Only a repository that could not be copied is copied again.".to_owned(),
+        ));
+    };
+    let detached = linked_data::detach_silently(writer, asset)?;
+    let pending = NewData::pending(channel, writer.now);
+    let data = NewData { repo_full_name: Some(&repository), ..pending };
+    linked_data::attach(writer, vendor, &detached, &data).map(drop)
 }
 
 fn repository_data<'a>(writer: &Writer, link: &'a LinkRequest) -> NewData<'a> {

@@ -98,6 +98,8 @@ pub enum Concern {
     BackupOld,
     /// The last backup lacks files that are damaged in the market.
     BackupIncomplete,
+    /// A backup that was restored to check it had problems.
+    BackupCheckFailed,
 }
 
 impl Health {
@@ -160,11 +162,20 @@ impl Health {
         self.files.last_backup.as_ref().map(|backup| self.now.seconds() - backup.made_at.seconds())
     }
 
+    /// Returns the seconds since a restore was tried last; `None` if none is known.
+    pub fn backup_check_age_seconds(&self) -> Option<i64> {
+        let check = self.files.last_backup.as_ref()?.check.as_ref()?;
+        Some(self.now.seconds() - check.checked_at.seconds())
+    }
+
     /// Returns why backups need attention; `None` if they do not.
     pub fn backup_concern(&self) -> Option<Concern> {
         match (&self.files.last_backup, self.backup_age_seconds()) {
             _ if self.files.is_world => None,
             (Some(backup), _) if backup.missing_files > 0 => Some(Concern::BackupIncomplete),
+            (Some(LastBackup { check: Some(check), .. }), _) if check.problems > 0 => {
+                Some(Concern::BackupCheckFailed)
+            }
             (Some(_), Some(age)) if age > MAX_BACKUP_AGE_SECONDS => Some(Concern::BackupOld),
             (Some(_), _) => None,
             (None, _) => Some(Concern::NoBackup),
@@ -180,7 +191,7 @@ pub fn index_lag(reader: &Reader) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::backups::BackupCheck, *};
 
     fn healthy() -> Health {
         let made_at = Timestamp(0);
@@ -188,7 +199,7 @@ mod tests {
             disk_free_bytes: 2 * MIN_FREE_BYTES,
             disk_reserve_bytes: MIN_FREE_BYTES,
             log_bytes: MAX_LOG_BYTES,
-            last_backup: Some(LastBackup { made_at, bytes: 1, missing_files: 0 }),
+            last_backup: Some(LastBackup { made_at, bytes: 1, missing_files: 0, check: None }),
             is_world: false,
         };
         Health {
@@ -232,12 +243,24 @@ mod tests {
 
     #[test]
     fn backup_that_lacks_files_needs_attention() {
-        let damaged = LastBackup { made_at: Timestamp(0), bytes: 1, missing_files: 1 };
+        let damaged = LastBackup { made_at: Timestamp(0), bytes: 1, missing_files: 1, check: None };
         assert_eq!(
             concerns(|health| health.files.last_backup = Some(damaged)),
             [Concern::BackupIncomplete],
             "also if it is not old"
         );
+    }
+
+    #[test]
+    fn backup_that_could_not_be_restored_needs_attention() {
+        for (problems, expected) in [(0, None), (1, Some(Concern::BackupCheckFailed))] {
+            let check = BackupCheck { checked_at: Timestamp(0), made_at: Timestamp(0), problems, seconds: 1 };
+            let change = |health: &mut Health| {
+                health.files.last_backup.as_mut().unwrap().check = Some(check);
+                assert_eq!(health.backup_check_age_seconds(), Some(MAX_BACKUP_AGE_SECONDS));
+            };
+            assert_eq!(concerns(change), Vec::from_iter(expected));
+        }
     }
 
     #[test]

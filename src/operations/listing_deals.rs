@@ -6,6 +6,7 @@ use super::{
     access::Buyer,
     listings,
     purchases::{self, PurchaseInput},
+    selections,
 };
 use crate::{
     domain::{
@@ -49,6 +50,8 @@ pub struct ListingDeals {
     pub sample: Offered,
     /// Whether the team can buy selected assets. Those without an asking price are only sold with the others.
     pub selection: Offered,
+    /// Whether the listing has several assets, so that there is something to select.
+    pub has_choice: bool,
     /// Whether the team can bid now; the amount is the price of the listing, if it has one.
     pub bid_possible: Offered,
 }
@@ -83,6 +86,7 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
     let purchases = store::purchases::list_of_listing(rows, team, row.row_id, MAX_PURCHASES)?;
     let bid = store::offers::find_submitted_offer(rows, team, row.row_id)?;
     let selection = selection(&row, &whole);
+    let has_choice = selections::has_choice(rows, &row)?;
     let bid_possible = bidding(&row, on_sale, &purchases, bid.as_ref());
     let checks = store::listing_quality::list_evidence_of(rows, &[row.row_id])?.remove(&row.row_id);
     Ok(ListingDeals {
@@ -93,6 +97,7 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
         accepts_bids: row.accepts_bids,
         is_exclusive: row.is_exclusive,
         selection,
+        has_choice,
         bid_possible,
         whole,
         sample,

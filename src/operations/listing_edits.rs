@@ -4,12 +4,13 @@
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{access::Vendor, listing_drafts, listing_fields, listing_lifecycle, listings};
+use super::{access::Vendor, listing_drafts, listing_fields, listing_lifecycle, listings, selections};
 use crate::{
     domain::{
         bundles,
         inventory::Asset,
         listings::{Actor, LifecycleStage},
+        money::Cents,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -42,6 +43,8 @@ pub struct EditedListing {
     pub other_sampled: Vec<Asset>,
     /// Number of assets of the listing.
     pub asset_count: usize,
+    /// What all its assets cost if a buyer selects them one by one; `None` if that is not possible.
+    pub price_of_all: Option<Cents>,
     /// What the reviewer told the vendor with the last decision.
     pub review_feedback: Option<String>,
 }
@@ -61,8 +64,9 @@ pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<EditedListing>
         store::inventory::list_page(reader.rows, &query, None, MAX_SAMPLE_CHOICES, 0)?
     };
     let asset_count = store::listings::asset_count(reader.rows, listing.row_id)?;
+    let price_of_all = selections::price_of_all(reader.rows, &listing)?;
     let review_feedback = store::listings::find_review_feedback(reader.rows, listing.row_id)?;
-    Ok(EditedListing { listing, fields, assets, other_sampled, asset_count, review_feedback })
+    Ok(EditedListing { listing, fields, assets, other_sampled, asset_count, price_of_all, review_feedback })
 }
 
 /// Returns what identifies a version of the fields of a listing, to notice that somebody else changed them.
@@ -96,10 +100,16 @@ pub fn find_problems(fields: &ListingFields, stage: LifecycleStage) -> Vec<Probl
     problems
 }
 
-/// Creates a draft without assets. Returns its ID.
-pub fn create(writer: &mut Writer, vendor: &Vendor, actor: Actor, fields: &ListingFields) -> Result<Uuid> {
+/// Creates a draft with these assets. Returns its ID.
+pub fn create(
+    writer: &mut Writer,
+    vendor: &Vendor,
+    actor: Actor,
+    fields: &ListingFields,
+    assets: &[Uuid],
+) -> Result<Uuid> {
     check(writer.rows, fields, LifecycleStage::Draft, &ListingFields::default())?;
-    listing_drafts::create(writer, vendor, actor, fields, &[])
+    listing_drafts::create(writer, vendor, actor, fields, assets)
 }
 
 /// Changes the fields of a listing whose vendor saw them in a revision. Fails if somebody else changed them since. A change that
@@ -167,7 +177,6 @@ fn check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::money::Cents;
 
     #[test]
     fn every_change_of_a_field_is_another_revision() {

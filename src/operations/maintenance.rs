@@ -47,8 +47,8 @@ pub fn start(writer: &mut Writer, _: Platform, text: Option<&str>) -> Result<()>
 /// Switches maintenance off. Returns whether it was on. Fails if the settings have switched it on.
 pub fn end(writer: &mut Writer, _: Platform) -> Result<bool> {
     if writer.settings.maintenance.enabled {
-        let message = "Maintenance is switched on in the settings of the server. Change `maintenance.enabled` there, and start the \
-                       server again.";
+        let message = "Maintenance is switched on in the settings of the server. Change `maintenance.enabled` there, and reload \
+                       them (SIGHUP).";
         return Err(Error::Conflict(message.to_owned()));
     }
     store::maintenance::delete(writer.rows)

@@ -80,6 +80,7 @@ pub mod operator_views;
 pub mod opportunities;
 pub mod own_listings;
 pub mod own_uploads;
+pub mod payments;
 pub mod payouts;
 pub mod project_bids;
 pub mod proposed_sales;

@@ -11,6 +11,8 @@ use crate::{
     store::{self, quality_checks::CheckRow, team_overviews::TeamOverview},
 };
 
+pub use store::opportunities::HinderingBid;
+
 /// Returns numbers of what a team has and waits for.
 pub fn team_overview(reader: &Reader, _: Platform, team: Uuid) -> Result<TeamOverview> {
     store::team_overviews::find(reader.rows, team, reader.now)
@@ -20,6 +22,15 @@ pub fn team_overview(reader: &Reader, _: Platform, team: Uuid) -> Result<TeamOve
 pub fn closing_obstacle(reader: &Reader, _: Platform, team: Uuid) -> Result<Option<String>> {
     let team = teams::resolve(reader.rows, &team.to_string())?;
     team_closures::find_obstacle(reader.rows, &team)
+}
+
+/// Maximum number of bids that are named as the reason why a team cannot be closed.
+const MAX_BIDS: u32 = 50;
+
+/// Returns the bids for which a team cannot be closed, the oldest of them.
+pub fn hindering_bids(reader: &Reader, _: Platform, team: Uuid) -> Result<Vec<HinderingBid>> {
+    let team = teams::resolve(reader.rows, &team.to_string())?;
+    store::opportunities::list_hindering_bids(reader.rows, team.row_id, MAX_BIDS)
 }
 
 /// What the retirement of an asset kind concerns.

@@ -12,6 +12,7 @@ use super::{
     listings::{self, FoundListings, PageRequest},
     notifications, quality_runs, reviews,
     samples::{self, SampleContent},
+    selections,
 };
 use crate::{
     domain::{inventory::Asset, listings::ReviewStatus, money::Cents},
@@ -83,6 +84,8 @@ pub struct OwnListingPage {
     pub assets: Vec<Asset>,
     /// Number of its assets.
     pub asset_count: u64,
+    /// What all its assets cost if a buyer selects them one by one; `None` if that is not possible.
+    pub price_of_all: Option<Cents>,
     /// Its certification, with the latest completed run.
     pub certificate: Certificate,
     /// The checks of the latest completed run, as buyers see them.
@@ -121,6 +124,7 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OwnListingPage>
         obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
         assets: store::listing_assets::list_first(reader.rows, row_id, MAX_ASSETS)?,
         asset_count: store::listings::asset_count(reader.rows, row_id)? as u64,
+        price_of_all: selections::price_of_all(reader.rows, &listing)?,
         certificate: certificates.remove(&row_id).unwrap_or_default(),
         checks: store::listing_quality::list_evidence(reader.rows, row_id)?,
         history: store::listing_history::list(reader.rows, row_id)?,
@@ -156,12 +160,16 @@ pub struct StepFacts {
     pub run_price: Cents,
     /// The credits of the team.
     pub credits: Cents,
+    /// What all its assets cost if a buyer selects them one by one; `None` if that is not possible.
+    pub price_of_all: Option<Cents>,
 }
 
 /// Returns one of the team's own listings with what a page says before a step of it.
 pub fn find_for_step(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<StepFacts> {
+    let listing = listings::find_own(reader.rows, vendor, id)?;
     Ok(StepFacts {
-        listing: listings::find_own(reader.rows, vendor, id)?,
+        price_of_all: selections::price_of_all(reader.rows, &listing)?,
+        listing,
         obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
         run_price: quality_runs::price(reader.settings),
         credits: store::wallet::balances(reader.rows, vendor.team_row_id())?.credits,

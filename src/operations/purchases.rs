@@ -326,6 +326,7 @@ pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -
     Ok(purchase)
 }
 
-fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<PurchaseRow> {
+/// Returns the purchase with this ID, whichever team it belongs to.
+pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<PurchaseRow> {
     store::purchases::find(rows, id)?.ok_or_else(|| Error::not_found("purchase"))
 }

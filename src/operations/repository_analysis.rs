@@ -170,7 +170,7 @@ pub fn log_unreachable_host(address: &str, cause: &io::Error) {
     tracing::warn!(
         address,
         cause = %ErrorChain(cause),
-        "the host of a repository cannot be reached; docs/repositories.md describes local repositories"
+        "the host of a repository cannot be reached; docs/sell.md describes local repositories"
     );
 }
 

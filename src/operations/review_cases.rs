@@ -11,6 +11,7 @@ use super::{
     reviews::{self, Difference, Since},
 };
 use crate::{
+    domain::{listings::LifecycleStage, quality_checks::CheckStatus, quality_runs::RunStatus},
     error::Result,
     market::Reader,
     store::{
@@ -52,6 +53,84 @@ impl Case {
     pub fn has_changed_since_submission(&self) -> bool {
         self.open_round().is_some_and(|round| round.sha256 != self.revision.sha256)
     }
+}
+
+/// How many of the required checks of a listing's latest quality run have finished, and have passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequiredChecks {
+    /// It was never checked.
+    NoRun,
+    /// Its run has ended without a result.
+    NoResult,
+    /// A run is in progress, or has ended.
+    Run {
+        /// Whether it has ended.
+        is_completed: bool,
+        /// Number of required checks.
+        all: usize,
+        /// Those of them that have finished.
+        finished: usize,
+        /// Those of them that have passed.
+        passed: usize,
+    },
+}
+
+impl RequiredChecks {
+    /// Counts the checks of a run.
+    pub fn of(run: Option<&CheckedRun>) -> RequiredChecks {
+        let Some(CheckedRun { run, checks, .. }) = run else { return RequiredChecks::NoRun };
+        if matches!(run.status, RunStatus::Error | RunStatus::Cancelled) {
+            return RequiredChecks::NoResult;
+        }
+        let required = || checks.iter().filter(|check| check.is_mandatory);
+        let is_open = |status| matches!(status, CheckStatus::Queued | CheckStatus::Running);
+        RequiredChecks::Run {
+            is_completed: run.status == RunStatus::Completed,
+            all: required().count(),
+            finished: required().filter(|check| !is_open(check.status)).count(),
+            passed: required().filter(|check| check.status == CheckStatus::Passed).count(),
+        }
+    }
+
+    /// Says why somebody may not want to approve the listing yet; `None` if all required checks have passed.
+    pub fn concern(self) -> Option<String> {
+        match self {
+            RequiredChecks::NoRun => Some("The listing was never checked.".to_owned()),
+            RequiredChecks::NoResult => Some("Its last quality run has no result.".to_owned()),
+            RequiredChecks::Run { is_completed: false, all: 0, .. } => {
+                Some("Its checks have not begun.".to_owned())
+            }
+            RequiredChecks::Run { is_completed: false, all, finished, .. } => {
+                Some(format!("{finished} of {all} required checks have finished."))
+            }
+            RequiredChecks::Run { all, passed, .. } if passed < all => {
+                Some(format!("{passed} of {all} required checks have passed."))
+            }
+            RequiredChecks::Run { .. } => None,
+        }
+    }
+}
+
+/// Returns the required checks of the latest quality run of a listing.
+pub fn required_checks(reader: &Reader, platform: Platform, id: Uuid) -> Result<RequiredChecks> {
+    let listing = listings::find(reader.rows, platform, id)?;
+    Ok(RequiredChecks::of(listing_quality::latest_run(reader.rows, listing.row_id)?.as_ref()))
+}
+
+/// Returns why a reviewer who has seen this revision may not want to approve it yet. `None` if all required checks have passed, and
+/// if nobody can decide on the revision any more.
+pub fn approval_concern(
+    reader: &Reader,
+    platform: Platform,
+    id: Uuid,
+    seen: Option<&Revision>,
+) -> Result<Option<String>> {
+    let listing = listings::find(reader.rows, platform, id)?;
+    let is_in_review = listing.status.stage() == LifecycleStage::Review;
+    if !is_in_review || seen != Some(&Revision::find(reader.rows, listing.row_id)?) {
+        return Ok(None);
+    }
+    Ok(required_checks(reader, platform, id)?.concern())
 }
 
 /// Returns a listing as a reviewer sees it, whether or not it is in review now, with what has changed since an earlier round.

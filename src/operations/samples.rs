@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::access::Vendor;
+use super::{
+    access::{Buyer, Vendor},
+    listings,
+};
 use crate::{
     artifacts::{
         packing::{
@@ -80,6 +83,13 @@ pub fn contents(reader: &Reader, vendor: &Vendor, sample: &[SampledAsset]) -> Re
     read(rows, team, sample, &list_had(rows, team, sample)?)
 }
 
+/// Returns the content of the sample that a buyer can buy, as its vendor has chosen it.
+pub fn offered(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<Vec<SampleContent>> {
+    let (rows, listing) = (reader.rows, listings::find_on_sale(reader.rows, buyer, listing)?);
+    let sample = store::listings::find_fields(rows, listing.row_id)?.sample;
+    read(rows, listing.team, &sample, &list_had(rows, listing.team, &sample)?)
+}
+
 /// Fails if a vendor chose paths or tasks for a sample that an asset does not have.
 pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsset]) -> Result<()> {
     let is_chosen =
@@ -104,6 +114,8 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
                 let rule = format!(
                     "The data of this asset has no file at, or below: {missing}. Choose paths that it has, from its root."
                 );
+                let meant: Named = files.meant.iter().map(|path| format!("{:?}", excerpt(path))).collect();
+                let rule = if meant.is_empty() { rule } else { format!("{rule} Did you mean {meant}?") };
                 report("paths", rule);
             }
             SampledPart::Tasks { .. } => {

@@ -23,6 +23,23 @@ pub fn list_selectable(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<
     store::listing_assets::list_selectable(reader.rows, listing.row_id, MAX_SELECTED_ASSETS as u32)
 }
 
+/// Returns what all assets of a listing cost if a buyer selects them one by one; `None` if that is not possible: the listing is
+/// exclusive, an asset has no asking price, or there are too many for a selection.
+pub(super) fn price_of_all(rows: &store::Reader, listing: &ListingRow) -> Result<Option<Cents>> {
+    if listing.is_exclusive {
+        return Ok(None);
+    }
+    let prices = store::listing_assets::find_prices(rows, listing.row_id, MAX_SELECTED_ASSETS + 1)?;
+    let is_possible = (1..=MAX_SELECTED_ASSETS).contains(&prices.assets) && prices.priced == prices.assets;
+    Ok(is_possible.then_some(prices.sum))
+}
+
+/// Whether a listing has two assets or more, of which buyers can choose some.
+pub(super) fn has_choice(rows: &store::Reader, listing: &ListingRow) -> Result<bool> {
+    let prices = store::listing_assets::find_prices(rows, listing.row_id, 2)?;
+    Ok(!listing.is_exclusive && prices.assets > 1)
+}
+
 /// Returns the price of these assets of a listing: the sum of their asking prices, at most the price of the
 /// listing. Fails with all problems: no or too many assets, duplicates, assets that are not on the listing, and
 /// assets without an asking price.

@@ -142,8 +142,8 @@ fn unknown_team(name: &str, teams: &[Team]) -> Error {
         .map(|team| (strsim::jaro_winkler(&team.name.to_lowercase(), &name_lower), &team.name))
         .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = similar.map(|(_, nearest)| format!("; did you mean {nearest:?}?")).unwrap_or_default();
-    Error::not_found(format!("team {name:?}{hint}"))
+    let hint = similar.map(|(_, nearest)| format!(" Did you mean {nearest:?}?")).unwrap_or_default();
+    Error::not_found(format!("No team is called {name:?}.{hint}"))
 }
 
 /// Like [`resolve`]. Fails if the team was closed.

@@ -30,6 +30,12 @@ pub fn list_attempts(reader: &Reader, _: Platform, id: Uuid) -> Result<Vec<Attem
     store::webhook_attempts::list_last(reader.rows, delivery.row_id)
 }
 
+/// Returns the ID of the record that a message is about.
+pub fn subject_of(body: &str) -> Option<String> {
+    let message: serde_json::Value = serde_json::from_str(body).ok()?;
+    message["data"]["subject"]["id"].as_str().map(str::to_owned)
+}
+
 /// Returns a delivery with its webhook.
 pub(super) fn find(rows: &store::Reader, id: Uuid) -> Result<(Delivery, Webhook)> {
     let absent = || Error::not_found("webhook delivery");

@@ -17,8 +17,9 @@ use crate::{
     web::{
         cors::{Cors, CorsPolicy},
         error_layer,
+        hsts::Hsts,
         in_process::InProcessRoutes,
-        limits::{self, RateLimits},
+        limits::{self, LiveRateLimits},
         monitoring::Monitor,
         problem::ApiError,
         request_id,
@@ -157,8 +158,9 @@ impl ServerBuilder {
         let is_same_origin_only =
             move |path: &str| apis.iter().any(|api| api.cors == CorsPolicy::SameOrigin && api.has_path(path));
         let cors = Cors::new(&settings.server.cors_origins, is_same_origin_only);
-        let budgets = RateLimits::new(&settings.limits, &market.stopwatch()).map(Arc::new);
-        let trust_forwarded_for = settings.limits.trust_forwarded_for;
+        let budgets = LiveRateLimits::of_market(&market);
+        let proxies = settings.proxies();
+        let (counted_proxies, hsts) = (proxies.clone(), Hsts::new(settings));
         let ServerLimits { capacity, transfers, counts, .. } = self.limits;
         let routes = (!self.excludes_routes).then(|| self.app.endpoint());
         let spooling = market.clone();
@@ -175,12 +177,16 @@ impl ServerBuilder {
             .around(head::layer)
             .around(move |inner, request| capacity.clone().layer(inner, request))
             .around(move |inner, request| Arc::clone(&transfers).layer(inner, request))
-            .around(move |inner, request| limits::layer(budgets.clone(), inner, request))
+            .around(move |inner, request| {
+                let (limits, proxies) = (budgets.current(), counted_proxies.clone());
+                async move { limits::layer(limits, &proxies, inner, request).await }
+            })
             .around(move |inner, request| cors.clone().layer(inner, request))
             .around(move |inner, request| trusted_sources::layer(sources.clone(), inner, request))
+            .around(move |inner, request| hsts.clone().layer(inner, request))
             .around(move |inner, request| {
                 let counts = Some(Arc::clone(&counts));
-                request_id::layer(Arc::clone(&clock), trust_forwarded_for, counts, inner, request)
+                request_id::layer(Arc::clone(&clock), proxies.clone(), counts, inner, request)
             })
             .boxed()
     }

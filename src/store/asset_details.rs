@@ -31,11 +31,15 @@ pub struct AssetFacts {
     pub repository: Option<String>,
     /// Name and SHA-256 digest of the linked file; `None` if none is linked.
     pub file: Option<(String, String)>,
+    /// Size of all files of the data in bytes; `None` if it is not known.
+    pub unpacked_bytes: Option<u64>,
 }
 
 /// Returns the facts of an asset.
 pub fn find(reader: &Reader, asset: AssetRowId) -> Result<AssetFacts> {
-    const SQL: &str = "SELECT a.languages, a.file_count, a.file_extensions, a.robotics, d.repo_full_name, u.file_name, u.sha256
+    const SQL: &str = "SELECT a.languages, a.file_count, a.file_extensions, a.robotics, d.repo_full_name, u.file_name, u.sha256,
+             (SELECT iif(count(*) = a.file_count, sum(j.value), NULL) FROM data_structures s, json_each(s.file_sizes) j
+              WHERE s.asset = a.id) AS unpacked_bytes
          FROM assets a LEFT JOIN data_objects d ON d.asset = a.id LEFT JOIN uploads u ON u.id = d.upload
          WHERE a.id = ?1";
     let facts = reader.query_first(SQL, [asset], |row| {
@@ -47,6 +51,7 @@ pub fn find(reader: &Reader, asset: AssetRowId) -> Result<AssetFacts> {
             robotics: row::optional_json(row, "robotics")?,
             repository: row.get("repo_full_name")?,
             file: file_name.zip(row.get("sha256")?),
+            unpacked_bytes: row.get("unpacked_bytes")?,
         })
     })?;
     Ok(facts.unwrap_or_default())

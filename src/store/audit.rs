@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::Writer;
+use super::{Writer, records::any_record::Value, row};
 use crate::{
     domain::{row_ids::KeyRowId, time::Timestamp},
     error::Result,
@@ -27,15 +27,55 @@ pub struct NewEntry<'a> {
     pub team: Option<Uuid>,
     /// ID of the request.
     pub request_id: Option<&'a str>,
+    /// The fields that were changed; empty if they are not known.
+    pub fields: &'a [FieldChange],
+}
+
+/// A field of a record that was changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldChange {
+    /// Name of the field.
+    pub field: String,
+    /// Its value before.
+    pub before: Value,
+    /// Its value after.
+    pub after: Value,
+}
+
+/// A stored field change: its name, the value before, and that after.
+type StoredChange = (String, serde_json::Value, serde_json::Value);
+
+/// Returns the text that is stored of changed fields; `None` if there are none.
+fn text_of(fields: &[FieldChange]) -> Result<Option<String>> {
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    let stored =
+        |change: &FieldChange| (change.field.clone(), change.before.to_json(), change.after.to_json());
+    row::to_json(&fields.iter().map(stored).collect::<Vec<StoredChange>>()).map(Some)
+}
+
+/// Reads changed fields from the text that is stored of them. An unknown text has none.
+pub fn parse_changes(text: &str) -> Vec<FieldChange> {
+    let stored: Vec<StoredChange> = serde_json::from_str(text).unwrap_or_default();
+    let change = |(field, before, after): StoredChange| FieldChange {
+        field,
+        before: Value::from_json(before),
+        after: Value::from_json(after),
+    };
+    stored.into_iter().map(change).collect()
 }
 
 /// Appends an entry.
 pub fn insert(writer: &Writer, entry: &NewEntry) -> Result<()> {
     const SQL: &str =
-        "INSERT INTO audit (occurred_at, key, operation, subject_kind, subject_id, team, request_id, session)
-         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM teams WHERE uuid = ?6), ?7, ?8)";
-    let NewEntry { occurred_at, key, session, operation, subject_kind, subject_id, team, request_id } = entry;
-    let values = (occurred_at.0, key, operation, subject_kind, subject_id, team, request_id, session);
+        "INSERT INTO audit (occurred_at, key, operation, subject_kind, subject_id, team, request_id, session, changes)
+         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT id FROM teams WHERE uuid = ?6), ?7, ?8, ?9)";
+    let NewEntry { occurred_at, key, session, operation, subject_kind, subject_id, team, request_id, fields } =
+        entry;
+    let changes = text_of(fields)?;
+    let values =
+        (occurred_at.0, key, operation, subject_kind, subject_id, team, request_id, session, changes);
     writer.execute(SQL, values)?;
     Ok(())
 }

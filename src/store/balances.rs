@@ -10,6 +10,7 @@ use crate::{
         teams::TeamRowId,
     },
     error::Result,
+    string_enum::string_enum,
 };
 
 /// A posting of an entry, with the team that owns the account.
@@ -30,11 +31,34 @@ pub struct Origin {
     pub account: AccountKind,
     /// Why the money moved.
     pub entry_type: EntryType,
+    /// What the entries are, if they are adjustments.
+    pub adjustment: Option<AdjustmentReason>,
     /// Number of entries.
     pub entries: u64,
     /// Sum of the changes.
     pub amount: Cents,
 }
+
+string_enum! {
+    /// Why an entry changes credits that is no sale, and no conversion.
+    AdjustmentReason {
+        /// A team has bought credits.
+        Bought = "bought",
+        /// The platform gave credits, or deducted them.
+        Correction = "correction",
+        /// A quality run was charged, or its charge was given back.
+        Checks = "checks",
+    }
+}
+
+/// Why an entry is an adjustment; null if it is none. Its tables are those of [`ORIGINS`].
+const ADJUSTMENT: &str =
+    "CASE WHEN e.entry_type <> 'adjustment' THEN NULL WHEN c.entry IS NOT NULL THEN 'bought'
+    WHEN a.entry IS NOT NULL THEN 'correction' ELSE 'checks' END";
+
+/// Postings with their entries.
+const ORIGINS: &str = "ledger_postings p JOIN ledger_entries e ON e.id = p.entry
+    LEFT JOIN adjustments a ON a.entry = e.id LEFT JOIN credit_purchases c ON c.entry = e.id";
 
 /// The stored balances of all teams together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,26 +89,29 @@ pub fn postings(reader: &Reader, entry: Uuid) -> Result<Vec<NamedPosting>> {
 
 /// Returns what has changed the accounts of a team, by account and by type of entry.
 pub fn origins_of_team(reader: &Reader, team: TeamRowId) -> Result<Vec<Origin>> {
-    const SQL: &str = "SELECT p.account, e.entry_type, count(*), sum(p.cents)
-         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
-         WHERE p.team = ?1 GROUP BY p.account, e.entry_type ORDER BY p.account, e.entry_type";
-    reader.query_all(SQL, [team], read_origin)
+    let sql = format!(
+        "SELECT p.account, e.entry_type, {ADJUSTMENT} AS adjustment, count(*), sum(p.cents) FROM {ORIGINS}
+         WHERE p.team = ?1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    );
+    reader.query_all(&sql, [team], read_origin)
 }
 
 /// Returns what has changed the accounts of all teams and of the platform, by account and by type of entry. Reads all postings.
 pub fn origins(reader: &Reader) -> Result<Vec<Origin>> {
-    const SQL: &str = "SELECT p.account, e.entry_type, count(*), sum(p.cents)
-         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
-         GROUP BY p.account, e.entry_type ORDER BY p.account, e.entry_type";
-    reader.query_all(SQL, [], read_origin)
+    let sql = format!(
+        "SELECT p.account, e.entry_type, {ADJUSTMENT} AS adjustment, count(*), sum(p.cents) FROM {ORIGINS}
+         GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    );
+    reader.query_all(&sql, [], read_origin)
 }
 
 fn read_origin(row: &rusqlite::Row) -> rusqlite::Result<Origin> {
     Ok(Origin {
         account: row::string_enum(row, 0)?,
         entry_type: row::string_enum(row, 1)?,
-        entries: row.get::<_, i64>(2)?.unsigned_abs(),
-        amount: Cents(row.get(3)?),
+        adjustment: row::optional_string_enum(row, 2)?,
+        entries: row.get::<_, i64>(3)?.unsigned_abs(),
+        amount: Cents(row.get(4)?),
     })
 }
 

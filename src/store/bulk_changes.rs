@@ -10,6 +10,7 @@ use crate::{
     domain::{
         bulk_changes::{BulkAction, BulkChangeStatus, Skipped},
         inventory::Asset,
+        listings::ListingStatus,
         row_ids::{AssetRowId, BulkChangeRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -216,6 +217,45 @@ pub fn list_by_row_id(reader: &Reader, assets: &[AssetRowId]) -> Result<Vec<Asse
     );
     let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
     reader.query_all(&sql, [row::to_json(&ids)?], asset_rows::read_asset)
+}
+
+/// A listing that has an asset of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListingOfAsset {
+    /// Row ID of the asset.
+    pub asset: AssetRowId,
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// Title of the listing.
+    pub title: String,
+    /// State of the listing.
+    pub status: ListingStatus,
+}
+
+/// Returns listings with these assets that are not archived: those in the catalog first, at most `limit`.
+pub fn list_listings(reader: &Reader, assets: &[AssetRowId], limit: usize) -> Result<Vec<ListingOfAsset>> {
+    const SQL: &str = "SELECT la.asset, l.uuid, l.title, l.review_status, l.catalog_status
+         FROM json_each(?1) j JOIN listing_assets la ON la.asset = j.value JOIN listings l ON l.id = la.listing
+         WHERE l.catalog_status <> 'archived' ORDER BY l.catalog_status <> 'published', l.id DESC LIMIT ?2";
+    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
+    reader.query_all(SQL, (row::to_json(&ids)?, limit as i64), |row| {
+        let status = ListingStatus {
+            review: row::string_enum(row, "review_status")?,
+            catalog: row::string_enum(row, "catalog_status")?,
+        };
+        Ok(ListingOfAsset { asset: row.get(0)?, listing: row.get(1)?, title: row.get(2)?, status })
+    })
+}
+
+/// Returns how many of the chosen assets are on a listing in the catalog.
+pub fn count_live(reader: &Reader, chosen: &ChosenAssets) -> Result<u64> {
+    let (assets, values) = chosen.sql()?;
+    let sql = format!(
+        "SELECT count(*) FROM ({assets}) c WHERE EXISTS (
+             SELECT 1 FROM listing_assets la JOIN listings l ON l.id = la.listing
+             WHERE la.asset = c.asset AND l.catalog_status = 'published')"
+    );
+    reader.query_one(&sql, rusqlite::params_from_iter(values), |row| row.get(0))
 }
 
 fn ids_json(ids: &BTreeSet<Uuid>) -> Result<String> {

@@ -57,6 +57,27 @@ pub fn list_selectable(reader: &Reader, listing: ListingRowId, limit: u32) -> Re
     })
 }
 
+/// What the first assets of a listing cost by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AssetPrices {
+    /// Number of assets.
+    pub assets: usize,
+    /// Number of them that have an asking price.
+    pub priced: usize,
+    /// Sum of these prices.
+    pub sum: Cents,
+}
+
+/// Returns what the first assets of a listing cost by themselves.
+pub fn find_prices(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<AssetPrices> {
+    const SQL: &str = "SELECT count(*), count(a.price_cents), coalesce(sum(a.price_cents), 0)
+         FROM (SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
+         CROSS JOIN assets a ON a.id = la.asset";
+    reader.query_one(SQL, (listing, limit as i64), |row| {
+        Ok(AssetPrices { assets: row.get(0)?, priced: row.get(1)?, sum: Cents(row.get(2)?) })
+    })
+}
+
 /// The numbers of attached and of skipped assets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttachCounts {

@@ -64,6 +64,7 @@ pub mod operator_uploads;
 pub mod opportunities;
 pub mod own_listings;
 mod private_connection;
+mod program_versions;
 pub mod purchases;
 pub mod quality_checks;
 pub mod quality_reports;
@@ -97,6 +98,7 @@ pub mod team_overviews;
 pub mod teams;
 pub mod trace_imports;
 mod transaction;
+pub mod upgrades;
 pub mod upload_replies;
 pub mod uploads;
 pub mod usage;
@@ -202,11 +204,7 @@ impl Store {
     /// Opens the database at `path` read-only, without migrating it. SQLite rejects every write, also of its write
     /// connection.
     pub fn open_read_only(path: &Path, readers: u32) -> std::result::Result<Store, OpenError> {
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
-        // The files that exist while a database is in use are deleted by the last connection that could write.
-        let flags = if Path::new(&log).exists() { READ_ONLY } else { READ_WRITE };
-        Store::open_existing(path, path, flags, readers)
+        Store::open_existing(path, path, reading_flags(path), readers)
     }
 
     /// Like [`Store::open_read_only`], without locks, which are files in the directory of the database. If
@@ -392,6 +390,14 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
+}
+
+/// Returns the flags with which a database is opened that is only read.
+fn reading_flags(path: &Path) -> OpenFlags {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    // The files that exist while a database is in use are deleted by the last connection that could write.
+    if Path::new(&log).exists() { READ_ONLY } else { READ_WRITE }
 }
 
 fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {

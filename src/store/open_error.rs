@@ -9,9 +9,17 @@ use crate::error::{BoxedError, ErrorChain};
 pub enum OpenError {
     /// A newer version of the program created the database.
     #[error(
-        "the database {0} was created by a newer version of marketplace; run that version, or point --data at another directory"
+        "the database {path} was created by a newer version of marketplace; this is {this}, and the database needs {}, so \
+         install that version, or point --data at another directory",
+        .needed.as_deref().map_or_else(|| "a later one".to_owned(), |version| format!("{version} or a later one")),
+        this = env!("CARGO_PKG_VERSION")
     )]
-    NewerVersion(PathBuf),
+    NewerVersion {
+        /// Path of the database file.
+        path: PathBuf,
+        /// The version that brought the database to its schema, if it is recorded.
+        needed: Option<String>,
+    },
     /// An older version of the program created the database, and it was opened read-only, so it cannot be
     /// migrated.
     #[error(

@@ -12,6 +12,8 @@ pub struct TeamOverview {
     pub listings: u64,
     /// Those of them that are in the catalog.
     pub published_listings: u64,
+    /// Listings that are in the archive.
+    pub archived_listings: u64,
     /// Assets.
     pub assets: u64,
     /// Purchases that it made.
@@ -45,6 +47,7 @@ pub fn find(reader: &Reader, team: Uuid, now: Timestamp) -> Result<TeamOverview>
     const SQL: &str = "SELECT
          (SELECT count(*) FROM listings WHERE team = t.id AND catalog_status <> 'archived') AS listings,
          (SELECT count(*) FROM listings WHERE team = t.id AND catalog_status = 'published') AS published_listings,
+         (SELECT count(*) FROM listings WHERE team = t.id AND catalog_status = 'archived') AS archived_listings,
          coalesce((SELECT assets FROM team_usage WHERE team = t.id), 0) AS assets,
          (SELECT count(*) FROM purchases WHERE buyer = t.id) AS purchases,
          (SELECT count(*) FROM (
@@ -72,6 +75,7 @@ pub fn find(reader: &Reader, team: Uuid, now: Timestamp) -> Result<TeamOverview>
         Ok(TeamOverview {
             listings: row.get("listings")?,
             published_listings: row.get("published_listings")?,
+            archived_listings: row.get("archived_listings")?,
             assets: row.get("assets")?,
             purchases: row.get("purchases")?,
             pending_purchases: row.get("pending_purchases")?,

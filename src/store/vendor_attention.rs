@@ -97,6 +97,15 @@ pub fn list_failed_copies(reader: &Reader, vendor: TeamRowId, limit: usize) -> R
     })
 }
 
+/// A complete asset on no listing.
+#[derive(Clone, Debug)]
+pub struct UnlistedAsset {
+    /// ID of the asset.
+    pub asset: Uuid,
+    /// Title of the asset.
+    pub title: String,
+}
+
 /// The latest run of an asset or a listing, which has not passed.
 #[derive(Clone, Debug)]
 pub struct FailedRun {
@@ -277,7 +286,7 @@ pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Ret
 }
 
 /// Balances and numbers of a vendor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Standing {
     /// The balances of its wallet.
     pub balances: Balances,
@@ -289,18 +298,42 @@ pub struct Standing {
     pub incomplete: u64,
     /// Whether it has stated how it is paid.
     pub has_payout_setup: bool,
+    /// Number of its codebases and raw data that are complete and on no listing, among its newest [`MAX_LINKED`] of each kind.
+    pub unlisted: u64,
+    /// The newest one of them.
+    pub newest_unlisted: Option<UnlistedAsset>,
 }
 
 /// Returns the balances and numbers of a vendor.
 pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
-    const SQL: &str = "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
+    let newest = |kind: Kind| {
+        let kind = kind.as_str();
+        format!(
+            "SELECT asset, stage FROM (SELECT asset, stage FROM inventory WHERE team = ?1 AND kind = '{kind}'
+             ORDER BY created_at DESC, asset DESC LIMIT {MAX_LINKED})"
+        )
+    };
+    // The ID and the title are those of the row with the maximum.
+    let sql = format!(
+        "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
+             u.number AS unlisted, u.uuid AS unlisted_id, u.title AS unlisted_title,
              (SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND stage = ?2) AS incomplete,
              t.payout_setup IS NOT NULL AS has_payout_setup
          FROM teams t JOIN wallets w ON w.team = t.id,
              (SELECT count(*) AS listed, coalesce(sum(price_cents), 0) AS value FROM listings
-              WHERE team = ?1 AND catalog_status = 'published') l
-         WHERE t.id = ?1";
-    reader.query_one(SQL, (vendor, Stage::Incomplete as i64), |row| {
+              WHERE team = ?1 AND catalog_status = 'published') l,
+             (SELECT count(*) AS number, max(n.asset), a.uuid, a.title FROM ({} UNION ALL {}) n
+              CROSS JOIN data_objects d ON d.asset = n.asset CROSS JOIN assets a ON a.id = n.asset
+              WHERE n.stage = ?3 AND d.archive_status = 'completed' AND d.analysis_status = 'completed' AND NOT EXISTS (
+                  SELECT 1 FROM listing_assets la JOIN listings l ON l.id = la.listing
+                  WHERE la.asset = n.asset AND l.catalog_status <> 'archived')) u
+         WHERE t.id = ?1",
+        newest(Kind::Codebase),
+        newest(Kind::RawData)
+    );
+    reader.query_one(&sql, (vendor, Stage::Incomplete as i64, Stage::Complete as i64), |row| {
+        let asset: Option<Uuid> = row.get("unlisted_id")?;
+        let title: Option<String> = row.get("unlisted_title")?;
         let cents = |column: &str| row.get(column).map(Cents);
         Ok(Standing {
             balances: Balances {
@@ -313,6 +346,8 @@ pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
             listed_value: cents("value")?,
             incomplete: row.get("incomplete")?,
             has_payout_setup: row.get("has_payout_setup")?,
+            unlisted: row.get("unlisted")?,
+            newest_unlisted: asset.zip(title).map(|(asset, title)| UnlistedAsset { asset, title }),
         })
     })
 }

@@ -43,7 +43,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::web::{problem::ApiError, request_id};
+    use crate::{
+        http_server::trusted_proxies::TrustedProxies,
+        web::{problem::ApiError, request_id},
+    };
 
     fn failing_endpoint(error: fn() -> poem::Error) -> impl Endpoint {
         make_sync(move |_| Err::<(), _>(error()))
@@ -66,7 +69,8 @@ mod tests {
             .at("/not-found", failing_endpoint(|| NotFoundError.into()))
             .at("/panic", make_sync(|_| -> &str { panic!("/etc/{}", "secret") }));
         let client = TestClient::new(routes.around(layer).around(|inner, request| {
-            request_id::layer(Arc::new(crate::clock::Clock::System), false, None, inner, request)
+            let (clock, proxies) = (Arc::new(crate::clock::Clock::System), TrustedProxies::default());
+            request_id::layer(clock, proxies, None, inner, request)
         }));
         let response = client.get(path).header("x-request-id", "r1").send().await;
         response.assert_header("x-request-id", "r1");

@@ -8,6 +8,7 @@ use poem::{Request, http::header};
 
 use crate::{
     config::Settings,
+    http_server::trusted_proxies::TrustedProxies,
     web::{trusted_sources::TrustedHosts, world_host::BasePath},
 };
 
@@ -16,12 +17,18 @@ use crate::{
 /// takes its place.
 pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
     match settings.server.public_url.as_str() {
-        "" => local_url(address),
+        "" => listen_url(settings, address),
         url => url.to_owned(),
     }
 }
 
-/// Returns the URL by which a client on this machine reaches a server that listens on this address.
+/// Returns the URL by which a client on this machine reaches a server with these settings that listens on this address.
+pub fn listen_url(settings: &Settings, address: SocketAddr) -> String {
+    let url = local_url(address);
+    if settings.tls.is_enabled() { url.replacen("http:", "https:", 1) } else { url }
+}
+
+/// Returns the URL by which a client on this machine reaches a server without TLS that listens on this address.
 pub fn local_url(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
@@ -36,6 +43,7 @@ pub fn local_url(address: SocketAddr) -> String {
 pub struct LinkBase {
     base_url: String,
     trusted_hosts: TrustedHosts,
+    proxies: TrustedProxies,
     /// Whether all links begin with `base_url`, whatever host a request has.
     is_fixed: bool,
 }
@@ -46,6 +54,7 @@ impl LinkBase {
         LinkBase {
             base_url: base_url.to_owned(),
             trusted_hosts: TrustedHosts::new(&settings.server, base_url),
+            proxies: settings.proxies(),
             is_fixed: !settings.server.public_url.is_empty(),
         }
     }
@@ -59,16 +68,22 @@ impl LinkBase {
     pub fn for_request(&self, request: &Request) -> String {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let base_path = request.data::<BasePath>().map_or("", |base_path| base_path.0.as_str());
-        self.for_host(host, base_path)
+        self.for_host(host, base_path, self.is_https(request))
+    }
+
+    /// Whether the client of a request used https, as far as this server and the proxies that it trusts know.
+    pub fn is_https(&self, request: &Request) -> bool {
+        self.proxies.client(request).is_https
     }
 
     /// Returns the base URL of links in the response to a request with this `Host` header, whose path was below
     /// `base_path`.
-    fn for_host(&self, host: Option<&str>, base_path: &str) -> String {
+    fn for_host(&self, host: Option<&str>, base_path: &str, is_https: bool) -> String {
+        let scheme = if is_https { "https" } else { "http" };
         let trusted = host.filter(|host| !self.is_fixed && self.trusted_hosts.contains(host));
         trusted.map_or_else(
             || self.base_url.clone(),
-            |host| format!("http://{}{base_path}", host.to_ascii_lowercase()),
+            |host| format!("{scheme}://{}{base_path}", host.to_ascii_lowercase()),
         )
     }
 }
@@ -105,13 +120,14 @@ mod tests {
             ("0.0.0.0:8080", "http://192.0.2.7:8080"),
             ("", "http://192.0.2.7:8080"),
         ] {
-            assert_eq!(local.for_host(Some(host), ""), expected, "{host}");
+            assert_eq!(local.for_host(Some(host), "", false), expected, "{host}");
         }
-        assert_eq!(local.for_host(None, ""), "http://192.0.2.7:8080");
-        assert_eq!(local.for_host(Some("localhost"), "/w/one"), "http://localhost/w/one");
+        assert_eq!(local.for_host(None, "", false), "http://192.0.2.7:8080");
+        assert_eq!(local.for_host(Some("localhost"), "/w/one", false), "http://localhost/w/one");
+        assert_eq!(local.for_host(Some("localhost"), "/w/one", true), "https://localhost/w/one");
         let public = link_base("127.0.0.1:8080", "https://market.example/shop");
         for host in ["localhost:8080", "market.example", "evil.example"] {
-            assert_eq!(public.for_host(Some(host), ""), "https://market.example/shop", "{host}");
+            assert_eq!(public.for_host(Some(host), "", false), "https://market.example/shop", "{host}");
         }
     }
 
@@ -121,7 +137,7 @@ mod tests {
         {
             let base = link_base(listen, "");
             for host in [listen, "evil.example"] {
-                assert_eq!(base.for_host(Some(host), ""), expected, "{listen}");
+                assert_eq!(base.for_host(Some(host), "", false), expected, "{listen}");
             }
         }
     }

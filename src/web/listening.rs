@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     http_server::{
         Refusal, Refusals,
-        connections::{self, Signals},
+        connections::{self, Listener, Signals},
     },
     web::{
         problem,
@@ -42,7 +42,7 @@ impl From<Refusal> for Error {
 /// last one has ended.
 pub async fn serve(
     app: impl Endpoint<Output = Response> + 'static,
-    listener: std::net::TcpListener,
+    listener: impl Into<Listener>,
     settings: &ServerSettings,
     connected: watch::Sender<usize>,
     stop: impl Future<Output = ()>,

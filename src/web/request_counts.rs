@@ -11,7 +11,7 @@ use std::{
 
 use poem::http::Method;
 
-use crate::market::CostTimes;
+use crate::{market::CostTimes, web::shared_addresses::SharedAddresses};
 
 /// Path of the metrics, at every address that has them.
 pub const METRICS_PATH: &str = "/metrics";
@@ -72,6 +72,8 @@ pub struct RequestCounts {
     waited: [AtomicU64; WAITS.len()],
     /// Time of reads and of writes.
     worked: [AtomicU64; 2],
+    /// Whether callers share addresses.
+    pub shared_addresses: SharedAddresses,
 }
 
 /// Counts of an operation.
@@ -169,6 +171,7 @@ impl RequestCounts {
             rate_limited: AtomicU64::default(),
             waited: Default::default(),
             worked: Default::default(),
+            shared_addresses: SharedAddresses::default(),
         };
         for (api, operation) in OTHERS {
             counts.add(api, operation);

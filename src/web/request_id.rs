@@ -24,7 +24,7 @@ use crate::{
     clock::Clock,
     domain::{collections::Collection, teams::Team},
     error::Error,
-    http_server::client_network::client_address,
+    http_server::trusted_proxies::TrustedProxies,
     market::{CostMeter, milliseconds},
     web::{
         problem,
@@ -153,11 +153,11 @@ impl RequestId {
     }
 }
 
-/// Middleware that assigns the request an ID, logs its outcome, and counts it. `trust_forwarded_for` states whether a proxy
-/// recorded the address of the client.
+/// Middleware that assigns the request an ID, logs its outcome, and counts it. `proxies` may
+/// have recorded the address of the client.
 pub async fn layer<E: Endpoint>(
     clock: Arc<Clock>,
-    trust_forwarded_for: bool,
+    proxies: TrustedProxies,
     counts: Option<Arc<RequestCounts>>,
     inner: Arc<E>,
     mut request: Request,
@@ -166,7 +166,7 @@ pub async fn layer<E: Endpoint>(
     let _running = counts.as_ref().map(|counts| counts.begin());
     let id = RequestId::accept_or_generate(request.headers(), &clock);
     let method = request.method().clone();
-    let client = client_address(&request, trust_forwarded_for);
+    let client = proxies.client(&request).address;
     let world = request.data::<WorldName>().cloned();
     let logged = Logged::default();
     request.set_data(logged.clone());
@@ -183,6 +183,11 @@ pub async fn layer<E: Endpoint>(
         counts.count(&EndedRequest { method, route, is_of_world: world.is_some(), status, duration, times });
     }
     let caller = logged.caller.get();
+    if let (Some(counts), Some(address), Some(key_id)) = (&counts, client, caller.and_then(|caller| caller.key_id))
+        && world.is_none()
+    {
+        counts.shared_addresses.record(address, key_id, started);
+    }
     let team = caller.and_then(|caller| caller.team.as_ref());
     // A client may send any method.
     let method = if is_standard(&method) { method.as_str() } else { "other" };
@@ -216,7 +221,7 @@ pub async fn refuse(request: Request, error: Error) -> Response {
     let refusal = make_sync(move |request: Request| {
         problem::error_response(&error, RequestId::from_request(&request).as_str())
     });
-    let response = layer(Arc::new(Clock::System), false, None, Arc::new(refusal), request).await;
+    let response = layer(Arc::new(Clock::System), TrustedProxies::default(), None, Arc::new(refusal), request).await;
     response.unwrap_or_else(poem::Error::into_response)
 }
 
@@ -257,7 +262,9 @@ mod tests {
     async fn safe_client_id_is_used_and_any_other_replaced() {
         let client = TestClient::new(
             make_sync(|request| RequestId::from_request(&request).as_str().to_owned())
-                .around(|inner, request| layer(Arc::new(Clock::System), false, None, inner, request)),
+                .around(|inner, request| {
+                    layer(Arc::new(Clock::System), TrustedProxies::default(), None, inner, request)
+                }),
         );
         let longest = "x".repeat(MAX_LENGTH);
         for client_id in ["a", "trace-01_b.C", &longest] {

@@ -6,16 +6,20 @@ mod check;
 mod commands;
 mod demo;
 mod examples;
+mod faults;
 mod followed_events;
+mod health;
 mod mcp;
 mod money;
 mod monitoring;
 mod operator;
 mod regular_files;
 mod seeding;
+mod service;
 mod settings;
 mod standard_input;
 mod texts;
+mod tls;
 mod uploads;
 mod verify;
 
@@ -67,7 +71,7 @@ impl Server {
         let mut child = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").expect("an address").to_owned();
+        let address = line.trim().split_once("://").expect("an address").1.to_owned();
         Server(child, address, log)
     }
 
@@ -162,8 +166,8 @@ fn errors_are_written_for_the_operator() {
     stdout_of(&run(&["team", "create", "Acme Data"], directory));
     let unknown_id = "6f1f2f9e-0c5b-4a55-8f43-6f2d1f0e9a11";
     for (arguments, expected) in [
-        (&["team", "show", "Nobody"][..], "There is no team \"Nobody\"."),
-        (&["key", "list", "Nobody"], "There is no team \"Nobody\"."),
+        (&["team", "show", "Nobody"][..], "No team is called \"Nobody\"."),
+        (&["key", "list", "Nobody"], "No team is called \"Nobody\"."),
         (&["key", "revoke", unknown_id], "No key was found."),
         (&["listing", "check", unknown_id], "No listing has this ID."),
         (&["grant", "revoke", unknown_id], "No upload grant was found."),
@@ -223,7 +227,7 @@ fn upload_stores_the_file_and_prints_its_url() {
     for (arguments, expected) in [
         (["upload", "notes.txt", "--team", "Acme Data"], "is not a zip file"),
         (["upload", "none.zip", "--team", "Acme Data"], "cannot read none.zip"),
-        (["upload", "scans.zip", "--team", "Nobody"], "error: There is no team \"Nobody\".\n"),
+        (["upload", "scans.zip", "--team", "Nobody"], "error: No team is called \"Nobody\".\n"),
     ] {
         let (code, stderr) = run_failing(&arguments, directory);
         assert!(code == 1 && stderr.contains(expected), "{arguments:?}: {code} {stderr}");

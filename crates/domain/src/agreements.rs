@@ -97,8 +97,12 @@ pub fn render_terms(terms: &Terms, deal: &Deal) -> String {
     }
     line("Payment", pay_with.as_str());
     if let Some((method, days)) = terms.delivery {
-        let days = if days == 1 { "1 day" } else { &format!("{days} days") };
-        line("Delivery", &format!("{}, within {days}", method.as_str().replace('_', " ")));
+        let when = match days {
+            0 => "at once".to_owned(),
+            1 => "within 1 day".to_owned(),
+            days => format!("within {days} days"),
+        };
+        line("Delivery", &format!("{}, {when}", method.as_str().replace('_', " ")));
     }
     if let Some(at) = terms.available_from {
         line("Available from", &at.to_string());

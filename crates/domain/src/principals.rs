@@ -80,6 +80,43 @@ string_enum! {
         All = "all",
         /// Only operations that change nothing.
         Read = "read",
+        /// Only payments: reading them, and saying how they ended, each with its amount. For programs that are connected to
+        /// a payment provider.
+        Payments = "payments",
+    }
+}
+
+/// What an operation of operators does, as far as the scopes of keys distinguish it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperatorAct {
+    /// Reads anything.
+    Read,
+    /// Changes anything.
+    Change,
+    /// Reads payments: purchases, purchases of credits, and withdrawals.
+    ReadPayments,
+    /// Says how a payment ended.
+    DecidePayments,
+}
+
+impl KeyScope {
+    /// Whether a key with the scope permits an act.
+    pub const fn permits(self, act: OperatorAct) -> bool {
+        match self {
+            KeyScope::All => true,
+            KeyScope::Read => matches!(act, OperatorAct::Read | OperatorAct::ReadPayments),
+            KeyScope::Payments => matches!(act, OperatorAct::ReadPayments | OperatorAct::DecidePayments),
+        }
+    }
+
+    /// Whether a person can sign in to the console with a key of the scope.
+    pub const fn permits_console(self) -> bool {
+        self.permits(OperatorAct::Read)
+    }
+
+    /// Whether the amount of each payment must be stated with a key of the scope.
+    pub const fn requires_amounts(self) -> bool {
+        !self.permits(OperatorAct::Change)
     }
 }
 

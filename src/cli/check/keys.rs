@@ -2,7 +2,7 @@
 
 use marketplace_check::Key;
 
-use crate::cli::CommandError;
+use crate::cli::{CommandError, key_variables};
 
 /// The variables with keys, if the command line names none.
 const VARIABLES: [&str; 2] = ["MARKETPLACE_API_KEY", "MARKETPLACE_OPERATOR_KEY"];
@@ -12,7 +12,14 @@ const MAX_KEYS: usize = 8;
 
 /// Returns the keys that the command line names, or else those in the environment.
 pub fn parse(arguments: &[String]) -> Result<Vec<Key>, CommandError> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let mut files = Vec::new();
+    for name in VARIABLES {
+        files.extend(key_variables::read(name)?.map(|key| (name, key)));
+    }
+    let variable = |name: &str| {
+        let of_file = files.iter().find(|(known, _)| *known == name).map(|(_, key)| key.clone());
+        of_file.or_else(|| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
+    };
     parse_with(arguments, variable)
 }
 

@@ -39,7 +39,7 @@ const MAX_END_TIME: Duration = Duration::from_secs(10);
 /// output, answers are read from standard input, and the report is written to standard error.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace gym run --demo -- python3 agent.py\n  marketplace gym run --demo --json --min-score 0.9 -- ./agent\n\ndocs/gym.md describes the lines and the report."
+    after_help = "Examples:\n  marketplace gym run --demo -- python3 agent.py\n  marketplace gym run --demo --json --min-score 0.9 -- ./agent\n\ndocs/agents.md describes the lines and the report."
 )]
 pub struct Run {
     #[command(flatten)]

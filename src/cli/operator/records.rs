@@ -244,8 +244,10 @@ impl Name {
             .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
             .max_by(|a, b| a.0.total_cmp(&b.0));
         CommandError::Other(match similar {
-            Some((_, nearest)) => format!("There is no {} {name:?}; did you mean {nearest:?}?", self.kind),
-            None => format!("There is no {} {name:?}.", self.kind),
+            Some((_, nearest)) => {
+                format!("No {} is called {name:?}. Did you mean {nearest:?}?", self.kind)
+            }
+            None => format!("No {} is called {name:?}.", self.kind),
         })
     }
 }

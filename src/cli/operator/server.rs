@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::file_parts::FilePart;
 use crate::{
     cli::{
-        CommandError,
+        CommandError, key_variables,
         server_url::{self, is_loopback},
     },
     error::ErrorChain,
@@ -40,7 +40,7 @@ impl Server {
     /// unencrypted to another computer.
     pub fn new(url: &str) -> Result<Server, CommandError> {
         let base_url = server_url::parse(url, KEY_VARIABLE)?;
-        let key = std::env::var(KEY_VARIABLE).unwrap_or_default();
+        let key = key_variables::read(KEY_VARIABLE)?.unwrap_or_default();
         let key = parse_key(&key)?.to_owned();
         let host = base_url.host_str().unwrap_or_default();
         if base_url.scheme() == "http" && !is_loopback(host) {

@@ -1,6 +1,6 @@
 //! Fair sharing of slots: connections for reading, the one for writing, and requests in progress.
 //!
-//! Start-time fair queueing: each owner has a queue and a virtual time, which advances by the time for
+//! Start-time fair queuing: each owner has a queue and a virtual time, which advances by the time for
 //! which it occupies slots. A free slot goes to the waiting owner whose virtual time is least, so
 //! owners that wait get equal time, whatever the number and the cost of their requests. Waiting occupies
 //! no thread.

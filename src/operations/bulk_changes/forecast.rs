@@ -11,7 +11,10 @@ use crate::{
     error::Result,
     market::Reader,
     operations::listing_attachments::Chosen,
-    store::{self, bulk_changes::EditedField},
+    store::{
+        self,
+        bulk_changes::{EditedField, ListingOfAsset},
+    },
 };
 
 /// Maximum number of assets that are read at once, and that are read to find the first ones that would be changed.
@@ -26,7 +29,14 @@ pub struct Forecast {
     pub skipped: BTreeMap<SkipReason, u64>,
     /// The first assets that would be changed: as they are, and as they would be.
     pub first: Vec<(Asset, Asset)>,
+    /// The listings with these assets, for a change of prices.
+    pub listings: Vec<ListingOfAsset>,
+    /// Number of chosen assets on listings in the catalog, for a change of prices: buyers see the new prices at once.
+    pub live: u64,
 }
+
+/// Maximum number of listings that are returned.
+const MAX_LISTINGS: usize = 100;
 
 /// Returns the result of a change of a field of the chosen assets; `None` for other actions. `limit` is the number of assets that
 /// are shown. Fails like [`start`](super::start) if the change could not be started.
@@ -74,6 +84,11 @@ pub fn forecast(
                 break;
             }
         }
+    }
+    if found.changed > 0 && matches!(action, BulkAction::Price { .. }) {
+        let first: Vec<_> = found.first.iter().map(|(asset, _)| asset.row_id).collect();
+        found.listings = store::bulk_changes::list_listings(rows, &first, MAX_LISTINGS)?;
+        found.live = store::bulk_changes::count_live(rows, &chosen)?;
     }
     Ok(Some(found))
 }

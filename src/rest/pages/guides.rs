@@ -25,23 +25,25 @@ macro_rules! guides {
 }
 
 /// All guides, in the order of the README.
-pub static GUIDES: [Guide; 16] = guides![
-    "tour",
-    "console",
-    "agents",
-    "gym",
-    "repositories",
+pub static GUIDES: [Guide; 18] = guides![
+    "start",
+    "concepts",
+    "team",
+    "buy",
+    "sell",
+    "operate",
+    "install",
+    "service",
+    "deployment",
     "backups",
     "monitoring",
     "operator-api",
-    "sandbox",
-    "faults",
-    "check",
-    "testing",
-    "webhooks",
-    "notifications",
-    "performance",
     "security",
+    "performance",
+    "test",
+    "agents",
+    "webhooks",
+    "reference",
 ];
 
 impl Guide {
@@ -87,6 +89,6 @@ mod tests {
         let mut sorted = served;
         sorted.sort_unstable();
         assert_eq!(sorted, files);
-        assert_eq!((GUIDES[0].title(), GUIDES[0].path().as_str()), ("Tour", "/guides/tour.md"));
+        assert_eq!((GUIDES[0].title(), GUIDES[0].path().as_str()), ("Start", "/guides/start.md"));
     }
 }

@@ -59,6 +59,7 @@ pub fn list_candidate_assets(reader: &Reader, team: TeamRowId, kinds: &[Kind]) -
          FROM (SELECT * FROM assets WHERE team = ?1 AND deleted_at IS NULL ORDER BY id DESC LIMIT ?3) a
          LEFT JOIN data_objects d ON d.asset = a.id
          WHERE a.kind IN (SELECT value FROM json_each(?2))
+             AND (d.asset IS NULL OR d.archive_status <> 'failed' AND d.analysis_status <> 'failed')
              AND NOT EXISTS (
                  SELECT 1 FROM listing_assets la JOIN listings l ON l.id = la.listing
                  WHERE la.asset = a.id AND l.catalog_status <> 'archived')

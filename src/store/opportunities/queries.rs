@@ -210,6 +210,31 @@ pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<Named> {
     name_bids(reader, SQL, owner)
 }
 
+/// A bid for which a team cannot be closed.
+#[derive(Clone, Debug)]
+pub struct HinderingBid {
+    /// ID of the bid.
+    pub id: Uuid,
+    /// Title of the project.
+    pub title: String,
+    /// Whether the team owes the delivery. Otherwise it has not accepted that of another team.
+    pub is_owed: bool,
+}
+
+/// Returns the bids that [`name_owed_bids`] and [`name_delivered_bids`] name, in this order.
+pub fn list_hindering_bids(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<HinderingBid>> {
+    const SQL: &str = "SELECT uuid, title, is_owed FROM (
+             SELECT b.id, b.uuid, o.title, 1 AS is_owed FROM project_bids b JOIN opportunities o ON o.id = b.opportunity
+             WHERE b.team = ?1 AND b.status = 'accepted'
+             UNION ALL
+             SELECT b.id, b.uuid, o.title, 0 AS is_owed FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
+             WHERE o.owner = ?1 AND b.status = 'delivered')
+         ORDER BY is_owed DESC, id LIMIT ?2";
+    reader.query_all(SQL, (team, limit), |row| {
+        Ok(HinderingBid { id: row.get(0)?, title: row.get(1)?, is_owed: row.get(2)? })
+    })
+}
+
 fn name_bids(reader: &Reader, sql: &str, team: TeamRowId) -> Result<Named> {
     let mut named = Named::default();
     reader.for_each_row(sql, [team], |row| {

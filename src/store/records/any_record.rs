@@ -26,6 +26,30 @@ pub enum Value {
     Id(Uuid),
 }
 
+impl Value {
+    /// Returns the value as JSON. An ID becomes a text.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Value::Missing => serde_json::Value::Null,
+            Value::Integer(number) => (*number).into(),
+            Value::Real(number) => (*number).into(),
+            Value::Text(text) => text.clone().into(),
+            Value::Id(id) => id.to_string().into(),
+        }
+    }
+
+    /// Reads a value that was written as JSON. IDs are read as texts.
+    pub fn from_json(value: serde_json::Value) -> Value {
+        match value {
+            serde_json::Value::Number(number) => number
+                .as_i64()
+                .map_or_else(|| number.as_f64().map_or(Value::Missing, Value::Real), Value::Integer),
+            serde_json::Value::String(text) => Value::Text(text),
+            _ => Value::Missing,
+        }
+    }
+}
+
 /// A record: its columns in their order, by name.
 #[derive(Clone, Debug, Default)]
 pub struct AnyRecord(Vec<(String, Value)>);
@@ -51,6 +75,11 @@ impl AnyRecord {
     /// Returns the value of a column; [`Value::Missing`] if there is no such column.
     pub fn get(&self, name: &str) -> &Value {
         self.0.iter().find(|(column, _)| column == name).map_or(&Value::Missing, |(_, value)| value)
+    }
+
+    /// Returns all columns with their values.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
     /// Returns the ID in a column.

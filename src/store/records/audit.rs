@@ -13,7 +13,7 @@ pub const AUDIT: Records = Records {
          a.session AS session_id,
          iif(k.kind = 'operator', k.uuid, NULL) AS operator_key_id, iif(k.kind = 'team', k.uuid, NULL) AS team_key_id, k.uuid AS operator, a.operation,
          json_object('kind', a.subject_kind, 'id', a.subject_id) AS subject, a.subject_kind, a.subject_id,
-         t.uuid AS team_id, a.request_id",
+         t.uuid AS team_id, a.request_id, a.changes",
     ],
     tables: &["audit a LEFT JOIN keys k ON k.id = a.key LEFT JOIN teams t ON t.id = a.team"],
     row_id: "a.id",

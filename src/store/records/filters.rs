@@ -50,7 +50,10 @@ impl Filters {
     /// Fails unless these are the names of the filters.
     pub(super) fn check_names(&self, filters: &[(&str, Filter)]) -> Result<()> {
         let is_known = |name: &String| filters.iter().any(|(known, _)| known == name);
-        if self.0.len() == filters.len() && self.0.keys().all(is_known) {
+        let is_there = |(name, filter): &(&str, Filter)| {
+            matches!(filter, Filter::OfPages(_)) || self.0.contains_key(*name)
+        };
+        if filters.iter().all(is_there) && self.0.keys().all(is_known) {
             return Ok(());
         }
         let known: Vec<&str> = filters.iter().map(|(name, _)| *name).collect();
@@ -79,6 +82,8 @@ pub enum Filter {
     BelongsTo(&'static str, &'static str, &'static str),
     /// Whatever the function adds to the query for the value.
     Custom(fn(PageQuery, &Value, &Filters) -> PageQuery),
+    /// The condition, or its opposite if the value is `false`: a filter that only pages of the console have.
+    OfPages(&'static str),
 }
 
 impl Filter {
@@ -118,6 +123,10 @@ impl Filter {
                 Filter::RefersTo(column, table).apply(reader, query, value, filters)?
             }
             Filter::Custom(add) => add(query, value, filters),
+            Filter::OfPages(condition) if value.as_bool() == Some(false) => {
+                query.when(&format!("NOT ({condition})"))
+            }
+            Filter::OfPages(condition) => query.when(&format!("({condition})")),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Deliveries to webhooks with their attempts, as operators see them. Those of deleted webhooks are not shown.
 
 use super::{
-    Filter::{Equals, RefersTo},
+    Filter::{Equals, OfPages, RefersTo},
     Records,
 };
 use crate::store::webhook_attempts;
@@ -24,5 +24,6 @@ pub const WEBHOOK_DELIVERIES: Records = Records {
         ("webhook_id", RefersTo("d.webhook", "webhooks")),
         ("status", Equals("d.status")),
         ("event_type", Equals("d.event_type")),
+        ("failing", OfPages("d.status = 'failed' OR d.status = 'pending' AND d.failures > 0")),
     ],
 };

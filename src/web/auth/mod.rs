@@ -17,7 +17,7 @@ use crate::{
     market::Market,
     operations::access::{
         ActingOperator, Authenticated, AuthenticatedTeam, BoundTeam, Buyer, CatalogViewer, FullCatalogViewer,
-        ListingViewer, Member, Operator, Vendor,
+        ListingViewer, Member, Operator, PaymentOperator, PaymentReader, Vendor,
     },
     web::{
         auth::required_access::RequiredAccess, in_process::InProcessProof, key_headers,
@@ -104,6 +104,24 @@ impl Policy for ActingOperator {
 
     async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<ActingOperator> {
         ActingOperator::authorize(authenticated)
+    }
+}
+
+/// Requires an operator key, which may be one that is only for payments.
+impl Policy for PaymentReader {
+    const REQUIRED: RequiredAccess = RequiredAccess::Operator;
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<PaymentReader> {
+        PaymentReader::authorize(authenticated)
+    }
+}
+
+/// Requires an operator key that permits changes, or one that is only for payments.
+impl Policy for PaymentOperator {
+    const REQUIRED: RequiredAccess = RequiredAccess::ActingOperator;
+
+    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<PaymentOperator> {
+        PaymentOperator::authorize(authenticated)
     }
 }
 

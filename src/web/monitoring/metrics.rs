@@ -304,7 +304,20 @@ fn write_storage(families: &mut Families, measured: &Measurements) -> fmt::Resul
         "files",
         "Damaged files that the last backup does not have. Missing if no backup is known."
     );
-    families.gauge(missing, files.last_backup.as_ref().map(|backup| backup.missing_files as f64))
+    families.gauge(missing, files.last_backup.as_ref().map(|backup| backup.missing_files as f64))?;
+    let checked = family!(
+        "_backup_check_age",
+        "seconds",
+        "Time since a backup was last restored to check it. Missing if none is known."
+    );
+    families.gauge(checked, measured.health.backup_check_age_seconds().map(|seconds| seconds as f64))?;
+    let found = family!(
+        "_backup_check",
+        "problems",
+        "Problems that the last check of a backup found. Missing if none is known."
+    );
+    let check = files.last_backup.as_ref().and_then(|backup| backup.check.as_ref());
+    families.gauge(found, check.map(|check| check.problems as f64))
 }
 
 impl ProcessFigures {

@@ -9,7 +9,7 @@ mod process;
 pub mod readiness;
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -24,7 +24,9 @@ use crate::{
     clock::Clock,
     domain::time::Timestamp,
     error::{Error, Result},
+    http_server::tls::Certificates,
     operations::access::Operator,
+    string_enum::string_enum,
     web::{
         auth::{self, Policy},
         problem::ApiError,
@@ -51,6 +53,7 @@ pub struct Monitor {
     limits: ServerLimits,
     readiness: Readiness,
     is_draining: AtomicBool,
+    certificates: OnceLock<Arc<Certificates>>,
     started_at: Timestamp,
     /// Only one scrape reads the database at a time.
     scraping: tokio::sync::Mutex<()>,
@@ -61,6 +64,19 @@ pub struct Monitor {
 struct State {
     status: &'static str,
     failed: Vec<Condition>,
+    /// What needs attention, although the server can do its work. Left out if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Note>,
+}
+
+string_enum! {
+    /// Something that needs attention, although the server can do its work.
+    Note {
+        /// The files of the certificate have changed, and cannot be used.
+        CertificateNotReplaced = "certificate_not_replaced",
+        /// Many callers share the limits of one address.
+        CallersShareAddress = "callers_share_address",
+    }
 }
 
 impl Monitor {
@@ -71,6 +87,7 @@ impl Monitor {
             served,
             limits,
             is_draining: AtomicBool::new(false),
+            certificates: OnceLock::new(),
             started_at: Clock::System.now(),
             scraping: tokio::sync::Mutex::default(),
         }
@@ -79,6 +96,23 @@ impl Monitor {
     /// Records that the server is stopping: it finishes the requests in progress, and should get no others.
     pub fn begin_draining(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Watches whether the certificate of the server is the one in its files.
+    pub fn watch_certificates(&self, certificates: Arc<Certificates>) {
+        let _ = self.certificates.set(certificates);
+    }
+
+    /// Returns what needs attention.
+    fn find_notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if self.certificates.get().is_some_and(|certificates| certificates.failure().is_some()) {
+            notes.push(Note::CertificateNotReplaced);
+        }
+        if self.limits.counts.shared_addresses.is_found() {
+            notes.push(Note::CallersShareAddress);
+        }
+        notes
     }
 
     /// Returns the conditions of being ready that are not met.
@@ -104,6 +138,7 @@ impl Monitor {
                 (true, false) => "not_ready",
             },
             failed,
+            notes: if is_ready_path { self.find_notes() } else { Vec::new() },
         };
         let body = serde_json::to_vec(&state).unwrap_or_default();
         uncached(status).content_type("application/json").body(body)

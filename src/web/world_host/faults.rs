@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use crate::{
     error::{Code, Result},
-    http_server::{client_network::request_network, connections::Cut, faulty_body},
+    http_server::{connections::Cut, faulty_body},
     operations::access::{Authenticated, AuthenticatedTeam},
     string_enum::StringEnum,
     web::{
@@ -102,7 +102,10 @@ impl FaultContext {
     async fn place(&self, world: &World, request: &Request) -> Result<HeldPlace> {
         match caller(world, request).await {
             Some(caller) => self.held_requests.try_acquire(world.market().id(), caller.principal()),
-            None => self.held_requests.try_acquire_for_network(request_network(request, false)),
+            None => {
+                let network = world.market().settings().proxies().client_network(request);
+                self.held_requests.try_acquire_for_network(network)
+            },
         }
     }
 }

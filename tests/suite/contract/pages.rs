@@ -59,7 +59,7 @@ async fn pages_link_all_documents_and_guides() {
         let landing = page(&market, &landing_path).await;
         let found = links(&landing_path, &landing);
         let guides: Vec<&String> = found.iter().filter(|path| path.contains("/guides/")).collect();
-        assert!(guides.len() > 10 && guides.contains(&&format!("{base}/guides/tour.md")), "{guides:?}");
+        assert!(guides.len() > 10 && guides.contains(&&format!("{base}/guides/start.md")), "{guides:?}");
         let guide = market.send(Method::GET, guides[0], &[]).await;
         assert_eq!(guide.header("content-type"), "text/plain; charset=utf-8");
         assert!(String::from_utf8(guide.bytes).unwrap().starts_with("# "));
@@ -75,7 +75,7 @@ async fn pages_link_all_documents_and_guides() {
         for (api, shown) in apis.iter().zip(json["apis"].as_array().unwrap()) {
             assert_eq!((&shown["name"], &shown["version"]), (&json!(api.name), &json!(api.version)));
         }
-        assert_eq!(json["guides"][0]["title"], "Tour");
+        assert_eq!(json["guides"][0]["title"], "Start");
     }
 }
 

@@ -5,7 +5,7 @@ use marketplace::domain::notifications::recipients_table;
 use crate::harness::generated;
 
 /// The file that has the table of all types.
-const FILE: &str = "docs/notifications.md";
+const FILE: &str = "docs/reference.md";
 
 #[test]
 fn table_of_notifications_is_current() {

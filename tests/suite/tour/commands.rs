@@ -5,10 +5,10 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::{TOUR, code_blocks, read};
+use super::{START, code_blocks, read};
 use crate::harness::archives::zip_of;
 
-const REPOSITORIES: &str = "docs/repositories.md";
+const REPOSITORIES: &str = "docs/sell.md";
 
 /// What precedes the commands. A server listens on a free port, and the shell waits until it does.
 const PREAMBLE: &str = r#"
@@ -57,9 +57,10 @@ struct Step<'p> {
     printed: Option<&'p str>,
 }
 
-/// Returns the commands of a page after a heading: those of a block with outputs one by one.
+/// Returns the commands of a section of a page: those of a block with outputs one by one.
 fn steps<'p>(page: &'p str, heading: &str) -> Vec<Step<'p>> {
     let (_, part) = page.split_once(heading).unwrap();
+    let part = part.split("\n## ").next().unwrap_or(part);
     let mut steps = Vec::new();
     for (language, block) in code_blocks(part) {
         match language {
@@ -130,7 +131,7 @@ fn mask_random_parts(output: &str) -> String {
 /// A team of a new market adds data, and publishes it.
 #[test]
 fn commands_of_the_tour_print_what_it_shows() {
-    let tour = read(TOUR);
+    let tour = read(START);
     let steps = steps(&tour, "## Your own market\n");
     let outputs = run(&steps, "curl -s -H \"Authorization: Bearer $KEY\" \"$MARKET/v2/listings\"");
     assert_eq!((steps.len(), outputs.len()), (18, 19));
@@ -151,7 +152,7 @@ fn commands_of_the_tour_print_what_it_shows() {
 #[test]
 fn commands_of_the_page_about_repositories_work() {
     let page = read(REPOSITORIES);
-    let steps = steps(&page, "## Local repositories\n");
+    let steps = steps(&page, "### Local repositories\n");
     let is_read = "
         for attempt in {1..5000}; do
             found=$(curl -s -H 'Authorization: Bearer mkt_demo_vendor' \"$MARKET/v2/codebases?filter=name:is:Billing\")

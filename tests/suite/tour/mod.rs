@@ -1,4 +1,4 @@
-//! Runs what the documentation shows: the requests and commands of the README, the tour, and other pages, in the order in
+//! Runs what the documentation shows: the requests and commands of the README, the page "Start", and other pages, in the order in
 //! which a reader would, and compares the results with the printed ones.
 //!
 //! `.ci/update` updates the printed responses that differ, shortened in the same way. The output of commands is updated by
@@ -17,7 +17,7 @@ use crate::harness::{
 };
 
 const README: &str = "README.md";
-const TOUR: &str = "docs/tour.md";
+const START: &str = "docs/start.md";
 const AGENTS: &str = "docs/agents.md";
 
 /// A request, as a `curl` command makes it.
@@ -73,7 +73,7 @@ fn code_blocks(page: &str) -> Vec<(&str, &str)> {
     page.split("```").skip(1).step_by(2).filter_map(|block| block.split_once('\n')).collect()
 }
 
-/// Returns the requests of the tour, each with the response printed after it.
+/// Returns the requests of the page "Start", each with the response printed after it.
 fn steps(tour: &str) -> Vec<(CurlRequest, &str)> {
     let blocks = code_blocks(tour);
     let pairs = blocks.windows(2).filter(|pair| pair[0].0 == "sh" && pair[1].0 == "json");
@@ -137,7 +137,7 @@ async fn follow_tour(market: &TestMarket, steps: &[(CurlRequest, &str)]) -> Vec<
 /// A reader follows the README, then the tour, on one market; or begins with the tour, on a new one.
 #[tokio::test(flavor = "multi_thread")]
 async fn readme_and_tour_match_real_responses() {
-    let original = read(TOUR);
+    let original = read(START);
     let steps = steps(&original);
     assert_eq!(steps.len(), 13, "each step of the tour has a command and a response");
     let (new, continued) = (TestMarket::demo(), TestMarket::demo());
@@ -156,25 +156,21 @@ async fn readme_and_tour_match_real_responses() {
             tour = with_response(&tour, printed, &shown);
         }
     }
-    generated::assert_current(TOUR, tour);
+    generated::assert_current(START, tour);
 }
 
 #[tokio::test]
 async fn agents_page_matches_real_results() {
     let page = read(AGENTS);
     let blocks = code_blocks(&page);
-    let languages: Vec<&str> = blocks.iter().map(|(language, _)| *language).collect();
-    assert_eq!(languages, ["json", "toml", "json", "sh", "sh", "json"]);
+    let languages: Vec<&str> = blocks.iter().map(|(language, _)| *language).take(4).collect();
+    assert_eq!(languages, ["json", "sh", "sh", "json"]);
     let desktop: Value = serde_json::from_str(blocks[0].1).unwrap();
-    let codex: Value = toml::from_str(blocks[1].1).unwrap();
-    for server in [&desktop["mcpServers"]["marketplace"], &codex["mcp_servers"]["marketplace"]] {
-        assert_eq!((&server["command"], &server["args"]), (&json!("marketplace"), &json!(["mcp", "--demo"])));
-        assert_eq!(server["env"], json!({"MARKETPLACE_API_KEY": "mkt_demo_buyer"}));
-    }
-    let editor: Value = serde_json::from_str(blocks[2].1).unwrap();
-    assert!(editor["servers"]["marketplace"]["url"].as_str().unwrap().ends_with("/v2/mcp/"));
-    assert!(blocks[3].1.contains("/v2/mcp/ "));
-    let body = blocks[4].1.split("-d '").nth(1).unwrap().split('\'').next().unwrap();
+    let server = &desktop["mcpServers"]["marketplace"];
+    assert_eq!((&server["command"], &server["args"]), (&json!("marketplace"), &json!(["mcp", "--demo"])));
+    assert_eq!(server["env"], json!({"MARKETPLACE_API_KEY": "mkt_demo_buyer"}));
+    assert!(blocks[1].1.contains("/v2/mcp/ "));
+    let body = blocks[2].1.split("-d '").nth(1).unwrap().split('\'').next().unwrap();
     let headers = [
         ("host", "127.0.0.1:8080"),
         ("authorization", "Bearer mkt_demo_buyer"),
@@ -184,7 +180,7 @@ async fn agents_page_matches_real_results() {
     let response =
         market.send_body(poem::http::Method::POST, "/v2/mcp/", &headers, body.as_bytes().to_vec()).await;
     let real = response.ok()["result"]["structuredContent"].clone();
-    let printed = blocks[5].1;
+    let printed = blocks[3].1;
     if !matches_abridged(&serde_json::from_str(printed).unwrap(), &real) {
         assert!(generated::is_update(), "the page prints {printed}, but the result is {real}");
         generated::assert_current(AGENTS, with_response(&page, printed, &hide_cursor(real)));

@@ -2,6 +2,7 @@
 //! real servers on ports of their own; the clocks of the markets are stopped.
 
 mod endpoints;
+mod payments;
 mod receivers;
 mod retries;
 mod sharing;

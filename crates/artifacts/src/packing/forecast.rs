@@ -25,7 +25,17 @@ pub struct Forecast {
     pub is_complete: bool,
     /// The selected paths that name no file.
     pub missing: Vec<String>,
+    /// For some missing paths, a path of the data that ends with it.
+    pub meant: Vec<String>,
+    /// The paths of all files of the data; empty if there are more than [`MAX_LISTED_FILES`], or if the tree has not all of them.
+    pub paths: Vec<String>,
 }
+
+/// Maximum number of files whose paths are listed.
+pub const MAX_LISTED_FILES: u64 = 200;
+
+/// Maximum number of missing paths for which a path that may have been meant is looked for.
+const MAX_MEANT: usize = 5;
 
 impl Forecast {
     /// Whether the archive will have all files of the data.
@@ -56,6 +66,9 @@ pub fn forecast(structure: &Structure, selection: &FileSelection) -> Forecast {
             return;
         }
         found.all_files += 1;
+        if found.all_files <= MAX_LISTED_FILES {
+            found.paths.push(path.to_owned());
+        }
         all_bytes = all_bytes.saturating_add(size.unwrap_or_default());
         if wanted.has(path) {
             found.files += 1;
@@ -69,8 +82,28 @@ pub fn forecast(structure: &Structure, selection: &FileSelection) -> Forecast {
     if let (FileSelection::Paths(paths), false) = (selection, structure.are_roots_cut()) {
         let is_missing = |path: &&String| !names_one(&named, path.trim_end_matches('/'));
         found.missing = paths.iter().filter(is_missing).cloned().collect();
+        found.meant = meant(structure, &found.missing);
+    }
+    if !found.is_complete || found.all_files > MAX_LISTED_FILES {
+        found.paths.clear();
     }
     found
+}
+
+/// Returns the first path of the data that ends with each of the first of these paths, where there is one.
+fn meant(structure: &Structure, missing: &[String]) -> Vec<String> {
+    let mut wanted: Vec<(String, Option<String>)> =
+        missing.iter().take(MAX_MEANT).map(|path| (format!("/{}", path.trim_matches('/')), None)).collect();
+    if !wanted.is_empty() {
+        structure.for_each_node(&mut |path, _| {
+            for (end, found) in &mut wanted {
+                if found.is_none() && end.len() > 1 && path.ends_with(end.as_str()) {
+                    *found = Some(path.to_owned());
+                }
+            }
+        });
+    }
+    wanted.into_iter().filter_map(|(_, found)| found).collect()
 }
 
 /// Whether a path is another one, or below it.
@@ -128,7 +161,12 @@ mod tests {
         let found = of_paths(&data, &["src/", "src/b", "src/x", "d/e", "sr"]);
         assert_eq!((found.files, found.bytes, found.all_files, found.all_bytes), (2, Some(30), 4, Some(100)));
         assert_eq!(found.missing, ["src/x", "d/e", "sr"]);
+        assert_eq!(found.meant, [""; 0]);
+        assert_eq!(found.paths.len(), 4);
         assert!(found.is_complete && !found.is_whole());
+        let nested = structure(&[("kestrel/letters/1.txt", 1), ("kestrel/maps/2.txt", 1)]);
+        let missing = of_paths(&nested, &["letters/", "2.txt", "nowhere"]);
+        assert_eq!(missing.meant, ["kestrel/letters", "kestrel/maps/2.txt"]);
         let all = of_paths(&data, &["d", "src", "srcs"]);
         assert!(all.is_whole() && all.missing.is_empty());
     }
