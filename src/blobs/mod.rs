@@ -27,7 +27,10 @@ pub use disk_space::{DiskSpace, Reservation, Reservations, free_bytes, sync_file
 pub use disk_usage::{DiskFile, DiskUsage, list_disk_files};
 pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};
 pub use relayed_parts::{PartReceiver, RelayedPart};
-pub use s3::{ObjectReader, ObjectWriter, S3};
+pub use s3::{
+    S3,
+    objects::{ObjectReader, ObjectWriter},
+};
 pub use staging::{PartWriter, missing_parts};
 pub use upload_locks::{UploadActivities, UploadLock};
 

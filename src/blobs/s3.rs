@@ -1,7 +1,7 @@
 //! Uploads in an S3-compatible store. Clients send parts directly to the store with presigned URLs; this
 //! module starts, checks and completes the uploads.
 
-mod objects;
+pub(super) mod objects;
 
 use std::{
     collections::HashMap,
@@ -23,8 +23,6 @@ use object_store::{
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
-
-pub use objects::{ObjectReader, ObjectWriter};
 
 use super::{CompletionOutcome, StoredFile, UploadedPart};
 use crate::{

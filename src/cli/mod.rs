@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod bids;
 pub mod check;
+mod command_error;
 mod credits;
 mod deals;
 mod demo;
@@ -72,13 +73,16 @@ use std::{
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use rustix::fs::Mode;
 
-use self::output::{HAS_LOST_OUTPUT, print_line};
-use self::{logging::init_logging, operator::OperatorCommand};
+use self::{
+    command_error::{CommandError, CommandResult, operator_message},
+    logging::init_logging,
+    operator::OperatorCommand,
+    output::{HAS_LOST_OUTPUT, print_line},
+};
 use crate::{
     artifacts::child,
     clock::{Clock, Entropy},
     config::{Settings, SettingsError, SettingsSources, VARIABLE_PREFIX},
-    error::{Error, ErrorChain},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
     regular_files, rest,
@@ -236,63 +240,6 @@ enum Command {
         invocation: String,
     },
 }
-
-/// Why a command failed.
-#[derive(Debug, thiserror::Error)]
-enum CommandError {
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    #[error("{}", open_message(.0))]
-    Open(#[from] market::OpenError),
-    #[error("{}", seed_message(.0))]
-    Seed(#[from] fixtures::SeedError),
-    #[error("{}", operator_message(.0))]
-    Market(#[from] Error),
-    /// The operator API refused a request.
-    #[error("{message}")]
-    Refused {
-        /// Code of the error; `invalid` if the request has problems.
-        code: String,
-        /// What was wrong.
-        message: String,
-    },
-    /// A server did not respond.
-    #[error("{0}")]
-    NoResponse(String),
-    #[error("{0}")]
-    Other(String),
-    #[error("{0}")]
-    Usage(String),
-    /// A check of a deployment could not be completed.
-    #[error("{0}")]
-    Incomplete(String),
-}
-
-/// Returns the message of an error for the operator, who sees causes, but no codes and no advice for callers
-/// of the API.
-fn operator_message(error: &Error) -> String {
-    match error {
-        Error::NotFound(what) if !crate::error::is_sentence(what) => format!("There is no {what}."),
-        Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
-        other => other.message(),
-    }
-}
-
-fn open_message(error: &market::OpenError) -> String {
-    match error {
-        market::OpenError::Other(error) => operator_message(error),
-        other => other.to_string(),
-    }
-}
-
-fn seed_message(error: &fixtures::SeedError) -> String {
-    match error {
-        fixtures::SeedError::Other(error) => operator_message(error),
-        invalid @ fixtures::SeedError::Fixture(_) => invalid.to_string(),
-    }
-}
-
-type CommandResult = Result<(), CommandError>;
 
 /// Runs the command given on the command line. Exits with 0 on success, 1 on failure, and 2 on invalid usage
 /// or settings.

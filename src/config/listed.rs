@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::{
-    marks,
-    settings::{MASK, Settings},
-};
+use super::{marks, secret::MASK, settings::Settings};
 
 /// A setting, without secrets.
 #[derive(Clone, Debug, PartialEq)]

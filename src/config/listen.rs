@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
 /// Maximum length of a host name in characters.
 const MAX_NAME_LENGTH: usize = 255;
 
@@ -29,6 +31,31 @@ pub fn is_host_without_port(text: &str) -> bool {
             text.parse::<IpAddr>().is_ok()
                 || (1..=MAX_NAME_LENGTH).contains(&text.len()) && text.bytes().all(is_part_of_name)
         }
+    }
+}
+
+pub(super) fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    parse_listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+pub(super) fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "" => Ok(None),
+        address => parse_listen_address(address).map(Some).map_err(D::Error::custom),
+    }
+}
+
+// serde requires this signature.
+#[allow(clippy::ref_option)]
+pub(super) fn serialize_optional_address<S: Serializer>(
+    address: &Option<SocketAddr>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match address {
+        Some(address) => serializer.collect_str(address),
+        None => serializer.serialize_str(""),
     }
 }
 

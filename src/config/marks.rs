@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use toml::de::DeTable;
 
-use super::DEFAULTS;
+use super::defaults::DEFAULTS;
 
 /// What a setting is marked with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What a reload takes from new sources: the settings that can change while a server runs.
 
-use super::{Settings, SettingsError, SettingsSources, marks};
+use super::{marks, settings::Settings, settings_error::SettingsError, sources::SettingsSources};
 
 /// The outcome of a reload.
 #[derive(Debug)]

@@ -1,15 +1,15 @@
 //! Secrets that are read from files: a file that a setting or a variable with `_file` at its end names, or a credential of the
 //! service manager, whose name is the key.
 
-use std::{
-    io::ErrorKind,
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-};
+use std::{io::ErrorKind, os::unix::fs::PermissionsExt, path::Path};
 
 use toml::Value;
 
-use super::{SettingsError, SettingsSources, marks};
+use super::{
+    marks,
+    settings_error::SettingsError,
+    sources::{SecretFile, SettingsSources},
+};
 use crate::regular_files;
 
 /// Maximum size of a file with a secret in bytes.
@@ -17,14 +17,6 @@ const MAX_BYTES: u64 = 16 * 1024;
 
 /// Permissions that others than the owner have on a file.
 const OTHERS: u32 = 0o077;
-
-/// A file that contains a secret.
-#[derive(Clone, Debug)]
-pub(super) struct SecretFile {
-    path: PathBuf,
-    /// Where the path comes from.
-    origin: String,
-}
 
 impl SettingsSources {
     /// Records that a file contains a secret. `key` is the key of the file.

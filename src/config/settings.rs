@@ -2,47 +2,22 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::{Deserialize, Serialize};
 
 use super::{
     agents::AgentSettings,
     console::{ConsoleSettings, ReviewSettings},
-    listen,
+    limits::LimitSettings,
+    listen::{deserialize_listen_address, deserialize_optional_listen_address, serialize_optional_address},
     maintenance::MaintenanceSettings,
+    repositories::RepositorySettings,
+    secret::Secret,
     tls::{self, TlsSettings},
     trade::{
         BrowseGateSettings, FeeSettings, OfferSettings, PayoutSettings, PurchaseSettings, QualitySettings,
     },
 };
 use crate::{domain::estimations::Rates, http_server::trusted_proxies::TrustedProxies};
-
-/// Stands for the repositories of a world itself, in its settings of where Git hosts are.
-pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
-
-fn deserialize_listen_address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
-    listen::parse_listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
-}
-
-pub(super) fn deserialize_optional_listen_address<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<SocketAddr>, D::Error> {
-    match String::deserialize(from)?.as_str() {
-        "" => Ok(None),
-        address => listen::parse_listen_address(address).map(Some).map_err(D::Error::custom),
-    }
-}
-
-// serde requires this signature.
-#[allow(clippy::ref_option)]
-pub(super) fn serialize_optional_address<S: Serializer>(
-    address: &Option<SocketAddr>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match address {
-        Some(address) => serializer.collect_str(address),
-        None => serializer.serialize_str(""),
-    }
-}
 
 /// How clients connect to the server.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -86,57 +61,6 @@ pub struct ServerSettings {
     pub min_bytes_per_second: u32,
     /// Length in seconds of the windows in which that rate is measured.
     pub rate_window_seconds: u32,
-}
-
-/// Rate limits and capacity limits. Budgets are requests per minute; 0 for no limit. Each operator key has the
-/// budgets of a team.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct LimitSettings {
-    /// A team's budget for browsing the catalog.
-    pub catalog: u32,
-    /// A team's budget for the history of its listings.
-    pub history: u32,
-    /// A team's budget for its sales.
-    pub sales: u32,
-    /// A team's budget for its purchases and offers.
-    pub purchases: u32,
-    /// A team's budget for quality checks: starting and reading them.
-    pub quality_checks: u32,
-    /// A team's budget for uploads.
-    pub uploads: u32,
-    /// A team's budget for all other requests.
-    pub other: u32,
-    /// The budget of a client address, for all requests.
-    pub address: u32,
-    /// Whether to take the client address from the last entry of `X-Forwarded-For`. Replaced by `server.trusted_proxies`.
-    pub trust_forwarded_for: bool,
-    /// Maximum number of requests in progress; 0 for no limit.
-    pub in_flight: u32,
-    /// Maximum number of requests that wait for capacity.
-    pub queue: u32,
-    /// Milliseconds that a request waits for capacity before it is rejected.
-    pub queue_milliseconds: u32,
-    /// Maximum number of request bodies and upload parts that are being received; 0 for no limit.
-    pub bodies: u32,
-    /// The same for one team or operator key; 0 for no limit.
-    pub bodies_per_team: u32,
-    /// The same for one client address, while the principal is not known; 0 for no limit.
-    pub bodies_per_address: u32,
-    /// Maximum number of bundles that are being downloaded; 0 for no limit.
-    pub downloads: u32,
-    /// The same for one team; 0 for no limit.
-    pub downloads_per_team: u32,
-    /// The same for one client address, while the team is not known; 0 for no limit.
-    pub downloads_per_address: u32,
-    /// Maximum number of requests that are held open, such as streams; 0 for no limit.
-    pub held: u32,
-    /// The same for one team or operator key; 0 for no limit.
-    pub held_per_principal: u32,
-    /// Megabytes of memory for the bodies and responses of all requests; 0 for no limit.
-    pub memory_mb: u32,
-    /// Megabytes of temporary files for large responses; 0 for no limit.
-    pub spool_mb: u32,
 }
 
 /// Worlds: private copies of a market for tests.
@@ -203,72 +127,6 @@ pub struct ArchiveSettings {
     pub max_ratio: u64,
     /// Seconds that analyzing an archive or checking data may take.
     pub max_seconds: u32,
-}
-
-/// A secret text. Its `Debug` output does not reveal it.
-#[derive(Clone, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Returns the text, or `None` if it is empty.
-    pub fn reveal(&self) -> Option<&str> {
-        Some(self.0.as_str()).filter(|text| !text.is_empty())
-    }
-}
-
-/// What takes the place of a secret in JSON.
-pub const MASK: &str = "********";
-
-/// Writes [`MASK`] instead of the text, so that listing the settings reveals no secret.
-impl Serialize for Secret {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(if self.0.is_empty() { "" } else { MASK })
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_empty() { "unset" } else { "set" })
-    }
-}
-
-/// Hosts of linked repositories, and limits for copies of repositories.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct RepositorySettings {
-    /// Base URL of repositories on GitHub, without a trailing slash.
-    pub github_url: String,
-    /// Base URL of the GitHub API. Empty to not use the API.
-    pub github_api_url: String,
-    /// Access token for private repositories on GitHub.
-    pub github_token: Secret,
-    /// Base URL of repositories on GitLab, without a trailing slash.
-    pub gitlab_url: String,
-    /// Base URL of the GitLab API. Empty to not use the API.
-    pub gitlab_api_url: String,
-    /// Access token for private repositories on GitLab.
-    pub gitlab_token: Secret,
-    /// Base URL of repositories on Bitbucket, without a trailing slash.
-    pub bitbucket_url: String,
-    /// Base URL of the Bitbucket API. Empty to not use the API.
-    pub bitbucket_api_url: String,
-    /// Access token for private repositories on Bitbucket.
-    pub bitbucket_token: Secret,
-    /// Whether these hosts may have private network addresses.
-    pub private_hosts: bool,
-    /// Maximum size in bytes of a repository copy.
-    pub max_bytes: u64,
-    /// Maximum number of files and directories in the newest commit.
-    pub max_files: u64,
-    /// Maximum size in bytes of a file in any commit.
-    pub max_file_bytes: u64,
-    /// Seconds that copying a repository, and then analyzing it, may each take.
-    pub max_seconds: u32,
-    /// Seconds without data from a host after which a copy is aborted.
-    pub idle_seconds: u32,
-    /// How often a repository is requested from a host that cannot be reached.
-    pub attempts: u32,
 }
 
 /// The store for uploads.

@@ -4,7 +4,7 @@ use std::{fmt::Write, ops::Range};
 
 use toml::{Value, de::DeTable};
 
-use super::DEFAULTS;
+use super::defaults::DEFAULTS;
 
 /// Returns the text of a settings file with all settings as comments, except those of `values`, which it sets.
 pub fn template(values: &[(&str, Value)]) -> String {

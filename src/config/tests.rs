@@ -1,5 +1,9 @@
 //! Settings files and variables, as operators write them.
 
+use std::path::Path;
+
+use toml::Value;
+
 use super::*;
 
 fn settings_from_file(text: &str) -> Result<Settings, SettingsError> {

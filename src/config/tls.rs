@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::settings::{Settings, deserialize_optional_listen_address, serialize_optional_address};
+use super::listen::{deserialize_optional_listen_address, serialize_optional_address};
 use crate::http_server::trusted_proxies::{Network, TrustedProxies};
 
 /// TLS of the server.
@@ -29,33 +29,6 @@ impl TlsSettings {
     /// Whether the server has TLS of its own.
     pub const fn is_enabled(&self) -> bool {
         !self.certificate.is_empty()
-    }
-}
-
-impl Settings {
-    /// Returns the proxies whose records of clients are believed.
-    pub fn proxies(&self) -> TrustedProxies {
-        self.server.trusted_proxies.clone().and_nearest(self.limits.trust_forwarded_for)
-    }
-
-    /// Returns what should be changed in settings that work, but soon or only in part.
-    pub fn warnings(&self) -> Vec<&'static str> {
-        let is_https = self.server.public_url.starts_with("https://");
-        let mut warnings = Vec::new();
-        if self.limits.trust_forwarded_for {
-            warnings.push(
-                "limits.trust_forwarded_for is replaced by server.trusted_proxies, and removed in the next version; set \
-                 server.trusted_proxies to the address of the proxy",
-            );
-        }
-        if is_https && !self.tls.is_enabled() && self.proxies().is_empty() {
-            warnings.push(
-                "server.public_url begins with https://, but there is no certificate, and no proxy is trusted, so all \
-                 clients that come through a proxy share the limits of one address; set server.trusted_proxies to the \
-                 address of the proxy",
-            );
-        }
-        warnings
     }
 }
 

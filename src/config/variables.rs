@@ -2,7 +2,10 @@
 
 use toml::{Table, Value};
 
-use super::{SettingsError, SettingsSources, VARIABLE_PREFIX, marks};
+use super::{marks, settings_error::SettingsError, sources::SettingsSources};
+
+/// Prefix of environment variables that are settings.
+pub const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 
 /// Names of environment variables, without the prefix, that are not settings, but used in other ways.
 /// `BIN` is the program that the helpers for tests start.

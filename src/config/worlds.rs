@@ -3,8 +3,10 @@
 use toml::Value;
 
 use super::{
-    BUDGET_KEYS, SettingsError, SettingsSources,
-    settings::{REPOSITORIES_OF_WORLD, Settings},
+    repositories::REPOSITORIES_OF_WORLD,
+    settings::Settings,
+    settings_error::SettingsError,
+    sources::{BUDGET_KEYS, SettingsSources},
 };
 
 /// Sections that a world may set: rules of a market, and none of the server or of its process.

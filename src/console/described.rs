@@ -1,7 +1,7 @@
 //! The declaration of a resource of operators as plain data: the fields of its forms, its filters, and its steps. The tests of all
 //! resources read it.
 
-use super::resources::Shown;
+use super::tone::Tone;
 
 /// Returns the values of a choice with their words.
 type Values = fn() -> Vec<(&'static str, String)>;
@@ -50,6 +50,60 @@ impl Input {
             Input::Required(input) => input.name(),
         }
     }
+}
+
+/// How a column is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Shows {
+    /// As a text, or as a number without a unit.
+    Plain,
+    /// As a number with its thousands separated.
+    Number,
+    /// As a size in bytes.
+    Size,
+    /// As a text of a team in Markdown.
+    Text,
+    /// As an amount of cents.
+    Money,
+    /// As a moment.
+    Moment,
+    /// As the day of a moment, in a list with many columns. Files have the moment.
+    Day,
+    /// As a state: a badge with its words.
+    State,
+    /// As a word that is stored with underscores.
+    Word,
+    /// As a state, by a function that returns its look and its words.
+    Badge(fn(&str) -> (Tone, String)),
+    /// As a word, by a function that returns what people call it.
+    Called(fn(&str) -> String),
+    /// As yes or no.
+    Flag,
+    /// As the ID of a record, which has its page below this path. Teams and listings are shown by their names.
+    Record(&'static str),
+    /// As IDs of records, which have their pages below this path.
+    Records(&'static str),
+    /// As the ID, the name, or the number of a record whose kind is in this column. Records with a name are shown by it.
+    Subject(&'static str),
+    /// As an ID without a page.
+    Id,
+    /// As a list of texts, from JSON.
+    Many,
+    /// As a list of names on the wire, from JSON.
+    Words,
+}
+
+/// A field of a record that is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// Name of the column.
+    pub name: &'static str,
+    /// Label, with the unit.
+    pub label: &'static str,
+    /// How it is shown.
+    pub shows: Shows,
+    /// Whether the list has it; otherwise only the page of the record.
+    pub is_listed: bool,
 }
 
 /// A resource.

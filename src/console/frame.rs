@@ -95,7 +95,7 @@ pub fn page(
             main #main tabindex="-1" class=[content.is_narrow.then_some("narrow")] { (main(context, facts, content)) }
             (foot(context))
         }
-        (keys())
+        (keys(content.script == Some("review.js")))
     };
     document(context, content, &body)
 }
@@ -343,7 +343,7 @@ fn is_selling(context: &Context) -> bool {
 }
 
 /// Returns the dialog that explains the keys, which the key `?` opens.
-fn keys() -> Markup {
+fn keys(is_review: bool) -> Markup {
     html! {
         dialog #keys aria-labelledby="keys-title" {
             h2 #keys-title { "Keys" }
@@ -352,6 +352,11 @@ fn keys() -> Markup {
                 dt { kbd { "?" } } dd { "Show these keys" }
                 dt { kbd { "Tab" } } dd { "Go to the next link, button, or field" }
                 dt { kbd { "Esc" } } dd { "Close what was opened" }
+                @if is_review {
+                    dt { kbd { "a" } } dd { "Approve the listing" }
+                    dt { kbd { "r" } } dd { "Request changes, or write the note first" }
+                    dt { kbd { "n" } } dd { "Open the next listing of the queue" }
+                }
             }
             form.row method="dialog" { button { "Close" } }
         }

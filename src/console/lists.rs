@@ -108,6 +108,36 @@ pub struct ListFilter {
     pub values: fn() -> Vec<(&'static str, String)>,
 }
 
+impl ListFilter {
+    /// Returns a filter that takes a calendar day. Its name ends with `_from` or `_until`.
+    pub fn day(name: &'static str, label: &'static str) -> ListFilter {
+        ListFilter { name, label, values: Vec::new }
+    }
+
+    /// Whether it takes a calendar day.
+    pub fn is_day(&self) -> bool {
+        self.name.ends_with("_from") || self.name.ends_with("_until")
+    }
+
+    fn show(&self, inputs: &super::forms::Inputs, value: &str) -> Markup {
+        let values = (self.values)();
+        if values.is_empty() {
+            let (name, label) = (self.name, self.label);
+            let field = if self.is_day() {
+                fields::Field::day(name, label)
+            } else {
+                fields::Field::text(name, label)
+            };
+            return field.value(value).at_most(200).show(inputs);
+        }
+        // A link can state a value that is not among those that are offered.
+        let is_other = !value.is_empty() && values.iter().all(|(known, _)| *known != value);
+        let other = is_other.then(|| (value, text::words(value)));
+        let all = [("", "All".to_owned())].into_iter().chain(values).chain(other);
+        fields::select(inputs, self.name, self.label, all, value)
+    }
+}
+
 /// A list.
 pub trait List: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
@@ -220,17 +250,15 @@ fn content<L: List>(context: &Context, filters: &Query, found: &TeamPage<L::Row>
 fn filter_form<L: List>(context: &Context, chosen: &Query) -> Markup {
     let filters = L::filters();
     let inputs = super::forms::Inputs::default();
+    let count = chosen.pairs().count();
     html! { @if !filters.is_empty() {
-        form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {
-            @for filter in &filters {
-                @let (value, values) = (chosen.get(filter.name).unwrap_or_default(), (filter.values)());
-                @if values.is_empty() { (fields::Field::text(filter.name, filter.label).value(value).at_most(200).show(&inputs)) }
-                @else {
-                    @let all = [("", "All".to_owned())].into_iter().chain(values);
-                    (fields::select(&inputs, filter.name, filter.label, all, value))
-                }
+        // A script folds them on narrow screens; on others there is nothing to fold.
+        details.fold open {
+            summary { "Filters" @if count > 0 { span.note { (count) " set" } } }
+            form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {
+                @for filter in &filters { (filter.show(&inputs, chosen.get(filter.name).unwrap_or_default())) }
+                button { "Filter" }
             }
-            button { "Filter" }
         }
     } }
 }

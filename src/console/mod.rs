@@ -27,6 +27,7 @@ mod resources;
 mod responses;
 mod same_origin;
 mod session;
+mod tone;
 pub(crate) mod text;
 mod visit;
 mod wording;

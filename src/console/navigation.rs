@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::described::{ResourceInfo, Shown};
 use crate::{
     domain::teams::Team,
     web::auth::required_access::{Audience, RequiredAccess},
@@ -64,6 +65,8 @@ pub struct PageInfo {
     pub is_shown: bool,
     /// The kind of the records that it lists, as in the audit; `None` if it is no list.
     pub kind: Option<&'static str>,
+    /// Describes the resource that it lists; `None` if it is no list of a resource.
+    pub resource: Option<fn() -> ResourceInfo>,
 }
 
 /// All pages, in the order of the navigation.
@@ -99,6 +102,12 @@ impl PageTable {
     /// have no pages.
     pub fn page_of(&self, kind: &str, key: &str) -> Option<String> {
         self.lists().find(|(listed, _)| *listed == kind).map(|(_, page)| format!("{}/{key}", page.path))
+    }
+
+    /// Returns what pages show of records of this kind; nothing if there is no such resource.
+    pub fn shown_of(&self, kind: &str) -> &'static [Shown] {
+        let mut resources = self.pages.iter().filter_map(|page| page.resource).map(|describe| describe());
+        resources.find(|resource| resource.subject == kind).map_or(&[], |resource| resource.shown)
     }
 
     /// Returns the pages that a team can have access to, or an operator if there is none.

@@ -14,6 +14,12 @@ pub const OPERATOR_SEARCH: &str = "/operator/search";
 /// Path of the listings of all vendors, for operators.
 pub const OPERATOR_LISTINGS: &str = "/operator/listings";
 
+/// Events, for operators.
+pub const OPERATOR_EVENTS: &str = "/operator/events";
+
+/// Audit of what was changed, for operators.
+pub const OPERATOR_AUDIT: &str = "/operator/audit";
+
 /// Path of the announcement and maintenance, for operators.
 pub const OPERATOR_ANNOUNCEMENTS: &str = "/operator/announcements";
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Error, Named, excerpt};
+use super::{Error, Named, excerpt, sentences::is_sentence};
 
 /// Message of [`Error::InvalidCursor`].
 const INVALID_CURSOR: &str = "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
@@ -27,11 +27,6 @@ const CONSOLE_SCOPE_REQUIRED: &str = "This API key is for programs: nobody can s
 /// Message of [`Error::NdaRequired`].
 const NDA_REQUIRED: &str = "Your team has not accepted the mutual NDA. Ask the operator of the marketplace to record that \
      it does, then try again.";
-
-/// Whether what was not found is told by whole sentences, and not by the name of its kind.
-pub fn is_sentence(what: &str) -> bool {
-    what.ends_with(['.', '?'])
-}
 
 impl Error {
     /// Returns the message for the client: what was wrong and what to do next. It never contains internal

@@ -4,12 +4,13 @@
 
 mod codes;
 mod messages;
+mod sentences;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
 pub use self::{
     codes::{Code, GoneCode, StateCode},
-    messages::is_sentence,
+    sentences::is_sentence,
 };
 use crate::domain::{
     aggregation::TooLarge, error_sources::ErrorWithSource, state_machine::InvalidTransition,

@@ -4,6 +4,7 @@
 //! Only this module can create proofs, so an operation that requires one cannot run without the check.
 
 mod keys;
+mod platform;
 pub mod sessions;
 
 use std::sync::Arc;
@@ -23,18 +24,9 @@ use crate::{
 
 pub use keys::{
     ActingOperator, ActingProof, Authenticated, AuthenticatedTeam, Operator, PaymentOperator, PaymentReader,
-    ReadingProof,
+    PrincipalProof, ReadingProof,
 };
-
-/// A proof of access that names its principal, for requests that change something: what they add counts for
-/// the principal, and they are recognized when the principal repeats them.
-pub trait PrincipalProof: Send + 'static {
-    /// Returns the principal.
-    fn principal(&self) -> Principal;
-
-    /// Returns the requester of the principal's reads and writes.
-    fn requester(&self) -> Requester;
-}
+pub use platform::Platform;
 
 /// A proof of the right to act for a team.
 pub trait TeamProof {
@@ -133,11 +125,6 @@ impl BoundTeam {
     }
 }
 
-/// Proof of the right to decide for the platform, and to act in the name of any team. Fixture sets, commands,
-/// background jobs, and operators have it.
-#[derive(Clone, Copy, Debug)]
-pub struct Platform(());
-
 /// Proof of a member, with its state at the browse gate.
 #[derive(Clone, Debug)]
 pub struct CatalogViewer {
@@ -198,12 +185,6 @@ impl PrincipalProof for Vendor {
 }
 
 impl Platform {
-    /// Creates the proof for code of this process that runs on nobody's request. Code that serves requests
-    /// must not call it, which a test of the layers checks.
-    pub const fn of_process() -> Platform {
-        Platform(())
-    }
-
     /// Returns the proof to act in the name of a team, whether or not the team could act itself. Fails if the
     /// team was closed.
     pub fn vendor(self, team: Team) -> Result<Vendor> {

@@ -54,6 +54,8 @@ pub struct Filters {
     pub types: Vec<EventType>,
     /// The team whose view they are; `None` for all events. There are none of an unknown team.
     pub team: Option<Uuid>,
+    /// ID or slug of the record that they are about; `None` for all.
+    pub subject: Option<String>,
 }
 
 /// Finds the place after which a list begins. Fails if events after that place have been removed, or if there is no
@@ -101,7 +103,7 @@ pub fn list(
             None => return Ok(EventPage { events: Vec::new(), through: bounds.newest, has_more: false }),
         },
     };
-    let filter = EventFilter { types: filters.types.clone(), team };
+    let filter = EventFilter { types: filters.types.clone(), team, subject: filters.subject.clone() };
     let limits = PageLimits { events: limit, bytes: MAX_PAGE_BYTES, scanned: MAX_SCANNED };
     store::events::list_page(reader.rows, &filter, after, bounds.newest, limits)
 }
@@ -132,7 +134,7 @@ pub fn list_latest(
             None => return Ok(EarlierEvents { events: Vec::new(), next: None }),
         },
     };
-    let filter = EventFilter { types: filters.types.clone(), team };
+    let filter = EventFilter { types: filters.types.clone(), team, subject: filters.subject.clone() };
     let limits = PageLimits { events: limit, bytes: MAX_PAGE_BYTES, scanned: MAX_SCANNED };
     let before = before.map_or(EventRowId(newest.0.saturating_add(1)), |EventId(id)| id);
     let (events, end) = store::events::list_before(reader.rows, &filter, (removed, before), limits)?;

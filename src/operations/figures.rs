@@ -20,3 +20,8 @@ pub fn find(name: &str) -> Option<&'static Figure> {
 pub fn read(reader: &Reader, _: Platform, figure: &Figure, range: &Range) -> Result<Vec<FigureRow>> {
     store::figures::read(reader.rows, figure, range)
 }
+
+/// Computes the numbers of the whole range of a figure. One statement.
+pub fn read_whole(reader: &Reader, _: Platform, figure: &Figure, range: &Range) -> Result<Vec<Option<i64>>> {
+    store::figures::read_whole(reader.rows, figure, range)
+}

@@ -64,6 +64,7 @@ pub mod listing_edits;
 pub mod listing_fields;
 pub mod listing_lifecycle;
 pub mod listing_quality;
+pub mod listing_visibility;
 pub mod listings;
 pub mod maintenance;
 pub mod market_facts;

@@ -1,7 +1,7 @@
-//! The search of operators for records of all teams. Each part of it reads an index.
+//! The search of operators for records of all teams.
 //!
-//! A record is found by its ID or the beginning of its ID, by its number, or by the beginning of its name; a listing of the catalog
-//! also by words of its texts. The ID of a request finds the audit entries and events that the request made.
+//! A record is found by its ID or the beginning of its ID, by its number, by the beginning of its name, or by words anywhere in its
+//! name if it is one of the newest of its kind; a listing of the catalog also by words of its texts. The ID of a request finds the audit entries and events that the request made.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,7 +20,7 @@ use crate::{
     store::operator_search as rows,
 };
 
-pub use crate::store::operator_search::Found;
+pub use crate::store::{operator_search::Found, records::any_record::MAX_COMPARED};
 
 /// Maximum length of a search text in characters.
 pub const MAX_LENGTH: usize = 200;
@@ -92,8 +92,8 @@ impl Query {
     }
 }
 
-/// Returns the found records: of each kind, at most `limit`, with the best matches first. At most six statements, each of which
-/// reads ranges of indexes.
+/// Returns the found records: of each kind, at most `limit`, with the best matches first. At most seven statements: one
+/// compares the words with the names of the newest [`MAX_COMPARED`] records of each kind, and each other one reads ranges of indexes.
 pub fn find(reader: &Reader, _: Platform, query: &Query, limit: u32) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     let ids = query.ids();
@@ -110,8 +110,12 @@ pub fn find(reader: &Reader, _: Platform, query: &Query, limit: u32) -> Result<V
     let is_whole_id = ids.is_some_and(|(first, last)| first == last);
     if !is_whole_id {
         found.extend(rows::by_name(reader.rows, query.text(), limit)?);
+        found.extend(rows::by_words(reader.rows, query.text(), limit)?);
         found.extend(listings_with_words(reader, query, limit)?);
     }
+    // Teams first among those with exactly this name.
+    let key = equality_key(query.text());
+    found.sort_by_key(|found| (!is_called(found, &key), found.kind != TEAM));
     Ok(without_repetitions(found, limit))
 }
 
@@ -121,9 +125,21 @@ pub fn meant<'f>(query: &Query, found: &'f [Found]) -> Option<&'f Found> {
         return Some(only);
     }
     let key = equality_key(query.text());
-    let mut exact =
-        found.iter().filter(|found| [&found.key, &found.name].iter().any(|of| equality_key(of) == key));
+    let mut exact = found.iter().filter(|found| is_called(found, &key));
     exact.next().filter(|_| exact.next().is_none())
+}
+
+/// The kind of teams.
+const TEAM: &str = "team";
+
+/// Whether a record has exactly the identity or the name with a key.
+fn is_called(found: &Found, key: &str) -> bool {
+    [&found.key, &found.name].iter().any(|of| equality_key(of) == key)
+}
+
+/// Whether a record is the one that was searched for: it has exactly this identity or name.
+pub fn is_exact(query: &str, found: &Found) -> bool {
+    is_called(found, &equality_key(query))
 }
 
 /// Returns listings of the catalog that have the words. Returns none if the index cannot be searched, since the other parts of the

@@ -58,3 +58,23 @@ pub fn page_of_any(
 pub fn names(rows: &store::Reader, _: Platform, ids: &[Uuid]) -> Result<Names> {
     any_record::names(rows, ids)
 }
+
+/// Whether a filter refers to records that have names, so that it can be given a part of a name instead of an ID.
+pub fn is_named(filter: &str) -> bool {
+    any_record::is_named(filter)
+}
+
+/// Returns the value of a filter for what was typed: an ID stays, and a text becomes the IDs of the records whose names contain its
+/// words, of which the newest 10,000 are compared. What is no name of anything matches nothing.
+pub fn filter_value(
+    rows: &store::Reader,
+    _: Platform,
+    filter: &str,
+    typed: &str,
+) -> Result<serde_json::Value> {
+    if !is_named(filter) || Uuid::try_parse(typed).is_ok() {
+        return Ok(typed.into());
+    }
+    let ids = any_record::ids_named(rows, filter, typed)?;
+    Ok(ids.iter().map(Uuid::to_string).collect::<Vec<_>>().into())
+}

@@ -98,19 +98,24 @@ pub fn list_before(
     limits: PageLimits,
 ) -> Result<(Vec<Event>, EventRowId)> {
     // An index has the events of a team. IDs have no gaps.
-    let is_scanned = filter.team.is_none() && !filter.types.is_empty();
+    let is_scanned = filter.team.is_none() && (!filter.types.is_empty() || filter.subject.is_some());
     let lowest = if is_scanned { before.0.saturating_sub(limits.scanned.into()) } else { through.0 };
     let lowest = EventRowId(lowest.max(through.0));
     let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
     let types =
         if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
+    let subject = if filter.subject.is_some() { "e.subject = ?6" } else { "?6 IS NULL" };
     let sql = format!(
         "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team
-         WHERE e.id > ?1 AND e.id < ?2 AND {team} AND {types} ORDER BY e.id DESC LIMIT ?5"
+         WHERE e.id > ?1 AND e.id < ?2 AND {team} AND {types} AND {subject} ORDER BY e.id DESC LIMIT ?5"
     );
     let type_list = if filter.types.is_empty() { None } else { Some(row::to_json(&filter.types)?) };
-    let found: Vec<Event> =
-        reader.query_all(&sql, (lowest, before, filter.team, type_list, limits.events as i64), read_event)?;
+    let limit = limits.events as i64;
+    let found: Vec<Event> = reader.query_all(
+        &sql,
+        (lowest, before, filter.team, type_list, limit, &filter.subject),
+        read_event,
+    )?;
     let is_full = found.len() >= limits.events;
     let end = found.last().filter(|_| is_full).map_or(EventRowId(lowest.0 + 1), |last| last.row_id);
     Ok((found, end))
@@ -123,6 +128,8 @@ pub struct EventFilter {
     pub types: Vec<EventType>,
     /// The team whose view they are; `None` for all events.
     pub team: Option<TeamRowId>,
+    /// ID or slug of the record that they are about; `None` for all.
+    pub subject: Option<String>,
 }
 
 /// How much of the outbox a page may read and contain.
@@ -176,13 +183,16 @@ pub fn list_page(
     let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
     let types =
         if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
+    let subject = if filter.subject.is_some() { "e.subject = ?6" } else { "?6 IS NULL" };
     let sql = format!(
         "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team
-         WHERE e.id > ?1 AND e.id <= ?2 AND {team} AND {types} ORDER BY e.id LIMIT ?5"
+         WHERE e.id > ?1 AND e.id <= ?2 AND {team} AND {types} AND {subject} ORDER BY e.id LIMIT ?5"
     );
     let type_list = if filter.types.is_empty() { None } else { Some(row::to_json(&filter.types)?) };
     let mut statement = reader.prepare(&sql)?;
-    let mut rows = statement.query((after, scanned_through, filter.team, type_list, limits.events as i64))?;
+    let limit = limits.events as i64;
+    let mut rows =
+        statement.query((after, scanned_through, filter.team, type_list, limit, &filter.subject))?;
     let (mut events, mut bytes) = (Vec::new(), 0);
     while bytes < limits.bytes
         && let Some(row) = rows.next()?
@@ -206,7 +216,7 @@ fn scan_end(reader: &Reader, filter: &EventFilter, after: EventRowId, scanned: u
         // IDs have no gaps.
         None => Ok(EventRowId(after.0.saturating_add(scanned.into()))),
         // An index has the events of a team, so each that is read matches.
-        Some(_) if filter.types.is_empty() => Ok(EventRowId(i64::MAX)),
+        Some(_) if filter.types.is_empty() && filter.subject.is_none() => Ok(EventRowId(i64::MAX)),
         Some(team) => {
             let last = scanned.saturating_sub(1);
             Ok(reader

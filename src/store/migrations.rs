@@ -103,7 +103,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
         }
         other => OpenError::unusable(path)(other),
     })?;
-    program_versions::record(connection, earlier).map_err(OpenError::unusable(path))
+    program_versions::record(connection, earlier, latest_version()).map_err(OpenError::unusable(path))
 }
 
 /// Undoes the migrations after this one. Fails if one of them cannot be undone; then none is.

@@ -1,10 +1,11 @@
 //! The statements of the operators' search: records of all teams by ID, by the beginning of the name, by number, and by the request
-//! that made them. Each part of a statement reads a range of an index, and no more rows than its limit.
+//! that made them. Each part of a statement reads a range of an index, and no more rows than its limit, or compares the newest records of
+//! a kind with words.
 
 use rusqlite::types::ValueRef;
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::{Reader, records::any_record::MAX_COMPARED, row};
 use crate::{
     domain::{listings::ListingRowId, row_ids::EventRowId},
     error::Result,
@@ -122,6 +123,43 @@ const BY_NAME: &[&str] = &[
      WHERE ?2 COLLATE NOCASE IN (substr(slug, 1, length(?2)), substr(label, 1, length(?2))) LIMIT ?3",
 ];
 
+/// Records whose names contain all words of a text, `?1`. Each part compares the newest [`MAX_COMPARED`] records of a kind.
+const BY_WORDS: &[(&str, &str)] = &[
+    ("teams", "SELECT 'team', r.uuid, r.name, NULL FROM r WHERE contains_words(r.name, ?1)"),
+    (
+        "keys",
+        "SELECT iif(r.kind = 'team', 'key', 'operator_key'), r.uuid, r.name, t.name
+         FROM r LEFT JOIN teams t ON t.id = r.team WHERE contains_words(r.name, ?1)",
+    ),
+    (
+        "listings",
+        "SELECT 'listing', r.uuid, r.title, t.name FROM r JOIN teams t ON t.id = r.team WHERE contains_words(r.title, ?1)",
+    ),
+    (
+        "assets",
+        "SELECT 'asset', r.uuid, r.title, t.name FROM r JOIN teams t ON t.id = r.team
+         WHERE r.deleted_at IS NULL AND contains_words(r.title, ?1)",
+    ),
+    (
+        "tasksets",
+        "SELECT 'taskset', r.uuid, r.name, t.name FROM r JOIN teams t ON t.id = r.team WHERE contains_words(r.name, ?1)",
+    ),
+    (
+        "opportunities",
+        "SELECT iif(r.kind = 'listing', 'opportunity', 'project_opportunity'), r.uuid, r.title, t.name
+         FROM r JOIN teams t ON t.id = r.owner WHERE contains_words(r.title, ?1)",
+    ),
+    (
+        "upload_grants",
+        "SELECT 'upload_grant', r.uuid, r.title, t.name FROM r JOIN teams t ON t.id = r.team WHERE contains_words(r.title, ?1)",
+    ),
+    (
+        "webhooks",
+        "SELECT 'webhook', r.uuid, r.url, t.name FROM r LEFT JOIN teams t ON t.id = r.team
+         WHERE r.deleted_at IS NULL AND contains_words(r.url, ?1)",
+    ),
+];
+
 /// Records that have this number.
 const BY_NUMBER: &[&str] = &[
     "SELECT 'job', id, kind, NULL FROM jobs WHERE id = ?1",
@@ -151,6 +189,22 @@ pub fn by_id(reader: &Reader, (first, last): (Uuid, Uuid), limit: u32) -> Result
 /// Returns records whose names begin with a text: of each kind, at most `limit`.
 pub fn by_name(reader: &Reader, text: &str, limit: u32) -> Result<Vec<Found>> {
     reader.query_all(&union(BY_NAME), (marketplace_text::equality_key(text), text, limit), read)
+}
+
+/// Returns records whose names, titles, or addresses contain all words of a text: of each kind, at most `limit` among the newest
+/// [`MAX_COMPARED`]. Titles of listings are those of all stages.
+pub fn by_words(reader: &Reader, text: &str, limit: u32) -> Result<Vec<Found>> {
+    let part = |(table, select): &(&str, &str)| {
+        let select = select.replacen("FROM r", &format!("FROM newest_{table} r"), 1);
+        format!("SELECT * FROM ({select} LIMIT ?2)")
+    };
+    let newest = |(table, _): &(&str, &str)| {
+        format!("newest_{table} AS (SELECT * FROM {table} ORDER BY id DESC LIMIT {MAX_COMPARED})")
+    };
+    let newest: Vec<String> = BY_WORDS.iter().map(newest).collect();
+    let parts: Vec<String> = BY_WORDS.iter().map(part).collect();
+    let sql = format!("WITH {}\n{}", newest.join(", "), parts.join("\nUNION ALL "));
+    reader.query_all(&sql, (text, limit), read)
 }
 
 /// Returns the records that have this number.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{OpenError, migrations};
+use super::OpenError;
 
 /// The version of this program.
 const THIS: &str = env!("CARGO_PKG_VERSION");
@@ -20,14 +20,13 @@ pub(super) fn schema_version(connection: &Connection) -> rusqlite::Result<usize>
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
 
-/// Records that this program uses the current schema, unless a version is recorded. `earlier` is the schema from which the
-/// database was migrated, 0 for a new one.
-pub(super) fn record(connection: &Connection, earlier: usize) -> rusqlite::Result<()> {
+/// Records that this program uses the current schema, `latest`, unless a version is recorded. `earlier` is the schema from
+/// which the database was migrated, 0 for a new one.
+pub(super) fn record(connection: &Connection, earlier: usize, latest: usize) -> rusqlite::Result<()> {
     const FIND: &str = "SELECT EXISTS (SELECT 1 FROM program_versions WHERE migration = ?1)";
     const INSERT: &str = "INSERT INTO program_versions (migration, version) VALUES (?1, ?2)";
     const INSERT_EARLIER: &str = "INSERT INTO program_versions (migration, version) SELECT ?1, ?2
          WHERE NOT EXISTS (SELECT 1 FROM program_versions WHERE migration <= ?1)";
-    let latest = migrations::latest_version();
     if connection.query_row(FIND, [latest], |row| row.get(0))? {
         return Ok(());
     }

@@ -6,6 +6,9 @@
 //! `median(number)` is the median of whole numbers, rounded; null without any.
 //!
 //! `contains_text(text, part)` is whether a text contains another one, compared by the key by which text is found.
+//!
+//! `contains_words(text, words)` is whether a text contains each of the words, compared by the same key, and there is one. What has
+//! neither letters nor digits is no word.
 
 use marketplace_text::search_key;
 use rusqlite::{
@@ -25,6 +28,12 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
     connection.create_scalar_function("contains_text", 2, flags, |call| {
         let (text, part) = (call.get_raw(0).as_str_or_null()?, call.get_raw(1).as_str_or_null()?);
         Ok(contains_text(text.unwrap_or_default(), part.unwrap_or_default()))
+    })?;
+    connection.create_scalar_function("contains_words", 2, flags, |call| {
+        let words = call.get_or_create_aux(1, |words| {
+            words.as_str_or_null().map(|words| words_of(words.unwrap_or_default()))
+        })?;
+        Ok(contains_words(call.get_raw(0).as_str_or_null()?.unwrap_or_default(), &words))
     })
 }
 
@@ -52,6 +61,21 @@ fn contains_text(text: &str, part: &str) -> bool {
     search_key(text).contains(&search_key(part.trim()))
 }
 
+/// Returns the keys of the words of a text.
+fn words_of(text: &str) -> Vec<String> {
+    let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
+    words.map(search_key).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether a text contains all words, and there is one.
+fn contains_words(text: &str, words: &[String]) -> bool {
+    if words.is_empty() {
+        return false;
+    }
+    let text = search_key(text);
+    words.iter().all(|word| text.contains(word.as_str()))
+}
+
 /// Returns the UUIDv5 of a row ID in the namespace `seed`.
 fn derived_id(seed: &Uuid, row: i64) -> Uuid {
     Uuid::new_v5(seed, &row.to_be_bytes())
@@ -73,6 +97,21 @@ mod tests {
         assert_eq!(medians, [Some(5), Some(3), None]);
         let of_nothing = "SELECT median(1) WHERE FALSE";
         assert_eq!(connection.query_row(of_nothing, [], |row| row.get::<_, Option<i64>>(0)).unwrap(), None);
+    }
+
+    #[test]
+    fn text_contains_all_words_in_any_order() {
+        for (text, words, expected) in [
+            ("Aurora Frontier", "frontier AURORA", true),
+            ("Aurora Frontier", " ront  uror ", true),
+            ("Aurora Frontier", "aurora labs", false),
+            ("Café", "cafe", true),
+            ("Ledger - service", "ledger -", true),
+            ("Ledger", "", false),
+            ("100% -- yes", "% --", false),
+        ] {
+            assert_eq!(contains_words(text, &words_of(words)), expected, "{text} {words}");
+        }
     }
 
     #[test]

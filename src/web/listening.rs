@@ -49,6 +49,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let signals = Signals { connected, ..Signals::default() };
     let app = app.data(ServerStop::new(signals.stopping.subscribe()));
+    let listener = listener.into().behind(settings.trusted_proxies.clone());
     connections::serve(app, listener, &settings.connections(), REFUSALS, signals, stop).await
 }
 

@@ -147,6 +147,11 @@ impl TrustedProxies {
         self.networks.is_empty() && !self.is_nearest_trusted
     }
 
+    /// Whether a trusted proxy has this address.
+    pub fn are_at(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(address))
+    }
+
     /// Returns the network of the client that sent a request: what limits count. Requests without an address, such as those in
     /// process, count as one client.
     pub fn client_network(&self, request: &Request) -> IpAddr {
@@ -165,7 +170,7 @@ impl TrustedProxies {
 
     /// Returns who sent a request with these headers, which the client `direct` of the connection sent on.
     fn find_client(&self, direct: Client, headers: &HeaderMap) -> Client {
-        let is_trusted = |address: IpAddr| self.networks.iter().any(|network| network.contains(address));
+        let is_trusted = |address| self.are_at(address);
         if !direct.address.is_some_and(is_trusted) {
             if !self.is_nearest_trusted {
                 return direct;

@@ -87,6 +87,12 @@ function openNamed() {
 addEventListener("hashchange", openNamed);
 openNamed();
 
+// The filters of lists are folded on narrow screens.
+const narrow = matchMedia("(width < 37.5rem)");
+const fold = () => { for (const details of document.querySelectorAll("details.fold")) details.open = !narrow.matches; };
+narrow.addEventListener("change", fold);
+fold();
+
 // What was done is said once, not again when the page is loaded again.
 const shown = new URL(location.href);
 if (shown.searchParams.has("notice")) {

@@ -113,7 +113,7 @@ fn forms(context: &Context, is_running: bool, now: Timestamp) -> Markup {
         (tables::section("exactly", "Move it exactly", &fields::form(context, paths::WORLD_CLOCK, &html! {
             (from)
             (Field::text("advance", "By a duration").hint(duration_hint).at_most(40).show(inputs))
-            (Field::text("set", "Or to a time").hint(time_hint).at_most(40).show(inputs))
+            (Field::moment("set", "Or to a time").hint(time_hint).show(inputs))
             div.row { button.primary { "Move the clock" } }
             p.note { "The page answers when everything that is due was done. A long way takes a while." }
         })))

@@ -4,34 +4,7 @@ use maud::{Markup, html};
 
 use super::icons;
 use crate::console::{forms::Inputs, notices::Notice};
-
-/// How a state is shown: never by its color alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    /// Done, or as it should be.
-    Good,
-    /// It waits for something.
-    Waiting,
-    /// Somebody should look at it.
-    Warning,
-    /// It failed, or was refused.
-    Bad,
-    /// It has ended, or does not matter now.
-    Neutral,
-}
-
-impl Tone {
-    /// Returns the name of the icon, and the class of its color.
-    pub const fn look(self) -> (&'static str, &'static str) {
-        match self {
-            Tone::Good => ("ok", "ok"),
-            Tone::Waiting => ("wait", ""),
-            Tone::Warning => ("warn", "warn"),
-            Tone::Bad => ("bad", "bad"),
-            Tone::Neutral => ("none", ""),
-        }
-    }
-}
+pub use crate::console::tone::Tone;
 
 /// Returns a state as icon, word, and color.
 pub fn badge(tone: Tone, word: &str) -> Markup {

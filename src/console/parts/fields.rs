@@ -16,6 +16,8 @@ enum Kind {
     Decimal,
     Integer,
     Day,
+    Month,
+    Moment,
     Secret,
     Lines,
 }
@@ -70,6 +72,16 @@ impl<'f> Field<'f> {
     /// Returns a field for a calendar day.
     pub const fn day(name: &'f str, label: &'f str) -> Field<'f> {
         Field::new(Kind::Day, name, label)
+    }
+
+    /// Returns a field for a calendar month.
+    pub const fn month(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Month, name, label)
+    }
+
+    /// Returns a field for a time in UTC. Its value has a space or a `T` between the day and the hour.
+    pub const fn moment(name: &'f str, label: &'f str) -> Field<'f> {
+        Field::new(Kind::Moment, name, label)
     }
 
     /// Returns a field for a secret, which is not shown, and not repeated in a refused form.
@@ -127,11 +139,16 @@ impl<'f> Field<'f> {
         let invalid = problem.as_ref().map(|_| "true");
         let (input_type, mode) = match kind {
             Kind::Day => ("date", None),
+            Kind::Month => ("month", None),
+            Kind::Moment => ("datetime-local", None),
             Kind::Secret => ("password", None),
             Kind::Decimal => ("text", Some("decimal")),
             Kind::Integer => ("text", Some("numeric")),
             Kind::Text | Kind::Lines => ("text", None),
         };
+        let is_typed = !matches!(kind, Kind::Day | Kind::Month | Kind::Moment);
+        let max_length = max_length.filter(|_| is_typed);
+        let value = if *kind == Kind::Moment { value.replacen(' ', "T", 1) } else { value.to_owned() };
         let complete = if *kind == Kind::Secret { "current-password" } else { "off" };
         let control = html! {
             @if *kind == Kind::Lines {

@@ -15,6 +15,7 @@ pub mod findings;
 pub mod icons;
 pub mod kinds;
 pub mod listing_cells;
+pub mod listing_states;
 pub mod listing_view;
 pub mod markdown;
 pub mod samples;

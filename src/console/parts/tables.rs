@@ -25,6 +25,11 @@ impl Head {
 
 /// Returns a table. The first cell of a row names it. A table without rows is a sentence: the page says what to do.
 pub fn table(label: &str, heads: &[Head], rows: &[Vec<Markup>]) -> Markup {
+    table_with_totals(label, heads, rows, &[])
+}
+
+/// Like [`table`], with a last row for what all rows have together, unless it has no cells.
+pub fn table_with_totals(label: &str, heads: &[Head], rows: &[Vec<Markup>], totals: &[Markup]) -> Markup {
     if rows.is_empty() {
         return html! { p.note { (label) ": nothing yet." } };
     }
@@ -32,14 +37,20 @@ pub fn table(label: &str, heads: &[Head], rows: &[Vec<Markup>]) -> Markup {
         div.scroll tabindex="0" role="region" aria-label={ (label) ", table" } {
             table.dense {
                 thead { tr { @for head in heads { th scope="col" class=[head.is_number.then_some("num")] { (head.name) } } } }
-                tbody { @for row in rows { tr { @for (index, cell) in row.iter().enumerate() {
-                    @if index == 0 { th scope="row" { (cell) } }
-                    @else { td class=[heads.get(index).is_some_and(|head| head.is_number).then_some("num")] { (cell) } }
-                } } } }
+                tbody { @for row in rows { tr { (cells(heads, row)) } } }
+                @if !totals.is_empty() { tfoot { tr { (cells(heads, totals)) } } }
             }
         }
         @if heads.len() > 3 { p.hint.note { "Scroll sideways for more columns." } }
     }
+}
+
+/// Returns the cells of a row.
+fn cells(heads: &[Head], row: &[Markup]) -> Markup {
+    html! { @for (index, cell) in row.iter().enumerate() {
+        @if index == 0 { th scope="row" { (cell) } }
+        @else { td class=[heads.get(index).is_some_and(|head| head.is_number).then_some("num")] { (cell) } }
+    } }
 }
 
 /// Returns names with their values.

@@ -15,6 +15,7 @@ use crate::{
         parts::{
             tables,
             tabs::{self, Tab},
+            text,
         },
         visit::Context,
     },
@@ -55,9 +56,14 @@ impl<R: Resource> List for RecordList<R> {
                     return value;
                 }
                 let path = path_of::<R>(&R::key_of(&row.record));
-                // A short name does not need the width of a title.
-                let width = if matches!(R::NAMED, Named::Kind(_)) { "nowrap" } else { "long" };
-                html! { a class=(width) href=(context.links.to(&path)) { bdi { (R::title_of(&row.record)) } } }
+                let address = context.links.to(&path);
+                match (R::NAMED, row.record.id(shown.name)) {
+                    // The head of the column has the kind. The beginning of the ID does not need the width of a title.
+                    (Named::Kind(_), Some(id)) => {
+                        html! { a.nowrap.mono href=(address) title=(id) { (text::short_id(&row.record)) } }
+                    }
+                    _ => html! { a.long href=(address) { bdi { (R::title_of(&row.record)) } } },
+                }
             };
             Column::of(shown.head(), show, move |row| shown.plain(&row.record, &row.names))
         };
@@ -75,7 +81,9 @@ impl<R: Resource> List for RecordList<R> {
             filters = match value {
                 "true" => filters.with(name, true),
                 "false" => filters.with(name, false),
-                _ => filters.with(name, value),
+                _ => {
+                    filters.with(name, records::filter_value(reader.rows, operator.platform(), name, value)?)
+                }
             };
         }
         let found = records::page_of_any(reader, operator.platform(), R::RECORDS, &filters, asked.page)?;
@@ -127,8 +135,15 @@ fn request<R: Resource>(chosen: &Query) -> Option<String> {
     for filter in R::filters() {
         let Some(value) = chosen.get(filter.name) else { continue };
         let parameter = format!("{{{}}}", filter.name);
+        // The API knows neither days nor names.
+        if filter.is_day() {
+            return None;
+        }
+        let id = records::is_named(filter.name).then(|| Uuid::try_parse(value));
+        let id = id.transpose().ok()?.map(|id| id.to_string());
+        let value = id.as_deref().unwrap_or(value);
         if path.contains(&parameter) {
-            path = path.replace(&parameter, &Uuid::try_parse(value).ok()?.to_string());
+            path = path.replace(&parameter, value);
         } else {
             query = query.with(filter.name, value);
         }

@@ -7,15 +7,20 @@ use maud::{Markup, html};
 use super::{Resource, Step, path_of, steps};
 use crate::{
     console::{
+        address::Query,
         answer::{Answer, Content},
         page::Page,
         parts::tables,
+        paths,
         visit::{Context, Visit},
     },
     error::Result,
     operations::{access::Operator, records},
     store::records::any_record::{AnyRecord, Names},
 };
+
+/// The kind of the entries of the audit, which are not changed themselves.
+const AUDIT_ENTRY: &str = "audit_entry";
 
 /// The page of a record.
 pub struct RecordPage<R>(PhantomData<R>);
@@ -34,12 +39,14 @@ impl<R: Resource> Page for RecordPage<R> {
             R::complete(&mut record, reader.now);
             let ids: Vec<_> = R::SHOWN.iter().flat_map(|shown| shown.named_ids(&record)).collect();
             let names = records::names(reader.rows, platform, &ids)?;
+            let above = R::above(reader, platform, &record)?;
             let below = R::below(reader, platform, &record)?;
-            Ok((record, names, below))
+            Ok((record, names, above, below))
         });
-        let (record, names, below) = read.await?;
+        let (record, names, above, below) = read.await?;
         let context = &visit.context;
         let body = html! {
+            @if let Some(above) = above { (above(context)) }
             (tables::facts(&facts::<R>(context, &record, &names)))
             @if steps::may_act(context) && !R::STEPS.is_empty() { (menu::<R>(context, &record)) }
             (links::<R>(context, &record))
@@ -59,7 +66,12 @@ fn facts<R: Resource>(context: &Context, record: &AnyRecord, names: &Names) -> V
 
 /// Returns the lists about a record.
 fn links<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
-    let links = R::links(record);
+    let mut links = R::links(record);
+    if R::SUBJECT != AUDIT_ENTRY {
+        let key = R::key_of(record);
+        links.push(("Events", Query::default().with("subject", &key).at(paths::OPERATOR_EVENTS)));
+        links.push(("Audit", Query::default().with("subject_id", &key).at(paths::OPERATOR_AUDIT)));
+    }
     html! { @if !links.is_empty() {
         (tables::section("lists", "Lists about it", &html! {
             ul.row { @for (label, path) in &links { li { a.chip href=(context.links.to(path)) { (label) } } } }
@@ -74,7 +86,7 @@ fn menu<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
         R::STEPS.iter().partition(|step| step.why_not(record).is_none());
     let content = html! {
         div.row { @for step in &allowed {
-            a.button.danger[step.is_final] href=(context.links.to(&format!("{}/{}", path_of::<R>(&key), step.name))) { (step.label) }
+            a.button.danger[step.is_final] href=(context.links.to(&format!("{}/{}", path_of::<R>(&key), step.name))) { (step.label_for(record)) }
         } }
         @if allowed.is_empty() { p.note { "Nothing, in this state." } }
         @if !refused.is_empty() {

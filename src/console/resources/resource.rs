@@ -3,13 +3,14 @@
 use maud::Markup;
 use uuid::Uuid;
 
-use super::{
-    joined::{self, Joined},
-    shown::Shown,
-};
+use super::joined::{self, Joined};
 use crate::{
     console::{
-        described::Input, forms::Fields, lists::ListFilter, navigation::NavigationItem, parts::text,
+        described::{Input, Shown},
+        forms::Fields,
+        lists::ListFilter,
+        navigation::NavigationItem,
+        parts::text,
         visit::Context,
     },
     domain::{state_machine::StateMachine, time::Timestamp},
@@ -143,6 +144,11 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// How a record is made, if operators make them.
     const NEW: Option<&'static Step> = None;
 
+    /// Reads what the page of a record says above its fields.
+    fn above(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<Below>> {
+        Ok(None)
+    }
+
     /// Reads what the page of a record shows below its fields.
     fn below(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<Below>> {
         Ok(None)
@@ -173,7 +179,7 @@ pub enum Named {
     Words(&'static str),
 }
 
-/// Shows what the page of a record has below its fields.
+/// Shows what the page of a record has above or below its fields.
 pub type Below = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
 /// Reads what a page shows before a record is changed.
@@ -208,6 +214,8 @@ pub struct Step {
     pub name: &'static str,
     /// Label of its button, and title of its page.
     pub label: &'static str,
+    /// What its button is called for a record for which it means something else; `None` for its label.
+    pub renamed: fn(&AnyRecord) -> Option<&'static str>,
     /// What happens, and what is lost.
     pub question: &'static str,
     /// What it takes besides the record.
@@ -257,6 +265,7 @@ impl Step {
     pub const PLAIN: Step = Step {
         name: "",
         label: "",
+        renamed: |_| None,
         question: "",
         inputs: &[],
         obstacle: |_| None,
@@ -270,6 +279,11 @@ impl Step {
         perform: |_, _, _, _| Ok(None),
         reveals: None,
     };
+
+    /// Returns what its button is called for a record.
+    pub fn label_for(&self, record: &AnyRecord) -> &'static str {
+        (self.renamed)(record).unwrap_or(self.label)
+    }
 
     /// Returns why it cannot be done to a record; `None` if it can.
     pub fn why_not(&self, record: &AnyRecord) -> Option<String> {

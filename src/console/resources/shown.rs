@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::{
     console::{
+        described::{Shown, Shows},
         parts::{
             badges::{self, Tone},
             markdown,
@@ -16,56 +17,6 @@ use crate::{
     domain::{money::Cents, time::Timestamp},
     store::records::any_record::{AnyRecord, Names, Value},
 };
-
-/// How a column is shown.
-#[derive(Clone, Copy, Debug)]
-pub enum Shows {
-    /// As a text, or as a number without a unit.
-    Plain,
-    /// As a number with its thousands separated.
-    Number,
-    /// As a size in bytes.
-    Size,
-    /// As a text of a team in Markdown.
-    Text,
-    /// As an amount of cents.
-    Money,
-    /// As a moment.
-    Moment,
-    /// As a state: a badge with its words.
-    State,
-    /// As a word that is stored with underscores.
-    Word,
-    /// As a state, by a function that returns its look and its words.
-    Badge(fn(&str) -> (Tone, String)),
-    /// As a word, by a function that returns what people call it.
-    Called(fn(&str) -> String),
-    /// As yes or no.
-    Flag,
-    /// As the ID of a record, which has its page below this path. Teams and listings are shown by their names.
-    Record(&'static str),
-    /// As IDs of records, which have their pages below this path.
-    Records(&'static str),
-    /// As an ID without a page.
-    Id,
-    /// As a list of texts, from JSON.
-    Many,
-    /// As a list of names on the wire, from JSON.
-    Words,
-}
-
-/// A field of a record that is shown.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown {
-    /// Name of the column.
-    pub name: &'static str,
-    /// Label, with the unit.
-    pub label: &'static str,
-    /// How it is shown.
-    pub shows: Shows,
-    /// Whether the list has it; otherwise only the page of the record.
-    pub is_listed: bool,
-}
 
 impl Shown {
     /// A field that the list has.
@@ -81,7 +32,9 @@ impl Shown {
     /// Returns the head of its column.
     pub const fn head(&self) -> Head {
         match self.shows {
-            Shows::Money | Shows::Moment | Shows::Number | Shows::Size => Head::number(self.label),
+            Shows::Money | Shows::Moment | Shows::Day | Shows::Number | Shows::Size => {
+                Head::number(self.label)
+            }
             _ => Head::text(self.label),
         }
     }
@@ -89,7 +42,7 @@ impl Shown {
     /// Returns the IDs that are shown by a name.
     pub fn named_ids(&self, record: &AnyRecord) -> Vec<Uuid> {
         match self.shows {
-            Shows::Record(_) => record.id(self.name).into_iter().collect(),
+            Shows::Record(_) | Shows::Subject(_) => record.id(self.name).into_iter().collect(),
             Shows::Records(_) => record.ids(self.name),
             _ => Vec::new(),
         }
@@ -104,6 +57,7 @@ impl Shown {
         match self.shows {
             Shows::Money => html! { (text::money(Cents(record.integer(self.name).unwrap_or_default()))) },
             Shows::Moment => text::moment(Timestamp(record.integer(self.name).unwrap_or_default())),
+            Shows::Day => text::day(Timestamp(record.integer(self.name).unwrap_or_default())),
             Shows::State => {
                 let state = record.text(self.name);
                 badges::badge(tone(state), &text::words(state))
@@ -125,6 +79,14 @@ impl Shown {
                     @else { ul { @for id in ids { li { (link(context, path, id, names)) } } } }
                 }
             }
+            Shows::Subject(kind) => {
+                let key = self.plain(record, names);
+                let name = record.id(self.name).map_or_else(|| html! { (key) }, |id| name_of(id, names));
+                html! { @match context.pages.page_of(record.text(kind), &key) {
+                    Some(path) => a.long href=(context.links.to(&path)) { (name) },
+                    None => span.long { (name) },
+                } }
+            }
             Shows::Number => html! { (text::grouped(unsigned(record.integer(self.name)))) },
             Shows::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
             Shows::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
@@ -145,11 +107,12 @@ impl Shown {
     }
 
     /// Returns the value as a text, for files.
-    pub fn plain(&self, record: &AnyRecord, _: &Names) -> String {
+    pub fn plain(&self, record: &AnyRecord, names: &Names) -> String {
         match (self.shows, record.get(self.name)) {
+            (Shows::Record(_), Value::Id(id)) if names.contains_key(id) => names[id].clone(),
             (_, Value::Missing) => String::new(),
             (Shows::Money, Value::Integer(cents)) => Cents(*cents).to_string(),
-            (Shows::Moment, Value::Integer(time)) => Timestamp(*time).to_string(),
+            (Shows::Moment | Shows::Day, Value::Integer(time)) => Timestamp(*time).to_string(),
             (Shows::Flag, Value::Integer(flag)) => if *flag == 0 { "no" } else { "yes" }.to_owned(),
             (Shows::State | Shows::Word, Value::Text(word)) => text::words(word),
             (Shows::Badge(look), Value::Text(word)) => look(word).1,
@@ -168,8 +131,20 @@ impl Shown {
 
 /// Returns a link to the page of a record, by its name or its ID.
 fn link(context: &Context, path: &str, id: Uuid, names: &Names) -> Markup {
-    let name = names.get(&id).cloned().unwrap_or_else(|| id.to_string());
-    html! { a.long href=(context.links.to(&format!("{path}/{id}"))) { bdi { (name) } } }
+    html! { a.long href=(context.links.to(&format!("{path}/{id}"))) { (name_of(id, names)) } }
+}
+
+/// Returns the name of a record. Without a name, it is the beginning of its ID, which is shown whole on hover.
+fn name_of(id: Uuid, names: &Names) -> Markup {
+    html! { @match names.get(&id).filter(|name| !name.trim().is_empty()) {
+        Some(name) => bdi { (name) },
+        None => span.mono title=(id) { (short(id)) },
+    } }
+}
+
+/// Returns the beginning of an ID.
+fn short(id: Uuid) -> String {
+    id.to_string().chars().take(8).collect()
 }
 
 /// Returns the words of a name of a list, such as `Listing: published` for `listing.published`.

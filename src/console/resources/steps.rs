@@ -79,7 +79,7 @@ impl<R: Resource> Page for RecordStep<R> {
                 }
             }
         };
-        let content = Content::new(step.label, body).narrow();
+        let content = Content::new(step.label_for(&record), body).narrow();
         Ok(content.below(R::TITLE, R::LIST).below(R::title_of(&record), page).into())
     }
 }
@@ -98,7 +98,7 @@ fn form(context: &Context, step: &Step, record: &AnyRecord, (leave, path): (&str
         }
         div.row {
             button.primary.danger[step.is_final] {
-                @if step.confirms.is_some() { "Continue" } @else { (step.label) }
+                @if step.confirms.is_some() { "Continue" } @else { (step.label_for(record)) }
             }
             a.button.quiet href=(context.links.to(path)) { (leave) }
         }

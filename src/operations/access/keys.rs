@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Platform, PrincipalProof};
+use super::platform::Platform;
 use crate::{
     domain::{
         keys::KeyStatus,
@@ -250,6 +250,16 @@ impl PaymentOperator {
     pub const fn must_state_amounts(&self) -> bool {
         self.0.key.scope.requires_amounts()
     }
+}
+
+/// A proof of access that names its principal, for requests that change something: what they add counts for
+/// the principal, and they are recognized when the principal repeats them.
+pub trait PrincipalProof: Send + 'static {
+    /// Returns the principal.
+    fn principal(&self) -> Principal;
+
+    /// Returns the requester of the principal's reads and writes.
+    fn requester(&self) -> Requester;
 }
 
 /// A proof with which an operator reads.

@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::{
+    files::{cannot, create_new},
     lock::file_names,
-    objects::{cannot, create_new},
 };
 use crate::{
     error::{Error, Result},

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::objects::cannot;
+use super::files::cannot;
 use crate::{
     blobs,
     error::{Error, Result},

@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
+    files::{cannot, open_regular_file},
     manifest::MANIFEST_FILE,
-    objects::{cannot, open_regular_file},
     place::Place,
 };
 use crate::{

@@ -9,6 +9,7 @@
 mod copied;
 mod create;
 mod data_directory;
+mod files;
 mod free_space;
 mod last;
 mod lock;

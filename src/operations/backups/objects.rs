@@ -4,13 +4,15 @@ use std::{
     collections::{HashMap, HashSet},
     fs::{self, File},
     io::{self, Read, Write},
-    path::Path,
     sync::Arc,
 };
 
 use sha2::{Digest, Sha256};
 
-use super::place::Place;
+use super::{
+    files::{create_new, open_regular_file, remove_if_exists},
+    place::Place,
+};
 use crate::{
     blobs::{self, ObjectReader, ObjectWriter, StoredFile},
     error::{Error, Result},
@@ -275,27 +277,6 @@ pub(super) fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Opens a file of a backup to read it. Fails for links, pipes, and devices.
-pub(super) fn open_regular_file(path: &Path) -> io::Result<File> {
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    File::open(path)
-}
-
-/// Creates a file of a backup, and replaces one that an interrupted backup left. Never writes through a link.
-pub(super) fn create_new(path: &Path) -> io::Result<File> {
-    remove_if_exists(path)?;
-    private_files::open_options().write(true).create_new(true).open(path)
-}
-
-fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
-    }
-}
-
 /// Distinguishes errors of writing from those of what is copied.
 struct Target<W> {
     file: W,
@@ -316,10 +297,4 @@ impl<W: Write> Write for Target<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
-}
-
-/// Returns a function that converts the cause of a failure to do something with a file.
-pub(super) fn cannot(verb: &str, path: &Path) -> impl Fn(io::Error) -> Error + use<> {
-    let failure = format!("cannot {verb} {}", path.display());
-    move |cause| Error::Conflict(format!("{failure}: {cause}"))
 }

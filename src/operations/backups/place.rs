@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use super::objects::{cannot, create_new, open_regular_file};
+use super::files::{cannot, create_new, open_regular_file};
 use crate::{
     blobs::{ObjectReader, ObjectWriter, S3, sync_filesystem},
     config::{BackupSettings, BlobKind, BlobSettings, Settings},

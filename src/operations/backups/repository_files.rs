@@ -9,8 +9,9 @@ use std::{
 };
 
 use super::{
+    files::cannot,
     manifest::{FileEntry, Manifest, RepositoryEntry},
-    objects::{Objects, cannot},
+    objects::Objects,
 };
 use crate::{
     blobs::{self, StoredFile},

@@ -9,14 +9,8 @@ use std::{
 use uuid::Uuid;
 
 use super::{
-    copied::Copied,
-    data_directory::DataDirectory,
-    free_space::ensure_free,
-    lock::lock_for_reading,
-    manifest::Manifest,
-    objects::{Objects, cannot},
-    place::Place,
-    repository_files, snapshots,
+    copied::Copied, data_directory::DataDirectory, files::cannot, free_space::ensure_free,
+    lock::lock_for_reading, manifest::Manifest, objects::Objects, place::Place, repository_files, snapshots,
 };
 use crate::{
     blobs::{Blobs, StoredFile, sync_filesystem},

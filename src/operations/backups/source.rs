@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::objects::cannot;
+use super::files::cannot;
 use crate::{
     blobs::Blobs,
     config::BlobSettings,

@@ -167,7 +167,7 @@ async fn stream_continues_after_the_last_event_that_the_client_has() {
 #[tokio::test(start_paused = true)]
 async fn quiet_stream_sends_a_comment_and_the_place_that_a_filter_has_reached() {
     let served = Served::start(|_| {}).await;
-    let filters = Filters { types: vec![EventType::DomainCreated], team: None };
+    let filters = Filters { types: vec![EventType::DomainCreated], team: None, subject: None };
     let mut stream = served.try_open(None, None, filters).await.unwrap();
     let start = Instant::now();
     let mut next = async || String::from_utf8(stream.next().await.unwrap().into()).unwrap();

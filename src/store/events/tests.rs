@@ -87,7 +87,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let store = open(directory.path());
         store.write(|writer| append(writer, &events)).unwrap();
-        let filter = EventFilter { types: kinds.iter().map(|kind| TYPES[*kind]).collect(), team: team.map(TeamRowId) };
+        let filter = EventFilter { types: kinds.iter().map(|kind| TYPES[*kind]).collect(), team: team.map(TeamRowId), subject: None };
         let expected: Vec<_> = (1..).zip(&events)
             .filter(|(row_id, (kind, of))| {
                 *row_id > after
@@ -111,7 +111,7 @@ fn page_without_matches_ends_after_a_bounded_number_of_events() {
     store.write(|writer| append(writer, &[(0, 1); 1_000])).unwrap();
     let limits = PageLimits { events: 10, bytes: 1_000, scanned: 100 };
     for team in [None, Some(TeamRowId(1))] {
-        let filter = EventFilter { types: vec![EventType::DomainUpdated], team };
+        let filter = EventFilter { types: vec![EventType::DomainUpdated], team, subject: None };
         let page =
             store.read(|reader| list_page(reader, &filter, EventRowId(50), newest(reader)?, limits)).unwrap();
         assert!(page.events.is_empty() && page.has_more);

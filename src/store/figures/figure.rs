@@ -128,10 +128,7 @@ pub struct FigureRow {
 
 /// Computes a figure with one statement. Steps and bands are in their order; names are sorted by their charted number, largest first.
 pub fn read(reader: &Reader, figure: &Figure, range: &Range) -> Result<Vec<FigureRow>> {
-    let period = range.period;
-    let since = period.since.map_or(i64::MIN, |since| since.0);
-    let end = period.end.map_or(i64::MAX, |end| end.0);
-    reader.query_all(&figure.statement(range.step), [since, end], |row| {
+    reader.query_all(&figure.statement(range.step), bounds(range), |row| {
         let group = match row.get_ref(0)? {
             ValueRef::Integer(month) if matches!(figure.by, Axis::Time) => {
                 format!("{:04}-{:02}", month / 100, month % 100)
@@ -144,7 +141,34 @@ pub fn read(reader: &Reader, figure: &Figure, range: &Range) -> Result<Vec<Figur
     })
 }
 
+/// Computes the numbers of all records of a range together, with one statement. They are not always sums: a median is that of all.
+pub fn read_whole(reader: &Reader, figure: &Figure, range: &Range) -> Result<Vec<Option<i64>>> {
+    reader.query_one(&figure.whole_statement(), bounds(range), |row| {
+        (0..figure.values.len()).map(|index| row.get(index)).collect()
+    })
+}
+
+/// Returns the first moment of a range, and the first one after it.
+fn bounds(range: &Range) -> [i64; 2] {
+    let period = range.period;
+    [period.since.map_or(i64::MIN, |since| since.0), period.end.map_or(i64::MAX, |end| end.0)]
+}
+
 impl Figure {
+    fn whole_statement(&self) -> String {
+        let (source, at) = (self.source, self.at);
+        let (numbers, within) = (self.numbers(), format!("{at} >= ?1 AND {at} < ?2"));
+        match &self.series {
+            None => format!("SELECT {numbers} FROM {source} AND {within}"),
+            Some(Series { totals: Totals::Source(totals), .. }) => {
+                format!("SELECT {numbers} FROM {totals} AND {within}")
+            }
+            Some(Series { totals: Totals::Columns(columns), .. }) => {
+                format!("SELECT {numbers} FROM (SELECT {columns} FROM {source} AND {within})")
+            }
+        }
+    }
+
     fn statement(&self, step: Step) -> String {
         let drawn = self.values.iter().position(|value| value.is_drawn).unwrap_or_default();
         match &self.series {

@@ -2,6 +2,7 @@
 //! add a file, and a line in [`ALL`].
 
 mod active_teams;
+mod best_sellers;
 mod catalog_growth;
 mod check_results;
 mod figure;
@@ -11,12 +12,13 @@ mod prices;
 mod review_times;
 mod sales;
 
-pub use figure::{Axis, Figure, FigureRow, Series, Unit, Value, read};
+pub use figure::{Axis, Figure, FigureRow, Series, Unit, Value, read, read_whole};
 
 /// All figures, in the order in which they are shown.
-pub static ALL: [&Figure; 8] = [
+pub static ALL: [&Figure; 9] = [
     &catalog_growth::CATALOG_GROWTH,
     &sales::SALES,
+    &best_sellers::BEST_SELLERS,
     &prices::PRICES,
     &check_results::CHECK_RESULTS,
     &review_times::REVIEW_TIMES,

@@ -16,7 +16,7 @@ pub static SALES: Figure = Figure {
     }),
     values: &[
         Value::listed("Sales", Unit::Count, "count(*)"),
-        Value::drawn("Prices (USD)", Unit::Cents, "sum(price_cents)"),
+        Value::drawn("Sum of prices (USD)", Unit::Cents, "sum(price_cents)"),
         Value::drawn("Earnings of vendors (USD)", Unit::Cents, "sum(price_cents - platform_fee_cents)"),
         Value::listed("Fees of the market (USD)", Unit::Cents, "sum(platform_fee_cents + buyer_fee_cents)"),
     ],

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use marketplace_text::equality_key;
 use rusqlite::{
     Row, ToSql,
     types::{ToSqlOutput, ValueRef},
@@ -177,4 +178,44 @@ pub fn names(reader: &Reader, ids: &[Uuid]) -> Result<Names> {
     }
     let found = reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.into_iter().collect())
+}
+
+/// Number of records of each kind, the newest ones, whose names are compared with words.
+pub const MAX_COMPARED: u32 = 10_000;
+
+/// Maximum number of records that a part of a name selects.
+const MAX_NAMED: u32 = 200;
+
+/// What filters refer to that records can be named by: the names of filters, the tables, and the columns of the names.
+const NAMED: &[(&[&str], &str, &str)] = &[
+    (&["team_id", "vendor_team_id", "buyer_id"], "teams", "name"),
+    (&["listing_id"], "listings", "title"),
+    (&["asset_id"], "assets", "title"),
+    (&["opportunity_id"], "opportunities", "title"),
+    (&["taskset_id"], "tasksets", "name"),
+    (&["task_id"], "tasks", "name"),
+    (&["operator_key_id"], "keys", "name"),
+    (&["webhook_id"], "webhooks", "url"),
+];
+
+/// Whether a filter refers to records that have names.
+pub fn is_named(filter: &str) -> bool {
+    NAMED.iter().any(|(filters, _, _)| filters.contains(&filter))
+}
+
+/// Returns the IDs of the records that a filter refers to and whose names contain all words of a text, or are the text if there are
+/// such. Compares the names of the newest [`MAX_COMPARED`]. There are none for a filter that refers to nothing with a name.
+pub fn ids_named(reader: &Reader, filter: &str, text: &str) -> Result<Vec<Uuid>> {
+    let Some((_, table, column)) = NAMED.iter().find(|(filters, _, _)| filters.contains(&filter)) else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "SELECT uuid, name FROM (SELECT id, uuid, {column} AS name FROM {table} ORDER BY id DESC LIMIT {MAX_COMPARED})
+         WHERE contains_words(name, ?1) ORDER BY id DESC LIMIT {MAX_NAMED}"
+    );
+    let found: Vec<(Uuid, String)> = reader.query_all(&sql, [text], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let key = equality_key(text.trim());
+    let exact: Vec<Uuid> =
+        found.iter().filter(|(_, name)| equality_key(name) == key).map(|(id, _)| *id).collect();
+    Ok(if exact.is_empty() { found.into_iter().map(|(id, _)| id).collect() } else { exact })
 }

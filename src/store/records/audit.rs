@@ -1,7 +1,7 @@
 //! Entries of the audit, as operators see them.
 
 use super::{
-    Filter::{Equals, RefersTo},
+    Filter::{Equals, FromDay, RefersTo, UntilDay},
     Records,
 };
 
@@ -24,5 +24,7 @@ pub const AUDIT: Records = Records {
         ("operation", Equals("a.operation")),
         ("subject_id", Equals("a.subject_id")),
         ("team_id", RefersTo("a.team", "teams")),
+        ("occurred_from", FromDay("+a.occurred_at")),
+        ("occurred_until", UntilDay("+a.occurred_at")),
     ],
 };

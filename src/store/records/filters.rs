@@ -6,7 +6,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{Reader, pages::PageQuery};
-use crate::error::{Error, Result};
+use crate::{
+    domain::time::{Day, Timestamp},
+    error::{Error, Result},
+};
 
 /// The values of the filters of a list, by their names on the wire. Null means that the list is not filtered.
 #[derive(Clone, Debug, Default)]
@@ -50,9 +53,7 @@ impl Filters {
     /// Fails unless these are the names of the filters.
     pub(super) fn check_names(&self, filters: &[(&str, Filter)]) -> Result<()> {
         let is_known = |name: &String| filters.iter().any(|(known, _)| known == name);
-        let is_there = |(name, filter): &(&str, Filter)| {
-            matches!(filter, Filter::OfPages(_)) || self.0.contains_key(*name)
-        };
+        let is_there = |(name, filter): &(&str, Filter)| filter.is_of_pages() || self.0.contains_key(*name);
         if filters.iter().all(is_there) && self.0.keys().all(is_known) {
             return Ok(());
         }
@@ -73,9 +74,10 @@ pub enum Filter {
     HasValue(&'static str),
     /// The condition, whose parameter `?` is the value.
     Matches(&'static str),
-    /// The condition, whose parameter `?` is the ID that the value is.
+    /// The condition, which compares a row ID with `= (SELECT … uuid = ?)`, where the value is the ID, or an array of them.
     MatchesId(&'static str),
-    /// The column is the row ID of the record with this ID in a table. An unknown ID matches nothing.
+    /// The column is the row ID of the record with this ID in a table, or with one of the IDs of an array. An unknown ID matches
+    /// nothing.
     RefersTo(&'static str, &'static str),
     /// Like [`Filter::RefersTo`], but fails if there is no such record, which is called by the name. So a list of what belongs to
     /// a record is not empty by mistake.
@@ -84,9 +86,18 @@ pub enum Filter {
     Custom(fn(PageQuery, &Value, &Filters) -> PageQuery),
     /// The condition, or its opposite if the value is `false`: a filter that only pages of the console have.
     OfPages(&'static str),
+    /// The time in the column is on this day (UTC) or later: a filter that only pages of the console have.
+    FromDay(&'static str),
+    /// The time in the column is on this day (UTC) or earlier: a filter that only pages of the console have.
+    UntilDay(&'static str),
 }
 
 impl Filter {
+    /// Whether only pages of the console have it, and the operator API does not.
+    const fn is_of_pages(&self) -> bool {
+        matches!(self, Filter::OfPages(_) | Filter::FromDay(_) | Filter::UntilDay(_))
+    }
+
     /// Adds the condition for a value to a query.
     pub(super) fn apply(
         &self,
@@ -110,9 +121,20 @@ impl Filter {
             }
             Filter::HasValue(column) => query.when(&format!("{column} IS NULL")),
             Filter::Matches(condition) => query.filter(condition, parameter(value)),
+            Filter::MatchesId(condition) if value.is_array() => {
+                let is_one = condition.replace("= (SELECT", "IN (SELECT");
+                query.filter(&is_one.replace("uuid = ?", &format!("uuid IN ({IDS})")), value.to_string())
+            }
             Filter::MatchesId(condition) => query.filter(condition, id(value)),
+            Filter::RefersTo(column, table) if value.is_array() => {
+                let refers = format!("{column} IN (SELECT id FROM {table} WHERE uuid IN ({IDS}))");
+                query.filter(&refers, value.to_string())
+            }
             Filter::RefersTo(column, table) => {
                 query.filter(&format!("{column} = (SELECT id FROM {table} WHERE uuid = ?)"), id(value))
+            }
+            Filter::BelongsTo(column, table, _) if value.is_array() => {
+                Filter::RefersTo(column, table).apply(reader, query, value, filters)?
             }
             Filter::BelongsTo(column, table, name) => {
                 let sql = format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE uuid = ?1)");
@@ -127,8 +149,25 @@ impl Filter {
                 query.when(&format!("NOT ({condition})"))
             }
             Filter::OfPages(condition) => query.when(&format!("({condition})")),
+            Filter::FromDay(column) => query.filter(&format!("{column} >= ?"), start_of_day(value)),
+            Filter::UntilDay(column) => {
+                let end = start_of_day(value).map(|start| start + MICROS_OF_DAY);
+                query.filter(&format!("{column} < ?"), end)
+            }
         })
     }
+}
+
+/// The IDs of a JSON array, as they are stored.
+const IDS: &str = "SELECT unhex(replace(value, '-', '')) FROM json_each(?)";
+
+/// Microseconds of a day.
+const MICROS_OF_DAY: i64 = 86_400_000_000;
+
+/// Returns the time at which a day begins, in microseconds. Nothing matches what is no day.
+fn start_of_day(value: &Value) -> Option<i64> {
+    let day = Day::parse(value.as_str()?)?;
+    Timestamp::parse(&format!("{day}T00:00:00Z")).map(|start| start.0)
 }
 
 /// Returns the parameter for a value that is stored as it is.

@@ -1,7 +1,7 @@
 //! Entries of the ledger with their postings, as operators see them, and the adjustments and conversions among them.
 
 use super::{
-    Filter::{Custom, MatchesId, RefersTo},
+    Filter::{Custom, FromDay, MatchesId, RefersTo, UntilDay},
     Records,
     filters::{id, parameter},
 };
@@ -15,6 +15,9 @@ pub const LEDGER_ENTRIES: Records = Records {
              SELECT s.account, iif(t.id IS NULL, NULL, lower(hex(t.uuid))) AS team, s.cents
              FROM ledger_postings s LEFT JOIN teams t ON t.id = s.team
              WHERE s.entry = e.id ORDER BY s.account) x) AS postings,
+         (SELECT json_group_array(json_array(x.account, x.name, x.cents)) FROM (
+             SELECT s.account, t.name, s.cents FROM ledger_postings s LEFT JOIN teams t ON t.id = s.team
+             WHERE s.entry = e.id ORDER BY s.account) x) AS sides,
          'USD' AS currency, e.created_at, e.available_at"],
     tables: &["ledger_entries e LEFT JOIN purchases p ON p.id = e.purchase
          LEFT JOIN credit_purchases c ON c.entry = e.id LEFT JOIN withdrawals w ON w.entry = e.id
@@ -28,6 +31,8 @@ pub const LEDGER_ENTRIES: Records = Records {
             MatchesId("e.id IN (SELECT entry FROM ledger_postings WHERE team = (SELECT id FROM teams WHERE uuid = ?))"),
         ),
         ("purchase_id", RefersTo("e.purchase", "purchases")),
+        ("created_from", FromDay("+e.created_at")),
+        ("created_until", UntilDay("+e.created_at")),
         (
             "entry_type",
             Custom(|query, value, filters| {
@@ -67,7 +72,14 @@ pub const CONVERSIONS: Records = Records {
     condition: Some("e.entry_type = 'credit_conversion'"),
     filters: &[(
         "team_id",
-        Custom(|query, value, _| query.with_tables(OF_TEAM, "e.id").filter("t.uuid = ?", id(value))),
+        Custom(|query, value, _| {
+            let query = query.with_tables(OF_TEAM, "e.id");
+            if value.is_array() {
+                let is_one = "t.uuid IN (SELECT unhex(replace(value, '-', '')) FROM json_each(?))";
+                return query.filter(is_one, value.to_string());
+            }
+            query.filter("t.uuid = ?", id(value))
+        }),
     )],
 };
 

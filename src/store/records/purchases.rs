@@ -1,7 +1,7 @@
 //! Purchases with both of their parties, as operators see them.
 
 use super::{
-    Filter::{Equals, RefersTo},
+    Filter::{Equals, FromDay, RefersTo, UntilDay},
     Records,
 };
 
@@ -32,5 +32,7 @@ pub const PURCHASES: Records = Records {
         ("listing_id", RefersTo("p.listing", "listings")),
         ("status", Equals("p.status")),
         ("kind", Equals("p.kind")),
+        ("paid_from", FromDay("+p.paid_at")),
+        ("paid_until", UntilDay("+p.paid_at")),
     ],
 };

@@ -50,7 +50,7 @@ fn health_says_what_is_wrong() {
     let temp_dir = temp_dir();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let mut answer = |status: &str, body: &str| {
+    let answer = |status: &str, body: &str| {
         let respond = || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = Vec::new();

@@ -225,10 +225,14 @@ fn reload_takes_what_can_change_and_says_what_cannot() {
         assert!(budget().contains("\"other\";q=77;"), "{}", budget());
     }
     // The filter of the log, with what it lets through.
-    write("filter = \"debug\"");
+    write("filter = \"info,marketplace::web::request_id=off\"");
     reload(&mut server, &manager);
-    budget();
-    server.2.wait_for("DEBUG");
+    get(&address, "/operator/v1/teams", key.trim());
+    write("filter = \"info\"");
+    reload(&mut server, &manager);
+    get(&address, "/operator/v1/keys", key.trim());
+    server.2.wait_for("route=/operator/v1/keys");
+    assert!(!server.2.read().contains("route=/operator/v1/teams"), "{}", server.2.read());
     assert!(!page().contains("Open on Sunday") && budget().contains("\"other\";q=1200;"));
     assert_eq!(server.terminate(), 0);
 }

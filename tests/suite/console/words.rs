@@ -59,7 +59,7 @@ const DISCOURAGED: [(&str, &str); 34] = [
 ];
 
 /// Texts that may have a discouraged word: names of settings, and texts of the demo, which are not the market's.
-const ALLOWED: [&str; 2] = ["blobs.endpoint", "Please add a licence file"];
+const ALLOWED: [&str; 3] = ["backups.endpoint", "blobs.endpoint", "Please add a licence file"];
 
 /// Returns the lines of a page that the market has written, and that are no examples of programs.
 fn own_lines(document: &Document) -> impl Iterator<Item = String> {

@@ -28,12 +28,14 @@ fn at(text: &str) -> Timestamp {
 /// A market that gets a team before each backup, and the times of the backups with the number of teams in them.
 struct Walk {
     market: TestMarket,
+    /// Number of teams.
+    teams: usize,
     made: BTreeMap<Timestamp, usize>,
 }
 
 impl Walk {
     fn new() -> Walk {
-        Walk { market: TestMarket::empty(), made: BTreeMap::new() }
+        Walk { market: TestMarket::empty(), teams: 0, made: BTreeMap::new() }
     }
 
     fn market(&self) -> &Market {
@@ -41,10 +43,10 @@ impl Walk {
     }
 
     fn back_up(&mut self, place: &Place, time: Timestamp, keep: &str) {
-        let number = self.made.len();
-        create_team(self.market(), &format!("Team {number}"));
+        create_team(self.market(), &format!("Team {}", self.teams));
+        self.teams += 1;
         let copied = back_up_dated(self.market(), place, time, keep).unwrap();
-        self.made.insert(time, number + 1);
+        self.made.insert(time, self.teams);
         let rule: Retention = keep.parse().unwrap();
         let kept = rule.kept(self.made.keys().copied());
         self.made.retain(|time, _| kept.contains(time));

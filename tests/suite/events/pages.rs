@@ -40,11 +40,11 @@ fn filters_select_types_and_teams() {
                 .filter(|event| team.is_none() || event.team == team)
                 .cloned()
                 .collect();
-            let filters = Filters { types: types.clone(), team };
+            let filters = Filters { types: types.clone(), team, subject: None };
             assert_eq!(row_ids(&walk(demo(), None, &filters, 10)), row_ids(&matching), "{filters:?}");
         }
     }
-    let unknown = Filters { types: Vec::new(), team: Some(Uuid::nil()) };
+    let unknown = Filters { types: Vec::new(), team: Some(Uuid::nil()), subject: None };
     let found = page(demo(), None, &unknown, 10).unwrap();
     assert!(found.events.is_empty() && !found.has_more, "an unknown team has no events");
     assert_eq!(found.through, events.last().unwrap().row_id);

@@ -25,7 +25,7 @@ fn remove(market: &TestMarket) -> Removed {
 
 /// Returns the events that report removals.
 fn reports(market: &TestMarket) -> Vec<Value> {
-    let filters = Filters { types: vec![EventType::OutboxTrimmed], team: None };
+    let filters = Filters { types: vec![EventType::OutboxTrimmed], team: None, subject: None };
     let data = |event: &Event| serde_json::from_str(&event.data).unwrap();
     walk(market, None, &filters, 10).iter().map(data).collect()
 }

@@ -10,10 +10,11 @@ use crate::harness::database::connect_to_copy;
 /// The rows of each table, in the order of their keys. Each row has its columns by name.
 pub type Tables = BTreeMap<String, Vec<BTreeMap<String, String>>>;
 
-/// Returns all rows of a market.
+/// Returns all rows of a market. Which programs have written its database is no part of it.
 pub fn tables(market: &Market) -> Tables {
     let rows = connect_to_copy(market);
-    let list = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%'";
+    let list = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%'
+        AND name <> 'program_versions'";
     let mut list = rows.prepare(list).unwrap();
     let names: Vec<String> = list.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     names.into_iter().map(|name| (name.clone(), table(&rows, &name))).collect()

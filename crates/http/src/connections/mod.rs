@@ -29,7 +29,7 @@ use self::{
     http::{ConnectionLimits, Ends},
     table::{ConnectionTable, TableLimits},
 };
-use crate::{ConnectionSettings, Refusals, tls::Certificates};
+use crate::{ConnectionSettings, Refusals, tls::Certificates, trusted_proxies::TrustedProxies};
 
 /// Delay before the next `accept` after one has failed.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -52,19 +52,26 @@ pub struct Signals {
 pub struct Listener {
     socket: std::net::TcpListener,
     certificates: Option<Arc<Certificates>>,
+    proxies: TrustedProxies,
 }
 
 impl Listener {
     /// Accepts connections with TLS.
     pub const fn with_tls(socket: std::net::TcpListener, certificates: Arc<Certificates>) -> Listener {
-        Listener { socket, certificates: Some(certificates) }
+        Listener { socket, certificates: Some(certificates), proxies: TrustedProxies::default() }
+    }
+
+    /// Exempts these proxies from the limits of one address, since their connections are those of many clients.
+    #[must_use]
+    pub fn behind(self, proxies: TrustedProxies) -> Listener {
+        Listener { proxies, ..self }
     }
 }
 
 /// Accepts connections without TLS.
 impl From<std::net::TcpListener> for Listener {
     fn from(socket: std::net::TcpListener) -> Listener {
-        Listener { socket, certificates: None }
+        Listener { socket, certificates: None, proxies: TrustedProxies::default() }
     }
 }
 
@@ -81,11 +88,11 @@ pub async fn serve(
     let app = Arc::new(app);
     let limits = Arc::new(ConnectionLimits::new(settings, refusals));
     let drain = Duration::from_secs(settings.drain_seconds);
-    let Listener { socket: listener, certificates } = listener.into();
+    let Listener { socket: listener, certificates, proxies } = listener.into();
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
     let permits = Arc::new(Semaphore::new(settings.max_connections as usize + MAX_CLOSING));
-    let table = ConnectionTable::new(TableLimits::new(settings));
+    let table = ConnectionTable::new(TableLimits::new(settings), proxies);
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {

@@ -17,7 +17,7 @@ use std::{
 
 use tokio::{sync::Notify, time::timeout};
 
-use crate::{ConnectionSettings, client_network::client_network};
+use crate::{ConnectionSettings, client_network::client_network, trusted_proxies::TrustedProxies};
 
 /// The share of all connections that only networks with few connections can use, as a divisor: the last eighth.
 const RESERVE_DIVISOR: u32 = 8;
@@ -56,6 +56,11 @@ impl TableLimits {
         }
     }
 
+    /// Returns the limits for a proxy, whose connections are those of many clients.
+    const fn without_shares(self) -> TableLimits {
+        TableLimits { per_network: 0, idle_per_network: 0, ..self }
+    }
+
     /// Returns the number of connections up to which a network with `open` connections can open another one.
     const fn total_for(&self, open: u32) -> u32 {
         let has_few = open == 0 || open < self.total / FEW_DIVISOR;
@@ -67,6 +72,7 @@ impl TableLimits {
 #[derive(Debug)]
 pub struct ConnectionTable {
     limits: TableLimits,
+    proxies: TrustedProxies,
     entries: Mutex<Entries>,
     /// Number of connections, without those that are about to be closed.
     open: AtomicU32,
@@ -115,10 +121,11 @@ enum Refusal {
 }
 
 impl ConnectionTable {
-    /// Creates an empty table.
-    pub fn new(limits: TableLimits) -> Arc<ConnectionTable> {
+    /// Creates an empty table. The limits of one client network do not apply to these proxies.
+    pub fn new(limits: TableLimits, proxies: TrustedProxies) -> Arc<ConnectionTable> {
         Arc::new(ConnectionTable {
             limits,
+            proxies,
             entries: Mutex::default(),
             open: AtomicU32::new(0),
             next_idle: AtomicU64::new(1),
@@ -149,8 +156,9 @@ impl ConnectionTable {
     }
 
     fn try_admit(self: &Arc<Self>, address: IpAddr) -> Result<OpenConnection, Refusal> {
+        let limits = if self.proxies.are_at(address) { self.limits.without_shares() } else { self.limits };
+        let TableLimits { per_network, idle_per_network, .. } = limits;
         let address = client_network(address);
-        let TableLimits { per_network, idle_per_network, .. } = self.limits;
         let mut entries = self.lock();
         let network = Arc::clone(entries.networks.entry(address).or_default());
         let open = network.open.load(SeqCst);

@@ -101,7 +101,7 @@ fn connect_with(
 ) -> (DuplexStream, JoinHandle<hyper::Result<()>>) {
     let (client_end, server_end) = tokio::io::duplex(buffer);
     let limits = ConnectionLimits::new(settings, REFUSALS);
-    let table = ConnectionTable::new(TableLimits::new(settings));
+    let table = ConnectionTable::new(TableLimits::new(settings), TrustedProxies::default());
     let ends = test_ends();
     let served = tokio::spawn(async move {
         let open = table.admit(ends.remote.ip()).await.unwrap();

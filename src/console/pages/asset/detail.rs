@@ -5,7 +5,7 @@ use crate::{
     console::{
         address::Query,
         pages::{listing, own_listings},
-        parts::{about, assets, markdown},
+        parts::{about, assets, listing_states, markdown},
         prelude::*,
     },
     domain::{estimations::EstimationStatus, inventory::Asset, stages::Stage},
@@ -171,7 +171,7 @@ fn listings_section(context: &Context, details: &AssetDetails) -> Markup {
             let address = context.links.to(&paths::own_listing(listing.id));
             vec![
                 html! { a href=(address) { bdi { (own_listings::title_of(&listing.title)) } } },
-                own_listings::state_badge(listing.status),
+                listing_states::badge(listing.status),
                 html! { (text::optional_money(listing.price)) },
             ]
         })

@@ -3,7 +3,7 @@
 use crate::{
     console::{
         pages::own_listings,
-        parts::{assets::Domains, kinds},
+        parts::{assets::Domains, kinds, listing_states},
         prelude::*,
     },
     domain::{bulk_changes::BulkActionKind, inventory::Asset},
@@ -58,7 +58,7 @@ fn listings(context: &Context, found: &Forecast, asset: &Asset) -> Markup {
             a.long href=(context.links.to(&paths::own_listing(listing.listing))) {
                 bdi { (own_listings::title_of(&listing.title)) }
             }
-            (own_listings::state_badge(listing.status))
+            (listing_states::badge(listing.status))
         } }
     }
 }

@@ -1,6 +1,6 @@
 //! The form of a listing.
 
-use super::{sample, subject::Subject};
+use super::{field_names, sample, subject::Subject};
 use crate::{
     console::{
         forms::Inputs,
@@ -21,9 +21,6 @@ use crate::{
 
 /// Field of the button that shows how the texts look, without saving them.
 pub(super) const PREVIEW: &str = "preview";
-
-/// Field that says that the form has the texts. Those of a listing in the catalog cannot be changed.
-pub(super) const HAS_TEXTS: &str = "texts";
 
 /// Field with the revision of the listing that the form showed.
 pub(super) const REVISION: &str = "revision";
@@ -103,7 +100,7 @@ fn locked_texts(context: &Context, subject: &Subject<'_>, reason: &str) -> Marku
 /// Shows texts that were typed while they could be changed, which the form has no fields for any longer.
 pub(super) fn kept_texts(inputs: &Inputs) -> Markup {
     let texts = [("Title", "title"), ("Description", "description"), ("Terms", "terms")];
-    let typed = inputs.typed().filter(|typed| typed.is_checked(HAS_TEXTS));
+    let typed = inputs.typed().filter(|typed| typed.is_checked(field_names::HAS_TEXTS));
     let kept: Vec<(&str, &str)> = typed
         .into_iter()
         .flat_map(|typed| texts.iter().filter_map(|(label, name)| Some((*label, typed.get(name)?))))
@@ -131,7 +128,7 @@ fn text_fields(inputs: &Inputs, fields: &ListingFields, taxonomy: &Taxonomy) -> 
     let domains: Vec<(&str, String)> =
         domains.chain(others.map(|slug| (slug.as_str(), text::words(slug)))).collect();
     html! {
-        input type="hidden" name=(HAS_TEXTS) value="yes";
+        input type="hidden" name=(field_names::HAS_TEXTS) value="yes";
         (title.show(inputs)) (description.show(inputs))
         (fields::checkboxes(inputs, "domain_tags", "Domains", domains, |slug| fields.domain_tags.iter().any(|tag| tag == slug)))
         (tag_boxes(inputs, fields, taxonomy))
@@ -284,7 +281,7 @@ fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> 
     };
     let unified = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
     let is_other = |name: &str, stored: &str| unified(typed.get(name).unwrap_or_default()) != unified(stored);
-    let has_texts = typed.is_checked(HAS_TEXTS);
+    let has_texts = typed.is_checked(field_names::HAS_TEXTS);
     let texts = [("title", "Title", &stored.title), ("description", "Description", &stored.description)];
     let terms = [("terms", "Terms", &stored.terms)];
     let others: Vec<(&str, &String)> = texts

@@ -4,6 +4,7 @@ pub mod assets;
 mod attached;
 mod candidates;
 pub mod compose;
+mod field_names;
 mod form;
 mod found;
 pub mod preview;

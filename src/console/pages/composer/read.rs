@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{form, sample};
+use super::field_names;
 use crate::{
     console::prelude::*,
     domain::{
@@ -45,7 +45,7 @@ pub(super) fn fields(
         is_exclusive: fields.is_checked("exclusive"),
         ..before.clone()
     };
-    if fields.is_checked(form::HAS_TEXTS) {
+    if fields.is_checked(field_names::HAS_TEXTS) {
         written.title = text(fields, "title", &before.title);
         written.description = text(fields, "description", &before.description);
         written.domain_tags = chosen(fields, "domain_tags", &before.domain_tags);
@@ -154,7 +154,7 @@ fn stored(sample: &[SampledAsset], asset: Uuid) -> Option<&Selection> {
 /// Whether a form chooses an asset for the sample: it is ticked, or parts of it are chosen anew.
 fn is_sampled(fields: &Fields, asset: Uuid, selection: &Selection, stored: Option<&Selection>) -> bool {
     let has_parts = selection.paths.is_some() || selection.task_ids.is_some();
-    let is_ticked = fields.all(sample::SAMPLE).any(|id| Uuid::try_parse(id).is_ok_and(|id| id == asset));
+    let is_ticked = fields.all(field_names::SAMPLE).any(|id| Uuid::try_parse(id).is_ok_and(|id| id == asset));
     // Who unticks an asset of the sample leaves its parts in the form.
     is_ticked || (has_parts && stored != Some(selection))
 }
@@ -166,9 +166,9 @@ fn selection(
     stored: Option<&Selection>,
     problems: &mut Vec<Problem>,
 ) -> Selection {
-    let lines = fields.get(&sample::paths_field(asset)).unwrap_or_default().lines();
+    let lines = fields.get(&field_names::paths_field(asset)).unwrap_or_default().lines();
     let typed = lines.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned);
-    let ticked: Vec<String> = fields.all(&sample::files_field(asset)).map(str::to_owned).collect();
+    let ticked: Vec<String> = fields.all(&field_names::files_field(asset)).map(str::to_owned).collect();
     let chosen: Vec<String> = ticked.into_iter().chain(typed).collect();
     let before = stored.and_then(|stored| stored.paths.as_deref()).unwrap_or_default();
     let paths = in_order(chosen, before);
@@ -209,7 +209,7 @@ pub(super) fn choice(typed: Option<&Fields>, asset: Uuid, sample: &[SampledAsset
 
 /// Returns the IDs of tasks in a field, or adds a problem for those that are none.
 fn tasks(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Vec<Uuid> {
-    let name = sample::tasks_field(asset);
+    let name = field_names::tasks_field(asset);
     let texts = fields.get(&name).unwrap_or_default();
     let texts =
         texts.split(|letter: char| letter.is_whitespace() || letter == ',').filter(|text| !text.is_empty());
@@ -244,10 +244,10 @@ fn at_field(found: Problem, sample: &[SampledAsset]) -> Problem {
     else {
         return found;
     };
-    let asset = sample.get(*index).filter(|_| name == sample::SAMPLE).map(|sampled| sampled.asset_id);
+    let asset = sample.get(*index).filter(|_| name == field_names::SAMPLE).map(|sampled| sampled.asset_id);
     let field = match (asset, part.as_str()) {
-        (Some(id), "paths") => sample::paths_field(id),
-        (Some(id), "task_ids") => sample::tasks_field(id),
+        (Some(id), "paths") => field_names::paths_field(id),
+        (Some(id), "task_ids") => field_names::tasks_field(id),
         _ => return found,
     };
     Problem::body(&[&field], found.kind, found.msg)

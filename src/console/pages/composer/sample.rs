@@ -1,6 +1,6 @@
 //! The part of a listing's form that says what the sample has.
 
-use super::{read, subject::Subject};
+use super::{field_names, read, subject::Subject};
 use crate::{
     console::{
         forms::Inputs,
@@ -18,24 +18,6 @@ use crate::{
 /// Maximum number of files that all assets of a form offer as checkboxes, and maximum size of their paths in bytes.
 const MAX_BOXES: usize = 2_000;
 const MAX_BOX_BYTES: usize = 200_000;
-
-/// Field with the ID of an asset of the sample, repeated.
-pub(super) const SAMPLE: &str = "sample";
-
-/// Returns the name of the field with the paths of an asset.
-pub(super) fn paths_field(asset: Uuid) -> String {
-    format!("paths_{asset}")
-}
-
-/// Returns the name of the field with a file of an asset, repeated.
-pub(super) fn files_field(asset: Uuid) -> String {
-    format!("files_{asset}")
-}
-
-/// Returns the name of the field with the tasks of an asset.
-pub(super) fn tasks_field(asset: Uuid) -> String {
-    format!("tasks_{asset}")
-}
 
 /// Shows which assets the sample has. A new listing has no assets yet.
 pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>, is_offered: bool) -> Markup {
@@ -58,8 +40,8 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
         let shown = Shown { asset, content: content(asset), files: files(asset).unwrap_or_default() };
         asset_choice(context, inputs, &shown, &edited.fields.sample, may_be_attached)
     };
-    inputs.add_label(SAMPLE, "What the sample has");
-    let problem = inputs.problem(SAMPLE);
+    inputs.add_label(field_names::SAMPLE, "What the sample has");
+    let problem = inputs.problem(field_names::SAMPLE);
     html! {
         fieldset.stack #sample aria-describedby=[problem.as_ref().map(|_| "sample-p")] {
             legend { b { "What the sample has" } }
@@ -116,13 +98,14 @@ fn asset_choice(
 ) -> Markup {
     let Shown { asset, content, .. } = shown;
     let (is_chosen, selection) = read::choice(inputs.typed(), asset.id, sample);
-    let has_problem =
-        [paths_field(asset.id), tasks_field(asset.id)].iter().any(|name| inputs.problem(name).is_some());
+    let has_problem = [field_names::paths_field(asset.id), field_names::tasks_field(asset.id)]
+        .iter()
+        .any(|name| inputs.problem(name).is_some());
     let is_open = has_problem || selection.paths.is_some() || selection.task_ids.is_some();
     html! {
         div.stack.tight {
             label.tick {
-                input type="checkbox" name=(SAMPLE) value=(asset.id) checked[is_chosen];
+                input type="checkbox" name=(field_names::SAMPLE) value=(asset.id) checked[is_chosen];
                 span {
                     bdi.long { (title(asset)) } " "
                     span.note { (text::words(kinds::words(asset.kind).0))
@@ -148,8 +131,11 @@ fn asset_choice(
 
 /// Shows the fields with the parts of an asset: its files as checkboxes if there are not too many, and other paths and tasks as text.
 fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Selection) -> Markup {
-    let (paths_name, tasks_name, files_name) =
-        (paths_field(asset.id), tasks_field(asset.id), files_field(asset.id));
+    let (paths_name, tasks_name, files_name) = (
+        field_names::paths_field(asset.id),
+        field_names::tasks_field(asset.id),
+        field_names::files_field(asset.id),
+    );
     let chosen = selection.paths.as_deref().unwrap_or_default();
     let is_listed = |path: &&String| files.contains(&path.as_str());
     let (listed, others): (Vec<&String>, Vec<&String>) = chosen.iter().partition(is_listed);

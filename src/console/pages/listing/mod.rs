@@ -82,24 +82,39 @@ pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
     }
 }
 
-/// Shows a listing as buyers read it, without the actions of buyers.
+/// Shows a listing as buyers read it, without the actions of buyers, and without the evidence: reviewers see each check of the run.
 pub(super) fn reading(context: &Context, shown: &Shown) -> Markup {
     let Some(details) = &shown.listing.details else { return Markup::default() };
     html! {
         (byline(shown, details))
         (decision::offer(context, details))
-        (particulars(context, shown, details))
+        (words(context, shown, details))
+        (conditions(shown, details))
     }
 }
 
 /// Shows the vendor's description, and the market's evidence.
 fn particulars(context: &Context, shown: &Shown, details: &Details) -> Markup {
+    html! {
+        (words(context, shown, details))
+        (evidence_section(shown))
+        (conditions(shown, details))
+    }
+}
+
+/// Shows the vendor's description, and what the listing contains.
+fn words(context: &Context, shown: &Shown, details: &Details) -> Markup {
     let contrast = "the evidence below is the market's.";
     html! {
         (figures(shown, details))
         (words_of_vendor(&shown.listing.summary.team_name, &details.description, contrast))
         (tables::section("contains", "What it contains", &contents::contents(context, shown, details)))
-        (evidence_section(shown))
+    }
+}
+
+/// Shows the terms, and the history.
+fn conditions(shown: &Shown, details: &Details) -> Markup {
+    html! {
         (tables::section("terms", "Terms", &terms(shown, details)))
         (history(shown))
     }

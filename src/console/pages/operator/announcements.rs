@@ -125,12 +125,12 @@ impl Page for Announce {
 
 fn time_field(name: &'static str, label: &'static str) -> Field<'static> {
     let hint = html! { "In UTC, for example 2026-04-01 09:00. May be left empty." };
-    Field::text(name, label).hint(hint).at_most(40)
+    Field::moment(name, label).hint(hint)
 }
 
 /// Returns a time as one types it.
 fn typed(time: Option<Timestamp>) -> String {
-    time.map(|time| time.to_string().replacen('T', " ", 1).chars().take(19).collect()).unwrap_or_default()
+    time.map(|time| time.to_string().replacen('T', " ", 1).chars().take(16).collect()).unwrap_or_default()
 }
 
 impl FormPage for Announce {

@@ -1,6 +1,6 @@
 //! Kinds of assets, and their retirement.
 
-use super::{ASSET_TYPES, TAXONOMY_TABS};
+use super::{ASSET_TYPES, ASSETS, TAXONOMY_TABS};
 use crate::{
     console::{
         prelude::*,
@@ -70,6 +70,11 @@ impl Resource for AssetTypes {
         record.set("stage", Value::Text(stage.to_owned()));
     }
 
+    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+        let slug = record.text("slug");
+        vec![("Assets of this kind", format!("{ASSETS}?kind={slug}"))]
+    }
+
     const STEPS: &'static [Step] = STEPS;
 }
 
@@ -118,7 +123,11 @@ fn effects(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Pr
              listings that have them say so. They stay in the catalog until their vendors take them out."
         },
     );
-    Ok(Previewed::new(move |_| message))
+    let slug = record.text("slug").to_owned();
+    Ok(Previewed::new(move |context| {
+        let assets = context.links.to(&format!("{ASSETS}?kind={slug}"));
+        html! { (message) p { a href=(assets) { "All assets of this kind" } } }
+    }))
 }
 
 const STEPS: &[Step] = &[
@@ -153,6 +162,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "deprecate",
         label: "Announce the retirement",
+        renamed: |record| record.time("deprecated_at").map(|_| "Change what was announced"),
         question: "Vendors who have such assets or listings are notified. What was announced can be changed until the kind retires.",
         inputs: &[
             Input::Required(&Input::Day(

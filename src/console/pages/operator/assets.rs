@@ -70,8 +70,8 @@ impl Resource for Assets {
         vec![
             ListFilter { name: "kind", label: "Kind", values: kinds::choices },
             ListFilter { name: "stage", label: "Stage", values: text::word_choices::<Stage> },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
-            ListFilter { name: "listing_id", label: "ID of a listing", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
         ]
     }
 

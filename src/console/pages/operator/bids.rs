@@ -60,9 +60,9 @@ impl Resource for Bids {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "Status", values: text::word_choices::<OfferStatus> },
-            ListFilter { name: "team_id", label: "ID of the buyer", values: Vec::new },
-            ListFilter { name: "vendor_team_id", label: "ID of the vendor", values: Vec::new },
-            ListFilter { name: "listing_id", label: "ID of the listing", values: Vec::new },
+            ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
+            ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
+            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
         ]
     }
 

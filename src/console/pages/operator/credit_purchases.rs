@@ -49,7 +49,7 @@ impl Resource for CreditPurchases {
                 label: "Status",
                 values: text::word_choices::<CreditPurchaseStatus>,
             },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 

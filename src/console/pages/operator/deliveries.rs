@@ -52,7 +52,7 @@ impl Resource for Deliveries {
             ListFilter { name: "status", label: "State", values: text::word_choices::<DeliveryStatus> },
             ListFilter { name: "failing", label: "Failed, or tried in vain so far", values: yes_or_no },
             ListFilter { name: "event_type", label: "Event", values: event_choices },
-            ListFilter { name: "webhook_id", label: "ID of the webhook", values: Vec::new },
+            ListFilter { name: "webhook_id", label: "Webhook, by address or ID", values: Vec::new },
         ]
     }
 

@@ -52,7 +52,7 @@ impl Resource for Estimations {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<EstimationStatus> },
-            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
         ]
     }
 

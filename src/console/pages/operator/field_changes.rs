@@ -1,6 +1,5 @@
 //! Which fields of a record were changed, with their values before and after, as the audit has them.
 
-use super::rows;
 use crate::{
     console::{
         prelude::*,
@@ -25,7 +24,8 @@ const MAX_ENTRIES: u32 = 100;
 /// The fields of a record that were changed.
 pub struct FieldChanges {
     changes: Vec<FieldChange>,
-    shown: &'static [Shown],
+    /// The kind of the record, as in the audit.
+    kind: String,
     names: Names,
 }
 
@@ -35,7 +35,7 @@ impl FieldChanges {
         let changes = audit::parse_changes(entry.text("changes"));
         let ids: Vec<Uuid> = changes.iter().flat_map(ids_of).collect();
         let names = records::names(reader.rows, platform, &ids)?;
-        Ok(FieldChanges { changes, shown: shown_of(entry.text("subject_kind")), names })
+        Ok(FieldChanges { changes, kind: entry.text("subject_kind").to_owned(), names })
     }
 
     /// Reads the changes of a record that a request has made; `None` if the audit has none.
@@ -55,14 +55,16 @@ impl FieldChanges {
     /// Shows the values before and after.
     pub fn show(&self, context: &Context) -> Markup {
         let heads = [Head::text("Field"), Head::text("Before"), Head::text("After")];
-        let rows: Vec<Vec<Markup>> = self.changes.iter().map(|change| self.row(context, change)).collect();
+        let shown = context.pages.shown_of(&self.kind);
+        let rows: Vec<Vec<Markup>> =
+            self.changes.iter().map(|change| self.row(context, shown, change)).collect();
         html! { @if !rows.is_empty() {
             (tables::section("changes", "What changed", &tables::table("Changes", &heads, &rows)))
         } }
     }
 
-    fn row(&self, context: &Context, change: &FieldChange) -> Vec<Markup> {
-        let known = self.shown.iter().find(|shown| shown.name == change.field);
+    fn row(&self, context: &Context, shown: &'static [Shown], change: &FieldChange) -> Vec<Markup> {
+        let known = shown.iter().find(|shown| shown.name == change.field);
         let label = known.map_or_else(|| text::words(&change.field), |shown| shown.label.to_owned());
         let is_kept = change.before != Value::Missing || change.after != Value::Missing;
         let shows = |value: &Value| match (known, is_kept) {
@@ -88,10 +90,4 @@ fn record_of(field: &str, value: &Value) -> AnyRecord {
 fn ids_of(change: &FieldChange) -> Vec<Uuid> {
     let records = [&change.before, &change.after].map(|value| record_of("value", value));
     records.iter().filter_map(|record| record.id("value")).collect()
-}
-
-/// Returns what pages show of the records of a kind of the audit.
-fn shown_of(kind: &str) -> &'static [Shown] {
-    let resources = rows().into_iter().filter_map(|row| row.resource).map(|describe| describe());
-    resources.into_iter().find(|info| info.subject == kind).map_or(&[], |info| info.shown)
 }

@@ -60,7 +60,7 @@ impl Resource for Grants {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<GrantState> },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 

@@ -50,7 +50,7 @@ impl Resource for Jobs {
         vec![
             ListFilter { name: "kind", label: "Kind", values: text::word_choices::<JobKind> },
             ListFilter { name: "state", label: "State", values: text::word_choices::<JobState> },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 

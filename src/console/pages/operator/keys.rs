@@ -51,7 +51,7 @@ impl Resource for Keys {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
             ListFilter { name: "name", label: "Name", values: Vec::new },
         ]
     }

@@ -6,18 +6,23 @@ use crate::{
         prelude::*,
         resources::{
             Below, Named, Resource, Shown,
-            Shows::{Id, Moment, Plain, Record, Word},
+            Shows::{Id, Moment, Money, Plain, Record, Word},
         },
     },
     domain::{
         ledger::{AccountKind, EntryType},
         money::Cents,
+        time::Timestamp,
     },
     operations::{
         access::Platform,
         balances::{self, AdjustmentReason, NamedPosting, Origin},
     },
-    store::records::{Records, any_record::AnyRecord, ledger::LEDGER_ENTRIES},
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        ledger::LEDGER_ENTRIES,
+    },
     string_enum::StringEnum,
 };
 
@@ -39,9 +44,12 @@ impl Resource for LedgerEntries {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "ID", Id),
         Shown::listed("entry_type", "Reason", Word),
-        Shown::listed("description", "Description", Plain),
+        Shown::listed("amount", "Amount, USD", Money),
+        Shown::listed("from", "From", Plain),
+        Shown::listed("to", "To", Plain),
         Shown::listed("created_at", "Time", Moment),
-        Shown::listed("available_at", "Earnings usable from", Moment),
+        Shown::detail("description", "Description", Plain),
+        Shown::detail("available_at", "Earnings usable from", Moment),
         Shown::detail("purchase_id", "Purchase", Record("/operator/purchases")),
         Shown::detail("credit_purchase_id", "Credit purchase", Record("/operator/credit-purchases")),
         Shown::detail("withdrawal_id", "Withdrawal", Record("/operator/withdrawals")),
@@ -50,12 +58,22 @@ impl Resource for LedgerEntries {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "entry_type", label: "Reason", values: text::word_choices::<EntryType> },
-            ListFilter { name: "team_id", label: "ID of a team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+            ListFilter::day("created_from", "From the day (UTC)"),
+            ListFilter::day("created_until", "Until the day (UTC)"),
             ListFilter { name: "purchase_id", label: "ID of a purchase", values: Vec::new },
         ]
     }
 
     const NAMED: Named = Named::Kind("Entry");
+
+    fn complete(record: &mut AnyRecord, _: Timestamp) {
+        let sides: Vec<Side> = serde_json::from_str(record.text("sides")).unwrap_or_default();
+        let moved = sides.iter().map(|(_, _, cents)| *cents).filter(|cents| *cents > 0).sum();
+        record.set("amount", Value::Integer(moved));
+        record.set("from", Value::Text(accounts(&sides, |cents| cents < 0)));
+        record.set("to", Value::Text(accounts(&sides, |cents| cents > 0)));
+    }
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let postings = balances::postings(reader, platform, id_of(record)?)?;
@@ -63,6 +81,22 @@ impl Resource for LedgerEntries {
             tables::section("postings", "Postings", &show_postings(context, &postings))
         })))
     }
+}
+
+/// What an entry changes: the account, the name of its team, and the change in cents.
+type Side = (String, Option<String>, i64);
+
+/// Returns the names of the accounts whose changes match.
+fn accounts(sides: &[Side], matches: fn(i64) -> bool) -> String {
+    let name = |(account, team, _): &Side| {
+        let words = AccountKind::parse(account).map_or("", account_words);
+        match team {
+            Some(team) => words.replace("a team", team),
+            None => words.to_owned(),
+        }
+    };
+    let names: Vec<String> = sides.iter().filter(|(_, _, cents)| matches(*cents)).map(name).collect();
+    names.join(", ")
 }
 
 fn show_postings(context: &Context, postings: &[NamedPosting]) -> Markup {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_forms, listing_steps};
+use super::{
+    ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_forms, listing_steps, paths::REVIEW,
+};
 use crate::{
     console::{
-        pages::own_listings,
+        parts::listing_states,
         prelude::*,
         resources::{
             self, Below, Named, Resource, Shown,
@@ -19,7 +21,11 @@ use crate::{
         listings::{CatalogStatus, LifecycleStage, ListingStatus, ReviewStatus},
         time::Timestamp,
     },
-    operations::{access::Platform, records},
+    operations::{
+        access::Platform,
+        listing_visibility::{self, Hidden, Reason},
+        records,
+    },
     store::records::{
         Filters, Records,
         any_record::{AnyRecord, Value},
@@ -90,7 +96,7 @@ impl Resource for Listings {
             ListFilter { name: "featured", label: "Featured", values: resources::yes_or_no },
             ListFilter { name: "certified", label: "Certified", values: resources::yes_or_no },
             ListFilter { name: "title", label: "Title, as it is", values: Vec::new },
-            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
         ]
     }
 
@@ -121,6 +127,12 @@ impl Resource for Listings {
 
     const NEW: Option<&'static Step> = Some(&listing_forms::NEW);
 
+    fn above(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+        let id = id_of(record)?;
+        let hidden = listing_visibility::why_hidden(reader, platform, id)?;
+        Ok(hidden.map(|hidden| Box::new(move |context: &Context| why_hidden(context, id, hidden)) as Below))
+    }
+
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let filters = Filters::default().with("listing_id", id_of(record)?.to_string());
         let request = TeamPageRequest { start: Start::Newest, limit: EVENTS, counts: false };
@@ -131,6 +143,32 @@ impl Resource for Listings {
         let by_operators = by_operators.filter_map(|entry| entry.time("occurred_at")).collect();
         Ok(Some(Box::new(move |_: &Context| history(&found.rows, &by_operators, has_more))))
     }
+}
+
+/// Says why buyers do not see a listing, and what happens next.
+fn why_hidden(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
+    let Hidden { reason, since, lacks_assets } = hidden;
+    let step = match reason {
+        Reason::InReview => Some((format!("{REVIEW}/{id}"), "Review it")),
+        Reason::NotPublished | Reason::Unpublished if !lacks_assets => {
+            Some((format!("{LISTINGS}/{id}/publish"), "Publish it"))
+        }
+        Reason::Archived => Some((format!("{LISTINGS}/{id}/restore"), "Restore it")),
+        _ => None,
+    };
+    let (before, after) = reason.what();
+    let message = html! {
+        p {
+            b { "Buyers do not see it: " } (before)
+            @if let Some(since) = since { " on " (text::day(since)) } (after) ". "
+            (reason.next_step())
+            @if lacks_assets { " It has no assets, which it needs for that." }
+        }
+        @if let Some((path, label)) = step.filter(|_| resources::may_act(context)) {
+            p { a href=(context.links.to(&path)) { (label) } }
+        }
+    };
+    badges::message(Tone::Neutral, &message)
 }
 
 /// Returns the filter for what was done with a listing.
@@ -148,31 +186,31 @@ fn stage_look(status: &str) -> (Tone, String) {
         Some(LifecycleStage::Review) => (ReviewStatus::InReview, CatalogStatus::Unpublished),
         Some(LifecycleStage::Draft) | None => (review, CatalogStatus::Unpublished),
     };
-    let (tone, word) = own_listings::state(ListingStatus { review, catalog });
+    let (tone, word) = listing_states::state(ListingStatus { review, catalog });
     (tone, word.to_owned())
 }
 
 fn stage_word(stage: &str) -> String {
     LifecycleStage::parse(stage)
-        .map_or_else(|| text::words(stage), |stage| own_listings::stage_word(stage).to_owned())
+        .map_or_else(|| text::words(stage), |stage| listing_states::stage_word(stage).to_owned())
 }
 
 fn stage_choices() -> Vec<(&'static str, String)> {
     LifecycleStage::ALL
         .iter()
-        .map(|stage| (stage.as_str(), own_listings::stage_word(*stage).to_owned()))
+        .map(|stage| (stage.as_str(), listing_states::stage_word(*stage).to_owned()))
         .collect()
 }
 
 fn review_word(review: &str) -> String {
     ReviewStatus::parse(review)
-        .map_or_else(|| text::words(review), |review| own_listings::review_word(review).to_owned())
+        .map_or_else(|| text::words(review), |review| listing_states::review_word(review).to_owned())
 }
 
 fn review_choices() -> Vec<(&'static str, String)> {
     ReviewStatus::ALL
         .iter()
-        .map(|review| (review.as_str(), own_listings::review_word(*review).to_owned()))
+        .map(|review| (review.as_str(), listing_states::review_word(*review).to_owned()))
         .collect()
 }
 

@@ -45,7 +45,7 @@ impl Resource for Notifications {
         vec![
             ListFilter { name: "type", label: "Kind", values: text::word_choices::<NotificationType> },
             ListFilter { name: "unread", label: "Unread", values: resources::yes_or_no },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 

@@ -56,7 +56,7 @@ const SHOWN: &[Shown] = &[
 fn filters() -> Vec<ListFilter> {
     vec![
         ListFilter { name: "status", label: "State", values: text::word_choices::<OpportunityStatus> },
-        ListFilter { name: "team_id", label: "ID of the buyer", values: Vec::new },
+        ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
     ]
 }
 

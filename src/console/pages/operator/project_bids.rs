@@ -57,9 +57,9 @@ impl Resource for ProjectBids {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<BidStatus> },
-            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
-            ListFilter { name: "buyer_id", label: "ID of the buyer", values: Vec::new },
-            ListFilter { name: "opportunity_id", label: "ID of the project", values: Vec::new },
+            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+            ListFilter { name: "buyer_id", label: "Buyer, by name or ID", values: Vec::new },
+            ListFilter { name: "opportunity_id", label: "Project, by title or ID", values: Vec::new },
         ]
     }
 

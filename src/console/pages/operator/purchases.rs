@@ -6,7 +6,7 @@ use crate::{
         prelude::*,
         resources::{
             self, Below, Input, Named, Resource, Shown,
-            Shows::{Flag, Id, Moment, Money, Plain, Record, State, Word},
+            Shows::{Day, Flag, Id, Moment, Money, Plain, Record, State, Word},
             Step,
         },
     },
@@ -39,13 +39,14 @@ impl Resource for Purchases {
         Shown::listed("listing_id", "Listing", Record(LISTINGS)),
         Shown::listed("team_id", "Buyer", Record(TEAMS)),
         Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("kind", "Kind", Word),
         Shown::listed("status", "Status", State),
-        Shown::listed("pay_with", "Payment", Word),
-        Shown::listed("total", "Total, USD", Money),
-        Shown::listed("created_at", "Ordered", Moment),
+        Shown::listed("price", "Price, USD", Money),
+        Shown::listed("created_at", "Ordered", Day),
+        Shown::listed("paid_at", "Paid", Day),
+        Shown::detail("total", "Total, USD", Money),
+        Shown::detail("kind", "Kind", Word),
+        Shown::detail("pay_with", "Payment", Word),
         Shown::detail("exclusive", "Exclusive sale", Flag),
-        Shown::detail("price", "Price, USD", Money),
         Shown::detail("buyer_fee", "Buyer fee, USD", Money),
         Shown::detail("platform_fee", "Platform fee, USD", Money),
         Shown::detail("net", "Vendor's share, USD", Money),
@@ -55,7 +56,6 @@ impl Resource for Purchases {
         Shown::detail("agreement_document_id", "Agreement", Id),
         Shown::detail("agreement_signed_at", "Agreement signed", Moment),
         Shown::detail("expires_at", "Canceled unless paid by", Moment),
-        Shown::detail("paid_at", "Paid", Moment),
         Shown::detail("cancelled_at", "Canceled", Moment),
         Shown::detail("refunded_at", "Refunded", Moment),
     ];
@@ -64,9 +64,11 @@ impl Resource for Purchases {
         vec![
             ListFilter { name: "status", label: "Status", values: text::word_choices::<PurchaseStatus> },
             ListFilter { name: "kind", label: "Kind", values: text::word_choices::<PurchaseKind> },
-            ListFilter { name: "team_id", label: "ID of the buyer", values: Vec::new },
-            ListFilter { name: "vendor_team_id", label: "ID of the vendor", values: Vec::new },
-            ListFilter { name: "listing_id", label: "ID of the listing", values: Vec::new },
+            ListFilter::day("paid_from", "Paid from the day (UTC)"),
+            ListFilter::day("paid_until", "Paid until the day (UTC)"),
+            ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
+            ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
+            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
         ]
     }
 

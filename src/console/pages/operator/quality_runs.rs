@@ -59,9 +59,9 @@ impl Resource for QualityRuns {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<RunStatus> },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
-            ListFilter { name: "listing_id", label: "ID of the listing", values: Vec::new },
-            ListFilter { name: "asset_id", label: "ID of the asset", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+            ListFilter { name: "asset_id", label: "Asset, by title or ID", values: Vec::new },
         ]
     }
 

@@ -91,14 +91,20 @@ fn name_of(found: &Found) -> String {
 }
 
 fn results(context: &Context, wanted: &str, found: &[Found], limit: u32) -> Markup {
+    let is_email = wanted.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    let note = html! { @if is_email { p.note { "The market stores no email addresses." } } };
     if found.is_empty() {
-        return tables::empty("Nothing found", WHAT_IS_FOUND, None);
+        return html! { (note) (tables::empty("Nothing found", WHAT_IS_FOUND, None)) };
     }
     let of = |kind: &str| found.iter().filter(|found| found.kind == kind).collect::<Vec<_>>();
+    let mut kinds: Vec<_> = context.pages.lists().map(|(kind, page)| (kind, page.title, of(kind))).collect();
+    // Kinds with exactly what was searched for come first.
+    let is_exact = |found: &&Found| operator_search::is_exact(wanted, found);
+    kinds.sort_by_key(|(_, _, found)| !found.iter().any(is_exact));
     html! {
-        @for (kind, page) in context.pages.lists() {
-            @let of_kind = of(kind);
-            @if !of_kind.is_empty() { (group(context, wanted, (kind, page.title), &of_kind, limit)) }
+        (note)
+        @for (kind, title, of_kind) in kinds.iter().filter(|(_, _, found)| !found.is_empty()) {
+            (group(context, wanted, (kind, title), of_kind, limit))
         }
     }
 }
@@ -123,7 +129,10 @@ fn group(
             None => (name),
         } };
         let team = has_team.then(|| html! { bdi { (found.team.as_deref().unwrap_or(text::MISSING)) } });
-        let id = html! { span.mono.long { (found.key) } };
+        let id = html! { @match Uuid::try_parse(&found.key) {
+            Ok(_) => span.mono title=(found.key) { (found.key.chars().take(8).collect::<String>()) },
+            Err(_) => span.mono.long { (found.key) },
+        } };
         [Some(name), team, Some(id)].into_iter().flatten().collect::<Vec<_>>()
     };
     let shown: Vec<_> = found.iter().take(limit as usize).map(row).collect();
@@ -139,7 +148,8 @@ fn group(
 
 /// Says what can be found.
 const WHAT_IS_FOUND: &str = "Search for an ID or its first eight characters, for the beginning of a name, a title, or an address, for \
-     words of a listing in the catalog, for the number of a job, or for the ID of a request. What was deleted is not found.";
+     words within one, for words of a listing in the catalog, for the number of a job, or for the ID of a request. Words within names \
+     are looked for among the newest 10,000 records of each kind. What was deleted is not found.";
 
 /// Says why nothing is searched for.
 fn advice(reason: Unsearchable) -> Markup {

@@ -64,7 +64,7 @@ impl Resource for Tasks {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "taskset_id", label: "ID of the taskset", values: Vec::new },
+            ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
             ListFilter { name: "external_id", label: "ID of the vendor", values: Vec::new },
             ListFilter { name: "deleted", label: "Deleted", values: resources::yes_or_no },
         ]
@@ -156,7 +156,7 @@ impl Resource for Versions {
     ];
 
     fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "task_id", label: "ID of the task", values: Vec::new }]
+        vec![ListFilter { name: "task_id", label: "Task, by name or ID", values: Vec::new }]
     }
 
     const NAMED: Named = Named::Number("Version", "version");

@@ -47,7 +47,7 @@ impl Resource for Tasksets {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "name", label: "Name, as it is", values: Vec::new },
-            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
         ]
     }
 
@@ -126,7 +126,7 @@ impl Resource for TraceImports {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<TraceImportStatus> },
-            ListFilter { name: "taskset_id", label: "ID of the taskset", values: Vec::new },
+            ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
         ]
     }
 

@@ -1,8 +1,8 @@
 //! What the page of a team has below its fields: its wallet, its keys and grants, numbers, and lists of its records.
 
 use super::{
-    ASSETS, GRANTS, KEYS, LISTINGS, OPPORTUNITIES, PROJECT_BIDS, PROJECTS, RUNS, TASKSETS, grants, id_of,
-    keys,
+    ASSETS, GRANTS, KEYS, LISTINGS, OPPORTUNITIES, PROJECT_BIDS, PROJECTS, RUNS, TASKSETS, events::EVENTS,
+    grants, id_of, keys, paths::WEBHOOKS,
 };
 use crate::{
     console::{
@@ -11,9 +11,9 @@ use crate::{
     },
     domain::money::Cents,
     operations::{
-        access::Platform,
+        access::{BrowseGate, Platform},
         operator_views::{self, HinderingBid},
-        records,
+        records, teams,
     },
     store::{
         records::{
@@ -31,6 +31,9 @@ use crate::{
 /// The state of a key or a grant.
 const STATE: Shown = Shown::listed("status", "State", Shows::State);
 
+/// Path of the purchases.
+const PURCHASES: &str = "/operator/purchases";
+
 /// Number of keys and grants that are shown.
 const SHOWN: u32 = 10;
 
@@ -43,8 +46,8 @@ pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         of("Assets", ASSETS, "team_id"),
         of("Quality runs", RUNS, "team_id"),
         of("Tasksets", TASKSETS, "team_id"),
-        of("Purchases", "/operator/purchases", "team_id"),
-        of("Sales", "/operator/purchases", "vendor_team_id"),
+        of("Purchases", PURCHASES, "team_id"),
+        of("Sales", PURCHASES, "vendor_team_id"),
         of("Bids it made", "/operator/bids", "team_id"),
         of("Bids it received", "/operator/bids", "vendor_team_id"),
         of("Opportunities", OPPORTUNITIES, "team_id"),
@@ -56,6 +59,9 @@ pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         of("Notifications", "/operator/notifications", "team_id"),
         of("Keys", KEYS, "team_id"),
         of("Upload grants", GRANTS, "team_id"),
+        of("Webhooks", WEBHOOKS, "team_id"),
+        of("Events that it sees", EVENTS, "team"),
+        of("What it did, and operators for it", paths::OPERATOR_AUDIT, "team_id"),
     ]
 }
 
@@ -77,6 +83,10 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
         grants::Grants::complete(grant, reader.now);
     }
     let is_closed = team.time("closed_at").is_some();
+    let gate = {
+        let required = reader.settings.browse_gate.required_published;
+        BrowseGate::new(&teams::resolve(reader.rows, &id.to_string())?, overview.published_listings, required)
+    };
     Ok(Box::new(move |context: &Context| {
         let new = |label: &str, path: &str| {
             html! { @if !is_closed && may_act(context) {
@@ -84,8 +94,12 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
             } }
         };
         html! {
-            (tables::section("numbers", "In numbers", &numbers(&overview)))
-            (tables::section("team-wallet", "Wallet", &wallet_of(&wallet)))
+            (tables::section("numbers", "In numbers", &numbers(context, id, &overview, gate)))
+            (tables::section("team-wallet", "Wallet", &html! {
+                (wallet_of(&wallet))
+                p { a href=(context.links.to(&format!("/operator/wallets/{id}"))) { "What the balances consist of" } }
+                (new("Add credits that it bought", "/operator/credit-purchases"))
+            }))
             (tables::section("team-keys", "Newest keys", &html! {
                 (list::<keys::Keys>(context, &keys, "The team has no key, so nobody can sign in for it."))
                 (new("Create a key", KEYS))
@@ -126,28 +140,52 @@ fn wallet_of(wallet: &AnyRecord) -> Markup {
     ])
 }
 
-fn numbers(overview: &TeamOverview) -> Markup {
+/// Shows the numbers of a team. Those of which there is a list lead to it.
+fn numbers(context: &Context, id: Uuid, overview: &TeamOverview, gate: BrowseGate) -> Markup {
     let of = |number: u64| html! { (text::grouped(number)) };
-    let part = |number: u64, all: u64| html! { (text::grouped(number)) " of " (text::grouped(all)) };
+    let list = |number: u64, path: &str, rest: &str| {
+        html! { a href=(context.links.to(&format!("{path}?team_id={id}{rest}"))) { (text::grouped(number)) } }
+    };
     tables::facts(&[
         (
             "Listings in the catalog",
             html! {
-                (part(overview.published_listings, overview.listings))
-                @if overview.archived_listings > 0 { ", and " (text::grouped(overview.archived_listings)) " archived" }
+                (list(overview.published_listings, LISTINGS, "&catalog_status=published"))
+                " of " (list(overview.listings + overview.archived_listings, LISTINGS, ""))
+                @if overview.archived_listings > 0 {
+                    ", " (list(overview.archived_listings, LISTINGS, "&catalog_status=archived")) " of them archived"
+                }
             },
         ),
-        ("Assets", of(overview.assets)),
-        ("Purchases", of(overview.purchases)),
+        ("Its search of the catalog", gate_text(gate)),
+        ("Assets", list(overview.assets, ASSETS, "")),
+        ("Purchases", list(overview.purchases, PURCHASES, "")),
         ("Pending purchases and sales", of(overview.pending_purchases)),
-        ("Credit purchases that wait", of(overview.pending_credit_purchases)),
-        ("Withdrawals that wait", of(overview.requested_withdrawals)),
+        (
+            "Credit purchases that wait",
+            list(overview.pending_credit_purchases, "/operator/credit-purchases", "&status=pending"),
+        ),
+        (
+            "Withdrawals that wait",
+            list(overview.requested_withdrawals, "/operator/withdrawals", "&status=requested"),
+        ),
         ("Bids it waits for", of(overview.made_offers + overview.made_bids)),
         ("Bids it has to decide", of(overview.received_offers + overview.received_bids)),
         ("Opportunities that are drafts or open", of(overview.opportunities)),
-        ("Valid keys", of(overview.keys)),
-        ("Webhooks that are on", of(overview.webhooks)),
+        ("Valid keys", list(overview.keys, KEYS, "")),
+        ("Webhooks that are on", list(overview.webhooks, WEBHOOKS, "&status=enabled")),
     ])
+}
+
+/// Says whether a team may search the catalog. What it has in the catalog itself, buyers see in any case.
+fn gate_text(gate: BrowseGate) -> Markup {
+    html! {
+        @if gate.is_open { "Open" }
+        @else {
+            "Locked: it has " (gate.published_count) " of the " (gate.required_count) " listings in the catalog that a vendor needs. "
+            "Buyers see its listings."
+        }
+    }
 }
 
 /// Says what ends with a team that is closed, or why it cannot be closed.

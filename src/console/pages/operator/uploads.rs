@@ -40,7 +40,7 @@ impl Resource for Uploads {
     ];
 
     fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "team_id", label: "ID of the team", values: Vec::new }]
+        vec![ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }]
     }
 
     fn team_of(record: &AnyRecord) -> Option<Uuid> {

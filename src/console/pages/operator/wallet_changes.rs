@@ -34,7 +34,7 @@ const SHOWN: &[Shown] = &[
 ];
 
 fn filters() -> Vec<ListFilter> {
-    vec![ListFilter { name: "team_id", label: "ID of the team", values: Vec::new }]
+    vec![ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }]
 }
 
 fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {

@@ -75,7 +75,7 @@ impl Resource for Webhooks {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<WebhookStatus> },
             ListFilter { name: "failing", label: "Failing", values: yes_or_no },
-            ListFilter { name: "team_id", label: "ID of the team", values: Vec::new },
+            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 

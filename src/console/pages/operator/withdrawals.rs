@@ -44,7 +44,7 @@ impl Resource for Withdrawals {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "Status", values: text::word_choices::<WithdrawalStatus> },
-            ListFilter { name: "team_id", label: "ID of the vendor", values: Vec::new },
+            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
         ]
     }
 

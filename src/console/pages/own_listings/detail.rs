@@ -1,10 +1,10 @@
 //! The page of one of a vendor's own listings.
 
-use super::{checklist, checks, note, reviews, state_badge, steps, title_of, why_not};
+use super::{checklist, checks, note, reviews, steps, title_of, why_not};
 use crate::{
     console::{
         parts::{
-            about, asset_prices, fees, kinds,
+            about, asset_prices, fees, kinds, listing_states,
             listing_view::{self, bids_text, sample_price_text},
             markdown, samples,
             timeline::{self, Entry},
@@ -36,7 +36,7 @@ impl Page for OwnListing {
         let id = visit.id(0)?;
         let page = visit.read(move |reader, vendor| own_listings::get(reader, vendor, id)).await?;
         let content = Content::new(title_of(&page.listing.title), body(&visit.context, &page))
-            .with_note(state_badge(page.listing.status))
+            .with_note(listing_states::badge(page.listing.status))
             .below("Listings", paths::OWN_LISTINGS)
             .narrow()
             .with_request(format!("/v2/listings/{id}"));

@@ -6,7 +6,7 @@ use marketplace_index::Facet;
 
 use super::{
     list_state::{LISTINGS_PER_PAGE, ListState, NO_ASSETS, REVIEWS, SKIPPED, STAGES, VIEW},
-    review_word, stage_word, state, state_badge, title_of,
+    title_of,
 };
 use crate::{
     console::{
@@ -22,6 +22,7 @@ use crate::{
         parts::{
             icons,
             listing_cells::amount,
+            listing_states,
             tabs::{self, Tab},
         },
         prelude::*,
@@ -171,7 +172,7 @@ fn by_stage(state: &ListState, found: &Found) -> Markup {
             summary { "Stage" (chosen_note(state.stages.len())) }
             ul { @for stage in LifecycleStage::ALL { li { label {
                 input type="checkbox" name=(STAGES) value=(stage.as_str()) checked[state.stages.contains(stage)] data-apply;
-                (stage_word(*stage))
+                (listing_states::stage_word(*stage))
                 span { (text::grouped(counts.get(stage.as_str()).copied().unwrap_or_default())) }
             } } } }
         }
@@ -186,7 +187,7 @@ fn by_review(state: &ListState) -> Markup {
             ul {
                 @for review in ReviewStatus::ALL { li { label {
                     input type="checkbox" name=(REVIEWS) value=(review.as_str()) checked[state.reviews.contains(review)] data-apply;
-                    (review_word(*review))
+                    (listing_states::review_word(*review))
                 } } }
                 li { label {
                     input type="checkbox" name=(NO_ASSETS) value="true" checked[state.no_assets] data-apply;
@@ -231,7 +232,7 @@ fn row(context: &Context, listing: &OwnListing) -> Vec<Markup> {
         html! {
             a.long href=(context.links.to(&paths::own_listing(listing.id))) { bdi { (title_of(&listing.title)) } }
         },
-        state_badge(listing.status),
+        listing_states::badge(listing.status),
         html! { (text::optional_money(listing.price)) },
         html! { (text::grouped(listing.asset_count)) },
         html! { @if listing.waiting_offers > 0 { (text::grouped(listing.waiting_offers)) } @else { (text::MISSING) } },
@@ -288,7 +289,7 @@ async fn file(visit: &Visit<Vendor>, state: ListState) -> Result<Answer> {
 fn cells(listing: &OwnListing) -> csv::Row {
     vec![
         listing.title.clone(),
-        state(listing.status).1.to_owned(),
+        listing_states::state(listing.status).1.to_owned(),
         amount(listing.price),
         listing.asset_count.to_string(),
         listing.waiting_offers.to_string(),

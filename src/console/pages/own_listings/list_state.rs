@@ -9,6 +9,7 @@ use crate::{
             names::Names,
             state::{Chip, SORT, State as CatalogState},
         },
+        parts::listing_states,
     },
     domain::{
         browse::SortOrder,
@@ -122,11 +123,15 @@ impl ListState {
         let mut chips: Vec<Chip> = of_catalog.collect();
         for stage in &self.stages {
             let without = self.query.without(STAGES, Some(stage.as_str()));
-            chips.push(Chip { name: "Stage", value: super::stage_word(*stage).to_owned(), without });
+            chips.push(Chip { name: "Stage", value: listing_states::stage_word(*stage).to_owned(), without });
         }
         for review in &self.reviews {
             let without = self.query.without(REVIEWS, Some(review.as_str()));
-            chips.push(Chip { name: "Review", value: super::review_word(*review).to_owned(), without });
+            chips.push(Chip {
+                name: "Review",
+                value: listing_states::review_word(*review).to_owned(),
+                without,
+            });
         }
         if self.no_assets {
             let without = self.query.without(NO_ASSETS, None);

@@ -29,47 +29,6 @@ pub(super) fn note(feedback: Option<&str>) -> Markup {
     html! { @if let Some(feedback) = feedback { p.long { b { "The reviewer writes: " } bdi { (feedback) } } } }
 }
 
-/// Returns the word for the state of a listing, and its look.
-pub(in crate::console) const fn state(status: ListingStatus) -> (Tone, &'static str) {
-    match (status.stage(), status.review) {
-        (LifecycleStage::Archived, _) => (Tone::Neutral, "Archived"),
-        (LifecycleStage::Active, _) => (Tone::Good, "Live"),
-        (LifecycleStage::Review, _) => (Tone::Waiting, "In review"),
-        (LifecycleStage::Ready, _) => (Tone::Good, "Approved"),
-        (LifecycleStage::Draft, ReviewStatus::ChangesRequested) => (Tone::Warning, "Changes requested"),
-        (LifecycleStage::Draft, ReviewStatus::Rejected) => (Tone::Bad, "Rejected"),
-        (LifecycleStage::Draft, _) => (Tone::Neutral, "Draft"),
-    }
-}
-
-/// Shows the state of a listing.
-pub(super) fn state_badge(status: ListingStatus) -> Markup {
-    let (tone, word) = state(status);
-    badges::badge(tone, word)
-}
-
-/// Returns the word for a stage.
-pub(in crate::console) const fn stage_word(stage: LifecycleStage) -> &'static str {
-    match stage {
-        LifecycleStage::Draft => "Draft",
-        LifecycleStage::Review => "In review",
-        LifecycleStage::Ready => "Approved, not published",
-        LifecycleStage::Active => "Live",
-        LifecycleStage::Archived => "Archived",
-    }
-}
-
-/// Returns the word for a state of the review.
-pub(in crate::console) const fn review_word(review: ReviewStatus) -> &'static str {
-    match review {
-        ReviewStatus::Draft => "Not submitted",
-        ReviewStatus::InReview => "In review",
-        ReviewStatus::ChangesRequested => "Changes requested",
-        ReviewStatus::Approved => "Approved",
-        ReviewStatus::Rejected => "Rejected",
-    }
-}
-
 /// Returns an error as people read it: pages say in words what the state of a listing allows.
 pub(super) fn in_words(error: Error) -> Error {
     match error {

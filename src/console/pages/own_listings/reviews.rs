@@ -1,10 +1,10 @@
 //! Rounds of a listing's review with their notes, and what has changed since the last approval.
 
-use super::{state_badge, title_of};
+use super::title_of;
 use crate::{
     console::{
         parts::{
-            differences,
+            differences, listing_states,
             timeline::{self, Entry},
         },
         prelude::*,
@@ -87,7 +87,7 @@ impl Page for Rounds {
 fn content(listing: &ListingRow, title: &str, body: Markup) -> Content {
     let name = title_of(&listing.title);
     Content::new(title, body)
-        .with_note(html! { bdi.long { (name) } " " (state_badge(listing.status)) })
+        .with_note(html! { bdi.long { (name) } " " (listing_states::badge(listing.status)) })
         .below("Listings", paths::OWN_LISTINGS)
         .below(name, paths::own_listing(listing.id))
         .narrow()

@@ -33,11 +33,11 @@ type Forms = BTreeMap<String, Vec<(String, String)>>;
 /// Returns the addresses of private records: those of pages, and those of forms.
 fn private(crawl: &Crawl) -> (BTreeSet<String>, Forms) {
     let has_id = Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-").unwrap();
+    let path = |address: &String| address.split(['?', '#']).next().unwrap().to_owned();
     let is_private = |address: &&String| {
-        PRIVATE.iter().any(|prefix| address.starts_with(prefix)) && has_id.is_match(address)
+        PRIVATE.iter().any(|prefix| address.starts_with(prefix)) && has_id.is_match(&path(address))
             || address.starts_with("/console/wallet/credit-purchases/")
     };
-    let path = |address: &String| address.split(['?', '#']).next().unwrap().to_owned();
     let pages = crawl.addresses.iter().chain(crawl.pages.keys()).filter(is_private).map(path);
     // Vendors are led to opportunities of others.
     let is_own = |path: &String| {

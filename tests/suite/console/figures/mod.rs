@@ -13,9 +13,10 @@ use crate::harness::browser::Browser;
 
 const OPERATOR: &str = "mkt_demo_operator";
 
-const FIGURES: [&str; 8] = [
+const FIGURES: [&str; 9] = [
     "catalog-growth",
     "sales",
+    "best-sellers",
     "prices",
     "check-results",
     "review-times",

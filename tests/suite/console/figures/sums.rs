@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use marketplace::domain::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Numbers, OPERATOR, RANGES, Range, numbers};
+use super::{Numbers, OPERATOR, RANGES, Range, file, numbers};
 use crate::{
     harness::{self, TestMarket, browser::Browser},
     mcp,
@@ -170,6 +170,33 @@ async fn sales_are_those_of_the_completed_purchases() {
         let expected: Numbers = groups.into_iter().map(|(keys, group)| (keys, sums(group))).collect();
         assert!(range.query != "range=all" || expected.len() > 10, "{expected:?}");
         assert_eq!(numbers(&browser, "sales", range.query, 2).await, expected, "{}", range.query);
+    }
+}
+
+/// The sums of all listings are those of the sales, and so are the numbers of the whole range.
+#[tokio::test]
+async fn sums_of_the_best_sellers_are_those_of_the_sales() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let hundredths = |text: &str| text.replace('.', "").parse::<i64>().unwrap();
+    let sum = |rows: &[Vec<String>], column: usize| -> i64 {
+        rows.iter().map(|row| hundredths(&row[column])).sum()
+    };
+    for range in &RANGES {
+        let best = file(&browser, "best-sellers", range.query).await;
+        let sales = file(&browser, "sales", range.query).await;
+        let all: Vec<_> = sales.into_iter().filter(|row| row[1] == "All").collect();
+        // Name, sum of prices, sales, earnings, fees; step, kind, sales, sum of prices, earnings, fees.
+        for (of_best, of_sales) in [(1, 3), (2, 2), (3, 4), (4, 5)] {
+            assert_eq!(sum(&best, of_best), sum(&all, of_sales), "{} column {of_best}", range.query);
+        }
+        assert!(best.is_sorted_by(|one, next| hundredths(&one[1]) >= hundredths(&next[1])));
+        if best.is_empty() {
+            continue;
+        }
+        let page = browser.get(&format!("/console/operator/figures/best-sellers?{}", range.query)).await;
+        let totals = page.text.split("<tfoot>").nth(1).expect("totals");
+        assert!(totals.contains(&format!(">{}<", sum(&best, 2))), "{}: {totals}", range.query);
     }
 }
 

@@ -167,6 +167,90 @@ async fn files_have_what_tables_show() {
     assert!(files > 20 && cells > 2_000, "{files} {cells}");
 }
 
+/// A filter that names a team or a listing takes a part of its name as well as its ID.
+#[tokio::test]
+async fn filters_take_names_and_ids() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let purchases = list(market, "/operator/v1/purchases", &[]).await;
+    let teams = list(market, "/operator/v1/teams", &[]).await;
+    let listings = list(market, "/operator/v1/listings", &[]).await;
+    let mut count = 0;
+    for (field, records, name) in
+        [("team_id", &teams, "name"), ("vendor_team_id", &teams, "name"), ("listing_id", &listings, "title")]
+    {
+        for purchase in purchases.iter().take(5) {
+            let id = purchase[field].as_str().unwrap();
+            let name = records.iter().find(|record| key_of(record) == id).unwrap()[name].as_str().unwrap();
+            let query = |value: &str| {
+                form_urlencoded::Serializer::new(String::new()).append_pair(field, value).finish()
+            };
+            let keys = async |value: &str| -> Vec<String> {
+                let rows = rows(&browser, "/operator/purchases", &query(value)).await;
+                rows.into_iter().map(|(key, _)| key).collect()
+            };
+            let by_id = keys(id).await;
+            assert!(by_id.contains(&key_of(purchase)), "{name}");
+            for text in [name.to_lowercase(), name.chars().take(7).collect()] {
+                let by_name = keys(&text).await;
+                assert!(by_id.iter().all(|key| by_name.contains(key)), "{text}");
+            }
+            let page = browser.get(&format!("/console/operator/purchases?{}", query(name))).await;
+            assert!(!page.text.contains("/operator/v1/purchases?"), "the API knows no names: {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 5, "{count}");
+    let nothing = rows(&browser, "/operator/purchases", "team_id=nobody%20has%20this%20name").await;
+    assert!(nothing.is_empty(), "{nothing:?}");
+    for (path, query) in [("ledger", "team_id=a"), ("audit", "team_id=a"), ("withdrawals", "team_id=a")] {
+        browser.get(&format!("/console/operator/{path}?{query}")).await.expect(200, "<h1");
+    }
+}
+
+/// Days select what happened on them, in UTC, with both ends.
+#[tokio::test]
+async fn filters_of_days_include_both_ends() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let purchases = list(market, "/operator/v1/purchases", &[]).await;
+    let day_of = |purchase: &serde_json::Value| purchase["paid_at"].as_str().map(|at| at[..10].to_owned());
+    let mut days: Vec<String> = purchases.iter().filter_map(day_of).collect();
+    days.sort_unstable();
+    let (first, last) = (&days[days.len() / 3], &days[days.len() / 2]);
+    let query = format!("paid_from={first}&paid_until={last}");
+    let shown = rows(&browser, "/operator/purchases", &query).await;
+    let is_within =
+        |purchase: &&serde_json::Value| day_of(purchase).is_some_and(|day| (first..=last).contains(&&day));
+    let expected: Vec<String> = purchases.iter().filter(is_within).map(key_of).collect();
+    let found: Vec<String> = shown.into_iter().map(|(key, _)| key).collect();
+    assert!(!expected.is_empty() && found == expected, "{query}: {found:?} {expected:?}");
+    assert!(rows(&browser, "/operator/purchases", "paid_from=yesterday").await.is_empty());
+}
+
+/// Each entry of the ledger says how much has moved, and from where to where.
+#[tokio::test]
+async fn entries_say_what_they_move() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let file = read(&browser.get("/console/operator/ledger?format=csv").await.text);
+    let column = |name: &str| file[0].iter().position(|head| head == name).unwrap();
+    let (id, amount, from, to) = (column("ID"), column("Amount, USD"), column("From"), column("To"));
+    let mut count = 0;
+    for entry in list(market, "/operator/v1/ledger-entries", &[]).await {
+        let row = file.iter().find(|row| row[id] == key_of(&entry)).expect("a row");
+        let cents = |posting: &serde_json::Value| {
+            posting["amount"].as_str().unwrap().replace('.', "").parse::<i64>().unwrap()
+        };
+        let moved: i64 =
+            entry["postings"].as_array().unwrap().iter().map(cents).filter(|cents| *cents > 0).sum();
+        assert_eq!(row[amount].replace('.', "").parse::<i64>().unwrap(), moved, "{entry}");
+        assert!(!row[from].is_empty() && !row[to].is_empty(), "{row:?}");
+        count += 1;
+    }
+    assert!(count > 10, "{count}");
+}
+
 #[test]
 fn files_are_read_with_quotes() {
     let rows = read("a,\"b,\"\"c\"\"\nd\"\r\n,e\r\n");

@@ -7,6 +7,7 @@ mod records;
 mod search;
 mod start;
 mod steps;
+mod visibility;
 
 use marketplace::console::{self, ResourceInfo};
 

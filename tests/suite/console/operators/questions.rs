@@ -176,7 +176,7 @@ async fn listing_offers_only_what_applies() {
     // A draft without anything says what it lacks.
     let team = text(&certified, "team_id");
     let draft = json!({"team_id": team, "title": "Empty"});
-    let draft = market.call(OPERATOR, "POST", "/operator/v1/listings", &draft).await.ok();
+    let draft = market.call(OPERATOR, "POST", "/operator/v1/listings", &draft).await.expect_status(201);
     let page = open(&browser, &page_of(&draft)).await;
     page.expect(200, "Missing: description, price, assets.").expect(200, "The listing has no assets.");
     for step in ["submit", "certify", "detach"] {

@@ -133,6 +133,40 @@ async fn listings_of_the_catalog_are_found_by_words() {
     }
 }
 
+/// Words in any order and anywhere in names find listings in all stages, teams, and the addresses of webhooks.
+#[tokio::test]
+async fn records_are_found_by_words_within_their_names() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let mut count = 0;
+    for (below, kind, field) in
+        [("listings", "listing", "title"), ("teams", "team", "name"), ("webhooks", "webhook", "url")]
+    {
+        for record in list(market, &format!("/operator/v1/{below}"), &[]).await.iter().take(12) {
+            let name = record[field].as_str().unwrap();
+            let mut words: Vec<String> =
+                name.split([' ', '/']).filter(|word| word.len() > 2).map(str::to_uppercase).collect();
+            words.reverse();
+            if words.is_empty() {
+                continue;
+            }
+            let page = browser.get(&format!("{}&kind={kind}", address(&words.join(" ")))).await;
+            let path = format!("/console/operator/{below}/{}", key_of(record));
+            assert!(leads_to(&page, &path), "{words:?}: {}", page.visible());
+            count += 1;
+        }
+    }
+    assert!(count > 15, "{count}");
+}
+
+#[tokio::test]
+async fn search_for_an_email_address_says_that_there_are_none() {
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
+    search(&browser, "somebody@example.com").await.expect(200, "The market stores no email addresses.");
+    let other = search(&browser, "somebody at example").await;
+    assert!(!other.text.contains("email addresses"), "{}", other.visible());
+}
+
 /// A request is found with the entry of the audit and the events that it made, which lead on.
 #[tokio::test]
 async fn what_a_request_did_is_found_by_its_id() {

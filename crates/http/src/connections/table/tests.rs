@@ -12,6 +12,10 @@ fn address(network: u8) -> IpAddr {
     IpAddr::from([192, 0, 2, network])
 }
 
+fn new_table(limits: TableLimits) -> Arc<ConnectionTable> {
+    ConnectionTable::new(limits, TrustedProxies::default())
+}
+
 fn open(table: &Arc<ConnectionTable>, network: u8) -> OpenConnection {
     table.try_admit(address(network)).unwrap()
 }
@@ -22,7 +26,7 @@ fn is_evicted(connection: &OpenConnection) -> bool {
 
 #[test]
 fn oldest_idle_connection_of_the_network_with_the_most_gives_way() {
-    let table = ConnectionTable::new(TableLimits { per_network: 0, idle_per_network: 0, ..LIMITS });
+    let table = new_table(TableLimits { per_network: 0, idle_per_network: 0, ..LIMITS });
     let honest: Vec<_> = (0..2).map(|_| open(&table, 1)).collect();
     let attackers: Vec<_> = (0..14).map(|at| open(&table, 2 + at % 2)).collect();
     attackers[0].connection().begin_request();
@@ -40,7 +44,7 @@ fn oldest_idle_connection_of_the_network_with_the_most_gives_way() {
 
 #[test]
 fn network_keeps_its_newest_idle_connections() {
-    let table = ConnectionTable::new(LIMITS);
+    let table = new_table(LIMITS);
     let connections: Vec<_> = (0..1000).map(|_| open(&table, 1)).collect();
     assert!(connections[..994].iter().all(is_evicted));
     assert!(!connections[994..].iter().any(is_evicted));
@@ -63,9 +67,23 @@ fn network_keeps_its_newest_idle_connections() {
 }
 
 #[test]
+fn limits_of_one_network_do_not_apply_to_proxies() {
+    let proxies = TrustedProxies::new(["192.0.2.1".parse().unwrap()]);
+    let table = ConnectionTable::new(LIMITS, proxies);
+    let of_proxy: Vec<_> = (0..14).map(|_| open(&table, 1)).collect();
+    assert!(!of_proxy.iter().any(is_evicted));
+    for connection in &of_proxy {
+        connection.connection().begin_request();
+    }
+    // What is left of all connections is for others.
+    assert_eq!(table.try_admit(address(1)).unwrap_err(), Refusal::Network);
+    open(&table, 2);
+}
+
+#[test]
 fn last_connections_are_for_networks_with_few() {
     let limits = TableLimits { total: 128, per_network: 0, idle_per_network: 0 };
-    let table = ConnectionTable::new(limits);
+    let table = new_table(limits);
     let busy: Vec<_> = (0..112).map(|at| open(&table, 1 + at % 2)).collect();
     for connection in &busy {
         connection.connection().begin_request();
@@ -82,7 +100,7 @@ fn last_connections_are_for_networks_with_few() {
 
 #[test]
 fn request_that_arrived_before_the_close_keeps_the_connection() {
-    let table = ConnectionTable::new(TableLimits { total: 1, ..LIMITS });
+    let table = new_table(TableLimits { total: 1, ..LIMITS });
     let first = open(&table, 1);
     let second = open(&table, 2);
     assert!(is_evicted(&first));
@@ -96,7 +114,7 @@ fn request_that_arrived_before_the_close_keeps_the_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn connection_waits_until_another_is_idle_or_ends() {
-    let table = ConnectionTable::new(TableLimits { total: 1, ..LIMITS });
+    let table = new_table(TableLimits { total: 1, ..LIMITS });
     for ends in [false, true] {
         let busy = table.admit(address(1)).await.unwrap();
         busy.connection().begin_request();
@@ -118,7 +136,7 @@ async fn connection_waits_until_another_is_idle_or_ends() {
 #[tokio::test(start_paused = true)]
 async fn connection_that_is_not_for_the_reserve_does_not_delay_others() {
     let limits = TableLimits { total: 128, per_network: 0, idle_per_network: 0 };
-    let table = ConnectionTable::new(limits);
+    let table = new_table(limits);
     let mut busy: Vec<_> = (0..112).map(|_| open(&table, 1)).collect();
     for connection in &busy {
         connection.connection().begin_request();
@@ -143,7 +161,7 @@ proptest! {
     fn counts_are_those_of_the_open_connections(
         steps in prop::collection::vec((0..4_u8, 0..5_u8, any::<prop::sample::Index>()), 0..200),
     ) {
-        let table = ConnectionTable::new(LIMITS);
+        let table = new_table(LIMITS);
         let mut connections: Vec<OpenConnection> = Vec::new();
         for (step, network, index) in steps {
             let chosen = (!connections.is_empty()).then(|| index.index(connections.len()));

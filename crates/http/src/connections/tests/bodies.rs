@@ -131,7 +131,7 @@ async fn body_is_no_longer_read_by_work_that_continues_after_the_response() {
     });
     let (mut end, server_end) = tokio::io::duplex(1 << 16);
     let settings = settings(|_| {});
-    let table = ConnectionTable::new(TableLimits::new(&settings));
+    let table = ConnectionTable::new(TableLimits::new(&settings), TrustedProxies::default());
     let ends = test_ends();
     tokio::spawn(async move {
         let open = table.admit(ends.remote.ip()).await.unwrap();

@@ -1,6 +1,6 @@
 //! What has happened, newest first.
 
-use super::{AskedFilters, EVENTS, HEADS, NamedEvents, filters, row, tabs};
+use super::{AskedFilters, EVENTS, HEADS, NamedEvents, filters, row, tabs, with_request};
 use crate::{
     console::{
         csv::{self, Part},
@@ -65,7 +65,7 @@ impl Page for Events {
             @else { (tables::table(Self::TITLE, &HEADS, &rows)) }
             (tables::pager(&note, first.as_deref(), next.as_deref()))
         };
-        Ok(Content::new(Self::TITLE, body).with_request(asked.query().at("/operator/v1/events")).into())
+        Ok(with_request(Content::new(Self::TITLE, body), &asked, "").into())
     }
 }
 

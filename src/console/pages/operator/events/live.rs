@@ -1,6 +1,6 @@
 //! What happens now: the newest events, for which the page asks again every three seconds.
 
-use super::{AskedFilters, HEADS, LIVE, NamedEvents, filters, list, row, tabs};
+use super::{AskedFilters, HEADS, LIVE, NamedEvents, filters, list, row, tabs, with_request};
 use crate::{console::prelude::*, operations::access::Operator};
 
 /// Number of events that the page shows.
@@ -41,6 +41,6 @@ impl Page for LiveEvents {
             }
         };
         let content = Content::new(Self::TITLE, body).below("Events", super::EVENTS);
-        Ok(content.with_request(asked.query().with("cursor", "now").at("/operator/v1/events")).into())
+        Ok(with_request(content, &asked, "now").into())
     }
 }

@@ -27,7 +27,7 @@ use crate::{
 pub const EVENT: &str = "event";
 
 /// Path of the list.
-pub const EVENTS: &str = "/operator/events";
+pub const EVENTS: &str = paths::OPERATOR_EVENTS;
 
 /// Path of what happens now.
 pub const LIVE: &str = "/operator/events/live";
@@ -35,25 +35,31 @@ pub const LIVE: &str = "/operator/events/live";
 /// What the lists of events are filtered by: the names of fields of the query.
 const TYPE: &str = "types";
 const TEAM: &str = "team";
+const SUBJECT: &str = "subject";
 
 /// The filters in a query. A team is named by its ID or its name.
 #[derive(Clone, Debug)]
 pub struct AskedFilters {
     event_type: Option<EventType>,
     team: Option<String>,
+    subject: Option<String>,
 }
 
 impl AskedFilters {
     /// Reads the filters of a query.
     pub fn of(query: &Query) -> AskedFilters {
         let event_type = query.get(TYPE).and_then(EventType::parse);
-        AskedFilters { event_type, team: query.get(TEAM).map(str::to_owned) }
+        let text = |name: &str| query.get(name).map(str::to_owned);
+        AskedFilters { event_type, team: text(TEAM), subject: text(SUBJECT) }
     }
 
     /// Returns the query that states them.
     pub fn query(&self) -> Query {
         let event_type = self.event_type.map_or("", StringEnum::as_str);
-        Query::default().with(TYPE, event_type).with(TEAM, self.team.as_deref().unwrap_or_default())
+        Query::default()
+            .with(TYPE, event_type)
+            .with(TEAM, self.team.as_deref().unwrap_or_default())
+            .with(SUBJECT, self.subject.as_deref().unwrap_or_default())
     }
 
     /// Returns the filters; `None` if there is no such team, so that nothing matches.
@@ -67,7 +73,7 @@ impl AskedFilters {
                 Err(error) => return Err(error),
             },
         };
-        Ok(Some(Filters { types, team }))
+        Ok(Some(Filters { types, team, subject: self.subject.clone() }))
     }
 }
 
@@ -122,6 +128,15 @@ pub fn team(context: &Context, event: &Event, names: &Names) -> Markup {
     } }
 }
 
+/// Adds the request of the operator API for the events from a cursor on, unless they are those of a record, since it has no such
+/// filter.
+pub fn with_request(content: Content, asked: &AskedFilters, cursor: &str) -> Content {
+    if asked.subject.is_some() {
+        return content;
+    }
+    content.with_request(asked.query().with("cursor", cursor).at("/operator/v1/events"))
+}
+
 /// Returns the form with the filters.
 pub fn filters(context: &Context, asked: &AskedFilters) -> Markup {
     let inputs = Inputs::default();
@@ -130,6 +145,7 @@ pub fn filters(context: &Context, asked: &AskedFilters) -> Markup {
         form.row action=(context.links.to(&context.path)) aria-label="Filters" {
             (fields::select(&inputs, TYPE, "Event", all, asked.event_type.map_or("", StringEnum::as_str)))
             (Field::text(TEAM, "Team").value(asked.team.as_deref().unwrap_or_default()).at_most(200).show(&inputs))
+            (Field::text(SUBJECT, "ID of the record").value(asked.subject.as_deref().unwrap_or_default()).at_most(200).show(&inputs))
             button { "Filter" }
         }
     }

@@ -66,7 +66,7 @@ impl Chosen {
         let tabs: Vec<Tab> = Preset::ALL.iter().map(tab).collect();
         let field = |name: &'static str, label: &'static str| {
             let value = self.query.get(name).unwrap_or_default();
-            Field::text(name, label).value(value).at_most(7).show(&Inputs::default())
+            Field::month(name, label).value(value).show(&Inputs::default())
         };
         html! {
             (tabs::tabs("Range of time", &tabs))

@@ -6,7 +6,7 @@ use crate::{
         figures::{Month, Step},
         money::Cents,
     },
-    store::figures::{Axis, Figure, FigureRow, Unit},
+    store::figures::{Axis, Figure, FigureRow, Unit, Value},
 };
 
 /// Number of the group of records without an amount.
@@ -17,6 +17,9 @@ const SECOND: i64 = 1_000_000;
 
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600 * SECOND;
+
+/// Microseconds of a day.
+const DAY: i64 = 24 * HOUR;
 
 /// Returns the name of a group, and a short form of it for an axis.
 pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
@@ -69,6 +72,12 @@ pub const fn group_head(figure: &Figure, step: Step) -> &'static str {
     }
 }
 
+/// Returns the name of a number without its unit, which the text of the number has.
+pub fn name(value: &Value) -> &'static str {
+    let name = value.head.strip_suffix(" (USD)").unwrap_or(value.head);
+    [", hours", ", seconds", ", %"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name)
+}
+
 /// Returns what a row is divided by, in words.
 pub fn series(row: &FigureRow) -> String {
     row.series.as_deref().map_or_else(|| "All".to_owned(), text::words)
@@ -103,9 +112,17 @@ pub fn in_chart(unit: Unit) -> fn(i64) -> String {
         Unit::Cents => charts::amount_text,
         Unit::Bytes => |value| text::size(value.unsigned_abs()),
         Unit::Share => |value| format!("{}%", in_file(Unit::Share, Some(value))),
-        Unit::Hours => |value| format!("{} hours", in_file(Unit::Hours, Some(value))),
+        Unit::Hours => hours_or_days,
         Unit::Seconds => |value| format!("{} seconds", in_file(Unit::Seconds, Some(value))),
     }
+}
+
+/// Returns a time in hours, or in days if it is longer than two.
+fn hours_or_days(value: i64) -> String {
+    if value < 2 * DAY {
+        return format!("{} hours", in_file(Unit::Hours, Some(value)));
+    }
+    format!("{:.1} days", value as f64 / DAY as f64)
 }
 
 /// Returns how an axis writes a number.
@@ -164,6 +181,7 @@ mod tests {
             (Unit::Bytes, 2_500_000, "2,500,000", "2500000", "2.5 MB"),
             (Unit::Share, 9_312, "93.1", "93.1", "93.1%"),
             (Unit::Hours, 5_400_000_000, "1.5", "1.5", "1.5 hours"),
+            (Unit::Hours, 216_000_000_000, "60.0", "60.0", "2.5 days"),
             (Unit::Seconds, 1_500_000, "1.5", "1.5", "1.5 seconds"),
         ] {
             assert_eq!(in_table(unit, Some(value)), table);

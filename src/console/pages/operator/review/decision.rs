@@ -97,6 +97,10 @@ fn templates(context: &Context) -> Markup {
                     }
                 }
             }
+            details {
+                summary.note { "Read them in full" }
+                ol { @for template in templates { li.long { (template) } } }
+            }
         }
     } }
 }

@@ -58,7 +58,7 @@ fn forms(context: &Context, world: &str, clock: &ClockState) -> Markup {
     let exactly = html! {
         (from)
         (Field::text("advance", "By a duration").hint(html! { "For example 30d or 1d12h." }).at_most(40).show(inputs))
-        (Field::text("set", "Or to a time").hint(html! { "In UTC, for example 2026-04-01 09:00. A clock never goes back." }).at_most(40).show(inputs))
+        (Field::moment("set", "Or to a time").hint(html! { "In UTC, for example 2026-04-01 09:00. A clock never goes back." }).show(inputs))
         div.row { button.primary { "Move the clock" } }
         p.note { "The page answers when everything that is due was done. A long way takes a while." }
     };

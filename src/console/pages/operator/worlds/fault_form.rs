@@ -132,8 +132,8 @@ fn timing(inputs: &Inputs) -> Markup {
         (Field::integer("nth", "Only the case with this number").show(inputs))
         (Field::integer("next", "At most this many times").show(inputs))
         (Field::integer("share", "Share of the cases, percent").show(inputs))
-        (Field::text("from", "From").hint(time_hint()).at_most(40).show(inputs))
-        (Field::text("until", "Until").hint(time_hint()).at_most(40).show(inputs))
+        (Field::moment("from", "From").hint(time_hint()).show(inputs))
+        (Field::moment("until", "Until").hint(time_hint()).show(inputs))
     }
 }
 

@@ -54,7 +54,7 @@ fn input_fields(inputs: &Inputs) -> Markup {
     html! {
         (Field::text("name", "Name").hint(name_hint).at_most(worlds::MAX_NAME_LENGTH).show(inputs))
         (Field::text("from", "Copy of").hint(from_hint).value("demo").required().at_most(100).show(inputs))
-        (Field::text("now", "Time at which it begins").hint(now_hint).at_most(40).show(inputs))
+        (Field::moment("now", "Time at which it begins").hint(now_hint).show(inputs))
         (fields::select(inputs, "clock", "Clock", clocks, "frozen"))
         (fields::select(inputs, "jobs", "Jobs run", jobs, "before_requests"))
         (fields::select(inputs, "webhooks", "Messages to webhooks are", webhooks, "inbox"))

@@ -1,0 +1,64 @@
+//! Why commands fail, and how the operator is told.
+
+use crate::{
+    config::SettingsError,
+    error::{self, Error, ErrorChain},
+    fixtures, market,
+};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CommandError {
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("{}", open_message(.0))]
+    Open(#[from] market::OpenError),
+    #[error("{}", seed_message(.0))]
+    Seed(#[from] fixtures::SeedError),
+    #[error("{}", operator_message(.0))]
+    Market(#[from] Error),
+    /// The operator API refused a request.
+    #[error("{message}")]
+    Refused {
+        /// Code of the error; `invalid` if the request has problems.
+        code: String,
+        /// What was wrong.
+        message: String,
+    },
+    /// A server did not respond.
+    #[error("{0}")]
+    NoResponse(String),
+    #[error("{0}")]
+    Other(String),
+    #[error("{0}")]
+    Usage(String),
+    /// A check of a deployment could not be completed.
+    #[error("{0}")]
+    Incomplete(String),
+}
+
+/// Returns the message of an error for the operator, who sees causes, but no codes and no advice for callers
+/// of the API.
+pub(super) fn operator_message(error: &Error) -> String {
+    match error {
+        Error::NotFound(what) if !error::is_sentence(what) => format!("There is no {what}."),
+        Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
+        other => other.message(),
+    }
+}
+
+fn open_message(error: &market::OpenError) -> String {
+    match error {
+        market::OpenError::Other(error) => operator_message(error),
+        other => other.to_string(),
+    }
+}
+
+fn seed_message(error: &fixtures::SeedError) -> String {
+    match error {
+        fixtures::SeedError::Other(error) => operator_message(error),
+        invalid @ fixtures::SeedError::Fixture(_) => invalid.to_string(),
+    }
+}
+
+pub(super) type CommandResult = Result<(), CommandError>;
