@@ -57,7 +57,7 @@ pub struct Listener {
 
 impl Listener {
     /// Accepts connections with TLS.
-    pub const fn with_tls(socket: std::net::TcpListener, certificates: Arc<Certificates>) -> Listener {
+    pub fn with_tls(socket: std::net::TcpListener, certificates: Arc<Certificates>) -> Listener {
         Listener { socket, certificates: Some(certificates), proxies: TrustedProxies::default() }
     }
 
