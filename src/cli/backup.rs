@@ -26,7 +26,7 @@ use crate::{
                   backup can read the whole market."
 )]
 pub struct Backup {
-    /// Where the backup is written to: a directory, or s3://bucket/prefix (key in [backups] of the settings). It is empty, or has
+    /// Where the backup is written to: a directory, or `s3://bucket/prefix` (key in [backups] of the settings). It is empty, or has
     /// an earlier backup of this market.
     #[arg(value_name = "DEST")]
     destination: PathBuf,

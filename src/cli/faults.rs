@@ -32,8 +32,8 @@ pub struct List {
     /// `operationId` of the only operation to list [default: all]
     operation: Option<String>,
     /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[arg(long = "json")]
+    is_json: bool,
 }
 
 /// The fields of an operation in the table.
@@ -62,7 +62,7 @@ impl List {
                 format!("There is no operation {id}. `marketplace faults list` lists all operations.");
             return Err(CommandError::Other(message));
         }
-        if self.json {
+        if self.is_json {
             print_json(&shown.into_iter().map(to_json).collect());
             return Ok(());
         }

@@ -42,8 +42,8 @@ pub struct Init {
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[arg(long = "json")]
+    is_json: bool,
 }
 
 impl Init {
@@ -90,7 +90,7 @@ impl Init {
             quoted(&settings_file)
         );
         let key_file = self.key_file.as_ref().map(|file| file.display().to_string());
-        if self.json {
+        if self.is_json {
             let key = key_file.is_none().then_some(key);
             return print_line(json!({
                 "settings_file": settings_file,

@@ -31,7 +31,7 @@ use crate::{
                   directory is in use or not empty, or if there is a problem."
 )]
 pub struct Restore {
-    /// What `marketplace backup` wrote to: a directory, or s3://bucket/prefix.
+    /// What `marketplace backup` wrote to: a directory, or `s3://bucket/prefix`.
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
 
@@ -105,7 +105,7 @@ impl Restore {
         let checked_at = Clock::System.now();
         let check = BackupCheck { checked_at, made_at: checked_at, problems, seconds: seconds as u64 };
         if settings.data.folder.join(DATABASE_FILE).is_file() {
-            match backups::record_check(&settings.data.folder, place, self.at, check) {
+            match backups::record_check(&settings.data.folder, place, self.at, &check) {
                 Ok(true) => {}
                 Ok(false) => print_line(format_args!(
                     "not recorded: the backup is not of the market in {}",

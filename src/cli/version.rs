@@ -14,14 +14,14 @@ const COMMIT: Option<&str> = option_env!("MARKETPLACE_COMMIT");
 #[command(after_help = "Example:\n  marketplace version --json")]
 pub struct Version {
     /// Print JSON, also with the version of the database schema, the platform, and the commit, if they are known.
-    #[arg(long)]
-    json: bool,
+    #[arg(long = "json")]
+    is_json: bool,
 }
 
 impl Version {
     pub(super) fn run(&self) {
         let version = env!("CARGO_PKG_VERSION");
-        if !self.json {
+        if !self.is_json {
             return print_line(format_args!("marketplace {version}"));
         }
         let about = json!({

@@ -46,9 +46,9 @@ pub use repositories::{REPOSITORIES_OF_WORLD, RepositorySettings};
 pub use secret::Secret;
 pub use secret_files::{read_secret, warning_of_permissions};
 pub use settings::{
-    ArchiveSettings, BackupSettings, BlobKind, BlobSettings, ChildProcessSettings, ContactSettings, DataSettings,
-    EventSettings, IndexSettings, JobSettings, KeySettings, LogFormat, LogSettings, MetricsSettings,
-    QuotaSettings, SandboxSettings, ServerSettings, Settings, WebhookSettings,
+    ArchiveSettings, BackupSettings, BlobKind, BlobSettings, ChildProcessSettings, ContactSettings,
+    DataSettings, EventSettings, IndexSettings, JobSettings, KeySettings, LogFormat, LogSettings,
+    MetricsSettings, QuotaSettings, SandboxSettings, ServerSettings, Settings, WebhookSettings,
 };
 pub use settings_error::SettingsError;
 pub use sources::SettingsSources;

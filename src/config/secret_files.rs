@@ -134,7 +134,7 @@ mod tests {
             (b"\n", "it is empty"),
             (b"a\nb\n", "it has more than one line"),
             (b"\xff", "it is not text in UTF-8"),
-            (&[b'a'; MAX_BYTES as usize + 1], "which is the limit"),
+            (&vec![b'a'; MAX_BYTES as usize + 1], "which is the limit"),
         ] {
             assert!(read(text).unwrap_err().contains(problem), "{problem}");
         }

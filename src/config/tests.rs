@@ -166,11 +166,7 @@ const INVALID: &[(&str, &str, &[&str])] = &[
         "server.trusted_hosts",
         &["\"shop:8080\"", "without scheme and port"],
     ),
-    (
-        "[server]\ntrusted_proxies = [\"10.0.0.1/8\"]",
-        "server.trusted_proxies",
-        &["\"10.0.0.0/8\""],
-    ),
+    ("[server]\ntrusted_proxies = [\"10.0.0.1/8\"]", "server.trusted_proxies", &["\"10.0.0.0/8\""]),
     ("[server]\ntrusted_proxies = [\"proxy\"]", "server.trusted_proxies", &["\"proxy\"", "\"10.0.0.0/8\""]),
     ("[tls]\ncertificate = \"a.pem\"", "tls.certificate", &["tls.key is empty"]),
     ("[tls]\nkey = \"a.pem\"", "tls.key", &["tls.certificate is empty"]),
@@ -234,8 +230,16 @@ fn usual_forms_of_settings_are_valid() {
 /// A new setting is judged, too: each number has a range, and each text a rule, unless its type is more than a text.
 #[test]
 fn every_setting_has_a_rule() {
-    const TYPED: [&str; 8] =
-        ["server.listen", "blobs.kind", "agents.schemas", "agents.text", "metrics.listen", "log.format", "server.trusted_proxies", "tls.redirect_listen"];
+    const TYPED: [&str; 8] = [
+        "server.listen",
+        "blobs.kind",
+        "agents.schemas",
+        "agents.text",
+        "metrics.listen",
+        "log.format",
+        "server.trusted_proxies",
+        "tls.redirect_listen",
+    ];
     let sources = SettingsSources::new();
     for key in sources.keys() {
         let is_range = ranges::RANGES.iter().any(|(other, ..)| *other == key);

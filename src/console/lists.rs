@@ -98,6 +98,9 @@ impl<R: 'static> Column<R> {
     }
 }
 
+/// Name of the filter that takes an operation.
+const OPERATION: &str = "operation";
+
 /// A filter of a list.
 pub struct ListFilter {
     /// Name of the field of the query.
@@ -114,13 +117,30 @@ impl ListFilter {
         ListFilter { name, label, values: Vec::new }
     }
 
+    /// Returns a filter that takes an operation by which pages change something. Those that only programs carry out can be
+    /// stated in the address.
+    pub fn operation(label: &'static str) -> ListFilter {
+        ListFilter { name: OPERATION, label, values: Vec::new }
+    }
+
     /// Whether it takes a calendar day.
     pub fn is_day(&self) -> bool {
         self.name.ends_with("_from") || self.name.ends_with("_until")
     }
 
-    fn show(&self, inputs: &super::forms::Inputs, value: &str) -> Markup {
-        let values = (self.values)();
+    /// Returns the values that are offered.
+    fn offered(&self, context: &Context) -> Vec<(&'static str, String)> {
+        if self.name != OPERATION {
+            return (self.values)();
+        }
+        let changes = context.pages.changes().into_iter();
+        let mut named: Vec<_> = changes.map(|name| (name, text::words(name))).collect();
+        named.sort_by(|(_, one), (_, other)| one.cmp(other));
+        named
+    }
+
+    fn show(&self, context: &Context, value: &str) -> Markup {
+        let (inputs, values) = (&super::forms::Inputs::default(), self.offered(context));
         if values.is_empty() {
             let (name, label) = (self.name, self.label);
             let field = if self.is_day() {
@@ -249,14 +269,13 @@ fn content<L: List>(context: &Context, filters: &Query, found: &TeamPage<L::Row>
 
 fn filter_form<L: List>(context: &Context, chosen: &Query) -> Markup {
     let filters = L::filters();
-    let inputs = super::forms::Inputs::default();
     let count = chosen.pairs().count();
     html! { @if !filters.is_empty() {
         // A script folds them on narrow screens; on others there is nothing to fold.
         details.fold open {
             summary { "Filters" @if count > 0 { span.note { (count) " set" } } }
             form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {
-                @for filter in &filters { (filter.show(&inputs, chosen.get(filter.name).unwrap_or_default())) }
+                @for filter in &filters { (filter.show(context, chosen.get(filter.name).unwrap_or_default())) }
                 button { "Filter" }
             }
         }

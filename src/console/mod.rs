@@ -27,8 +27,8 @@ mod resources;
 mod responses;
 mod same_origin;
 mod session;
-mod tone;
 pub(crate) mod text;
+mod tone;
 mod visit;
 mod wording;
 

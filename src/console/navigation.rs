@@ -1,6 +1,6 @@
 //! The navigation beside each page.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::described::{ResourceInfo, Shown};
 use crate::{
@@ -65,9 +65,14 @@ pub struct PageInfo {
     pub is_shown: bool,
     /// The kind of the records that it lists, as in the audit; `None` if it is no list.
     pub kind: Option<&'static str>,
+    /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
+    pub operations: &'static [&'static str],
     /// Describes the resource that it lists; `None` if it is no list of a resource.
     pub resource: Option<fn() -> ResourceInfo>,
 }
+
+/// What the names of operations that only read begin with.
+const READS: [&str; 4] = ["get_", "list_", "aggregate_", "export_"];
 
 /// All pages, in the order of the navigation.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +113,15 @@ impl PageTable {
     pub fn shown_of(&self, kind: &str) -> &'static [Shown] {
         let mut resources = self.pages.iter().filter_map(|page| page.resource).map(|describe| describe());
         resources.find(|resource| resource.subject == kind).map_or(&[], |resource| resource.shown)
+    }
+
+    /// Returns the names of the operations by which pages change something, each once.
+    pub fn changes(&self) -> BTreeSet<&'static str> {
+        let infos = self.pages.iter().filter_map(|page| page.resource).map(|describe| describe());
+        let of_steps = infos.flat_map(|info| info.all_steps().map(|step| step.operation).collect::<Vec<_>>());
+        let of_pages = self.pages.iter().flat_map(|page| page.operations.iter().copied());
+        let is_read = |name: &str| READS.iter().any(|read| name.starts_with(read));
+        of_steps.chain(of_pages).filter(|name| !name.is_empty() && !is_read(name)).collect()
     }
 
     /// Returns the pages that a team can have access to, or an operator if there is none.

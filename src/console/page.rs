@@ -190,8 +190,8 @@ impl PageRow {
 
     /// Returns what links need to know of the page.
     pub const fn info(&self) -> PageInfo {
-        let PageRow { path, title, navigation, access, is_shown, kind, resource, .. } = *self;
-        PageInfo { path, title, navigation, access, is_shown, kind, resource }
+        let PageRow { path, title, navigation, access, is_shown, operations, kind, resource, .. } = *self;
+        PageInfo { path, title, navigation, access, is_shown, operations, kind, resource }
     }
 
     /// Returns the endpoint.

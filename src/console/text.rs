@@ -84,9 +84,10 @@ pub fn initials(name: &str) -> String {
 }
 
 /// Terms of names on the wire, and those of pages for the same things.
-const TERMS: [(&str, &str); 11] = [
+const TERMS: [(&str, &str); 12] = [
     ("cancelled", "canceled"),
     ("unpublished", "not published"),
+    ("unpublish listing", "take listing out of the catalog"),
     ("offer", "bid"),
     ("offers", "bids"),
     ("payout setup", "payout details"),

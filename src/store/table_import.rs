@@ -283,7 +283,10 @@ mod tests {
         drop(connection);
         let [expected, found] = [path, copy].map(|path| {
             let store = Store::open(&path, 1, Durability::None).unwrap();
-            store.read(verify::table_digests).unwrap()
+            let mut digests = store.read(verify::table_digests).unwrap();
+            // Which programs have written a database is no part of the market in it.
+            digests.remove("program_versions").expect("a table of this name");
+            digests
         });
         assert_eq!(found, expected);
     }

@@ -183,7 +183,8 @@ pub async fn layer<E: Endpoint>(
         counts.count(&EndedRequest { method, route, is_of_world: world.is_some(), status, duration, times });
     }
     let caller = logged.caller.get();
-    if let (Some(counts), Some(address), Some(key_id)) = (&counts, client, caller.and_then(|caller| caller.key_id))
+    if let (Some(counts), Some(address), Some(key_id)) =
+        (&counts, client, caller.and_then(|caller| caller.key_id))
         && world.is_none()
     {
         counts.shared_addresses.record(address, key_id, started);
@@ -221,7 +222,8 @@ pub async fn refuse(request: Request, error: Error) -> Response {
     let refusal = make_sync(move |request: Request| {
         problem::error_response(&error, RequestId::from_request(&request).as_str())
     });
-    let response = layer(Arc::new(Clock::System), TrustedProxies::default(), None, Arc::new(refusal), request).await;
+    let response =
+        layer(Arc::new(Clock::System), TrustedProxies::default(), None, Arc::new(refusal), request).await;
     response.unwrap_or_else(poem::Error::into_response)
 }
 
@@ -261,10 +263,11 @@ mod tests {
     #[tokio::test]
     async fn safe_client_id_is_used_and_any_other_replaced() {
         let client = TestClient::new(
-            make_sync(|request| RequestId::from_request(&request).as_str().to_owned())
-                .around(|inner, request| {
+            make_sync(|request| RequestId::from_request(&request).as_str().to_owned()).around(
+                |inner, request| {
                     layer(Arc::new(Clock::System), TrustedProxies::default(), None, inner, request)
-                }),
+                },
+            ),
         );
         let longest = "x".repeat(MAX_LENGTH);
         for client_id in ["a", "trace-01_b.C", &longest] {

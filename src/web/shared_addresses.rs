@@ -19,7 +19,7 @@ use crate::http_server::client_network::client_network;
 pub const MANY_KEYS: usize = 16;
 
 /// Time in which they are counted.
-const WINDOW: Duration = Duration::from_secs(600);
+const WINDOW: Duration = Duration::from_mins(10);
 
 /// Maximum number of addresses that are counted. Others are left out until the next window.
 const MAX_ADDRESSES: usize = 1024;

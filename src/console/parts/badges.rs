@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::icons;
-use crate::console::{forms::Inputs, notices::Notice};
 pub use crate::console::tone::Tone;
+use crate::console::{forms::Inputs, notices::Notice};
 
 /// Returns a state as icon, word, and color.
 pub fn badge(tone: Tone, word: &str) -> Markup {
@@ -25,10 +25,9 @@ pub fn notice(notice: Notice) -> Markup {
 /// Like [`notice`], with the name of the listing that it is about, which links its page.
 pub fn notice_about(notice: Notice, name: &str, address: &str) -> Markup {
     match notice.text().split_once("the listing") {
-        Some((before, after)) => message(
-            Tone::Good,
-            &html! { (before) a.long href=(address) { "“" bdi { (name) } "”" } (after) },
-        ),
+        Some((before, after)) => {
+            message(Tone::Good, &html! { (before) a.long href=(address) { "“" bdi { (name) } "”" } (after) })
+        }
         None => self::notice(notice),
     }
 }

@@ -80,7 +80,7 @@ pub fn record_check(
     data_dir: &Path,
     place: &Place,
     at: Option<Timestamp>,
-    check: BackupCheck,
+    check: &BackupCheck,
 ) -> std::result::Result<bool, OpenError> {
     let manifest = snapshots::find(place, at)?;
     let source = BackupSource::open(data_dir, &BlobSettings::local(), check.checked_at)?;
@@ -94,7 +94,7 @@ pub fn record_check(
         missing_files: 0,
         check: None,
     });
-    let last = LastBackup { check: Some(BackupCheck { made_at, ..check }), ..last };
+    let last = LastBackup { check: Some(BackupCheck { made_at, ..check.clone() }), ..last };
     last.write(data_dir).map_err(|cause| OpenError::directory(data_dir.to_owned(), cause))?;
     Ok(true)
 }

@@ -109,9 +109,8 @@ impl Manifest {
 
     /// Reads and checks the manifest with this name. `None` if there is none.
     pub(super) fn read(place: &Place, name: &str) -> Result<Option<Manifest>> {
-        let text = match place.read(name, MAX_MANIFEST_BYTES).map_err(place.cannot("read", name))? {
-            None => return Ok(None),
-            Some(text) => text,
+        let Some(text) = place.read(name, MAX_MANIFEST_BYTES).map_err(place.cannot("read", name))? else {
+            return Ok(None);
         };
         let invalid = |problem: String| Error::Conflict(format!("{} {problem}", place.location(name)));
         let damaged = |cause: String| {

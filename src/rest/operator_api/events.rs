@@ -87,7 +87,8 @@ impl EventsApi {
         query: Params<EventsQuery>,
     ) -> std::result::Result<PageOrStream<EventPage>, ApiError> {
         let EventsQuery { limit, cursor, types, team } = query.0;
-        let filters = Filters { types: types.into_iter().map(|value| value.0).collect(), team, subject: None };
+        let filters =
+            Filters { types: types.into_iter().map(|value| value.0).collect(), team, subject: None };
         if let Some(request) = preference.0 {
             let stream =
                 EventStream::open(&call.served, call.access, request, cursor.as_deref(), filters).await?;

@@ -313,7 +313,8 @@ pub async fn layer<E: Endpoint<Output = Response>>(
 ) -> poem::Result<Response> {
     let Some(limits) = limits else { return inner.as_ref().call(request).await };
     let request_limits = RequestLimits::new(&limits, request_id::cost_meter(&request).unwrap_or_default());
-    let charged = limits.count_address(proxies, &request).map_or(Ok(()), |state| request_limits.record(state));
+    let charged =
+        limits.count_address(proxies, &request).map_or(Ok(()), |state| request_limits.record(state));
     let mut response = match charged {
         Ok(()) => {
             request.set_data(request_limits.clone());
@@ -356,7 +357,8 @@ mod tests {
                 Ok::<_, poem::Error>("done".into_response())
             }
         }));
-        let response = layer(Some(Arc::clone(limits)), &TrustedProxies::default(), endpoint, Request::default()).await;
+        let response =
+            layer(Some(Arc::clone(limits)), &TrustedProxies::default(), endpoint, Request::default()).await;
         match response {
             Ok(response) => response.headers()[RATELIMIT].to_str().unwrap().to_owned(),
             Err(error) => error.to_string(),
@@ -409,7 +411,8 @@ mod tests {
                 Ok::<_, poem::Error>("done".into_response())
             }
         }));
-        let response = layer(Some(limits), &TrustedProxies::default(), endpoint, Request::default()).await.unwrap();
+        let response =
+            layer(Some(limits), &TrustedProxies::default(), endpoint, Request::default()).await.unwrap();
         let header = response.headers()[RATELIMIT].to_str().unwrap();
         assert_eq!(header, r#""catalog";r=7;t=18, "sales";r=0;t=66"#);
     }

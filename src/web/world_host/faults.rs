@@ -105,7 +105,7 @@ impl FaultContext {
             None => {
                 let network = world.market().settings().proxies().client_network(request);
                 self.held_requests.try_acquire_for_network(network)
-            },
+            }
         }
     }
 }

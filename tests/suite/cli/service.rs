@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{Server, marketplace, monitoring, run, run_failing, stdout_of, temp_dir};
 
 /// How long a message of a server may take. It takes milliseconds.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// A service manager that receives messages.
 struct Manager(UnixDatagram);

@@ -35,8 +35,11 @@ const FOR: &str = "x-forwarded-for";
 const PROTO: &str = "x-forwarded-proto";
 const FORWARDED: &str = "forwarded";
 
+/// The address of the other end, the headers, and who the client is: its address, and whether it used TLS.
+type Case = (&'static str, &'static [(&'static str, &'static str)], &'static str, bool);
+
 /// An address that nobody trusts, the proxies, and what of a header the client wrote itself.
-const CASES: [(&str, &[(&str, &str)], &str, bool); 34] = [
+const CASES: [Case; 34] = [
     // Without a proxy, nothing is believed.
     ("203.0.113.9", &[], "203.0.113.9", false),
     ("203.0.113.9", &[(FOR, "198.51.100.1"), (PROTO, "https")], "203.0.113.9", false),

@@ -57,7 +57,7 @@ impl Walk {
     }
 
     /// Restores a backup, and checks that it has the teams of its time.
-    fn check_restored(&self, place: &Place, time: Timestamp, count: usize) {
+    fn check_restored(place: &Place, time: Timestamp, count: usize) {
         let restored = open_restored_at(place, time).unwrap();
         let teams = (0..).take_while(|number| has_team(restored.market(), &format!("Team {number}")));
         assert_eq!(teams.count(), count, "{time}");
@@ -65,7 +65,7 @@ impl Walk {
 
     fn check_all(&self, place: &Place) {
         for (time, count) in &self.made {
-            self.check_restored(place, *time, *count);
+            Walk::check_restored(place, *time, *count);
         }
     }
 }
@@ -100,7 +100,7 @@ fn kept_backups_can_be_restored() {
     }
     walk.check_all(&place);
     let (first, count) = walk.made.first_key_value().map(|(time, count)| (*time, *count)).unwrap();
-    walk.check_restored(&place, first.plus_seconds(1), count);
+    Walk::check_restored(&place, first.plus_seconds(1), count);
     let error = open_restored_at(&place, first.plus_seconds(-1)).map(drop).unwrap_err().message();
     assert!(error.contains("has no backup that was made at") && error.contains("--list"), "{error}");
     // A backup without a rule replaces the newest one, and leaves those of other times.

@@ -11,7 +11,11 @@ use super::sales_market::{
     DAY, OPERATOR, assert_invalid_transition, audited, event_types, get, last_event, patch, post, purchase,
     sales_market, team_id,
 };
-use crate::harness::{TestMarket, TestResponse, browser::Browser, documents};
+use crate::harness::{
+    TestMarket, TestResponse,
+    browser::Browser,
+    documents::{self, Document},
+};
 
 /// The operations that a key with the scope `payments` permits.
 const PERMITTED: [&str; 13] = [
@@ -44,7 +48,7 @@ async fn key_permits_only_payments() {
     let market = TestMarket::demo();
     let key = payments_key(&market, "mkt_demo_operator").await;
     let mut permitted = Vec::new();
-    for operation in documents::documents().iter().flat_map(|document| document.operations()) {
+    for operation in documents::documents().iter().flat_map(Document::operations) {
         let steps = operation.path.split('/').map(|step| match step {
             "{job_id}" => "7",
             step if step.starts_with('{') => "00000000-0000-0000-0000-000000000000",

@@ -8,8 +8,8 @@ use crate::{
         resources::{
             self, Below, Key, Named, Resource, Shown,
             Shows::{
-                Called, Flag, Id, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text, Word,
-                Words,
+                Called, Flag, Id, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
+                Word, Words,
             },
             Step,
         },

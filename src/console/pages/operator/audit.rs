@@ -1,7 +1,5 @@
 //! The audit: who changed what.
 
-use std::collections::BTreeSet;
-
 use super::{KEYS, OPERATOR_KEYS, TEAMS, field_changes::FieldChanges, paths::search_for};
 use crate::{
     console::{
@@ -43,7 +41,7 @@ impl Resource for Audit {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "operation", label: "What was done", values: operations },
+            ListFilter::operation("What was done"),
             ListFilter::day("occurred_from", "From the day (UTC)"),
             ListFilter::day("occurred_until", "Until the day (UTC)"),
             ListFilter { name: "subject_id", label: "ID of the record", values: Vec::new },
@@ -66,19 +64,4 @@ impl Resource for Audit {
         let links = [("The record", found("subject_id")), ("What the request did", found("request_id"))];
         links.into_iter().filter_map(|(label, path)| Some((label, path?))).collect()
     }
-}
-
-/// Returns the operations of operators with their words, in the order of the words. Those of teams can be stated in the address.
-fn operations() -> Vec<(&'static str, String)> {
-    // The description of a resource states the values of its filters, so that of the audit would be without end.
-    let rows: Vec<_> = super::rows().into_iter().filter(|row| row.path != Audit::LIST).collect();
-    let infos: Vec<_> = rows.iter().filter_map(|row| row.resource).map(|info| info()).collect();
-    let of_steps = infos.iter().flat_map(|info| info.all_steps().map(|step| step.operation));
-    let of_pages = rows.iter().flat_map(|row| row.operations.iter().copied());
-    let reads = ["get_", "list_", "aggregate_", "export_"];
-    let changes = of_steps.chain(of_pages).filter(|name| !reads.iter().any(|read| name.starts_with(read)));
-    let names: BTreeSet<&'static str> = changes.filter(|name| !name.is_empty()).collect();
-    let mut named: Vec<_> = names.into_iter().map(|name| (name, text::words(name))).collect();
-    named.sort_by(|(_, one), (_, other)| one.cmp(other));
-    named
 }

@@ -66,7 +66,9 @@ impl Resource for CreditPurchases {
                 "What was paid, and the credits that are added.",
             )),
         ],
-        confirms: Some(|reader, platform, _, fields| money_previews::bought_credits(reader, platform, fields)),
+        confirms: Some(|reader, platform, _, fields| {
+            money_previews::bought_credits(reader, platform, fields)
+        }),
         operation: "create_credit_purchase",
         perform: |writer, operator, _, fields| {
             let member = operator.platform().member(inputs::team(writer, fields)?)?;

@@ -90,6 +90,8 @@ impl Resource for Deliveries {
 }
 
 /// Says what sending a message again means for the next automatic attempt.
+// Previews can fail.
+#[allow(clippy::unnecessary_wraps)]
 fn next_attempt(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Previewed> {
     let next = record.time("next_attempt_at");
     Ok(Previewed::new(move |_| {

@@ -12,11 +12,8 @@ use crate::{
         },
     },
     domain::{
-        assets::RepositoryChannel,
-        collections::Collection,
-        estimation_requests::EstimationRequest,
-        estimations::EstimationStatus,
-        listings::Actor,
+        assets::RepositoryChannel, collections::Collection, estimation_requests::EstimationRequest,
+        estimations::EstimationStatus, listings::Actor,
     },
     operations::estimations,
     store::records::{Records, estimations::ESTIMATIONS as ESTIMATION_RECORDS},

@@ -23,11 +23,8 @@ use crate::{
 const TITLE: Input = Input::Required(&Input::Line("title", "Title", ""));
 const OVERVIEW: Input = Input::Line("overview", "In one sentence", "It can be left out.");
 const DESCRIPTION: Input = Input::Lines("description", "Description", "Markdown works.");
-const KINDS: Input = Input::Several(
-    "accepted_asset_types",
-    "Accepted kinds of assets (none: any kind)",
-    kinds::choices,
-);
+const KINDS: Input =
+    Input::Several("accepted_asset_types", "Accepted kinds of assets (none: any kind)", kinds::choices);
 const FROM: Input = Input::Amount("budget_min", "Budget from, USD", "");
 const UP_TO: Input = Input::Amount("budget_max", "Budget up to, USD", "");
 const UNIT: Input = Input::Options("budget_unit", "The budget is", text::word_choices::<BudgetUnit>);

@@ -149,8 +149,8 @@ pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup 
     let has_finding = checks.iter().any(|check| check.message.is_some());
     let columns = [true, has_asset, true, true, has_finding];
     let heads = ["Check", "Asset", "Result", "Required", "Finding"].map(Head::text);
-    let heads = shown(&columns, heads);
-    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| shown(&columns, row(context, check))).collect();
+    let heads = shown(columns, heads);
+    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| shown(columns, row(context, check))).collect();
     let content = html! {
         @if rows.is_empty() { p.note { "There are none until the run is complete." } }
         @else { (tables::table("Checks", &heads, &rows)) }
@@ -160,8 +160,8 @@ pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup 
 }
 
 /// Returns the values of the columns that are shown.
-fn shown<T>(columns: &[bool; 5], values: [T; 5]) -> Vec<T> {
-    columns.iter().zip(values).filter(|(is_shown, _)| **is_shown).map(|(_, value)| value).collect()
+fn shown<T>(columns: [bool; 5], values: [T; 5]) -> Vec<T> {
+    columns.into_iter().zip(values).filter(|(is_shown, _)| *is_shown).map(|(_, value)| value).collect()
 }
 
 fn row(context: &Context, check: &CheckRow) -> [Markup; 5] {

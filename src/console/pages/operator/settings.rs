@@ -63,7 +63,13 @@ fn table(context: &Context, settings: &[ListedSetting]) -> Markup {
             Some(("Show all", &all)),
         );
     }
-    let heads = [Head::text("Setting"), Head::text("Value"), Head::text("Default"), Head::text("Comes from"), Head::text("Changes with")];
+    let heads = [
+        Head::text("Setting"),
+        Head::text("Value"),
+        Head::text("Default"),
+        Head::text("Comes from"),
+        Head::text("Changes with"),
+    ];
     let row = |setting: &ListedSetting| {
         let is_changed = setting.value != setting.default;
         vec![

@@ -213,9 +213,7 @@ const STEPS: &[Step] = &[
         question: "The team is closed for good: it cannot be opened again, and nobody can sign in for it. Its name stays taken. \
                    Its earnings stay payable.",
         obstacle: closed,
-        preview: Some(|reader, platform, record| {
-            team_below::closing(reader, platform, id_of(record)?)
-        }),
+        preview: Some(|reader, platform, record| team_below::closing(reader, platform, id_of(record)?)),
         retypes: "name",
         is_final: true,
         operation: "close_team",

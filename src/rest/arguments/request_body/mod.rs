@@ -156,7 +156,9 @@ impl BodySource {
     }
 }
 
-impl<'a, T: Type + ParseFromJSON + 'static, const IS_REQUIRED: bool> ApiExtractor<'a> for Body<T, IS_REQUIRED> {
+impl<'a, T: Type + ParseFromJSON + 'static, const IS_REQUIRED: bool> ApiExtractor<'a>
+    for Body<T, IS_REQUIRED>
+{
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
 
     type ParamType = ();

@@ -47,10 +47,7 @@ async fn all_problems_are_shown_with_what_was_typed() {
     let saved = seller.submit(&refused, &new, &corrected).await;
     assert_eq!(saved.status(), 303, "{}", saved.visible());
     let page = seller.get(saved.location()).await;
-    page.expect(200, "$27,000.00")
-        .expect(200, "Free")
-        .expect(200, "3 days")
-        .expect(200, "For training.");
+    page.expect(200, "$27,000.00").expect(200, "Free").expect(200, "3 days").expect(200, "For training.");
     page.expect(200, "A sample that says what it has").expect(200, "state which assets it has");
 }
 
