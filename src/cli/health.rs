@@ -30,8 +30,8 @@ const MAX_ANSWER_BYTES: u64 = 1 << 16;
 )]
 pub struct Health {
     /// URL of the server.
-    #[arg(long, value_name = "SERVER_URL")]
-    url: Option<String>,
+    #[arg(long = "url", value_name = "URL")]
+    at: Option<String>,
     /// Ask only whether the server responds, as what restarts it should.
     #[arg(long)]
     alive: bool,
@@ -49,7 +49,7 @@ struct State {
 
 impl Health {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
-        let server = match &self.url {
+        let server = match &self.at {
             Some(url) => Server { url: server_url::parse(url, "no key")?, address: None },
             None => local_server(&options.load_layers()?.resolve()?)?,
         };
