@@ -191,7 +191,7 @@ impl PageRow {
     /// Returns what links need to know of the page.
     pub const fn info(&self) -> PageInfo {
         let PageRow { path, title, navigation, access, is_shown, operations, kind, resource, .. } = *self;
-        PageInfo { path, title, navigation, access, is_shown, operations, kind, resource }
+        PageInfo { path, title, navigation, access, is_shown, kind, operations, resource }
     }
 
     /// Returns the endpoint.
