@@ -1,11 +1,19 @@
-"""Connects a payment provider: receives the webhooks of a market's operators, and reports what became of payments.
-Takes a port; MARKETPLACE_URL, MARKETPLACE_OPERATOR_KEY (scope `payments`), and WEBHOOK_SECRET are variables."""
-import base64, hashlib, hmac, json, os, sys, time, urllib.error, urllib.request
+"""Connects a payment provider: receives webhooks of a market's operators, and reports what became of them.
+
+Takes a port. Variables: MARKETPLACE_URL, MARKETPLACE_OPERATOR_KEY (scope `payments`), and WEBHOOK_SECRET.
+"""
+
+import base64
+import hmac
+import json
+import os
+import sys
+import time
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib import error, request
 
 URL, KEY = os.environ["MARKETPLACE_URL"], os.environ["MARKETPLACE_OPERATOR_KEY"]
-HEADERS = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
 SECRET = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 REPORTS = {
     "purchase.created": ("purchases", "complete", "cancel"),
@@ -16,15 +24,15 @@ REPORTS = {
 
 def is_genuine(headers, body):
     timestamp = headers.get("webhook-timestamp", "")
-    if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > 300:
-        return False
+    is_recent = timestamp.isdecimal() and abs(time.time() - int(timestamp)) <= 300
     signed = f"{headers.get('webhook-id')}.{timestamp}.".encode() + body
-    expected = b"v1," + base64.b64encode(hmac.digest(SECRET, signed, hashlib.sha256))
-    return any(hmac.compare_digest(expected, found.encode()) for found in headers.get("webhook-signature", "").split())
+    expected = b"v1," + base64.b64encode(hmac.digest(SECRET, signed, "sha256"))
+    signatures = headers.get("webhook-signature", "").encode().split()
+    return is_recent and any(hmac.compare_digest(expected, signature) for signature in signatures)
 
 
 def transfer(kind, payment, team, amount):
-    """Asks your provider to collect the amount, or to pay a withdrawal. A payment can come twice: pay it once."""
+    """Asks your provider to collect the amount, or to pay a withdrawal. It can be called twice: pay once."""
     return True
 
 
@@ -32,12 +40,13 @@ def handle(event):
     kind, data = event["type"], event["data"]
     identifier, invoice = data["subject"]["id"], data.get("payment", {})
     amount = data.get("amount") or str(Decimal(invoice["price"]) + Decimal(invoice["buyer_fee"]))
-    collection, success, failure = REPORTS[kind]
     if Decimal(amount) == 0 or invoice.get("pay_with") == "credits":
         return  # The purchase is completed already.
-    verb = success if transfer(kind, identifier, data["team_id"], amount) else failure
+    collection, *verbs = REPORTS[kind]
+    verb = verbs[0] if transfer(kind, identifier, data["team_id"], amount) else verbs[1]
+    headers = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
     url, body = f"{URL}/operator/v1/{collection}/{identifier}/{verb}", json.dumps({"amount": amount}).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, body, HEADERS), timeout=10) as response:
+    with request.urlopen(request.Request(url, body, headers), timeout=10) as response:
         print(kind, identifier, json.load(response)["status"], flush=True)
 
 
@@ -48,9 +57,9 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             if status == 204 and json.loads(body)["type"] in REPORTS:
                 handle(json.loads(body))
-        except urllib.error.HTTPError as error:  # 409: it has ended otherwise. The market sends again what fails here.
-            print(error.read().decode(), file=sys.stderr)
-            status = 204 if error.code == 409 else 500
+        except error.HTTPError as refusal:  # 409: it has ended otherwise. The market repeats what fails here.
+            print(refusal.read().decode(), file=sys.stderr)
+            status = 204 if refusal.code == 409 else 500
         self.send_response(status)
         self.end_headers()
 

@@ -1,6 +1,6 @@
 //! Reloads of the settings of a server by SIGHUP.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::{CommandError, logging::ChangeFilter, process, service_manager::ServiceManager};
 use crate::{
@@ -28,32 +28,65 @@ pub struct Reloader {
 }
 
 /// The reloads of a server. They end when this is dropped.
-pub struct Reloads(Arc<Mutex<Option<Reloader>>>);
+pub struct Reloads(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    phase: Mutex<Phase>,
+    has_changed: Condvar,
+}
+
+#[derive(Default)]
+enum Phase {
+    /// The server does not serve yet. Signals wait.
+    #[default]
+    Starting,
+    Serving(Box<Reloader>),
+    /// The thread that waits for signals lives as long as the process, and must not keep the market open.
+    Stopped,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, phase: Phase) {
+        *self.lock() = phase;
+        self.has_changed.notify_all();
+    }
+}
 
 impl Drop for Reloads {
     fn drop(&mut self) {
-        // The thread that waits for signals lives as long as the process, and must not keep the market open.
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.enter(Phase::Stopped);
     }
 }
 
 impl Reloads {
-    /// Reloads the settings with each SIGHUP from now on, on a thread of its own.
-    pub fn start(reloader: Reloader) -> Result<Reloads, CommandError> {
+    /// Handles SIGHUP from now on, on a thread of its own. What is requested before the server serves happens then.
+    pub fn install() -> Result<Reloads, CommandError> {
+        let shared = Arc::<Shared>::default();
+        let reloads = Reloads(Arc::clone(&shared));
+        process::on_hangup(move || {
+            let is_starting = |phase: &mut Phase| matches!(phase, Phase::Starting);
+            let waited = shared.has_changed.wait_while(shared.lock(), is_starting);
+            if let Phase::Serving(reloader) = &mut *waited.unwrap_or_else(PoisonError::into_inner) {
+                reloader.run();
+            }
+        })?;
+        Ok(reloads)
+    }
+
+    /// Reloads the settings with each signal.
+    pub fn begin(&self, reloader: Reloader) {
         if let Some(change) = reloader.change_filter.clone() {
             reloader.market.live_settings().register(move |settings| {
                 let (change, settings) = (Arc::clone(&change), settings.clone());
                 Ok(Some(Prepared { what: String::new(), apply: Box::new(move || change(&settings)) }))
             });
         }
-        let shared = Arc::new(Mutex::new(Some(reloader)));
-        let reloads = Reloads(Arc::clone(&shared));
-        process::on_hangup(move || {
-            if let Some(reloader) = &mut *shared.lock().unwrap_or_else(PoisonError::into_inner) {
-                reloader.run();
-            }
-        })?;
-        Ok(reloads)
+        self.0.enter(Phase::Serving(Box::new(reloader)));
     }
 }
 

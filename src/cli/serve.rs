@@ -75,6 +75,7 @@ impl Serve {
         }
         let checked = check_tools(&sources, &settings, self.demo)?;
         let change_filter = init_logging(&settings, "info");
+        let reloads = Reloads::install()?;
         market::raise_descriptor_limit();
         let temporary = match (self.demo, has_directory) {
             (true, false) => Some(TemporaryDirectory::create()?),
@@ -106,14 +107,14 @@ impl Serve {
         self.log_start(options, &market, &listeners)?;
         let manager = ServiceManager::from_environment();
         let url = web::link_base::base_url(market.settings(), local_address(&listeners.server)?);
-        let reloads = Reloads::start(Reloader {
+        let reloader = Reloader {
             market: market.clone(),
             sources: sources.clone(),
             read: self.read_again(options),
             change_filter,
             manager: manager.clone(),
             status: serving(&url),
-        })?;
+        };
         let runtime = process::build_runtime(market.settings())?;
         let worlds = market
             .settings()
@@ -121,7 +122,8 @@ impl Serve {
             .enabled
             .then(|| open_worlds(&market, sources, self.demo))
             .transpose()?;
-        let done = runtime.block_on(self.run_server(app, market, listeners, (worlds, manager)));
+        let done = runtime
+            .block_on(self.run_server(app, market, listeners, (worlds, manager), || reloads.begin(reloader)));
         drop(reloads);
         // Work that still runs has had its time to finish. Interrupted writes are rolled back at the next
         // start.
@@ -234,6 +236,7 @@ impl Serve {
         market: Market,
         listeners: Listeners,
         (worlds, manager): (Option<Arc<Worlds>>, ServiceManager),
+        on_ready: impl FnOnce(),
     ) -> CommandResult {
         let address = local_address(&listeners.server)?;
         reachability::check(&market);
@@ -277,6 +280,7 @@ impl Serve {
         });
         print_line(format_args!("listening on {}", web::link_base::listen_url(&printed, address)));
         manager.ready(&serving(&url));
+        on_ready();
         if self.demo {
             let others = public_demo::url_for_others(&printed, address);
             print_demo_instructions((&url, others.as_deref()), &data_dir, now, is_operable);

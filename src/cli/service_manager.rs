@@ -51,6 +51,8 @@ impl ServiceManager {
 
     /// Says that the server accepts requests, and what it does, in a line.
     pub fn ready(&self, status: &str) {
+        // Each line of a message is a field of its own.
+        let status: String = status.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.send(&format!("READY=1\nSTATUS={status}"));
     }
 

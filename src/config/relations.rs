@@ -12,7 +12,7 @@ pub(super) struct Contradiction {
 
 /// Returns the first contradiction.
 pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
-    find_missing_of_s3(settings).or_else(|| find_missing_of_tls(settings)).or_else(|| {
+    find_missing_of_s3(settings).or_else(|| find_missing_of_tls(settings)).or_else(|| find_loop(settings)).or_else(|| {
         let (body, memory) = (settings.server.max_body_bytes, u64::from(settings.limits.memory_mb) << 20);
         let (readings, started) = (settings.jobs.readings, settings.jobs.started);
         let (file, repository) = (settings.repositories.max_file_bytes, settings.repositories.max_bytes);
@@ -44,6 +44,15 @@ pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
         .into_iter()
         .find(|(is_wrong, ..)| *is_wrong)
         .map(|(_, keys, message)| Contradiction { keys, message })
+    })
+}
+
+/// Finds a redirect that leads to itself.
+fn find_loop(settings: &Settings) -> Option<Contradiction> {
+    let is_loop = settings.tls.redirect_listen.is_some() && settings.server.public_url.starts_with("http://");
+    is_loop.then(|| Contradiction {
+        keys: &["tls.redirect_listen", "server.public_url"],
+        message: "tls.redirect_listen leads to server.public_url, which begins with http; let it begin with https".to_owned(),
     })
 }
 

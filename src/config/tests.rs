@@ -170,6 +170,11 @@ const INVALID: &[(&str, &str, &[&str])] = &[
     ("[server]\ntrusted_proxies = [\"proxy\"]", "server.trusted_proxies", &["\"proxy\"", "\"10.0.0.0/8\""]),
     ("[tls]\ncertificate = \"a.pem\"", "tls.certificate", &["tls.key is empty"]),
     ("[tls]\nkey = \"a.pem\"", "tls.key", &["tls.certificate is empty"]),
+    (
+        "[server]\npublic_url = \"http://market.example\"\n[tls]\ncertificate = \"a\"\nkey = \"b\"\nredirect_listen = \"80\"",
+        "tls.redirect_listen",
+        &["begins with http", "https"],
+    ),
     ("[tls]\nredirect_listen = \"80\"", "tls.redirect_listen", &["tls.certificate"]),
     ("[log]\nfilter = \"infos\"", "log.filter", &["\"infos\"", "marketplace::search=debug"]),
 ];

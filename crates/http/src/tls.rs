@@ -95,6 +95,8 @@ struct FileState {
     inode: u64,
     size: u64,
     modified_at: (i64, i64),
+    /// Also changes with the permissions, without which a file could not be read before.
+    changed_at: (i64, i64),
 }
 
 impl Certificates {
@@ -194,6 +196,7 @@ fn states(paths: [&Path; 2]) -> Option<[FileState; 2]> {
             inode: file.ino(),
             size: file.size(),
             modified_at: (file.mtime(), file.mtime_nsec()),
+            changed_at: (file.ctime(), file.ctime_nsec()),
         })
     };
     let [certificate, key] = paths.map(state);

@@ -26,6 +26,9 @@ const FORWARDED: &str = "forwarded";
 /// Maximum number of proxies between the client and the server. Entries beyond are not read.
 const MAX_HOPS: usize = 32;
 
+/// Number of bits of an IPv6 address before the IPv4 address that is mapped to it.
+const MAPPED_BITS: u8 = 96;
+
 /// A network: all addresses with the same first bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -65,7 +68,13 @@ impl FromStr for Network {
                 None => bits,
                 Some(prefix) => prefix.parse().ok().filter(|length| is_number(prefix) && *length <= bits)?,
             };
-            Some(Network { address, prefix })
+            Some(match (address, address.to_canonical()) {
+                // The addresses of clients are compared as IPv4 addresses.
+                (IpAddr::V6(_), mapped @ IpAddr::V4(_)) if prefix >= MAPPED_BITS => {
+                    Network { address: mapped, prefix: prefix - MAPPED_BITS }
+                }
+                _ => Network { address, prefix },
+            })
         });
         let network = parsed.ok_or_else(|| {
             format!(

@@ -61,6 +61,9 @@ fn mode(path: &Path) -> u32 {
 fn new_market_is_served_from_its_settings_file() {
     let temp_dir = temp_dir();
     let directory = temp_dir.path();
+    let (code, message) = run_failing(&["init", "market", "--key-file", "missing/key"], directory);
+    assert!(code == 1 && message.contains("cannot create missing/key"), "{message}");
+    assert!(!directory.join("market/data/market.sqlite").exists());
     let created = stdout_of(&run(&["init", "market", "--key-file", "operator.key"], directory));
     assert!(created.contains("marketplace serve --config") && !created.contains("mkt_"), "{created}");
     for file in ["market/marketplace.toml", "operator.key"] {
@@ -193,6 +196,7 @@ fn reload_takes_what_can_change_and_says_what_cannot() {
     let mut command = marketplace(&serve, directory);
     command.env("NOTIFY_SOCKET", directory.join("notify"));
     let mut server = Server::spawn(command);
+    manager.next("READY=1");
     let address = server.1.clone();
     // The headers of a response, with the budget of the key, if there is one.
     let budget = || {
@@ -251,6 +255,7 @@ fn reloads_under_load_lose_no_request() {
     fs::write(directory.join("limits.toml"), "").unwrap();
     command.env("NOTIFY_SOCKET", directory.join("notify"));
     let mut server = Server::spawn(command);
+    manager.next("READY=1");
     let address = server.1.clone();
     thread::scope(|scope| {
         for _ in 0..4 {

@@ -108,6 +108,7 @@ fn no_proxy_is_trusted_unless_it_is_named() {
     assert_eq!(client(&settings(&["0.0.0.0/0"]), "192.0.2.1", &forwarded).0, "198.51.100.1");
     assert_eq!(client(&settings(&["0.0.0.0/0"]), "2001:db8::1", &forwarded).0, "2001:db8::1");
     assert_eq!(client(&settings(&["::/0"]), "2001:db8::1", &forwarded).0, "203.0.113.7");
+    assert_eq!(client(&settings(&["::ffff:192.0.2.0/120"]), "192.0.2.1", &forwarded).0, "203.0.113.7");
 }
 
 #[test]

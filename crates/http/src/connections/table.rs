@@ -106,6 +106,8 @@ struct Network {
 pub struct Connection {
     table: Arc<ConnectionTable>,
     network: Arc<Network>,
+    /// Maximum number of idle connections of its network; 0 for no limit.
+    idle_per_network: u32,
     /// [`BUSY`], [`EVICTED`], or since when it is idle, as a number of `next_idle`.
     state: AtomicU64,
     evicted: Notify,
@@ -184,6 +186,7 @@ impl ConnectionTable {
         let connection = Arc::new(Connection {
             table: Arc::clone(self),
             network,
+            idle_per_network,
             state: AtomicU64::new(self.next_idle.fetch_add(1, SeqCst)),
             evicted: Notify::new(),
         });
@@ -268,7 +271,7 @@ impl Connection {
         // Counted before it can be evicted, which ends the count.
         let idle = self.network.idle.fetch_add(1, SeqCst) + 1;
         self.state.store(self.table.next_idle.fetch_add(1, SeqCst), SeqCst);
-        let limit = self.table.limits.idle_per_network;
+        let limit = self.idle_per_network;
         if limit > 0 && idle > limit {
             self.table.lock().evict(Some(&self.network));
         }

@@ -78,6 +78,10 @@ fn limits_of_one_network_do_not_apply_to_proxies() {
     // What is left of all connections is for others.
     assert_eq!(table.try_admit(address(1)).unwrap_err(), Refusal::Network);
     open(&table, 2);
+    for connection in &of_proxy {
+        connection.connection().end_request();
+    }
+    assert!(!of_proxy.iter().any(is_evicted));
 }
 
 #[test]
