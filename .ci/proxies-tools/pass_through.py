@@ -122,7 +122,7 @@ def check_console(proxy):
 def check_world(proxy):
     """Addresses of worlds pass through, and contain the address of the proxy."""
     world = proxy.call("POST", "/sandbox/v1/worlds", OPERATOR, {}, status=201)
-    url = world["url"]
+    url = world["base_url"]
     assert url.startswith(f"https://{HOST}:{proxy.port}/w/"), url
     path = url.removeprefix(f"https://{HOST}:{proxy.port}")
     proxy.call("GET", f"{path}/v2/wallet", BUYER)

@@ -1,8 +1,8 @@
 //! The `marketplace init` command.
 
 use std::{
-    fs,
-    io::Write,
+    fs::{self, File},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -70,12 +70,14 @@ impl Init {
         let settings = sources.resolve()?;
         init_logging(&settings, "warn");
         private_files::create_dir_all(&directory).map_err(|cause| failed(&directory, &cause))?;
+        // First, since nothing shows the key again. If it fails, the command can be repeated.
+        let key_file = self.key_file.as_deref().map(KeyFile::create).transpose()?;
         let market = open_directory(&data, settings, OpenMode::Command, Durability::Full)?;
         // Last, so that a command that fails before can be repeated after the directory was emptied.
         write_new(&settings_file, &text)?;
         let key = create_key(&market)?;
-        if let Some(file) = &self.key_file {
-            write_new(file, &format!("{key}\n"))?;
+        if let Some(file) = key_file {
+            file.write(&key)?;
         }
         self.print(&settings_file, &data, &key);
         Ok(())
@@ -118,6 +120,36 @@ impl Init {
     }
 }
 
+/// The file for the key. It is deleted again if it does not get one.
+struct KeyFile<'a> {
+    path: &'a Path,
+    file: File,
+    is_complete: bool,
+}
+
+impl KeyFile<'_> {
+    fn create(path: &Path) -> Result<KeyFile<'_>, CommandError> {
+        let file = create_new(path).map_err(|cause| failed(path, &cause))?;
+        Ok(KeyFile { path, file, is_complete: false })
+    }
+
+    fn write(mut self, key: &str) -> CommandResult {
+        let written = write_all(&mut self.file, &format!("{key}\n"));
+        self.is_complete = written.is_ok();
+        written.map_err(|cause| failed(self.path, &cause))
+    }
+}
+
+impl Drop for KeyFile<'_> {
+    fn drop(&mut self) {
+        if !self.is_complete
+            && let Err(cause) = fs::remove_file(self.path)
+        {
+            tracing::warn!(%cause, path = %self.path.display(), "the empty file for the key could not be deleted");
+        }
+    }
+}
+
 /// Creates the first operator key, and returns it.
 fn create_key(market: &Market) -> Result<String, CommandError> {
     let created = market.write_blocking(|writer| {
@@ -150,12 +182,17 @@ fn check_empty(path: &Path) -> CommandResult {
 
 /// Writes a file that did not exist, for the owner only.
 fn write_new(path: &Path, text: &str) -> CommandResult {
-    let file = private_files::open_options().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|cause| failed(path, &cause))
+    create_new(path).and_then(|mut file| write_all(&mut file, text)).map_err(|cause| failed(path, &cause))
+}
+
+/// Creates a file that did not exist, for the owner only.
+fn create_new(path: &Path) -> io::Result<File> {
+    private_files::open_options().write(true).create_new(true).open(path)
+}
+
+fn write_all(file: &mut File, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Returns a path as an argument for a shell.

@@ -156,13 +156,13 @@ fn list(place: &Place) -> CommandResult {
     }
     for backup in found {
         let kind = if backup.is_dated { "dated" } else { "newest" };
+        let made_at = backup.made_at.map_or_else(|| "unknown time".to_owned(), |time| time.to_string());
         match backup.contents {
             Ok(BackupContents { program, total_bytes, uploads, repositories }) => print_line(format_args!(
-                "{}  {kind}  {}, {uploads} uploads, {repositories} copies of repositories, by marketplace {program}",
-                backup.made_at,
+                "{made_at}  {kind}  {}, {uploads} uploads, {repositories} copies of repositories, by marketplace {program}",
                 human_bytes(total_bytes)
             )),
-            Err(problem) => print_line(format_args!("{}  {kind}  {problem}", backup.made_at)),
+            Err(problem) => print_line(format_args!("{made_at}  {kind}  {problem}")),
         }
     }
     Ok(())

@@ -52,7 +52,9 @@ fn find_loop(settings: &Settings) -> Option<Contradiction> {
     let is_loop = settings.tls.redirect_listen.is_some() && settings.server.public_url.starts_with("http://");
     is_loop.then(|| Contradiction {
         keys: &["tls.redirect_listen", "server.public_url"],
-        message: "tls.redirect_listen leads to server.public_url, which begins with http; let it begin with https".to_owned(),
+        message:
+            "tls.redirect_listen leads to server.public_url, which begins with http; let it begin with https"
+                .to_owned(),
     })
 }
 

@@ -8,6 +8,7 @@ use super::{
         markdown,
     },
     paths,
+    resources::may_act,
     visit::Context,
 };
 use crate::{
@@ -49,12 +50,15 @@ impl Banners {
     pub fn show(&self, context: &Context) -> Markup {
         let announcement = self.announcement.as_ref().map(announcement);
         let is_operator = context.signed_in.is_some() && context.team().is_none();
+        // What the settings have switched on, only they switch off.
+        let can_end = may_act(context) && !context.market().settings().maintenance.enabled;
         html! {
             @if let Some(maintenance) = &self.maintenance {
                 (badges::message(Tone::Warning, &html! {
                     @if is_operator {
                         b { "Maintenance is on. " } "Teams cannot change anything. "
-                        a href=(context.links.to(paths::OPERATOR_ANNOUNCEMENTS)) { "End it" } ". They read: "
+                        @if can_end { a href=(context.links.to(paths::OPERATOR_ANNOUNCEMENTS)) { "End it" } ". " }
+                        "They read: "
                     } @else if !maintenance.text.starts_with(REFUSAL) {
                         b { (REFUSAL) ". " }
                     }

@@ -18,7 +18,7 @@ pub const KEY_FIELD: &str = "form_key";
 const AMOUNT_PROBLEM: &str = "Enter an amount in US dollars, for example 27000 or 1450.50.";
 
 /// Maximum size of a submitted form in bytes. A listing has two texts of at most 20,000 characters of up to four bytes, each of which
-/// browsers send as three: 480,000 bytes.
+/// browsers send as three: 480,000 bytes. The checkboxes of its form fit besides.
 pub const MAX_FORM_BYTES: u64 = 512 << 10;
 
 /// Type of the problem with a key that another form had.

@@ -192,6 +192,11 @@ pub trait List: Sized + Send + Sync + 'static {
     /// Returns a page of the records that the query selects.
     fn load(reader: &Reader, access: &Self::Access, asked: &Asked) -> Result<TeamPage<Self::Row>>;
 
+    /// Returns what to know about the records that the filters select; nothing if they are all there are.
+    fn note(_: &Reader, _: &Self::Access, _: &Query) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Returns what is shown where the list has no records at all.
     fn empty(context: &Context) -> Markup;
 
@@ -232,8 +237,12 @@ impl<L: List> Page for L {
             visit.query.get(CURSOR).map(|cursor| decode(visit, cursor)).transpose()?.unwrap_or_default();
         let page = TeamPageRequest { start, limit: ROWS_PER_PAGE, counts: start == Start::Newest };
         let asked = Asked { page, filters: filters.clone(), parameters };
-        let found = visit.read(move |reader, access| L::load(reader, access, &asked)).await?;
-        Ok(L::finish(&visit.context, content::<L>(&visit.context, &filters, &found)).into())
+        let read = visit.read(move |reader, access| {
+            Ok((L::load(reader, access, &asked)?, L::note(reader, access, &asked.filters)?))
+        });
+        let (found, note) = read.await?;
+        Ok(L::finish(&visit.context, content::<L>(&visit.context, (&filters, note.as_deref()), &found))
+            .into())
     }
 }
 
@@ -246,7 +255,11 @@ fn selected(filters: &[ListFilter], query: &Query) -> Query {
         .fold(Query::default(), |kept, (name, value)| kept.with(name, value))
 }
 
-fn content<L: List>(context: &Context, filters: &Query, found: &TeamPage<L::Row>) -> Content {
+fn content<L: List>(
+    context: &Context,
+    (filters, note): (&Query, Option<&str>),
+    found: &TeamPage<L::Row>,
+) -> Content {
     let columns = L::columns();
     let heads: Vec<Head> = columns.iter().map(Column::head).collect();
     let row = |row: &L::Row| columns.iter().map(|column| column.cell(context, row)).collect();
@@ -255,6 +268,7 @@ fn content<L: List>(context: &Context, filters: &Query, found: &TeamPage<L::Row>
     let without_filters = context.here(&Query::default());
     let body = html! {
         (filter_form::<L>(context, filters))
+        @if let Some(note) = note { p.note { (note) } }
         @if rows.is_empty() && is_filtered {
             (tables::empty("Nothing matches", "No record has all of these values.", Some(("Show all", &without_filters))))
         } @else if rows.is_empty() {

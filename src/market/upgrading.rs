@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -37,16 +37,22 @@ pub(super) fn prepare(
     has_lock: bool,
 ) -> std::result::Result<Option<ServeLock>, OpenError> {
     let database = data_dir.join(DATABASE_FILE);
-    let Some(plan) = upgrades::plan(&database)?.filter(|plan| !plan.pending.is_empty()) else {
-        return Ok(None);
-    };
-    let lock = if has_lock { None } else { Some(ServeLock::acquire(data_dir)?) };
+    let find_plan = || Ok::<_, OpenError>(upgrades::plan(&database)?.filter(|plan| !plan.pending.is_empty()));
+    let Some(mut plan) = find_plan()? else { return Ok(None) };
+    let mut lock = None;
+    if !has_lock {
+        lock = Some(ServeLock::acquire(data_dir)?);
+        // Another command may have migrated it while this one waited. A copy would replace the one from before.
+        let Some(current) = find_plan()? else { return Ok(None) };
+        plan = current;
+    }
     let makes_copy = makes_copies && !plan.is_reversible();
     if makes_copy {
-        let free =
-            blobs::free_bytes(data_dir).map_err(|cause| OpenError::directory(data_dir.to_owned(), cause))?;
-        ensure_space(&plan, data_dir, free)?;
         let copy = copy_before_upgrade(data_dir);
+        let unusable = |cause| OpenError::directory(data_dir.to_owned(), cause);
+        // What is left of a copy that was interrupted takes space that the next one needs.
+        remove_if_exists(&incomplete(&copy)).map_err(unusable)?;
+        ensure_space(&plan, data_dir, blobs::free_bytes(data_dir).map_err(unusable)?)?;
         copy_database(&database, &copy)?;
         tracing::info!(copy = %copy.display(), bytes = plan.database_bytes, "the database was copied before its upgrade");
     }
@@ -66,21 +72,54 @@ fn ensure_space(plan: &Plan, data_dir: &Path, free: u64) -> std::result::Result<
 
 /// Copies a database of any version as of one moment. The copy gets its name when it is complete.
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
-    let new = to.with_extension("sqlite.new");
-    let failed = |cause: std::io::Error| Error::Conflict(format!("cannot write {}: {cause}", to.display()));
-    let mut file = BufWriter::new(private_files::create(&new).map_err(failed)?);
+    let new = incomplete(to);
+    let copied = copy_by_way_of(&new, from, to);
+    if copied.is_err()
+        && let Err(cause) = remove_if_exists(&new)
+    {
+        tracing::warn!(%cause, path = %new.display(), "an incomplete copy of the database could not be deleted");
+    }
+    copied
+}
+
+/// Copies a database to `new`, and gives the complete copy its name.
+fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
+    let failed = |cause: io::Error| Error::Conflict(format!("cannot write {}: {cause}", to.display()));
+    let mut file = BufWriter::new(private_files::create(new).map_err(failed)?);
     upgrades::for_each_page(from, |page| file.write_all(page).map_err(failed))?;
     let complete = || {
-        file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&new, to)?;
+        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(new, to)?;
         File::open(to.parent().unwrap_or(to))?.sync_all()
     };
     complete().map_err(failed)
 }
 
+/// Returns the path of a copy until it is complete.
+fn incomplete(copy: &Path) -> PathBuf {
+    copy.with_extension("sqlite.new")
+}
+
+fn remove_if_exists(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failed_copy_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = directory.path().join(DATABASE_FILE);
+        fs::write(&from, "not a database".repeat(100)).unwrap();
+        let copy = copy_before_upgrade(directory.path());
+        assert!(copy_database(&from, &copy).is_err());
+        assert!(!copy.exists() && !incomplete(&copy).exists());
+    }
 
     #[test]
     fn copy_needs_space() {

@@ -49,20 +49,29 @@ pub fn differences(before: &AnyRecord, after: &AnyRecord) -> Vec<FieldChange> {
     let changed = columns.filter(|(name, value)| before.get(name) != *value);
     let change = |(name, value): (&str, &Value)| {
         let is_secret = SECRET.contains(&name);
-        let kept = |value: &Value| if is_secret { Value::Missing } else { kept(value) };
-        FieldChange { field: name.to_owned(), before: kept(before.get(name)), after: kept(value) }
+        let kept = |value: &Value, other: &Value| if is_secret { Value::Missing } else { kept(value, other) };
+        let old = before.get(name);
+        FieldChange { field: name.to_owned(), before: kept(old, value), after: kept(value, old) }
     };
     changed.take(MAX_FIELDS).map(change).collect()
 }
 
-/// Returns what an entry keeps of a value: the beginning of a long text.
-fn kept(value: &Value) -> Value {
-    match value {
-        Value::Text(text) if text.chars().count() > MAX_TEXT => {
-            Value::Text(text.chars().take(MAX_TEXT).chain(['…']).collect())
-        }
-        other => other.clone(),
+/// Returns what an entry keeps of a value: of a long text, the part with the first difference from the other value.
+fn kept(value: &Value, other: &Value) -> Value {
+    const SAME: usize = MAX_TEXT / 3;
+    let Value::Text(text) = value else { return value.clone() };
+    let length = text.chars().count();
+    if length <= MAX_TEXT {
+        return value.clone();
     }
+    let same = match other {
+        Value::Text(other) => text.chars().zip(other.chars()).take_while(|(one, other)| one == other).count(),
+        _ => 0,
+    };
+    let start = if same <= MAX_TEXT - SAME { 0 } else { same - SAME };
+    let cut = |is_cut: bool| is_cut.then_some('…');
+    let part = text.chars().skip(start).take(MAX_TEXT);
+    Value::Text(cut(start > 0).into_iter().chain(part).chain(cut(start + MAX_TEXT < length)).collect())
 }
 
 /// Records a change that an operator made.
@@ -104,4 +113,34 @@ pub fn record_of_process(writer: &Writer, _: Platform, operation: &str, subject:
     let change =
         AuditedChange { operation, subject_kind: subject, subject_id: subject, team: None, fields: &[] };
     insert(writer, (None, None), &change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However late two long texts differ, what is kept of them does, too.
+    #[test]
+    fn kept_texts_differ() {
+        let long = |start: usize, change: &str, end: usize| {
+            Value::Text(format!("{}{change}{}", "a".repeat(start), "z".repeat(end)))
+        };
+        for start in [0, 10, 199, 200, 201, 299, 300, 1_000] {
+            for (old, new) in [("one", "two"), ("", "added"), ("removed", "")] {
+                for end in [0, 5, 1_000] {
+                    let (old, new) = (long(start, old, end), long(start, new, end));
+                    let texts = [kept(&old, &new), kept(&new, &old)];
+                    assert_ne!(texts[0], texts[1], "{start} {old:?} {new:?}");
+                    for text in texts {
+                        assert!(matches!(text, Value::Text(text) if text.chars().count() <= MAX_TEXT + 2));
+                    }
+                }
+            }
+        }
+        assert_eq!(kept(&long(0, "short", 0), &Value::Missing), long(0, "short", 0));
+        assert_eq!(
+            kept(&long(400, "", 0), &Value::Missing),
+            Value::Text(format!("{}…", "a".repeat(MAX_TEXT)))
+        );
+    }
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::access::Platform;
 use crate::{
     domain::{
-        listings::{Actor, CatalogStatus, Event, ListingStatus, ReviewStatus},
+        listings::{CatalogStatus, Event, ListingStatus, ReviewStatus},
         time::Timestamp,
     },
     error::Result,
@@ -28,11 +28,13 @@ pub enum Reason {
     NotPublished,
     /// It was taken out of the catalog.
     Unpublished,
-    /// It was archived because its team was closed.
+    /// It was restored from the archive, and has not been published since.
+    Restored,
+    /// It is archived, and its team is closed.
     TeamClosed,
-    /// It was archived because of an exclusive sale.
+    /// It is archived, and assets of it were sold exclusively, and not refunded.
     SoldExclusively,
-    /// It was archived by its team, or by the market.
+    /// It is archived, and can be restored.
     Archived,
 }
 
@@ -55,24 +57,28 @@ pub fn why_hidden(reader: &Reader, platform: Platform, id: Uuid) -> Result<Optio
     }
     let is_closed = store::teams::find_by_row_id(reader.rows, listing.team)?.closed_at.is_some();
     let history = store::listing_history::list(reader.rows, listing.row_id)?;
-    let (reason, since) = reason(listing.status, is_closed, &history);
+    let is_sold = !store::exclusive_sales::find_sold_assets(reader.rows, listing.row_id)?.is_empty();
+    let (reason, since) = reason(listing.status, (is_closed, is_sold), &history);
     let lacks_assets = store::listing_assets::list_first(reader.rows, listing.row_id, 1)?.is_empty();
     Ok(Some(Hidden { reason, since, lacks_assets }))
 }
 
-/// Returns the reason for a status, and its time in the history, which begins with the newest event.
-fn reason(status: ListingStatus, is_closed: bool, history: &[HistoryEvent]) -> (Reason, Option<Timestamp>) {
+/// Returns the reason for a status, whether the team is closed, and whether assets are sold exclusively; and its time in the history,
+/// which begins with the newest event.
+fn reason(
+    status: ListingStatus,
+    (is_closed, is_sold): (bool, bool),
+    history: &[HistoryEvent],
+) -> (Reason, Option<Timestamp>) {
     let newest = |events: &[Event]| history.iter().find(|entry| events.contains(&entry.event));
     let at = |events: &[Event]| newest(events).map(|entry| entry.occurred_at);
     if status.catalog == CatalogStatus::Archived {
-        let archived = newest(&[Event::Archived]);
-        let is_automatic = archived.is_some_and(|entry| entry.actor == Actor::System);
-        let reason = match (is_closed, is_automatic) {
+        let reason = match (is_closed, is_sold) {
             (true, _) => Reason::TeamClosed,
             (false, true) => Reason::SoldExclusively,
             (false, false) => Reason::Archived,
         };
-        return (reason, archived.map(|entry| entry.occurred_at));
+        return (reason, at(&[Event::Archived]));
     }
     match status.review {
         ReviewStatus::Draft => (Reason::Draft, None),
@@ -83,6 +89,7 @@ fn reason(status: ListingStatus, is_closed: bool, history: &[HistoryEvent]) -> (
             Some(entry) if entry.event == Event::Unpublished => {
                 (Reason::Unpublished, Some(entry.occurred_at))
             }
+            Some(entry) if entry.event == Event::Restored => (Reason::Restored, Some(entry.occurred_at)),
             entry => (Reason::NotPublished, entry.map(|entry| entry.occurred_at)),
         },
     }
@@ -98,8 +105,9 @@ impl Reason {
             Reason::Rejected => ("the market rejected it", ""),
             Reason::NotPublished => ("the market approved it", ", and the vendor has not published it"),
             Reason::Unpublished => ("it was taken out of the catalog", ""),
+            Reason::Restored => ("it was restored from the archive", ", and is not published"),
             Reason::TeamClosed => ("it was archived", ", and its team is closed"),
-            Reason::SoldExclusively => ("it was archived", ", because its code was sold exclusively"),
+            Reason::SoldExclusively => ("it was archived", ", and its code was sold exclusively"),
             Reason::Archived => ("it was archived", ""),
         }
     }
@@ -111,18 +119,25 @@ impl Reason {
             Reason::InReview => "A reviewer decides next.",
             Reason::ChangesRequested => "The vendor has to change it, and submit it again.",
             Reason::Rejected => "It cannot be submitted again. The vendor has to make a new listing.",
-            Reason::NotPublished => "The vendor publishes it next, or you do in its name.",
+            Reason::NotPublished | Reason::Restored => "The vendor publishes it next, or you do in its name.",
             Reason::Unpublished => "The vendor can publish it again, and so can you in its name.",
             Reason::TeamClosed => "A closed team stays closed, so it cannot come back.",
             Reason::SoldExclusively => "It can be restored only if that sale is refunded.",
             Reason::Archived => "It has to be restored first.",
         }
     }
+
+    /// Whether the next step needs assets.
+    pub const fn needs_assets(self) -> bool {
+        use Reason::{ChangesRequested, Draft, NotPublished, Restored, Unpublished};
+        matches!(self, Draft | ChangesRequested | NotPublished | Unpublished | Restored)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::listings::Actor;
 
     fn entry(event: Event, actor: Actor, at: i64) -> HistoryEvent {
         let to = ListingStatus { review: ReviewStatus::Draft, catalog: CatalogStatus::Unpublished }.stage();
@@ -138,19 +153,23 @@ mod tests {
             entry(Event::Published, Actor::Team, 2),
             entry(Event::Approved, Actor::Platform, 1),
         ];
-        assert_eq!(reason(approved, false, &history), (Reason::Unpublished, Some(Timestamp(3))));
-        assert_eq!(reason(approved, false, &history[2..]), (Reason::NotPublished, Some(Timestamp(1))));
-        assert_eq!(reason(approved, false, &[]), (Reason::NotPublished, None));
+        let open = (false, false);
+        assert_eq!(reason(approved, open, &history), (Reason::Unpublished, Some(Timestamp(3))));
+        assert_eq!(reason(approved, open, &history[2..]), (Reason::NotPublished, Some(Timestamp(1))));
+        assert_eq!(reason(approved, open, &[]), (Reason::NotPublished, None));
+        let restored = [entry(Event::Restored, Actor::Team, 5), entry(Event::Approved, Actor::Platform, 1)];
+        assert_eq!(reason(approved, open, &restored), (Reason::Restored, Some(Timestamp(5))));
         let archived = status(ReviewStatus::Approved, CatalogStatus::Archived);
-        for (actor, is_closed, expected) in [
-            (Actor::Team, false, Reason::Archived),
-            (Actor::System, false, Reason::SoldExclusively),
-            (Actor::System, true, Reason::TeamClosed),
+        for (state, expected) in [
+            (open, Reason::Archived),
+            ((false, true), Reason::SoldExclusively),
+            ((true, true), Reason::TeamClosed),
         ] {
-            let history = [entry(Event::Archived, actor, 4)];
-            assert_eq!(reason(archived, is_closed, &history), (expected, Some(Timestamp(4))));
+            // After a refund, what the market archived can be restored.
+            let history = [entry(Event::Archived, Actor::System, 4)];
+            assert_eq!(reason(archived, state, &history), (expected, Some(Timestamp(4))));
         }
         let rejected = status(ReviewStatus::Rejected, CatalogStatus::Unpublished);
-        assert_eq!(reason(rejected, false, &[]).0, Reason::Rejected);
+        assert_eq!(reason(rejected, open, &[]).0, Reason::Rejected);
     }
 }

@@ -11,11 +11,13 @@ use crate::{
         self,
         records::{
             Filters, Record, RecordId, Records,
-            any_record::{self, AnyRecord, Names},
+            any_record::{self, AnyRecord, NamedIds, Names},
             pages::{PageRequest, RowPage, TeamPage, TeamPageRequest},
         },
     },
 };
+
+pub use store::records::any_record::MAX_NAMED;
 
 /// Returns the record with this ID.
 pub fn find<R: Record>(rows: &store::Reader, _: Platform, id: &R::Id) -> Result<R> {
@@ -64,17 +66,24 @@ pub fn is_named(filter: &str) -> bool {
     any_record::is_named(filter)
 }
 
-/// Returns the value of a filter for what was typed: an ID stays, and a text becomes the IDs of the records whose names contain its
-/// words, of which the newest 10,000 are compared. What is no name of anything matches nothing.
+/// Returns the value of a filter for what was typed: an ID stays, and a text becomes the IDs of the records with this name, or else
+/// of those whose names contain its words, of which the newest 10,000 are compared. What is no name of anything matches nothing.
 pub fn filter_value(
     rows: &store::Reader,
-    _: Platform,
+    platform: Platform,
     filter: &str,
     typed: &str,
 ) -> Result<serde_json::Value> {
-    if !is_named(filter) || Uuid::try_parse(typed).is_ok() {
+    let Some(NamedIds { ids, .. }) = named(rows, platform, filter, typed)? else {
         return Ok(typed.into());
-    }
-    let ids = any_record::ids_named(rows, filter, typed)?;
+    };
     Ok(ids.iter().map(Uuid::to_string).collect::<Vec<_>>().into())
+}
+
+/// Returns the records that are named by what was typed into a filter; `None` if it is an ID, or if the filter takes no names.
+pub fn named(rows: &store::Reader, _: Platform, filter: &str, typed: &str) -> Result<Option<NamedIds>> {
+    if !is_named(filter) || Uuid::try_parse(typed).is_ok() {
+        return Ok(None);
+    }
+    any_record::ids_named(rows, filter, typed).map(Some)
 }

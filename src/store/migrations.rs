@@ -12,7 +12,7 @@ use super::{OpenError, groups::DUPLICATE_MARK, program_versions};
 /// One file per migration. Names begin with the number.
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/migrations");
 
-/// The statements that undo a migration without loss, in a file of the same name, for those that can be undone.
+/// The statements that undo a migration, in a file of the same name, for those that can be undone.
 static REVERSALS: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/reversals");
 
 /// Returns all migrations, in the order of their numbers.

@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 pub struct PendingMigration {
     /// Its number and its subject.
     pub name: &'static str,
-    /// Whether it can be undone without loss.
+    /// Whether it can be undone. Then everything stays that the version before it knows. What only later versions know, such as
+    /// values in columns that it adds, is dropped.
     pub is_reversible: bool,
 }
 
@@ -30,7 +31,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether all pending migrations can be undone without loss.
+    /// Whether all pending migrations can be undone.
     pub fn is_reversible(&self) -> bool {
         self.pending.iter().all(|migration| migration.is_reversible)
     }
@@ -97,8 +98,9 @@ pub fn undo(path: &Path) -> Result<Undone> {
             "the migration {name} cannot be undone; put the copy of the database that was made before it in its place"
         )));
     }
-    migrations::undo(&mut connection, earlier).map_err(Error::internal)?;
+    // First, so that the command can be repeated after a failure between the two.
     program_versions::forget_after(&connection, earlier)?;
+    migrations::undo(&mut connection, earlier).map_err(Error::internal)?;
     // Moves the change from the log to the file.
     connection.close().map_err(|(_, cause)| cause)?;
     Ok(Undone { migrations: undone.into_iter().rev().map(|(name, _)| name).collect(), version })

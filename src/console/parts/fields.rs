@@ -1,6 +1,6 @@
 //! Forms and their fields. A field shows what was typed into a refused form, with the problem.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::icons;
@@ -22,11 +22,45 @@ enum Kind {
     Lines,
 }
 
+impl Kind {
+    /// Returns the values that browsers show in a field of this kind, with 0 for any digit; none if they show any.
+    const fn forms(self) -> &'static [&'static str] {
+        match self {
+            Kind::Day => &["0000-00-00"],
+            Kind::Month => &["0000-00"],
+            Kind::Moment => &["0000-00-00T00:00", "0000-00-00T00:00:00"],
+            Kind::Text | Kind::Decimal | Kind::Integer | Kind::Secret | Kind::Lines => &[],
+        }
+    }
+
+    /// Whether browsers show a value in a field of this kind.
+    fn shows(self, value: &str) -> bool {
+        let form: String = value.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        value.is_empty() || self.forms().is_empty() || self.forms().contains(&form.as_str())
+    }
+
+    /// Returns the type of the field, and the keyboard of phones.
+    fn input(self, value: &str) -> (&'static str, Option<&'static str>) {
+        match self {
+            // What was typed in another way would be lost.
+            kind if !kind.shows(value) => ("text", None),
+            Kind::Day => ("date", None),
+            Kind::Month => ("month", None),
+            Kind::Moment => ("datetime-local", None),
+            Kind::Secret => ("password", None),
+            Kind::Decimal => ("text", Some("decimal")),
+            Kind::Integer => ("text", Some("numeric")),
+            Kind::Text | Kind::Lines => ("text", None),
+        }
+    }
+}
+
 /// A field of a form, with its label.
 #[derive(Clone, Debug)]
 pub struct Field<'f> {
     name: &'f str,
     label: &'f str,
+    of: &'f str,
     kind: Kind,
     hint: Option<Markup>,
     value: String,
@@ -40,6 +74,7 @@ impl<'f> Field<'f> {
         Field {
             name,
             label,
+            of: "",
             kind,
             hint: None,
             value: String::new(),
@@ -94,6 +129,13 @@ impl<'f> Field<'f> {
         self.label
     }
 
+    /// Sets what the field belongs to, for programs that read it aloud, where several fields have the same label.
+    #[must_use]
+    pub const fn of(mut self, of: &'f str) -> Field<'f> {
+        self.of = of;
+        self
+    }
+
     /// Sets what stands between label and field.
     #[must_use]
     pub fn hint(mut self, hint: Markup) -> Field<'f> {
@@ -133,22 +175,14 @@ impl<'f> Field<'f> {
     pub fn show(&self, inputs: &Inputs) -> Markup {
         let Field { name, kind, value, is_required, max_length, .. } = self;
         let value = if *kind == Kind::Secret { "" } else { inputs.value(name, value) };
+        let value = if *kind == Kind::Moment { value.replacen(' ', "T", 1) } else { value.to_owned() };
         inputs.add_label(name, self.label);
         let (problem, hint) = (inputs.problem(name), &self.hint);
         let described = described_by(name, hint.is_some(), problem.is_some());
         let invalid = problem.as_ref().map(|_| "true");
-        let (input_type, mode) = match kind {
-            Kind::Day => ("date", None),
-            Kind::Month => ("month", None),
-            Kind::Moment => ("datetime-local", None),
-            Kind::Secret => ("password", None),
-            Kind::Decimal => ("text", Some("decimal")),
-            Kind::Integer => ("text", Some("numeric")),
-            Kind::Text | Kind::Lines => ("text", None),
-        };
-        let is_typed = !matches!(kind, Kind::Day | Kind::Month | Kind::Moment);
+        let (input_type, mode) = kind.input(&value);
+        let is_typed = kind.forms().is_empty();
         let max_length = max_length.filter(|_| is_typed);
-        let value = if *kind == Kind::Moment { value.replacen(' ', "T", 1) } else { value.to_owned() };
         let complete = if *kind == Kind::Secret { "current-password" } else { "off" };
         let control = html! {
             @if *kind == Kind::Lines {
@@ -160,13 +194,8 @@ impl<'f> Field<'f> {
                     aria-invalid=[invalid] aria-describedby=[described.as_deref()];
             }
         };
-        labeled(
-            name,
-            (self.label, *is_required || self.is_marked),
-            hint.as_ref(),
-            &control,
-            problem.as_deref(),
-        )
+        let label = html! { (self.label) @if !self.of.is_empty() { span.out { ": " bdi { (self.of) } } } };
+        labeled(name, (label, *is_required || self.is_marked), hint.as_ref(), &control, problem.as_deref())
     }
 }
 
@@ -185,7 +214,7 @@ fn described_by(name: &str, has_hint: bool, has_problem: bool) -> Option<String>
 
 fn labeled(
     name: &str,
-    (label, is_required): (&str, bool),
+    (label, is_required): (impl Render, bool),
     hint: Option<&Markup>,
     control: &Markup,
     problem: Option<&str>,

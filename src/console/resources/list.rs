@@ -98,6 +98,20 @@ impl<R: Resource> List for RecordList<R> {
         Ok(TeamPage { rows: rows.collect(), next: found.next, previous: found.previous, total: found.total })
     }
 
+    fn note(reader: &Reader, operator: &Operator, filters: &Query) -> Result<Option<String>> {
+        for (name, value) in filters.pairs() {
+            if records::named(reader.rows, operator.platform(), name, value)?
+                .is_some_and(|named| named.is_cut)
+            {
+                let max = records::MAX_NAMED;
+                return Ok(Some(format!(
+                    "More than {max} records have such a name as “{value}”; only the newest {max} of them are considered."
+                )));
+            }
+        }
+        Ok(None)
+    }
+
     fn empty(context: &Context) -> Markup {
         let new = context.links.to(R::NEW_PATH);
         let step = R::NEW.filter(|_| super::steps::may_act(context));

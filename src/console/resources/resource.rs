@@ -205,7 +205,8 @@ impl Previewed {
     }
 }
 
-/// Reads what will happen with what was typed. The step is taken when the page that shows it is confirmed.
+/// Reads what will happen with what was typed. The step is taken when the page that shows it is confirmed: by a form that has what is
+/// shown, so that hidden fields in it are sent with the confirmation.
 pub type Confirm = fn(&Reader, Platform, &AnyRecord, &Fields) -> Result<Markup>;
 
 /// Something that an operator does to a record, or with which one is made.

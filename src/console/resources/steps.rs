@@ -214,6 +214,7 @@ async fn confirmation<R: Resource>(
     });
     let (shown, context) = (read.await?, &visit.context);
     let form = html! {
+        (shown)
         @for input in step.inputs {
             @for value in fields.all(input.name()) { input type="hidden" name=(input.name()) value=(value); }
         }
@@ -224,7 +225,6 @@ async fn confirmation<R: Resource>(
     };
     let body = html! {
         p { "Nothing was changed yet. This is what will happen:" }
-        (shown)
         (fields::form(context, &context.path, &form))
     };
     Ok(Content::new(format!("{}?", step.label), body).narrow().below(R::TITLE, R::LIST).into())

@@ -60,7 +60,11 @@ pub fn create(
 ) -> Result<Copied> {
     source.store.read(MarketState::read)?;
     let _lock = lock_place(place, &source.directory)?;
-    let earlier = Manifest::read(place, MANIFEST_FILE)?;
+    let earlier = match Manifest::read(place, MANIFEST_FILE)? {
+        // The dated ones must be of this market, too.
+        None => snapshots::newest_dated(place, options.replace)?,
+        newest => newest,
+    };
     let mut objects = Objects::to_extend(place)?;
     // From before the snapshot, so that every copy to which it refers exists until it is copied.
     let _hold = source.blobs.hold_repositories().map_err(|cause| {
@@ -125,9 +129,12 @@ fn complete(
         snapshots::date(place, earlier, manifest)?;
     }
     manifest.write(place, MANIFEST_FILE)?;
-    let counts = snapshots::delete_others(place, keep)?;
+    // The backup is complete whatever cannot be deleted, and the next one tries it again.
+    let counts = snapshots::delete_others(place, keep).unwrap_or_else(|cause| {
+        tracing::warn!(cause = %ErrorChain(&cause), "the dated backups could not be listed, so none was deleted");
+        (0, 0)
+    });
     if let Err(cause) = snapshots::delete_superfluous(place, manifest, objects) {
-        // The backup is complete, and the next one deletes them.
         tracing::warn!(cause = %ErrorChain(&cause), "objects that no backup needs could not be deleted");
     }
     Ok(counts)

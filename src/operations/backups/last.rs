@@ -7,7 +7,10 @@ use std::{fs, io, path::Path};
 use serde::{Deserialize, Serialize};
 
 use super::{BackupSource, Copied, Place, snapshots, state::MarketState};
-use crate::{config::BlobSettings, domain::time::Timestamp, market::OpenError, private_files, regular_files};
+use crate::{
+    config::BlobSettings, domain::time::Timestamp, error::Error, market::OpenError, private_files,
+    regular_files,
+};
 
 /// Name of the file in the data directory.
 const FILE: &str = "last-backup.json";
@@ -75,25 +78,31 @@ impl LastBackup {
 }
 
 /// Records in a data directory that a backup was restored to a temporary directory and verified, if it is a backup of its market.
-/// Returns whether it is. The time of the backup in `check` is replaced.
+/// Returns whether it is. The time of the backup in `check` is replaced. If the manifest cannot be read, it is not known of which
+/// market the backup is, and the check is that of the last backup. Fails if no last backup is recorded.
 pub fn record_check(
     data_dir: &Path,
     place: &Place,
     at: Option<Timestamp>,
     check: &BackupCheck,
 ) -> std::result::Result<bool, OpenError> {
-    let manifest = snapshots::find(place, at)?;
-    let source = BackupSource::open(data_dir, &BlobSettings::local(), check.checked_at)?;
-    if source.store.read(MarketState::read)?.market != manifest.state.market {
-        return Ok(false);
-    }
-    let made_at = manifest.made_at().unwrap_or_default();
-    let last = LastBackup::read(data_dir).unwrap_or(LastBackup {
-        made_at,
-        bytes: manifest.total_bytes(),
-        missing_files: 0,
-        check: None,
-    });
+    let last = LastBackup::read(data_dir);
+    let made_at = match (snapshots::find_if_any(place, at), &last) {
+        (Ok(None), _) => snapshots::find(place, at)?.made_at(),
+        (Ok(Some(manifest)), _) => {
+            let source = BackupSource::open(data_dir, &BlobSettings::local(), check.checked_at)?;
+            if source.store.read(MarketState::read)?.market != manifest.state.market {
+                return Ok(false);
+            }
+            manifest.made_at()
+        }
+        (Err(_), Some(last)) => at.or(Some(last.made_at)),
+        (Err(error), None) => return Err(error.into()),
+    };
+    let Some(last) = last else {
+        return Err(Error::Conflict(format!("no backup is recorded in {}", data_dir.display())).into());
+    };
+    let made_at = made_at.unwrap_or_default();
     let last = LastBackup { check: Some(BackupCheck { made_at, ..check.clone() }), ..last };
     last.write(data_dir).map_err(|cause| OpenError::directory(data_dir.to_owned(), cause))?;
     Ok(true)

@@ -20,6 +20,10 @@ use crate::{
 /// Name of the file in the directory of a backup that is locked while a backup is made or restored.
 const LOCK_FILE: &str = "backup.lock";
 
+/// Name of the file in the data directory that is locked while a backup to a bucket is made. Another name, since [`LOCK_FILE`]
+/// marks a directory of backups.
+const BUCKET_LOCK_FILE: &str = "backup-to-bucket.lock";
+
 /// The directory at the root of a new file system, which counts as empty.
 const LOST_AND_FOUND: &str = "lost+found";
 
@@ -35,7 +39,7 @@ pub(super) fn lock_place(place: &Place, data_dir: &Path) -> Result<Option<Backup
     match place {
         Place::Directory(directory) => lock_directory(directory).map(Some),
         Place::Bucket { .. } => {
-            let path = data_dir.join(LOCK_FILE);
+            let path = data_dir.join(BUCKET_LOCK_FILE);
             match open_lock_file(&path) {
                 Ok(file) => lock(file, &path, &place.to_string()).map(Some),
                 Err(_) => Ok(None),

@@ -50,6 +50,12 @@ impl Place {
         };
         let (bucket, prefix) = address.split_once('/').unwrap_or((address, ""));
         let prefix = prefix.trim_matches('/');
+        if !is_key_prefix(prefix) {
+            return Err(Error::Conflict(format!(
+                "the prefix of {BUCKET_SCHEME}{address} can have only the letters a to z and A to Z, digits, `-`, `_`, `.`, \
+                 and single slashes between them, as in {BUCKET_SCHEME}backups/market-1"
+            )));
+        }
         let blobs = bucket_settings(&settings.backups, &settings.blobs, bucket, prefix);
         if bucket.is_empty() || blobs.access_key_id.is_empty() || blobs.secret_access_key.reveal().is_none() {
             return Err(Error::Conflict(format!(
@@ -162,6 +168,14 @@ impl Place {
     }
 }
 
+/// Whether keys can begin with this, apart from the last slash. The library for buckets encodes other characters in keys, so what
+/// it lists has other names than what was written.
+fn is_key_prefix(prefix: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_part = |part: &str| !matches!(part, "" | "." | "..") && part.bytes().all(is_plain);
+    prefix.is_empty() || prefix.split('/').all(is_part)
+}
+
 /// Returns the settings of a bucket of backups.
 fn bucket_settings(
     backups: &BackupSettings,
@@ -181,5 +195,23 @@ fn bucket_settings(
         secret_access_key: if has_key { &backups.secret_access_key } else { &blobs.secret_access_key }
             .clone(),
         max_upload_bytes: blobs.max_upload_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_have_plain_parts() {
+        for prefix in ["", "market", "backups/market-1_x.2", "a/b/c"] {
+            assert!(is_key_prefix(prefix), "{prefix}");
+        }
+        for prefix in ["a//b", "~market", "a%20b", "a b", "[a]", "{a}", "#1", "a/../b", ".", "märkte"] {
+            assert!(!is_key_prefix(prefix), "{prefix}");
+        }
+        let error =
+            Place::open(Path::new("s3://backups/~market"), &Settings::default()).map(drop).unwrap_err();
+        assert!(error.message().contains("the prefix of s3://backups/~market"), "{}", error.message());
     }
 }

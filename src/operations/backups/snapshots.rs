@@ -7,10 +7,11 @@ use super::{
     manifest::{MANIFEST_FILE, Manifest},
     objects::Objects,
     place::Place,
+    state::Replace,
 };
 use crate::{
     domain::{backup_retention::Retention, time::Timestamp},
-    error::{Error, Result},
+    error::{Error, ErrorChain, Result},
 };
 
 /// The directory with the manifests of dated backups.
@@ -22,8 +23,8 @@ const SUFFIX: &str = ".json";
 /// A backup in a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptBackup {
-    /// Time of the backup.
-    pub made_at: Timestamp,
+    /// Time of the backup. `None` for the newest one if its manifest is damaged.
+    pub made_at: Option<Timestamp>,
     /// Whether a backup without a rule for what is kept replaces it.
     pub is_dated: bool,
     /// Contents; or why they are unknown.
@@ -50,14 +51,22 @@ pub fn list(place: &Place) -> Result<Vec<KeptBackup>> {
         let read = Manifest::read(place, &dated_name(made_at)).map_err(|error| error.message());
         let contents = read.and_then(|found| found.ok_or_else(|| "it was deleted meanwhile".to_owned()));
         let contents = contents.map(|manifest| contents_of(&manifest));
-        backups.push(KeptBackup { made_at, is_dated: true, contents });
+        backups.push(KeptBackup { made_at: Some(made_at), is_dated: true, contents });
     }
-    if let Some(newest) = Manifest::read(place, MANIFEST_FILE)?
-        && let Some(made_at) = newest.made_at()
-        && !backups.iter().any(|backup| backup.made_at == made_at)
-    {
-        backups.push(KeptBackup { made_at, is_dated: false, contents: Ok(contents_of(&newest)) });
-        backups.sort_by_key(|backup| backup.made_at);
+    match Manifest::read(place, MANIFEST_FILE) {
+        Ok(Some(newest)) => {
+            let made_at = newest.made_at();
+            if made_at.is_some() && !backups.iter().any(|backup| backup.made_at == made_at) {
+                backups.push(KeptBackup { made_at, is_dated: false, contents: Ok(contents_of(&newest)) });
+                backups.sort_by_key(|backup| backup.made_at);
+            }
+        }
+        Ok(None) => {}
+        Err(error) if backups.is_empty() => return Err(error),
+        // The dated ones can be restored.
+        Err(error) => {
+            backups.push(KeptBackup { made_at: None, is_dated: false, contents: Err(error.message()) });
+        }
     }
     Ok(backups)
 }
@@ -73,12 +82,22 @@ fn contents_of(manifest: &Manifest) -> BackupContents {
 
 /// Returns the newest backup that was made at this time or before, or the newest of all.
 pub(super) fn find(place: &Place, at: Option<Timestamp>) -> Result<Manifest> {
-    let missing = || {
-        Error::Conflict(format!(
+    if let Some(found) = find_if_any(place, at)? {
+        return Ok(found);
+    }
+    Err(Error::Conflict(match at {
+        Some(at) if !list(place)?.is_empty() => format!(
+            "{place} has no backup that was made at {at} or before; `marketplace restore {place} --list` shows all"
+        ),
+        _ => format!(
             "{place} contains no complete backup: there is no {MANIFEST_FILE}; name what `marketplace backup` wrote to"
-        ))
-    };
-    let Some(at) = at else { return Manifest::read(place, MANIFEST_FILE)?.ok_or_else(missing) };
+        ),
+    }))
+}
+
+/// Like [`find`], but a backup that does not exist is no error. One that is damaged is.
+pub(super) fn find_if_any(place: &Place, at: Option<Timestamp>) -> Result<Option<Manifest>> {
+    let Some(at) = at else { return Manifest::read(place, MANIFEST_FILE) };
     let dated = list_dated(place)?.into_iter().rfind(|made_at| *made_at <= at);
     // It may be damaged if a dated one is needed.
     let newest = Manifest::read(place, MANIFEST_FILE);
@@ -86,16 +105,32 @@ pub(super) fn find(place: &Place, at: Option<Timestamp>) -> Result<Manifest> {
         && let Some(made_at) = newest.made_at().filter(|made_at| *made_at <= at)
         && dated.is_none_or(|dated| dated < made_at)
     {
-        return Ok(newest.clone());
+        return Ok(Some(newest.clone()));
     }
     match dated {
-        Some(dated) => Manifest::read(place, &dated_name(dated))?.ok_or_else(missing),
-        None => match newest? {
-            None => Err(missing()),
-            Some(_) => Err(Error::Conflict(format!(
-                "{place} has no backup that was made at {at} or before; `marketplace restore {place} --list` shows all"
-            ))),
-        },
+        Some(dated) => Manifest::read(place, &dated_name(dated)),
+        None => newest.map(|_| None),
+    }
+}
+
+/// Returns the newest dated backup whose manifest can be read, since it says of which market they are; `None` if there are no
+/// dated backups. If none can be read, only an operator can say that they may be replaced.
+pub(super) fn newest_dated(place: &Place, replace: Replace) -> Result<Option<Manifest>> {
+    let mut problem = None;
+    for made_at in list_dated(place)?.into_iter().rev() {
+        match Manifest::read(place, &dated_name(made_at)) {
+            Ok(None) => {}
+            Ok(found) => return Ok(found),
+            Err(error) => problem = problem.or(Some(error)),
+        }
+    }
+    match problem {
+        Some(error) if replace != Replace::AnyState => Err(Error::Conflict(format!(
+            "{place} has backups, but of which market is unknown, since none of their manifests can be read ({}); choose \
+             another directory, or add --replace if they are of this market",
+            error.message()
+        ))),
+        _ => Ok(None),
     }
 }
 
@@ -111,17 +146,33 @@ pub(super) fn date(place: &Place, earlier: Option<&Manifest>, manifest: &Manifes
     Ok(())
 }
 
-/// Deletes the dated backups that a rule does not keep; all stay without a rule. Returns how many are kept, and how many were
-/// deleted.
+/// Deletes the dated backups that a rule does not keep; all stay without a rule, and if the manifest of one of them cannot be
+/// read: an intact one may be needed in its place. Returns how many there are now, and how many were deleted.
 pub(super) fn delete_others(place: &Place, rule: Option<&Retention>) -> Result<(u64, u64)> {
     let dated = list_dated(place)?;
-    let Some(rule) = rule else { return Ok((dated.len() as u64, 0)) };
+    let count = dated.len() as u64;
+    let Some(rule) = rule else { return Ok((count, 0)) };
     let kept = rule.kept(dated.iter().copied());
+    if kept.len() == dated.len() {
+        return Ok((count, 0));
+    }
+    for made_at in &dated {
+        if let Err(cause) = Manifest::read(place, &dated_name(*made_at)) {
+            tracing::warn!(cause = %ErrorChain(&cause), "no dated backup was deleted, since one cannot be read");
+            return Ok((count, 0));
+        }
+    }
+    let mut deleted = 0;
     for made_at in dated.iter().filter(|made_at| !kept.contains(made_at)) {
         let name = dated_name(*made_at);
-        place.delete(&name).map_err(place.cannot("delete", &name))?;
+        match place.delete(&name) {
+            Ok(()) => deleted += 1,
+            Err(cause) => {
+                tracing::warn!(%cause, path = place.location(&name), "a dated backup could not be deleted");
+            }
+        }
     }
-    Ok((kept.len() as u64, (dated.len() - kept.len()) as u64))
+    Ok((count - deleted, deleted))
 }
 
 /// Deletes the objects that no backup in the place has. If one of the manifests cannot be read, none is deleted.

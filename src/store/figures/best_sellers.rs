@@ -8,7 +8,13 @@ pub static BEST_SELLERS: Figure = Figure {
     title: "Best-selling listings",
     explanation: "Completed purchases that were paid in the range, without those that were refunded, by their listings and vendors. \
                   Listings of a vendor with the same title count together.",
-    by: Axis::Names { head: "Listing", is_on_wire: false, sql: "l.title || ', ' || t.name" },
+    by: Axis::Names {
+        head: "Listing",
+        is_on_wire: false,
+        sql: "l.title || ', ' || t.name",
+        // Both can have commas, and two vendors the same name.
+        apart: ", l.team, l.title",
+    },
     series: None,
     values: &[
         Value::drawn("Sum of prices (USD)", Unit::Cents, "sum(p.price_cents)"),

@@ -8,7 +8,7 @@ pub static CHECK_RESULTS: Figure = Figure {
     title: "Results of quality checks",
     explanation: "Checks of quality runs that were started in the range. The pass rate is the share of those that passed among \
                   those that passed or failed; checks that could not run do not count for it.",
-    by: Axis::Names { head: "Check", is_on_wire: true, sql: "c.key" },
+    by: Axis::Names { head: "Check", is_on_wire: true, sql: "c.key", apart: "" },
     series: None,
     values: &[
         Value::drawn(

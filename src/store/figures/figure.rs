@@ -51,6 +51,8 @@ pub enum Axis {
         is_on_wire: bool,
         /// The name.
         sql: &'static str,
+        /// The columns by which records with the same name are kept apart, each after a comma; empty if they count together.
+        apart: &'static str,
     },
 }
 
@@ -201,8 +203,9 @@ impl Figure {
     }
 
     fn select(&self, step: Step, series: &str, source: &str) -> String {
+        let apart = if let Axis::Names { apart, .. } = self.by { apart } else { "" };
         format!(
-            "SELECT {} AS x, {series} AS series, {} FROM {source} AND {at} >= ?1 AND {at} < ?2 GROUP BY 1, 2",
+            "SELECT {} AS x, {series} AS series, {} FROM {source} AND {at} >= ?1 AND {at} < ?2 GROUP BY 1, 2{apart}",
             self.group(step),
             self.numbers(),
             at = self.at,

@@ -183,39 +183,131 @@ pub fn names(reader: &Reader, ids: &[Uuid]) -> Result<Names> {
 /// Number of records of each kind, the newest ones, whose names are compared with words.
 pub const MAX_COMPARED: u32 = 10_000;
 
-/// Maximum number of records that a part of a name selects.
-const MAX_NAMED: u32 = 200;
+/// Maximum number of records that a name, or a part of one, selects.
+pub const MAX_NAMED: u32 = 200;
 
-/// What filters refer to that records can be named by: the names of filters, the tables, and the columns of the names.
-const NAMED: &[(&[&str], &str, &str)] = &[
-    (&["team_id", "vendor_team_id", "buyer_id"], "teams", "name"),
-    (&["listing_id"], "listings", "title"),
-    (&["asset_id"], "assets", "title"),
-    (&["opportunity_id"], "opportunities", "title"),
-    (&["taskset_id"], "tasksets", "name"),
-    (&["task_id"], "tasks", "name"),
-    (&["operator_key_id"], "keys", "name"),
-    (&["webhook_id"], "webhooks", "url"),
+/// What filters refer to that records can be named by.
+struct Nameable {
+    /// The names of the filters.
+    filters: &'static [&'static str],
+    /// The table.
+    table: &'static str,
+    /// The column of the name.
+    column: &'static str,
+    /// Selects the newest records with a name: the parameter is its key if `has_key`, else the name, whose ASCII letters can be in
+    /// either case.
+    exact: &'static str,
+    /// Whether the table has keys of its names.
+    has_key: bool,
+}
+
+const NAMEABLE: &[Nameable] = &[
+    Nameable {
+        filters: &["team_id", "vendor_team_id", "buyer_id"],
+        table: "teams",
+        column: "name",
+        exact: "SELECT uuid FROM teams WHERE name_key = ?1 ORDER BY id DESC LIMIT ?2",
+        has_key: true,
+    },
+    Nameable {
+        filters: &["listing_id"],
+        table: "listings",
+        column: "title",
+        exact: "SELECT uuid FROM listings WHERE title COLLATE NOCASE = ?1 ORDER BY id DESC LIMIT ?2",
+        has_key: false,
+    },
+    Nameable {
+        filters: &["asset_id"],
+        table: "assets",
+        column: "title",
+        exact: "SELECT a.uuid FROM inventory i JOIN assets a ON a.id = i.asset WHERE i.name_key = ?1 ORDER BY i.asset DESC LIMIT ?2",
+        has_key: true,
+    },
+    Nameable {
+        filters: &["opportunity_id"],
+        table: "opportunities",
+        column: "title",
+        exact: "SELECT uuid FROM opportunities WHERE title COLLATE NOCASE = ?1 ORDER BY id DESC LIMIT ?2",
+        has_key: false,
+    },
+    Nameable {
+        filters: &["taskset_id"],
+        table: "tasksets",
+        column: "name",
+        exact: "SELECT uuid FROM tasksets WHERE name COLLATE NOCASE = ?1 ORDER BY id DESC LIMIT ?2",
+        has_key: false,
+    },
+    Nameable {
+        filters: &["task_id"],
+        table: "tasks",
+        column: "name",
+        exact: "SELECT uuid FROM tasks WHERE name COLLATE NOCASE = ?1 AND deleted_at IS NULL ORDER BY id DESC LIMIT ?2",
+        has_key: false,
+    },
+    Nameable {
+        filters: &["operator_key_id"],
+        table: "keys",
+        column: "name",
+        exact: "SELECT uuid FROM keys WHERE name COLLATE NOCASE = ?1 ORDER BY id DESC LIMIT ?2",
+        has_key: false,
+    },
+    Nameable {
+        filters: &["webhook_id"],
+        table: "webhooks",
+        column: "url",
+        exact: "SELECT uuid FROM webhooks WHERE url COLLATE NOCASE = ?1 AND deleted_at IS NULL ORDER BY id DESC LIMIT ?2",
+        has_key: false,
+    },
 ];
+
+/// Returns what a filter refers to that has names.
+fn nameable(filter: &str) -> Option<&'static Nameable> {
+    NAMEABLE.iter().find(|nameable| nameable.filters.contains(&filter))
+}
 
 /// Whether a filter refers to records that have names.
 pub fn is_named(filter: &str) -> bool {
-    NAMED.iter().any(|(filters, _, _)| filters.contains(&filter))
+    nameable(filter).is_some()
 }
 
-/// Returns the IDs of the records that a filter refers to and whose names contain all words of a text, or are the text if there are
-/// such. Compares the names of the newest [`MAX_COMPARED`]. There are none for a filter that refers to nothing with a name.
-pub fn ids_named(reader: &Reader, filter: &str, text: &str) -> Result<Vec<Uuid>> {
-    let Some((_, table, column)) = NAMED.iter().find(|(filters, _, _)| filters.contains(&filter)) else {
-        return Ok(Vec::new());
+/// The records that a text names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedIds {
+    /// Their IDs, newest first.
+    pub ids: Vec<Uuid>,
+    /// Whether there are more than [`MAX_NAMED`], of which these are the newest.
+    pub is_cut: bool,
+}
+
+/// Returns the records that a filter refers to and whose name is the text; if there are none, those whose names contain all its words,
+/// of which the newest [`MAX_COMPARED`] are compared. There are none for a filter that refers to nothing with a name.
+pub fn ids_named(reader: &Reader, filter: &str, text: &str) -> Result<NamedIds> {
+    let Some(Nameable { table, column, exact, has_key, .. }) = nameable(filter) else {
+        return Ok(NamedIds::default());
     };
-    let sql = format!(
-        "SELECT uuid, name FROM (SELECT id, uuid, {column} AS name FROM {table} ORDER BY id DESC LIMIT {MAX_COMPARED})
-         WHERE contains_words(name, ?1) ORDER BY id DESC LIMIT {MAX_NAMED}"
-    );
-    let found: Vec<(Uuid, String)> = reader.query_all(&sql, [text], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let key = equality_key(text.trim());
-    let exact: Vec<Uuid> =
-        found.iter().filter(|(_, name)| equality_key(name) == key).map(|(id, _)| *id).collect();
-    Ok(if exact.is_empty() { found.into_iter().map(|(id, _)| id).collect() } else { exact })
+    let (text, key) = (text.trim(), equality_key(text.trim()));
+    if key.is_empty() {
+        return Ok(NamedIds::default());
+    }
+    // One more than is returned, to know whether there are more.
+    let limit = MAX_NAMED + 1;
+    let name = if *has_key { key.as_str() } else { text };
+    let mut ids: Vec<Uuid> = reader.query_all(exact, (name, limit), |row| row.get(0))?;
+    if ids.is_empty() {
+        let sql = format!(
+            "SELECT uuid, name FROM (SELECT id, uuid, {column} AS name FROM {table} ORDER BY id DESC LIMIT {MAX_COMPARED})
+             WHERE contains_words(name, ?1) ORDER BY id DESC LIMIT ?2"
+        );
+        let found: Vec<(Uuid, String)> =
+            reader.query_all(&sql, (text, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        // Letters beyond ASCII can be in another case.
+        let is_exact = |(_, name): &&(Uuid, String)| equality_key(name) == key;
+        ids = found.iter().filter(is_exact).map(|(id, _)| *id).collect();
+        if ids.is_empty() {
+            ids = found.into_iter().map(|(id, _)| id).collect();
+        }
+    }
+    let is_cut = ids.len() > MAX_NAMED as usize;
+    ids.truncate(MAX_NAMED as usize);
+    Ok(NamedIds { ids, is_cut })
 }

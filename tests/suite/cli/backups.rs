@@ -156,6 +156,19 @@ fn restore_is_tried_and_recorded() {
     command(&["team", "create", "Other", "--role", "vendor", "--data", "other"]);
     let checked = command(&["restore", "copy", "--check", "--data", "other"]);
     assert!(checked.contains("not recorded: the backup is not of the market in other"), "{checked}");
+    assert!(!directory.join("other/last-backup.json").exists());
+    // Of which market it is cannot be read any more.
+    let manifest = fs::read(directory.join("copy/backup.json")).unwrap();
+    fs::write(directory.join("copy/backup.json"), "{").unwrap();
+    for market in ["other", "market"] {
+        let (code, stderr) = run_failing(&["restore", "copy", "--check", "--data", market], directory);
+        assert!(code == 1 && stderr.contains("backup.json is damaged"), "{stderr}");
+    }
+    assert!(!directory.join("other/last-backup.json").exists(), "no backup of it is known");
+    assert_eq!((&last()["check"]["problems"], &last()["check"]["made_at"]), (&1.into(), &last()["made_at"]));
+    fs::write(directory.join("copy/backup.json"), manifest).unwrap();
+    command(&["restore", "copy", "--check", "--data", "market"]);
+    assert_eq!(last()["check"]["problems"], 0);
     let objects = fs::read_dir(directory.join("copy/objects")).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(objects).unwrap();
     let (code, stderr) = run_failing(&["restore", "copy", "--check", "--data", "market"], directory);

@@ -9,7 +9,7 @@ use std::{
 use marketplace::{
     config::Settings,
     domain::{backup_retention::Retention, time::Timestamp},
-    market::Market,
+    market::{DATABASE_FILE, Market},
     operations::backups::{self, Place},
 };
 use serde_json::Value;
@@ -52,7 +52,7 @@ impl Walk {
         self.made.retain(|time, _| kept.contains(time));
         assert_eq!(copied.kept, kept.len() as u64);
         let listed: Vec<Timestamp> =
-            backups::list(place).unwrap().into_iter().map(|backup| backup.made_at).collect();
+            backups::list(place).unwrap().into_iter().filter_map(|backup| backup.made_at).collect();
         assert_eq!(listed, kept.into_iter().collect::<Vec<_>>());
     }
 
@@ -123,10 +123,52 @@ fn damaged_manifest_costs_no_other_backup() {
     let manifest = directory.path().join("snapshots/2026-11-26T120000.000Z.json");
     let text = fs::read(&manifest).unwrap();
     fs::write(&manifest, "{").unwrap();
-    walk.back_up(&place, start.plus_days(2), "daily=2");
+    let copied = back_up_dated(walk.market(), &place, start.plus_days(2), "daily=2").unwrap();
+    assert_eq!((copied.kept, copied.deleted), (3, 0));
+    walk.made.insert(start.plus_days(2), walk.teams);
     let listed = backups::list(&place).unwrap();
-    assert!(listed[0].contents.as_ref().unwrap_err().contains("is damaged"), "{listed:?}");
+    assert!(listed[1].contents.as_ref().unwrap_err().contains("is damaged"), "{listed:?}");
     fs::write(&manifest, text).unwrap();
+    walk.check_all(&place);
+    walk.back_up(&place, start.plus_days(3), "daily=2");
+}
+
+/// The dated backups say of which market they are, and can be restored, if the manifest of the newest one is damaged or missing.
+#[test]
+fn dated_backups_do_not_need_the_newest_one() {
+    let directory = temp_dir();
+    let place = place(directory.path());
+    let (mut walk, other) = (Walk::new(), TestMarket::empty());
+    let start = at("2026-11-25T12:00:00Z");
+    for day in 0..2 {
+        walk.back_up(&place, start.plus_days(day), "daily=2");
+    }
+    let newest = directory.path().join("backup.json");
+    fs::write(&newest, "{").unwrap();
+    let listed = backups::list(&place).unwrap();
+    assert_eq!((listed.len(), listed[2].made_at), (3, None));
+    assert!(listed[2].contents.as_ref().unwrap_err().contains("backup.json is damaged"), "{listed:?}");
+    walk.check_all(&place);
+    fs::remove_file(&newest).unwrap();
+    // Test markets have the same secrets, so one is changed.
+    let database = rusqlite::Connection::open(other.market().data_dir().join(DATABASE_FILE)).unwrap();
+    database.execute("UPDATE secrets SET value = zeroblob(32)", []).unwrap();
+    let back_up_other = || {
+        back_up_dated(other.market(), &place, start.plus_days(2), "daily=1").map(drop).unwrap_err().message()
+    };
+    let error = back_up_other();
+    assert!(error.contains("contains a backup of another market"), "{error}");
+    let manifests = files(&directory.path().join("snapshots"));
+    let texts: Vec<Vec<u8>> = manifests.iter().map(|path| fs::read(path).unwrap()).collect();
+    for path in &manifests {
+        fs::write(path, "{").unwrap();
+    }
+    let error = back_up_other();
+    assert!(error.contains("of which market is unknown") && error.contains("--replace"), "{error}");
+    for (path, text) in manifests.iter().zip(texts) {
+        fs::write(path, text).unwrap();
+    }
+    walk.back_up(&place, start.plus_days(2), "daily=2");
     walk.check_all(&place);
 }
 
@@ -146,6 +188,8 @@ fn bucket_has_several_backups() {
     let again = back_up_dated(walk.market(), &place, at("2026-11-26T20:00:00Z"), "daily=2").unwrap();
     assert_eq!(again.new_bytes, 0, "what the bucket has is not sent again");
     assert_eq!(store.object_names().len(), before);
+    let error = back_up(walk.market(), walk.market().data_dir()).map(drop).unwrap_err().message();
+    assert!(error.contains("is not empty and contains no backup"), "{error}");
     let other = Place::open(Path::new("s3://market/other"), &settings).unwrap();
     let error = open_restored_at(&other, at("2026-11-26T20:00:00Z")).map(drop).unwrap_err().message();
     assert!(error.contains("s3://market/other contains no complete backup"), "{error}");

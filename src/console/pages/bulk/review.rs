@@ -66,7 +66,7 @@ pub async fn show(
 fn live(found: &Forecast) -> Markup {
     html! { @if found.live > 0 {
         (badges::message(Tone::Warning, &html! {
-            b { (text::counted(found.live, "of these assets is on a live listing", "of these assets are on live listings")) ". " }
+            b { (text::counted(found.live, "of the chosen assets is on a live listing", "of the chosen assets are on live listings")) ". " }
             "Buyers see the new prices at once, and can buy single assets at them."
         }))
     } }

@@ -15,9 +15,9 @@ use crate::{
     operations::samples::{SampleContent, SampledPart},
 };
 
-/// Maximum number of files that all assets of a form offer as checkboxes, and maximum size of their paths in bytes.
-const MAX_BOXES: usize = 2_000;
-const MAX_BOX_BYTES: usize = 200_000;
+/// Maximum size in bytes that the checkboxes for files of all assets have in a form in which all are ticked. With the longest texts,
+/// they fit into [`MAX_FORM_BYTES`](crate::console::forms::MAX_FORM_BYTES).
+const MAX_BOX_BYTES: usize = 32_000;
 
 /// Shows which assets the sample has. A new listing has no assets yet.
 pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>, is_offered: bool) -> Markup {
@@ -74,18 +74,22 @@ struct Shown<'s> {
 fn boxes(contents: &[SampleContent]) -> Vec<(Uuid, Vec<&str>)> {
     // A browser sends these as they are.
     let is_plain = |path: &&str| path.trim() == *path && !path.contains(char::is_control);
-    let (mut left, mut left_bytes) = (MAX_BOXES, MAX_BOX_BYTES);
+    let mut left = MAX_BOX_BYTES;
     let mut boxes = Vec::new();
     for content in contents {
         let SampledPart::Files(files) = &content.part else { continue };
-        let bytes: usize = files.paths.iter().map(String::len).sum();
-        if files.paths.len() > left || bytes > left_bytes {
-            continue;
-        }
-        (left, left_bytes) = (left - files.paths.len(), left_bytes - bytes);
+        let bytes = files.paths.iter().map(|path| box_bytes(content.asset, path)).sum();
+        let Some(rest) = left.checked_sub(bytes) else { continue };
+        left = rest;
         boxes.push((content.asset, files.paths.iter().map(String::as_str).filter(is_plain).collect()));
     }
     boxes
+}
+
+/// Returns the size of a ticked file in a form, as browsers encode it.
+fn box_bytes(asset: Uuid, path: &str) -> usize {
+    let encoded: usize = form_urlencoded::byte_serialize(path.as_bytes()).map(str::len).sum();
+    "&=".len() + field_names::files_field(asset).len() + encoded
 }
 
 /// Shows an asset as a choice. `may_be_attached` is false if it is not on the listing.
@@ -152,7 +156,7 @@ fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Se
     html! {
         @if !files.is_empty() {
             fieldset.stack.tight.files {
-                legend { b { "Files" } }
+                legend { b { "Files" } span.out { ": " bdi { (title(asset)) } } }
                 @for file in *files {
                     label.tick {
                         input type="checkbox" name=(files_name) value=(file)
@@ -164,10 +168,15 @@ fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Se
         }
         div.two {
             @if has_files(asset.kind) || !others.is_empty() {
-                (Field::lines(&paths_name, label).hint(html! { (hint) }).value(others.join("\n")).show(inputs))
+                (Field::lines(&paths_name, label)
+                    .of(title(asset))
+                    .hint(html! { (hint) })
+                    .value(others.join("\n"))
+                    .show(inputs))
             }
             @if has_tasks(asset.kind) || !tasks.is_empty() {
                 (Field::lines(&tasks_name, "Tasks")
+                    .of(title(asset))
                     .hint(html! { "One ID of a task on each line." })
                     .value(tasks.join("\n"))
                     .show(inputs))

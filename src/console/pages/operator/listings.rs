@@ -150,7 +150,7 @@ fn why_hidden(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
     let Hidden { reason, since, lacks_assets } = hidden;
     let step = match reason {
         Reason::InReview => Some((format!("{REVIEW}/{id}"), "Review it")),
-        Reason::NotPublished | Reason::Unpublished if !lacks_assets => {
+        Reason::NotPublished | Reason::Unpublished | Reason::Restored if !lacks_assets => {
             Some((format!("{LISTINGS}/{id}/publish"), "Publish it"))
         }
         Reason::Archived => Some((format!("{LISTINGS}/{id}/restore"), "Restore it")),
@@ -162,7 +162,7 @@ fn why_hidden(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
             b { "Buyers do not see it: " } (before)
             @if let Some(since) = since { " on " (text::day(since)) } (after) ". "
             (reason.next_step())
-            @if lacks_assets { " It has no assets, which it needs for that." }
+            @if lacks_assets && reason.needs_assets() { " It has no assets, which it needs for that." }
         }
         @if let Some((path, label)) = step.filter(|_| resources::may_act(context)) {
             p { a href=(context.links.to(&path)) { (label) } }

@@ -3,6 +3,7 @@
 use super::{TEAMS, id_of, inputs, ledger::account_words};
 use crate::{
     console::{
+        pages::deals::QUOTE,
         prelude::*,
         resources::{self, Previewed},
     },
@@ -97,20 +98,37 @@ pub fn withdrawal(reader: &Reader, platform: Platform, fields: &Fields) -> Resul
     })
 }
 
-/// Shows what a purchase costs that is made for a team.
-pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let team = inputs::team_of(reader.rows, fields)?;
-    let name = team.name.clone();
-    let buyer = platform.buyer(team)?;
+/// Returns what is bought for a team: the listing, the part, and the payment.
+pub fn wanted(fields: &Fields) -> Result<(Uuid, Wanted)> {
     let assets = fields.get("asset_ids").map(|_| resources::ids(fields, "asset_ids")).transpose()?;
     let part = match (resources::choice::<PurchaseKind>(fields, "kind")?, assets) {
-        (PurchaseKind::Sample, _) => Part::Sample,
+        (PurchaseKind::Sample, None) => Part::Sample,
+        (PurchaseKind::Sample, Some(_)) => {
+            return Err(Error::invalid(problem(
+                "asset_ids",
+                "A sample is of the whole listing. Leave this empty.",
+            )));
+        }
         (_, Some(assets)) => Part::Selection(assets),
         (_, None) => Part::Whole,
     };
     let wanted = Wanted { part, pay_with: resources::choice(fields, "pay_with")? };
-    let quote = quotes::quote(reader, &buyer, resources::id(fields, "listing_id")?, &wanted)?;
+    Ok((resources::id(fields, "listing_id")?, wanted))
+}
+
+/// Shows what a purchase costs that is made for a team. The form that confirms it names the quote, so that nothing else is bought.
+pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
+    let team = inputs::team_of(reader.rows, fields)?;
+    let name = team.name.clone();
+    let buyer = platform.buyer(team)?;
+    let (listing, wanted) = wanted(fields)?;
+    let quote = quotes::quote(reader, &buyer, listing, &wanted)?;
+    if let Some(shortfall) = quote.shortfall {
+        let message = format!("The buyer lacks {} of credits.", text::money(shortfall));
+        return Err(Error::invalid(problem("pay_with", &message)));
+    }
     Ok(html! {
+        input type="hidden" name=(QUOTE) value=(quote.digest);
         (tables::facts(&[
             ("Buyer", html! { b.long { bdi { (name) } } }),
             ("Listing", html! { b.long { bdi { (quote.title) } } }),
@@ -123,9 +141,6 @@ pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<
             ("Total", text::money(quote.total)),
         ]))
         @if let Some(left) = quote.credits_left { p { "The buyer has " (text::money(left)) " of credits left after it." } }
-        @if let Some(shortfall) = quote.shortfall {
-            (badges::message(Tone::Warning, &html! { "The buyer lacks " (text::money(shortfall)) " of credits." }))
-        }
         @if !quote.completes_at_once {
             p { "It waits at most " (text::counted(quote.pending_days.into(), "day", "days")) " for the payment of the invoice." }
         }

@@ -3,6 +3,7 @@
 use super::{LISTINGS, TEAMS, id_of, inputs, ledger::LEDGER, money_previews};
 use crate::{
     console::{
+        pages::deals::QUOTE,
         prelude::*,
         resources::{
             self, Below, Input, Named, Resource, Shown,
@@ -14,11 +15,7 @@ use crate::{
         listings::Actor,
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
     },
-    operations::{
-        access::Platform,
-        agreements,
-        purchases::{self, PurchaseInput},
-    },
+    operations::{access::Platform, agreements, purchases, quotes},
     store::records::{Records, any_record::AnyRecord, purchases::PURCHASES},
 };
 
@@ -97,14 +94,9 @@ impl Resource for Purchases {
         operation: "create_purchase",
         perform: |writer, operator, _, fields| {
             let buyer = operator.platform().buyer(inputs::team(writer, fields)?)?;
-            let assets = fields.get("asset_ids").map(|_| resources::ids(fields, "asset_ids")).transpose()?;
-            let input = PurchaseInput {
-                listing: resources::id(fields, "listing_id")?,
-                kind: resources::choice(fields, "kind")?,
-                asset_ids: assets.as_deref(),
-                pay_with: resources::choice(fields, "pay_with")?,
-            };
-            let made = purchases::create(writer, &buyer, Actor::Team, &input)?;
+            let (listing, wanted) = money_previews::wanted(fields)?;
+            let digest = fields.get(QUOTE).unwrap_or_default();
+            let made = quotes::buy(writer, &buyer, Actor::Team, listing, &wanted, digest)?;
             Ok(Some(resources::path_of::<Purchases>(&made.id.to_string())))
         },
         ..Step::PLAIN

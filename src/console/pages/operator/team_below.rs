@@ -99,6 +99,7 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
                 (wallet_of(&wallet))
                 p { a href=(context.links.to(&format!("/operator/wallets/{id}"))) { "What the balances consist of" } }
                 (new("Add credits that it bought", "/operator/credit-purchases"))
+                (new("Adjust credits", "/operator/adjustments"))
             }))
             (tables::section("team-keys", "Newest keys", &html! {
                 (list::<keys::Keys>(context, &keys, "The team has no key, so nobody can sign in for it."))
@@ -172,7 +173,7 @@ fn numbers(context: &Context, id: Uuid, overview: &TeamOverview, gate: BrowseGat
         ("Bids it waits for", of(overview.made_offers + overview.made_bids)),
         ("Bids it has to decide", of(overview.received_offers + overview.received_bids)),
         ("Opportunities that are drafts or open", of(overview.opportunities)),
-        ("Valid keys", list(overview.keys, KEYS, "")),
+        ("Valid keys", of(overview.keys)),
         ("Webhooks that are on", list(overview.webhooks, WEBHOOKS, "&status=enabled")),
     ])
 }

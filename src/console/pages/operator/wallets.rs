@@ -15,7 +15,7 @@ use crate::{
     domain::{ledger::AccountKind, money::Cents},
     operations::{
         access::Platform,
-        balances::{self, ExplainedWallet, Origin},
+        balances::{self, AdjustmentReason, ExplainedWallet, Origin},
     },
     store::records::{Records, any_record::AnyRecord, wallets::WALLETS},
     string_enum::StringEnum,
@@ -109,9 +109,20 @@ fn origins(context: &Context, wallet: &ExplainedWallet, account: AccountKind, te
     let found: Vec<&Origin> = wallet.of(account).collect();
     let heads = [Head::text("Reason"), Head::number("Entries"), Head::number("Sum, USD")];
     let row = |origin: &&Origin| {
-        let entries = format!("{LEDGER}?team_id={team}&entry_type={}", origin.entry_type.as_str());
+        let path = match origin.adjustment {
+            None => Some(format!("{LEDGER}?team_id={team}&entry_type={}", origin.entry_type.as_str())),
+            Some(AdjustmentReason::Bought) => {
+                Some(format!("/operator/credit-purchases?team_id={team}&status=completed"))
+            }
+            Some(AdjustmentReason::Correction) => Some(format!("/operator/adjustments?team_id={team}")),
+            // No list has only these.
+            Some(AdjustmentReason::Checks) => None,
+        };
         vec![
-            html! { a href=(context.links.to(&entries)) { (reason_words(origin)) } },
+            html! { @match path {
+                Some(path) => a href=(context.links.to(&path)) { (reason_words(origin)) },
+                None => (reason_words(origin)),
+            } },
             html! { (text::grouped(origin.entries)) },
             html! { (text::money(origin.amount)) },
         ]

@@ -101,8 +101,9 @@ fn parties(context: &Context, sale: &TeamSale) -> Markup {
         }
         _ => {}
     }
-    if sale.status == PaidStatus::Completed {
-        facts.push(("Refund possible until", text::day(refundable_until(context, sale.paid_at))));
+    let until = refundable_until(context, sale.paid_at);
+    if sale.status == PaidStatus::Completed && until > sale.paid_at {
+        facts.push(("Refund possible until", text::day(until)));
     }
     facts.extend(sale.refunded_at.map(|at| ("Refunded", text::moment(at))));
     facts.extend(

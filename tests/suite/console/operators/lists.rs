@@ -203,9 +203,27 @@ async fn filters_take_names_and_ids() {
     assert!(count > 5, "{count}");
     let nothing = rows(&browser, "/operator/purchases", "team_id=nobody%20has%20this%20name").await;
     assert!(nothing.is_empty(), "{nothing:?}");
+    let page = browser.get("/console/operator/purchases?team_id=a").await;
+    assert!(!page.text.contains("of them are considered"), "{}", page.visible());
     for (path, query) in [("ledger", "team_id=a"), ("audit", "team_id=a"), ("withdrawals", "team_id=a")] {
         browser.get(&format!("/console/operator/{path}?{query}")).await.expect(200, "<h1");
     }
+}
+
+/// Of many teams with such a name, only the newest are considered, which the list says. One with exactly the name is found always.
+#[tokio::test]
+async fn filters_say_that_names_are_many() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    for number in 0..202 {
+        let name = if number == 0 { "Quince".to_owned() } else { format!("Quince {number}") };
+        let body = serde_json::json!({"name": name, "roles": ["buyer"]});
+        market.call(OPERATOR, "POST", "/operator/v1/teams", &body).await.expect_status(201);
+    }
+    let page = browser.get("/console/operator/purchases?team_id=quinc").await;
+    page.expect(200, "only the newest 200 of them are considered");
+    let page = browser.get("/console/operator/purchases?team_id=quince").await;
+    assert!(!page.text.contains("of them are considered"), "{}", page.visible());
 }
 
 /// Days select what happened on them, in UTC, with both ends.

@@ -61,6 +61,35 @@ async fn adjustment_shows_the_balance_after_it_before_it_is_booked() {
     browser.submit(&form, path, &fields).await.expect(422, "The team has only $");
 }
 
+/// What is bought for a team is what its page has shown. Without enough credits, it says so before.
+#[tokio::test]
+async fn purchase_for_a_team_is_that_of_its_quote() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let path = "/console/operator/purchases/new";
+    let form = open(&browser, path).await;
+    let team = json!({"name": "Poor Ltd", "roles": ["buyer"], "nda_accepted": true});
+    let team = market.call(OPERATOR, "POST", "/operator/v1/teams", &team).await.expect_status(201);
+    let (team, mut bought) = (text(&team, "id").to_owned(), 0);
+    for listing in list(&market, "/operator/v1/listings", &[]).await {
+        let id = text(&listing, "id");
+        let fields =
+            |pay_with| [("team_id", &*team), ("listing_id", id), ("kind", "full"), ("pay_with", pay_with)];
+        let question = browser.submit(&form, path, &fields("invoice")).await;
+        if question.status() != 200 {
+            continue;
+        }
+        browser.submit(&form, path, &fields("credits")).await.expect(422, "The buyer lacks $");
+        let changed = browser.submit(&question, path, &[("confirmed", "yes"), ("quote", "another")]).await;
+        changed.expect(409, "have changed since this page was made");
+        let done = browser.submit(&question, path, &[("confirmed", "yes")]).await;
+        assert_eq!(done.status(), 303, "{}", done.visible());
+        bought += 1;
+        break;
+    }
+    assert_eq!(bought, 1);
+}
+
 #[tokio::test]
 async fn every_booking_asks_before_it_is_made() {
     let market = TestMarket::demo();

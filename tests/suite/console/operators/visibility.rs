@@ -32,6 +32,27 @@ async fn listings_say_why_buyers_do_not_see_them() {
     assert!(seen.len() > 4, "{seen:?}");
 }
 
+/// What was restored from the archive says so, and when, and not that it was approved.
+#[tokio::test]
+async fn restored_listings_say_so() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let listings = list(&market, "/operator/v1/listings", &[]).await;
+    let active = listings.iter().find(|listing| listing["stage"] == "active").expect("a published listing");
+    let id = key_of(active);
+    let page = format!("/console/operator/listings/{id}");
+    let call = async |verb: &str| {
+        let path = format!("/operator/v1/listings/{id}/{verb}");
+        market.call(OPERATOR, "POST", &path, &serde_json::Value::Null).await.ok();
+    };
+    call("archive").await;
+    browser.get(&page).await.expect(200, "It has to be restored first.").expect(200, "/restore\"");
+    call("restore").await;
+    let shown = browser.get(&page).await;
+    shown.expect(200, "it was restored from the archive").expect(200, "and is not published");
+    shown.expect(200, "Publish it");
+}
+
 /// A vendor with too few listings in the catalog cannot search it, which hides none of its own.
 #[tokio::test]
 async fn teams_say_whether_they_may_search() {
@@ -41,6 +62,8 @@ async fn teams_say_whether_they_may_search() {
     for team in list(market, "/operator/v1/teams", &[]).await {
         let page = browser.get(&format!("/console/operator/teams/{}", key_of(&team))).await;
         page.expect(200, "Its search of the catalog");
+        let adjust = format!("/operator/adjustments/new?team_id={}", key_of(&team));
+        assert_eq!(page.text.contains(&adjust), team["closed_at"].is_null(), "{team}");
         let is_vendor_only = team["roles"] == serde_json::json!(["vendor"]);
         let is_locked = page.visible().contains("Locked: it has");
         assert!(is_vendor_only || !is_locked, "{team}");

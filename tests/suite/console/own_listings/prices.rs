@@ -51,7 +51,7 @@ async fn prices_of_assets_on_live_listings_are_not_changed_silently() {
     decide(&market, listing_id("draft"), Operation::Approve, None);
     done(&seller, &draft(), "publish", "listing_published").await;
     let page = review().await;
-    page.expect(200, "1 of these assets is on a live listing")
+    page.expect(200, "1 of the chosen assets is on a live listing")
         .expect(200, "Buyers see the new prices at once");
     super::check_markup(&page);
     let form = seller.get(&format!("/console/inventory/{}/edit", asset_id("c1"))).await;

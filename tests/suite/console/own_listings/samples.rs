@@ -102,6 +102,22 @@ async fn paths_that_the_data_does_not_have_are_refused_also_in_the_catalog() {
     page.expect(200, "Something is missing").expect(200, "&quot;README.md&quot;");
 }
 
+/// Files are offered as checkboxes only if the form fits with all of them ticked.
+#[tokio::test]
+async fn files_are_ticked_only_if_the_form_fits() {
+    let market = market_with(&json!({"assets": ["c1"], "sample_price_usd": 1}));
+    let (seller, path) = (Browser::signed_in(&market, SELLER).await, draft());
+    for (number, is_ticked) in [(100_u64, true), (900, false)] {
+        let names: Vec<String> = (0..number).map(|file| format!("data/letters/{file:04}.txt")).collect();
+        let files: Vec<(&str, u64)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+        store_files(&market, &files);
+        let page = seller.get(&format!("{path}/edit")).await;
+        page.expect(200, "Choose its parts");
+        let boxes = page.text.matches(&format!("name=\"files_{}\"", asset_id("c1"))).count();
+        assert_eq!(boxes, if is_ticked { names.len() } else { 0 });
+    }
+}
+
 /// Parts that are typed or ticked are in the sample, also if nobody ticked the asset. Those that are left in the form when it is
 /// unticked are not.
 #[tokio::test]
