@@ -8,7 +8,6 @@ use super::{
         markdown,
     },
     paths,
-    resources::may_act,
     visit::Context,
 };
 use crate::{
@@ -51,7 +50,7 @@ impl Banners {
         let announcement = self.announcement.as_ref().map(announcement);
         let is_operator = context.signed_in.is_some() && context.team().is_none();
         // What the settings have switched on, only they switch off.
-        let can_end = may_act(context) && !context.market().settings().maintenance.enabled;
+        let can_end = context.may_act() && !context.market().settings().maintenance.enabled;
         html! {
             @if let Some(maintenance) = &self.maintenance {
                 (badges::message(Tone::Warning, &html! {

@@ -15,6 +15,7 @@ use crate::{
     domain::{sessions::TeamSide, teams::Team, time::Timestamp},
     error::{Error, Result},
     market::{Market, Reader, Requester},
+    operations::access::ActingOperator,
     web::served_market::ServedMarket,
 };
 
@@ -63,6 +64,12 @@ pub struct Context {
 }
 
 impl Context {
+    /// Whether the visitor is an operator that may change something, and not only look at it.
+    pub fn may_act(&self) -> bool {
+        let signed_in = self.signed_in.as_ref();
+        signed_in.is_some_and(|signed_in| ActingOperator::authorize(signed_in.authenticated.clone()).is_ok())
+    }
+
     /// Returns the market.
     pub fn market(&self) -> &Market {
         self.served.market()

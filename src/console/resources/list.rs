@@ -114,7 +114,7 @@ impl<R: Resource> List for RecordList<R> {
 
     fn empty(context: &Context) -> Markup {
         let new = context.links.to(R::NEW_PATH);
-        let step = R::NEW.filter(|_| super::steps::may_act(context));
+        let step = R::NEW.filter(|_| context.may_act());
         tables::empty("Nothing here yet", R::EMPTY, step.map(|step| (step.label, new.as_str())))
     }
 
@@ -127,7 +127,7 @@ impl<R: Resource> List for RecordList<R> {
             content = content.with_request(request);
         }
         match R::NEW {
-            Some(step) if super::steps::may_act(context) => {
+            Some(step) if context.may_act() => {
                 // What the list is filtered by, such as a team, is stated in the form.
                 let stated = step
                     .inputs

@@ -18,6 +18,6 @@ pub use self::{
     record::RecordPage,
     resource::{Below, Key, Named, Previewed, Resource, Revealed, Step, path_of, refused, yes_or_no},
     rows::{list_row, rows},
-    steps::{RecordStep, may_act},
+    steps::RecordStep,
 };
 pub use super::described::{Input, Shown, Shows};

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use maud::{Markup, html};
 
-use super::{Resource, Step, path_of, steps};
+use super::{Resource, Step, path_of};
 use crate::{
     console::{
         address::Query,
@@ -48,7 +48,7 @@ impl<R: Resource> Page for RecordPage<R> {
         let body = html! {
             @if let Some(above) = above { (above(context)) }
             (tables::facts(&facts::<R>(context, &record, &names)))
-            @if steps::may_act(context) && !R::STEPS.is_empty() { (menu::<R>(context, &record)) }
+            @if context.may_act() && !R::STEPS.is_empty() { (menu::<R>(context, &record)) }
             (links::<R>(context, &record))
             @if let Some(below) = below { (below(context)) }
         };

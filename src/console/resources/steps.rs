@@ -37,12 +37,6 @@ const RETYPED: &str = "retyped";
 /// Field that says that what will happen was shown, and was confirmed or not.
 const CONFIRMED: &str = "confirmed";
 
-/// Whether the visitor may change something, and not only look at it.
-pub fn may_act(context: &Context) -> bool {
-    let signed_in = context.signed_in.as_ref();
-    signed_in.is_some_and(|signed_in| ActingOperator::authorize(signed_in.authenticated.clone()).is_ok())
-}
-
 fn step_of<R: Resource>(context: &Context) -> Result<&'static Step> {
     let name = context.parameter(1);
     R::STEPS.iter().find(|step| step.name == name).ok_or_else(|| Error::not_found("page"))

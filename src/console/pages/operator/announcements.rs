@@ -2,12 +2,7 @@
 
 use super::{maintenance, paths::ANNOUNCEMENTS};
 use crate::{
-    console::{
-        banners,
-        pages::world_clock::parse_time,
-        prelude::*,
-        resources::{choice, may_act},
-    },
+    console::{banners, pages::world_clock::parse_time, prelude::*, resources::choice},
     domain::{
         announcements::{Announcement, AnnouncementLevel},
         time::Timestamp,
@@ -67,7 +62,7 @@ fn announced(context: &Context, stored: Option<&StoredAnnouncement>, shown: Opti
             None if shown.is_some() => p { "The announcement comes from the settings of the server. An announcement that you write here is shown instead." }
             None => p { "Nothing is announced now." }
         }
-        @if may_act(context) { div.row {
+        @if context.may_act() { div.row {
             a.button href=(form) { @if stored.is_some() { "Change the announcement" } @else { "Announce something" } }
             @if stored.is_some() { (fields::button(context, DeleteAnnouncement::PATH, "Delete the announcement", "danger")) }
         } }

@@ -164,7 +164,7 @@ fn why_hidden(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
             (reason.next_step())
             @if lacks_assets && reason.needs_assets() { " It has no assets, which it needs for that." }
         }
-        @if let Some((path, label)) = step.filter(|_| resources::may_act(context)) {
+        @if let Some((path, label)) = step.filter(|_| context.may_act()) {
             p { a href=(context.links.to(&path)) { (label) } }
         }
     };

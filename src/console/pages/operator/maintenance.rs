@@ -2,7 +2,7 @@
 
 use super::paths::ANNOUNCEMENTS;
 use crate::{
-    console::{prelude::*, resources::may_act},
+    console::prelude::*,
     operations::{
         access::ActingOperator,
         maintenance::{self, Maintenance},
@@ -30,7 +30,7 @@ pub(super) fn state(context: &Context, maintenance: Option<&Maintenance>) -> Mar
         @if by_setting {
             p { "The settings of the server have switched it on. To switch it off, change them, and reload them (SIGHUP)." }
         }
-        @if may_act(context) { div.row {
+        @if context.may_act() { div.row {
             a.button href=(context.links.to(StartMaintenance::PATH)) { (label) }
             @if maintenance.is_some() && !by_setting {
                 (fields::button(context, EndMaintenance::PATH, "Switch it off", "primary"))

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     console::{
         prelude::*,
-        resources::{Below, Previewed, Resource, Shown, Shows, may_act, path_of},
+        resources::{Below, Previewed, Resource, Shown, Shows, path_of},
     },
     domain::money::Cents,
     operations::{
@@ -89,7 +89,7 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
     };
     Ok(Box::new(move |context: &Context| {
         let new = |label: &str, path: &str| {
-            html! { @if !is_closed && may_act(context) {
+            html! { @if !is_closed && context.may_act() {
                 div.row { a.button href=(context.links.to(&format!("{path}/new?team_id={id}"))) { (label) } }
             } }
         };

@@ -16,7 +16,6 @@ use crate::{
             tabs::{self, Tab},
         },
         prelude::*,
-        resources::may_act,
     },
     domain::reviews::ReviewDecision,
     operations::{
@@ -120,7 +119,7 @@ fn content(context: &Context, filters: &Filters, since: Since, shown: &CaseView)
                 (facts::rounds(case))
             }
             aside.stack aria-label="Decision" {
-                @if may_act(context) { (decision::panel(context, filters, case)) }
+                @if context.may_act() { (decision::panel(context, filters, case)) }
                 @else { div.panel { p.note { "Your key can only read, so you cannot decide here." } } }
                 (facts::vendor(context, &case.vendor))
             }
@@ -148,7 +147,7 @@ fn note(case: &Case) -> Markup {
 fn actions(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let record = format!("{}/{}", LISTINGS, case.listing.id);
     html! {
-        @if may_act(context) { a.small-only href="#decide" { "Go to the decision" } }
+        @if context.may_act() { a.small-only href="#decide" { "Go to the decision" } }
         a.button href=(context.links.to(&record)) { "Open the listing's record" }
         @if let Some(next) = case.place.next {
             a.button href=(context.links.to(&path_of(next, filters))) data-next aria-keyshortcuts="n" { "Next in the queue" }

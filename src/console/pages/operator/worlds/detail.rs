@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     clock::ClockState,
-    console::{address::PREFIX, prelude::*, resources::may_act},
+    console::{address::PREFIX, prelude::*},
     operations::access::{ActingOperator, Operator},
     web::world_host::SandboxHost,
     worlds::{World, WorldKey},
@@ -45,7 +45,7 @@ impl Page for WorldPage {
                     li { a.chip href=(context.links.to(&path(world.name(), "/inbox"))) { "Messages to webhooks" } }
                 }
             }))
-            @if may_act(context) { (tables::section("end", "Start again, or end it", &html! {
+            @if context.may_act() { (tables::section("end", "Start again, or end it", &html! {
                 div.row {
                     a.button.danger href=(context.links.to(&path(world.name(), "/reset"))) { "Reset the world…" }
                     a.button.danger href=(context.links.to(&path(world.name(), "/delete"))) { "Delete the world…" }
@@ -54,7 +54,7 @@ impl Page for WorldPage {
         };
         let request = format!("/sandbox/v1/worlds/{}", world.name());
         let content = Content::new(world.name(), body).below("Worlds", WORLDS).with_request(request);
-        if !may_act(context) {
+        if !context.may_act() {
             return Ok(content.into());
         }
         let clock = context.links.to(&path(world.name(), "/clock"));

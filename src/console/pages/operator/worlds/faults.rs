@@ -5,7 +5,7 @@ use super::{
     place::{audit, below_world, find, path},
 };
 use crate::{
-    console::{prelude::*, resources::may_act},
+    console::prelude::*,
     operations::access::{ActingOperator, Operator},
     worlds::Fault,
 };
@@ -36,7 +36,7 @@ impl Page for FaultList {
         };
         let request = format!("/sandbox/v1/worlds/{}/faults", world.name());
         let content = below_world(Content::new(Self::TITLE, body), &world).with_request(request);
-        if !may_act(context) {
+        if !context.may_act() {
             return Ok(content.into());
         }
         let new = context.links.to(&path(world.name(), "/faults/new"));
@@ -52,7 +52,7 @@ fn table(context: &Context, world: &str, faults: &[Fault]) -> Markup {
     if faults.is_empty() {
         return tables::empty("No faults", "Everything in this world works.", None);
     }
-    let is_acting = may_act(context);
+    let is_acting = context.may_act();
     let mut heads = vec![
         Head::text("Fault"),
         Head::text("For"),

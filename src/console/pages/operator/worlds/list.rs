@@ -1,12 +1,7 @@
 //! The worlds of the server.
 
 use super::place::{WORLDS, path};
-use crate::{
-    clock::ClockState,
-    console::{prelude::*, resources::may_act},
-    domain::time::Timestamp,
-    operations::access::Operator,
-};
+use crate::{clock::ClockState, console::prelude::*, domain::time::Timestamp, operations::access::Operator};
 
 /// The page.
 pub struct WorldList;
@@ -50,7 +45,7 @@ impl Page for WorldList {
             (table(context, &worlds))
         };
         let content = Content::new(Self::TITLE, body).with_request("/sandbox/v1/worlds");
-        if !may_act(context) {
+        if !context.may_act() {
             return Ok(content.into());
         }
         let new = context.links.to(&format!("{WORLDS}/new"));
