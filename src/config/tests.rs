@@ -171,7 +171,7 @@ const INVALID: &[(&str, &str, &[&str])] = &[
     ("[tls]\ncertificate = \"a.pem\"", "tls.certificate", &["tls.key is empty"]),
     ("[tls]\nkey = \"a.pem\"", "tls.key", &["tls.certificate is empty"]),
     (
-        "[server]\npublic_url = \"http://market.example\"\n[tls]\ncertificate = \"a\"\nkey = \"b\"\nredirect_listen = \"80\"",
+        "[tls]\nredirect_listen = \"80\"\ncertificate = \"a\"\nkey = \"b\"\n[server]\npublic_url = \"http://a.test\"",
         "tls.redirect_listen",
         &["begins with http", "https"],
     ),
