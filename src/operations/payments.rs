@@ -1,5 +1,5 @@
-//! Payments that are made outside the marketplace: by buyers, for purchases and credits, and to vendors. Whoever says how one
-//! ended can state its amount, which must match, and can then say the same again.
+//! Payments that are made outside the marketplace: by buyers, for purchases and credits, and to vendors. A report of how a payment
+//! ended can state its amount, which must match. Such a report can be repeated.
 
 use uuid::Uuid;
 
@@ -14,23 +14,87 @@ use crate::{
     },
     error::{Error, Problem, Result},
     market::Writer,
+    store::Reader,
 };
 
-/// The amount that a payment is said to have; none if it was not stated.
+/// The amount that a report states; none if it states no amount.
 #[derive(Clone, Copy, Debug)]
 pub struct StatedAmount(Option<Cents>);
 
-/// What came of saying how a payment ended.
+/// What a report has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The payment ended that way.
+    /// The payment has ended as reported.
     Changed,
-    /// It had ended that way before. Nothing was changed.
+    /// Nothing: the payment had ended in this way before.
     Repeated,
 }
 
+/// A way in which payments of one kind end.
+#[derive(Debug)]
+pub struct Ending {
+    /// Returns the amount of a payment, and whether it has already ended in this way.
+    find: fn(&Reader, Platform, Uuid) -> Result<(Cents, bool)>,
+    /// Ends a payment that is pending. Fails if it has ended.
+    end: fn(&mut Writer, Platform, Actor, Uuid) -> Result<()>,
+}
+
+/// The total of a purchase was paid.
+pub const PURCHASE_PAID: Ending = Ending {
+    find: |rows, platform, id| {
+        let found = purchases::find(rows, platform, id)?;
+        Ok((found.charges.total(), found.status == PurchaseStatus::Completed))
+    },
+    end: |writer, platform, actor, id| purchases::complete(writer, platform, actor, id).map(drop),
+};
+
+/// The total of a purchase will not be paid.
+pub const PURCHASE_CANCELLED: Ending = Ending {
+    find: |rows, platform, id| {
+        let found = purchases::find(rows, platform, id)?;
+        Ok((found.charges.total(), found.status == PurchaseStatus::Cancelled))
+    },
+    end: purchases::cancel,
+};
+
+/// Credits were paid.
+pub const CREDITS_PAID: Ending = Ending {
+    find: |rows, platform, id| {
+        let found = credit_purchases::find(rows, platform, id)?;
+        Ok((found.amount, found.status == CreditPurchaseStatus::Completed))
+    },
+    end: |writer, platform, actor, id| credit_purchases::complete(writer, platform, actor, id).map(drop),
+};
+
+/// Credits will not be paid.
+pub const CREDITS_REJECTED: Ending = Ending {
+    find: |rows, platform, id| {
+        let found = credit_purchases::find(rows, platform, id)?;
+        Ok((found.amount, found.status == CreditPurchaseStatus::Rejected))
+    },
+    end: |writer, platform, actor, id| credit_purchases::reject(writer, platform, actor, id).map(drop),
+};
+
+/// A withdrawal was paid.
+pub const WITHDRAWAL_PAID: Ending = Ending {
+    find: |rows, platform, id| {
+        let found = withdrawals::find(rows, platform, id)?;
+        Ok((found.amount, found.status == WithdrawalStatus::Paid))
+    },
+    end: |writer, platform, actor, id| withdrawals::mark_paid(writer, platform, actor, id).map(drop),
+};
+
+/// A withdrawal could not be paid.
+pub const WITHDRAWAL_FAILED: Ending = Ending {
+    find: |rows, platform, id| {
+        let found = withdrawals::find(rows, platform, id)?;
+        Ok((found.amount, found.status == WithdrawalStatus::Failed))
+    },
+    end: |writer, platform, actor, id| withdrawals::mark_failed(writer, platform, actor, id).map(drop),
+};
+
 impl StatedAmount {
-    /// Takes an amount that an operator stated. Fails if the operator's key requires one.
+    /// Takes an amount that an operator stated. Fails if the operator's key requires an amount, and none was stated.
     pub fn new(operator: &PaymentOperator, amount: Option<Cents>) -> Result<StatedAmount> {
         if amount.is_none() && operator.must_state_amounts() {
             let message = "With a key whose scope is `payments`, state the amount of the payment.";
@@ -38,109 +102,28 @@ impl StatedAmount {
         }
         Ok(StatedAmount(amount))
     }
+}
 
-    /// Compares the amount with that of the payment. Returns whether it is said again how the payment ended: without an amount,
-    /// it is said for the first time.
-    fn repeats(self, due: Cents, has_ended_so: bool) -> Result<bool> {
-        match self.0 {
-            None => Ok(false),
-            Some(stated) if stated == due => Ok(has_ended_so),
-            Some(stated) => {
-                let message = format!(
-                    "The stated amount is {stated}, but that of the payment is {due}. Check which payment it is."
-                );
-                Err(Error::invalid(Problem::body(&["amount"], "value_error", message)))
-            }
+/// Records how a payment ended. A report with an amount can be repeated. Without an amount, a payment that has ended is an error.
+pub fn report(
+    writer: &mut Writer,
+    platform: Platform,
+    actor: Actor,
+    id: Uuid,
+    (ending, StatedAmount(stated)): (&Ending, StatedAmount),
+) -> Result<Outcome> {
+    if let Some(stated) = stated {
+        let (due, has_ended_so) = (ending.find)(writer.rows, platform, id)?;
+        if stated != due {
+            let message = format!(
+                "The stated amount is {stated}, but that of the payment is {due}. Check which payment it is."
+            );
+            return Err(Error::invalid(Problem::body(&["amount"], "value_error", message)));
+        }
+        if has_ended_so {
+            return Ok(Outcome::Repeated);
         }
     }
-}
-
-/// Completes a pending purchase, whose total was paid.
-pub fn complete_purchase(
-    writer: &mut Writer,
-    platform: Platform,
-    actor: Actor,
-    id: Uuid,
-    amount: StatedAmount,
-) -> Result<Outcome> {
-    let found = purchases::find(writer.rows, platform, id)?;
-    if amount.repeats(found.charges.total(), found.status == PurchaseStatus::Completed)? {
-        return Ok(Outcome::Repeated);
-    }
-    purchases::complete(writer, platform, actor, id).map(|_| Outcome::Changed)
-}
-
-/// Cancels a pending purchase, whose total will not be paid.
-pub fn cancel_purchase(
-    writer: &mut Writer,
-    platform: Platform,
-    actor: Actor,
-    id: Uuid,
-    amount: StatedAmount,
-) -> Result<Outcome> {
-    let found = purchases::find(writer.rows, platform, id)?;
-    if amount.repeats(found.charges.total(), found.status == PurchaseStatus::Cancelled)? {
-        return Ok(Outcome::Repeated);
-    }
-    purchases::cancel(writer, platform, actor, id).map(|()| Outcome::Changed)
-}
-
-/// Completes a pending purchase of credits, which were paid.
-pub fn complete_credit_purchase(
-    writer: &mut Writer,
-    platform: Platform,
-    actor: Actor,
-    id: Uuid,
-    amount: StatedAmount,
-) -> Result<Outcome> {
-    let found = credit_purchases::find(writer.rows, platform, id)?;
-    if amount.repeats(found.amount, found.status == CreditPurchaseStatus::Completed)? {
-        return Ok(Outcome::Repeated);
-    }
-    credit_purchases::complete(writer, platform, actor, id).map(|_| Outcome::Changed)
-}
-
-/// Rejects a pending purchase of credits, which will not be paid.
-pub fn reject_credit_purchase(
-    writer: &mut Writer,
-    platform: Platform,
-    actor: Actor,
-    id: Uuid,
-    amount: StatedAmount,
-) -> Result<Outcome> {
-    let found = credit_purchases::find(writer.rows, platform, id)?;
-    if amount.repeats(found.amount, found.status == CreditPurchaseStatus::Rejected)? {
-        return Ok(Outcome::Repeated);
-    }
-    credit_purchases::reject(writer, platform, actor, id).map(|_| Outcome::Changed)
-}
-
-/// Records that a requested withdrawal was paid.
-pub fn mark_withdrawal_paid(
-    writer: &mut Writer,
-    platform: Platform,
-    actor: Actor,
-    id: Uuid,
-    amount: StatedAmount,
-) -> Result<Outcome> {
-    let found = withdrawals::find(writer.rows, platform, id)?;
-    if amount.repeats(found.amount, found.status == WithdrawalStatus::Paid)? {
-        return Ok(Outcome::Repeated);
-    }
-    withdrawals::mark_paid(writer, platform, actor, id).map(|_| Outcome::Changed)
-}
-
-/// Records that a requested withdrawal could not be paid.
-pub fn mark_withdrawal_failed(
-    writer: &mut Writer,
-    platform: Platform,
-    actor: Actor,
-    id: Uuid,
-    amount: StatedAmount,
-) -> Result<Outcome> {
-    let found = withdrawals::find(writer.rows, platform, id)?;
-    if amount.repeats(found.amount, found.status == WithdrawalStatus::Failed)? {
-        return Ok(Outcome::Repeated);
-    }
-    withdrawals::mark_failed(writer, platform, actor, id).map(|_| Outcome::Changed)
+    (ending.end)(writer, platform, actor, id)?;
+    Ok(Outcome::Changed)
 }

@@ -148,7 +148,7 @@ impl CreditPurchasesApi {
         credit_purchase_id: Path<Uuid>,
         #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<CreditPurchaseOut> {
-        payments::decide(change, credit_purchase_id, body, payment_operations::complete_credit_purchase).await
+        payments::decide(change, credit_purchase_id, body, &payment_operations::CREDITS_PAID).await
     }
 
     /// Reject a purchase of credits
@@ -166,6 +166,6 @@ impl CreditPurchasesApi {
         credit_purchase_id: Path<Uuid>,
         #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<CreditPurchaseOut> {
-        payments::decide(change, credit_purchase_id, body, payment_operations::reject_credit_purchase).await
+        payments::decide(change, credit_purchase_id, body, &payment_operations::CREDITS_REJECTED).await
     }
 }

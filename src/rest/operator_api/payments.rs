@@ -9,12 +9,12 @@ use super::{
     resources::Resource,
 };
 use crate::{
-    domain::{listings::Actor, money::Currency, problems::Problems},
-    error::{Error, Result},
+    domain::{money::Currency, problems::Problems},
+    error::Error,
     market::{CheckContext, Writer},
     operations::{
-        access::{ActingProof, PaymentOperator, Platform},
-        payments::{Outcome, StatedAmount},
+        access::{ActingProof, PaymentOperator},
+        payments::{self, Ending, Outcome, StatedAmount},
     },
     request_problems::ProblemsExt,
     rest::{arguments::request_body::Body, json::JsonResult, route::Path, shapes::Amount},
@@ -39,7 +39,7 @@ pub async fn decide<T: Resource>(
     change: Change<PaymentOperator>,
     id: Path<Uuid>,
     body: Body<PaymentIn, false>,
-    operation: fn(&mut Writer, Platform, Actor, Uuid, StatedAmount) -> Result<Outcome>,
+    ending: &'static Ending,
 ) -> JsonResult<T>
 where
     T::Record: Record<Id = Uuid>,
@@ -53,7 +53,7 @@ where
     let work = move |writer: &mut Writer, operator: &PaymentOperator, amount: StatedAmount| {
         let (platform, effect) =
             (operator.platform(), effect.ok_or_else(|| Error::internal("a transition states its effect"))?);
-        let outcome = operation(writer, platform, effect.actor, id, amount)?;
+        let outcome = payments::report(writer, platform, effect.actor, id, (ending, amount))?;
         let record = T::find(&writer.check_context(), platform, &id)?;
         if outcome == Outcome::Changed {
             changes::audit(writer, operator, name, &record)?;

@@ -290,7 +290,7 @@ impl PurchasesApi {
         purchase_id: Path<Uuid>,
         #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<PurchaseOut> {
-        payments::decide(change, purchase_id, body, payment_operations::complete_purchase).await
+        payments::decide(change, purchase_id, body, &payment_operations::PURCHASE_PAID).await
     }
 
     /// Cancel a purchase
@@ -307,7 +307,7 @@ impl PurchasesApi {
         purchase_id: Path<Uuid>,
         #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<PurchaseOut> {
-        payments::decide(change, purchase_id, body, payment_operations::cancel_purchase).await
+        payments::decide(change, purchase_id, body, &payment_operations::PURCHASE_CANCELLED).await
     }
 
     /// Refund a purchase

@@ -152,7 +152,7 @@ impl WithdrawalsApi {
         withdrawal_id: Path<Uuid>,
         #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<WithdrawalOut> {
-        payments::decide(change, withdrawal_id, body, payment_operations::mark_withdrawal_paid).await
+        payments::decide(change, withdrawal_id, body, &payment_operations::WITHDRAWAL_PAID).await
     }
 
     /// Mark a withdrawal as failed
@@ -169,6 +169,6 @@ impl WithdrawalsApi {
         withdrawal_id: Path<Uuid>,
         #[example(json!({}))] body: Body<PaymentIn, false>,
     ) -> JsonResult<WithdrawalOut> {
-        payments::decide(change, withdrawal_id, body, payment_operations::mark_withdrawal_failed).await
+        payments::decide(change, withdrawal_id, body, &payment_operations::WITHDRAWAL_FAILED).await
     }
 }

@@ -166,7 +166,7 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
     let (id, filters) = (visit.id(0)?, filters_of(fields.values()));
     let (decision, notice) = match pressed(fields, &visit.market().settings().review.templates)? {
         FormAction::Decision(decision, notice) => (decision, notice),
-        FormAction::Question(note) => return question(visit, fields, &filters, &note).await,
+        FormAction::Question(note) => return ask_to_reject(visit, fields, &filters, &note).await,
         // The page is shown again with what was typed.
         FormAction::Back => return Err(Error::Invalid(Vec::new())),
     };
@@ -178,7 +178,7 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
             review_cases::approval_concern(reader, operator.platform(), id, seen.as_ref())
         });
         if let Some(concern) = read.await? {
-            return approval_question(visit, fields, &filters, &concern).await;
+            return ask_to_approve(visit, fields, &filters, &concern).await;
         }
     }
     let change = Change::new(decision.operation(), "listing", id);
@@ -201,52 +201,65 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
     Ok(Answer::done_about(&path, notice, id))
 }
 
+/// Shows a page that asks whether to approve or to reject a listing. `body` returns the fields and buttons of its form, for the
+/// address of the listing's page.
+async fn ask(
+    visit: &Visit<ActingOperator>,
+    fields: &Fields,
+    filters: &Filters,
+    verb: &str,
+    body: impl FnOnce(&str) -> Markup,
+) -> Result<Answer> {
+    let id = visit.id(0)?;
+    let listing =
+        visit.read(move |reader, operator| listings::find(reader.rows, operator.platform(), id)).await?;
+    let (context, title) = (&visit.context, title_of(&listing.title));
+    let own = path_of(id, filters);
+    let form = html! {
+        (hidden(filters, fields.get(REVISION).unwrap_or_default()))
+        (body(&own))
+    };
+    let content = Content::new(format!("{verb} {title}?"), fields::form(context, &context.path, &form));
+    Ok(content.narrow().below("Review", query_of(filters).at(REVIEW)).below(title, own).into())
+}
+
 /// Asks for a confirmation before a listing is approved whose required checks have not all passed.
-async fn approval_question(
+async fn ask_to_approve(
     visit: &Visit<ActingOperator>,
     fields: &Fields,
     filters: &Filters,
     concern: &str,
 ) -> Result<Answer> {
-    let id = visit.id(0)?;
-    let listing =
-        visit.read(move |reader, operator| listings::find(reader.rows, operator.platform(), id)).await?;
-    let (context, title) = (&visit.context, title_of(&listing.title));
-    let own = path_of(id, filters);
-    let form = html! {
-        (hidden(filters, fields.get(REVISION).unwrap_or_default()))
-        (badges::message(Tone::Warning, &html! { (concern) }))
-        p { "The vendor is notified, and can publish the listing at once, whatever the checks find later." }
-        div.row {
-            button.primary name=(DECISION) value=(APPROVE_ANYWAY) { "Approve anyway" }
-            a.button.quiet href=(context.links.to(&own)) { "Leave it as it is" }
+    let body = |own: &str| {
+        html! {
+            (badges::message(Tone::Warning, &html! { (concern) }))
+            p { "The vendor is notified, and can publish the listing at once, whatever the checks find later." }
+            div.row {
+                button.primary name=(DECISION) value=(APPROVE_ANYWAY) { "Approve anyway" }
+                a.button.quiet href=(visit.context.links.to(own)) { "Leave it as it is" }
+            }
         }
     };
-    let content = Content::new(format!("Approve {title}?"), fields::form(context, &context.path, &form));
-    Ok(content.narrow().below("Review", query_of(filters).at(REVIEW)).below(title, own).into())
+    ask(visit, fields, filters, "Approve", body).await
 }
 
 /// Asks for a confirmation before a listing is rejected, and keeps the note.
-async fn question(
+async fn ask_to_reject(
     visit: &Visit<ActingOperator>,
     fields: &Fields,
     filters: &Filters,
     note: &str,
 ) -> Result<Answer> {
-    let id = visit.id(0)?;
-    let listing =
-        visit.read(move |reader, operator| listings::find(reader.rows, operator.platform(), id)).await?;
-    let (context, title) = (&visit.context, title_of(&listing.title));
-    let own = path_of(id, filters);
-    let form = html! {
-        (hidden(filters, fields.get(REVISION).unwrap_or_default()))
-        p { "The vendor cannot submit it again, and would have to make a new listing. To let the vendor correct it, request changes instead." }
-        (Field::lines(NOTE, "Note to the vendor").value(note).at_most(MAX_NOTE).required().show(&context.inputs))
-        div.row {
-            button.primary.danger name=(DECISION) value="reject_for_good" { "Reject" }
-            button.quiet name=(DECISION) value="back" formnovalidate { "Leave it as it is" }
+    let note = Field::lines(NOTE, "Note to the vendor").value(note).at_most(MAX_NOTE).required();
+    let body = |_: &str| {
+        html! {
+            p { "The vendor cannot submit it again, and would have to make a new listing. To let the vendor correct it, request changes instead." }
+            (note.show(&visit.context.inputs))
+            div.row {
+                button.primary.danger name=(DECISION) value="reject_for_good" { "Reject" }
+                button.quiet name=(DECISION) value="back" formnovalidate { "Leave it as it is" }
+            }
         }
     };
-    let content = Content::new(format!("Reject {title}?"), fields::form(context, &context.path, &form));
-    Ok(content.narrow().below("Review", query_of(filters).at(REVIEW)).below(title, own).into())
+    ask(visit, fields, filters, "Reject", body).await
 }
