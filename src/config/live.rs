@@ -1,33 +1,42 @@
-//! The settings of a market that runs, which can be replaced, and the parts of the server that have to follow.
+//! The settings of a running market, which can be replaced, and the parts of the server that depend on them.
 //!
-//! A part that reads settings whenever it needs them has nothing to do. One that keeps something made of them registers with
-//! [`LiveSettings::register`].
+//! A part that reads settings whenever it needs them has nothing to do. A part that keeps state derived from settings
+//! registers with [`LiveSettings::register`].
 
 use std::{
     fmt,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use super::Settings;
 
-/// Maximum number of changes while a server runs. Those that were replaced stay in memory, since requests may still use them.
+/// Maximum number of changes while a server runs. Replaced settings stay in memory, since requests may still use them.
 const MAX_CHANGES: usize = 1000;
 
-/// What puts the preparations of a part into effect. It cannot fail.
+/// The prepared change of a part. Applying it cannot fail.
 pub struct Prepared {
-    /// What changes, for the log, such as `certificate of market.example`. Empty if the settings that changed say it all.
+    /// What changes, for the log, such as `certificate of market.example`. Empty if the names of the changed settings
+    /// are enough.
     pub what: String,
     /// Makes the change.
     pub apply: Box<dyn FnOnce() + Send>,
 }
 
-/// Prepares what new settings require of a part, without changing anything. Returns `None` if nothing has to change. An error says
-/// which setting is wrong, and why; then no part changes anything.
+/// Prepares the change that new settings require of a part, without changing anything. Returns `None` if nothing has to
+/// change. An error says which setting is wrong, and why; then no part changes anything.
 type Prepare = Box<dyn Fn(&Settings) -> Result<Option<Prepared>, String> + Send + Sync>;
 
-/// The settings of a market, and the parts that follow them.
+/// The settings of a market, and the parts that depend on them.
 pub struct LiveSettings {
-    first: Version,
+    first: Settings,
+    /// The settings that replaced them, in order, so that references to all of them stay valid as long as the market. Most markets,
+    /// such as those of worlds, never need it.
+    later: OnceLock<Box<[OnceLock<Box<Settings>>]>>,
+    /// Number of settings in `later`.
+    changes: AtomicUsize,
     parts: Mutex<Vec<Prepare>>,
 }
 
@@ -37,35 +46,26 @@ impl fmt::Debug for LiveSettings {
     }
 }
 
-/// Settings, and those that replaced them. So references to settings stay valid as long as the market.
-struct Version {
-    settings: Settings,
-    next: OnceLock<Box<Version>>,
-}
-
-impl Version {
-    const fn new(settings: Settings) -> Version {
-        Version { settings, next: OnceLock::new() }
-    }
-}
-
 impl LiveSettings {
-    /// Creates settings that were not replaced yet.
+    /// Creates settings that have not been replaced yet.
     pub const fn new(settings: Settings) -> LiveSettings {
-        LiveSettings { first: Version::new(settings), parts: Mutex::new(Vec::new()) }
+        LiveSettings {
+            first: settings,
+            later: OnceLock::new(),
+            changes: AtomicUsize::new(0),
+            parts: Mutex::new(Vec::new()),
+        }
     }
 
     /// Returns the settings in effect. They do not change while the reference is in use.
     pub fn current(&self) -> &Settings {
-        &self.versions().last().unwrap_or(&self.first).settings
+        let newest = self.changes.load(Ordering::Acquire).checked_sub(1);
+        newest.and_then(|newest| self.later.get()?[newest].get()).map_or(&self.first, Box::as_ref)
     }
 
-    fn versions(&self) -> impl Iterator<Item = &Version> {
-        std::iter::successors(Some(&self.first), |version| version.next.get().map(Box::as_ref))
-    }
-
-    /// Registers a part that keeps something made of settings. With each reload, all parts prepare, also if no setting has changed:
-    /// a file that a setting names may have. Only if all have succeeded, all apply what they have prepared.
+    /// Registers a part that keeps state derived from settings. On each reload, all parts prepare, even if no setting
+    /// has changed, since a file that a setting names may have changed. They apply their changes only if all have
+    /// succeeded.
     pub fn register(
         &self,
         prepare: impl Fn(&Settings) -> Result<Option<Prepared>, String> + Send + Sync + 'static,
@@ -73,19 +73,21 @@ impl LiveSettings {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(prepare));
     }
 
-    /// Replaces the settings, if there are others, and lets the parts follow. Returns what the parts have changed. If anything
-    /// fails, nothing changes.
+    /// Replaces the settings, if there are new ones, and updates the parts. Returns what the parts have changed. If a
+    /// part fails, nothing changes.
     pub fn replace(&self, settings: Option<Settings>) -> Result<Vec<String>, String> {
-        // The lock is held to the end, so that one reload follows the other.
+        // The lock is held to the end, so that reloads run one after another.
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        if settings.is_some() && self.versions().count() > MAX_CHANGES {
+        let changes = self.changes.load(Ordering::Relaxed);
+        if settings.is_some() && changes >= MAX_CHANGES {
             return Err(format!("the settings were changed {MAX_CHANGES} times; start the server again"));
         }
         let next = settings.as_ref().unwrap_or(self.current());
         let prepared = parts.iter().map(|prepare| prepare(next)).collect::<Result<Vec<_>, _>>()?;
         if let Some(settings) = settings {
-            let last = self.versions().last().unwrap_or(&self.first);
-            let _ = last.next.set(Box::new(Version::new(settings)));
+            let later = self.later.get_or_init(|| (0..MAX_CHANGES).map(|_| OnceLock::new()).collect());
+            later[changes].get_or_init(|| Box::new(settings));
+            self.changes.store(changes + 1, Ordering::Release);
         }
         let mut changed = Vec::new();
         for Prepared { what, apply } in prepared.into_iter().flatten() {
@@ -99,10 +101,7 @@ impl LiveSettings {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    };
+    use std::sync::{Arc, atomic::AtomicU64};
 
     use super::*;
 
