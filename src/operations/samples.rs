@@ -32,8 +32,11 @@ use crate::{
     },
 };
 
-/// Maximum total size of the trees of files that are read. Assets beyond it are neither counted nor checked.
+/// Maximum total size of the file trees that are read for a vendor. Further assets are neither counted nor checked.
 const MAX_TREE_BYTES: u64 = 16 << 20;
+
+/// The same for a buyer, who reads the totals only, and with each view of the page: a tree with about 10,000 files.
+const MAX_TREE_BYTES_OF_BUYERS: u64 = 1 << 20;
 
 /// What a sample has of an asset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,14 +83,16 @@ pub struct SampleContent {
 /// Returns the content of a sample for each of its assets that belongs to the vendor, in their order.
 pub fn contents(reader: &Reader, vendor: &Vendor, sample: &[SampledAsset]) -> Result<Vec<SampleContent>> {
     let (rows, team) = (reader.rows, vendor.team_row_id());
-    read(rows, team, sample, &list_had(rows, team, sample)?)
+    read(rows, team, sample, &list_had(rows, team, sample)?, MAX_TREE_BYTES)
 }
 
-/// Returns the content of the sample that a buyer can buy, as its vendor has chosen it.
+/// Returns the content of the sample that a buyer can buy, as its vendor has chosen it. Large assets are
+/// [`SampledPart::Unknown`].
 pub fn offered(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<Vec<SampleContent>> {
     let (rows, listing) = (reader.rows, listings::find_on_sale(reader.rows, buyer, listing)?);
     let sample = store::listings::find_fields(rows, listing.row_id)?.sample;
-    read(rows, listing.team, &sample, &list_had(rows, listing.team, &sample)?)
+    let had = list_had(rows, listing.team, &sample)?;
+    read(rows, listing.team, &sample, &had, MAX_TREE_BYTES_OF_BUYERS)
 }
 
 /// Fails if a vendor chose paths or tasks for a sample that an asset does not have.
@@ -100,7 +105,7 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
     }
     let had = list_had(rows, team, &chosen)?;
     let mut problems = Problems::default();
-    for content in read(rows, team, &chosen, &had)? {
+    for content in read(rows, team, &chosen, &had, MAX_TREE_BYTES)? {
         let found = sample.iter().enumerate().find(|(_, asset)| asset.asset_id == content.asset);
         let Some((index, asset)) = found else { continue };
         let index = index.to_string();
@@ -131,18 +136,20 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
     problems.into_result()
 }
 
-/// Returns what a sample has, given the pairs of an asset and a task of it that exist.
+/// Returns what a sample has, given the pairs of an asset and a task of it that exist. `max_tree_bytes` limits the total size of
+/// the file trees that are read.
 fn read(
     rows: &store::Reader,
     team: TeamRowId,
     sample: &[SampledAsset],
     had: &BTreeSet<(Uuid, Uuid)>,
+    max_tree_bytes: u64,
 ) -> Result<Vec<SampleContent>> {
     if sample.is_empty() {
         return Ok(Vec::new());
     }
     let ids: Vec<Uuid> = sample.iter().map(|asset| asset.asset_id).collect();
-    let assets = store::data_structures::list(rows, team, &ids, MAX_TREE_BYTES)?;
+    let assets = store::data_structures::list(rows, team, &ids, max_tree_bytes)?;
     let with_tasks: Vec<Uuid> =
         assets.iter().filter(|asset| has_tasks(asset.kind)).map(|asset| asset.asset).collect();
     let counts: BTreeMap<Uuid, u64> = if with_tasks.is_empty() {

@@ -50,6 +50,20 @@ pub fn list(reader: &Reader, listing: ListingRowId) -> Result<Vec<HistoryEvent>>
     reader.query_all(SQL, [listing], read_event)
 }
 
+/// Returns the newest event of these kinds in the history of a listing, with its time.
+pub fn find_newest(
+    reader: &Reader,
+    listing: ListingRowId,
+    kinds: &[Event],
+) -> Result<Option<(Event, Timestamp)>> {
+    const SQL: &str = "SELECT event, occurred_at FROM listing_history
+         WHERE listing = ?1 AND event IN (SELECT value FROM json_each(?2))
+         ORDER BY occurred_at DESC, id DESC LIMIT 1";
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+    let read = |row: &rusqlite::Row| Ok((row::string_enum(row, 0)?, row::time(row, 1)?));
+    reader.query_first(SQL, (listing, row::to_json(&kinds)?), read)
+}
+
 /// Returns the latest times at which a listing was published, newest first.
 pub fn list_publications(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<Vec<Timestamp>> {
     const SQL: &str = "SELECT occurred_at FROM listing_history WHERE listing = ?1 AND event = 'published'

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of, listing_forms, listing_steps, paths::REVIEW,
+    ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, hidden_listings, id_of, listing_forms, listing_steps,
 };
 use crate::{
     console::{
@@ -21,11 +21,7 @@ use crate::{
         listings::{CatalogStatus, LifecycleStage, ListingStatus, ReviewStatus},
         time::Timestamp,
     },
-    operations::{
-        access::Platform,
-        listing_visibility::{self, Hidden, Reason},
-        records,
-    },
+    operations::{access::Platform, listing_visibility, records},
     store::records::{
         Filters, Records,
         any_record::{AnyRecord, Value},
@@ -130,7 +126,9 @@ impl Resource for Listings {
     fn above(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let id = id_of(record)?;
         let hidden = listing_visibility::why_hidden(reader, platform, id)?;
-        Ok(hidden.map(|hidden| Box::new(move |context: &Context| why_hidden(context, id, hidden)) as Below))
+        Ok(hidden.map(|hidden| {
+            Box::new(move |context: &Context| hidden_listings::message(context, id, hidden)) as Below
+        }))
     }
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
@@ -143,32 +141,6 @@ impl Resource for Listings {
         let by_operators = by_operators.filter_map(|entry| entry.time("occurred_at")).collect();
         Ok(Some(Box::new(move |_: &Context| history(&found.rows, &by_operators, has_more))))
     }
-}
-
-/// Says why buyers do not see a listing, and what happens next.
-fn why_hidden(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
-    let Hidden { reason, since, lacks_assets } = hidden;
-    let step = match reason {
-        Reason::InReview => Some((format!("{REVIEW}/{id}"), "Review it")),
-        Reason::NotPublished | Reason::Unpublished | Reason::Restored if !lacks_assets => {
-            Some((format!("{LISTINGS}/{id}/publish"), "Publish it"))
-        }
-        Reason::Archived => Some((format!("{LISTINGS}/{id}/restore"), "Restore it")),
-        _ => None,
-    };
-    let (before, after) = reason.what();
-    let message = html! {
-        p {
-            b { "Buyers do not see it: " } (before)
-            @if let Some(since) = since { " on " (text::day(since)) } (after) ". "
-            (reason.next_step())
-            @if lacks_assets && reason.needs_assets() { " It has no assets, which it needs for that." }
-        }
-        @if let Some((path, label)) = step.filter(|_| context.may_act()) {
-            p { a href=(context.links.to(&path)) { (label) } }
-        }
-    };
-    badges::message(Tone::Neutral, &message)
 }
 
 /// Returns the filter for what was done with a listing.

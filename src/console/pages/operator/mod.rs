@@ -13,6 +13,7 @@ mod events;
 mod field_changes;
 mod figures;
 mod grants;
+mod hidden_listings;
 mod inputs;
 mod jobs;
 mod keys;

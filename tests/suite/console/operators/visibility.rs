@@ -16,7 +16,7 @@ async fn listings_say_why_buyers_do_not_see_them() {
             ("archived", _) => "it was archived",
             ("review", _) => "it was submitted",
             ("ready", _) => "Buyers do not see it",
-            (_, "changes_requested") => "the market asked for changes",
+            (_, "changes_requested") => "the market requested changes",
             (_, "rejected") => "the market rejected it",
             _ => "it is a draft",
         };
