@@ -52,7 +52,7 @@ def owned_by(entry: tarfile.TarInfo, user: int, epoch: int) -> tarfile.TarInfo:
 def prepare_debian_tree(
     stage: pathlib.Path, packaging: pathlib.Path, version: str, glibc: tuple[int, int], epoch: int
 ) -> None:
-    """Adds to the files below `usr` what a package of Debian has in addition: units, compressed pages, and descriptions."""
+    """Adds the other files of a Debian package to those below `usr`: units, compressed pages, and descriptions."""
     units = stage / "usr/lib/systemd/system"
     units.mkdir(parents=True)
     for unit in sorted((packaging / "systemd").glob("*.*")):
@@ -67,7 +67,7 @@ def prepare_debian_tree(
     licenses = [(documents / name).read_text() for name in ("LICENSE-MIT", "LICENSE-APACHE")]
     components = "The licenses of the components are in LICENSES-OF-COMPONENTS.txt.\n"
     (documents / "copyright").write_text("\n\n".join(["License: MIT or Apache-2.0", *licenses, components]))
-    # zsh and fish of Debian look elsewhere than those who build them.
+    # zsh and fish of Debian look in other directories than those that are built from source.
     (stage / "usr/share/zsh/vendor-completions").mkdir()
     zsh = stage / "usr/share/zsh/site-functions"
     shutil.move(zsh / "_marketplace", stage / "usr/share/zsh/vendor-completions/_marketplace")

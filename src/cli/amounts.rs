@@ -22,7 +22,7 @@ pub fn amount(cents: Option<Cents>) -> Value {
     cents.map_or(Value::Null, |cents| cents.to_string().into())
 }
 
-/// A payment outside the marketplace, of which it is said how it ended.
+/// A payment outside the marketplace whose outcome is reported.
 #[derive(Debug, Args)]
 pub struct EndedPayment {
     /// ID of the record, as printed by the list.
@@ -33,7 +33,7 @@ pub struct EndedPayment {
 }
 
 impl EndedPayment {
-    /// Says how the payment ended, and prints the status after it.
+    /// Reports how the payment ended, and prints the new status.
     pub fn report(&self, client: &Client, records: &Records, verb: &str) -> CommandResult {
         let body = if self.amount.is_some() { json!({"amount": amount(self.amount)}) } else { Value::Null };
         records.change(client, self.id, verb, &body).map(drop)

@@ -26,8 +26,8 @@ use crate::{
                   backup can read the whole market."
 )]
 pub struct Backup {
-    /// Where the backup is written to: a directory, or `s3://bucket/prefix` (key in [backups] of the settings). It is empty, or has
-    /// an earlier backup of this market.
+    /// Where the backup is written to: a directory, or `s3://bucket/prefix` (key in [backups] of the settings). It must
+    /// be empty, or contain an earlier backup of this market.
     #[arg(value_name = "DEST")]
     destination: PathBuf,
 
@@ -35,8 +35,9 @@ pub struct Backup {
     #[arg(long)]
     replace: bool,
 
-    /// Keep dated backups: the newest of each of so many hours, days, weeks, and months (UTC). They share what is the same in
-    /// them. Others are deleted. Without this, the backup replaces the one before it, and dated ones stay.
+    /// Keep dated backups: the newest of each of this number of hours, days, weeks, and months (UTC). They share
+    /// unchanged files. Other dated backups are deleted. Without this, the backup replaces the previous one, and dated
+    /// ones are kept.
     #[arg(long, value_name = "daily=7,weekly=4")]
     keep: Option<Retention>,
 }

@@ -1,4 +1,4 @@
-//! Why commands fail, and how the operator is told.
+//! The errors of commands, and their messages for the operator.
 
 use crate::{
     config::SettingsError,
@@ -6,7 +6,7 @@ use crate::{
     fixtures, market,
 };
 
-/// Why a command failed.
+/// The error of a command.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CommandError {
     #[error(transparent)]

@@ -39,7 +39,7 @@ pub struct List {
 /// The fields of an operation in the table.
 const COLUMNS: &str = "api operation request responses";
 
-/// In the table, the name of what all operations have in common.
+/// The name of the table's row for the responses that all operations have in common.
 const EVERY_OPERATION: &str = "(every operation)";
 
 impl FaultsCommand {
@@ -66,7 +66,8 @@ impl List {
             print_json(&shown.into_iter().map(to_json).collect());
             return Ok(());
         }
-        // One operation is shown as it is. In the list of all, what they have in common is said once.
+        // A single operation is shown with all of its responses. The list of all operations shows what they have in
+        // common once.
         let common: Vec<Outcome> = match self.operation {
             Some(_) => Vec::new(),
             None => outcomes_of_all(&all),
@@ -84,7 +85,7 @@ impl List {
     }
 }
 
-/// Returns the operations that worlds have, whatever the settings enable.
+/// Returns the operations that worlds have, regardless of the settings.
 fn operations_of_worlds() -> Vec<DocumentedOperation> {
     let mut settings = Settings::default();
     (settings.operator.enabled, settings.sandbox.enabled) = (true, true);

@@ -17,7 +17,7 @@ use crate::{
     web::monitoring::{ALIVE_PATH, READY_PATH},
 };
 
-/// Maximum number of bytes of an answer that are read. It has some hundred.
+/// Maximum number of bytes of a response that are read. A response has some hundred.
 const MAX_ANSWER_BYTES: u64 = 1 << 16;
 
 /// Ask a server whether it is ready.
@@ -32,7 +32,7 @@ pub struct Health {
     /// URL of the server.
     #[arg(long = "url", value_name = "URL")]
     at: Option<String>,
-    /// Ask only whether the server responds, as what restarts it should.
+    /// Ask only whether the server responds. Use this to decide about a restart.
     #[arg(long)]
     alive: bool,
     /// Maximum time for the answer.
@@ -70,14 +70,14 @@ impl Health {
     }
 }
 
-/// Where a server is.
+/// The location of a server.
 struct Server {
     url: Url,
-    /// The address to connect to, if it is not the one that the host of the URL has.
+    /// The address to connect to, if it differs from that of the host in the URL.
     address: Option<SocketAddr>,
 }
 
-/// Returns where the server with these settings is for this computer.
+/// Returns the location of the server with these settings, as seen from this computer.
 fn local_server(settings: &Settings) -> Result<Server, CommandError> {
     let address = settings.metrics.listen.unwrap_or(settings.server.listen);
     let address = SocketAddr::new(reachable(address.ip()), address.port());

@@ -21,7 +21,7 @@ use crate::{
     store::Durability,
 };
 
-/// Directory of the data in the directory of a market.
+/// Name of the data directory in the directory of a market.
 const DATA_DIRECTORY: &str = "data";
 
 /// Name of the first operator key.
@@ -70,10 +70,10 @@ impl Init {
         let settings = sources.resolve()?;
         init_logging(&settings, "warn");
         private_files::create_dir_all(&directory).map_err(|cause| failed(&directory, &cause))?;
-        // First, since nothing shows the key again. If it fails, the command can be repeated.
+        // This comes first, since nothing shows the key again. If it fails, the command can be repeated.
         let key_file = self.key_file.as_deref().map(KeyFile::create).transpose()?;
         let market = open_directory(&data, settings, OpenMode::Command, Durability::Full)?;
-        // Last, so that a command that fails before can be repeated after the directory was emptied.
+        // This comes last, so that after an earlier failure, the command can be repeated once the directory is empty.
         write_new(&settings_file, &text)?;
         let key = create_key(&market)?;
         if let Some(file) = key_file {
@@ -120,7 +120,7 @@ impl Init {
     }
 }
 
-/// The file for the key. It is deleted again if it does not get one.
+/// The file for the key. It is deleted again if no key is written to it.
 struct KeyFile<'a> {
     path: &'a Path,
     file: File,
@@ -180,12 +180,12 @@ fn check_empty(path: &Path) -> CommandResult {
     }
 }
 
-/// Writes a file that did not exist, for the owner only.
+/// Writes a new file that only the owner can access.
 fn write_new(path: &Path, text: &str) -> CommandResult {
     create_new(path).and_then(|mut file| write_all(&mut file, text)).map_err(|cause| failed(path, &cause))
 }
 
-/// Creates a file that did not exist, for the owner only.
+/// Creates a new file that only the owner can access.
 fn create_new(path: &Path) -> io::Result<File> {
     private_files::open_options().write(true).create_new(true).open(path)
 }

@@ -27,11 +27,11 @@ use crate::config::{LogFormat, Settings};
 /// Maximum number of characters of a value in the log. Longer values are cut off.
 const MAX_VALUE_CHARS: usize = 2_000;
 
-/// Changes the filter of the log to that of other settings.
+/// Changes the filter of the log to the one in other settings.
 pub type ChangeFilter = Arc<dyn Fn(&Settings) + Send + Sync>;
 
-/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one. Returns what changes the filter
-/// later; `None` if the process had a logger already, which stays (tests run several commands).
+/// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one. Returns a handle to
+/// change the filter later; `None` if the process already had a logger, which is kept (tests run several commands).
 pub fn init_logging(settings: &Settings, default_filter: &'static str) -> Option<ChangeFilter> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(settings, default_filter))

@@ -245,7 +245,7 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
     let listener = process::bind_listener(address, "--http")?;
     let address = listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let app = mcp::App::new(rest::App::new(market.settings(), false));
-    // This server has no TLS, also if the settings have a certificate for the other one.
+    // This server has no TLS, even if the settings have a certificate for the HTTP server.
     let url = match market.settings().server.public_url.as_str() {
         "" => web::link_base::local_url(address),
         url => url.to_owned(),

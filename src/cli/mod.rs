@@ -95,7 +95,7 @@ const SETTINGS_FILE: &str = "marketplace.toml";
 /// Names no settings file, not even one that is in the working directory.
 const NO_FILE: &str = "/dev/null";
 
-/// The variable with the directory of the credentials that the service manager passes.
+/// The variable that names the directory of the credentials from the service manager.
 const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 
 /// Maximum size of a settings file in bytes.

@@ -146,8 +146,8 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     })
 }
 
-/// Calls `action` for each SIGHUP, which would end the process without a handler: on a thread of its own, so that it may wait for
-/// files. Several signals while it runs count as one.
+/// Calls `action` for each SIGHUP, which would end the process without a handler. It runs on its own thread, so that it
+/// may wait for files. Several signals while it runs count as one.
 pub fn on_hangup(mut action: impl FnMut() + Send + 'static) -> Result<(), CommandError> {
     let to_error = |cause| CommandError::Other(format!("cannot wait for SIGHUP: {cause}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;

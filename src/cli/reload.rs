@@ -11,19 +11,19 @@ use crate::{
 /// Reads all sources of the settings again, and checks them.
 pub type ReadSources = Box<dyn Fn() -> Result<SettingsSources, CommandError> + Send>;
 
-/// What reloads the settings of a market.
+/// Reloads the settings of a market.
 pub struct Reloader {
     /// The market whose settings change.
     pub market: Market,
     /// The sources of the settings in effect.
     pub sources: SettingsSources,
-    /// Reads them again.
+    /// Reads the sources again.
     pub read: ReadSources,
     /// Changes the filter of the log.
     pub change_filter: Option<ChangeFilter>,
-    /// Who is told of reloads.
+    /// The service manager, which is notified of reloads.
     pub manager: ServiceManager,
-    /// What the server does otherwise, in a line.
+    /// The status of the server between reloads, in one line.
     pub status: String,
 }
 
@@ -38,7 +38,7 @@ struct Shared {
 
 #[derive(Default)]
 enum Phase {
-    /// The server does not serve yet. Signals wait.
+    /// The server does not serve yet. Signals are handled later.
     #[default]
     Starting,
     Serving(Box<Reloader>),
@@ -64,7 +64,8 @@ impl Drop for Reloads {
 }
 
 impl Reloads {
-    /// Handles SIGHUP from now on, on a thread of its own. What is requested before the server serves happens then.
+    /// Handles SIGHUP from now on, on its own thread. Signals that arrive before the server serves are handled when it
+    /// does.
     pub fn install() -> Result<Reloads, CommandError> {
         let shared = Arc::<Shared>::default();
         let reloads = Reloads(Arc::clone(&shared));
@@ -91,7 +92,7 @@ impl Reloads {
 }
 
 impl Reloader {
-    /// Takes up the settings that can change, and says so. If anything is invalid, nothing changes.
+    /// Applies the settings that can change, and logs them. If any setting is invalid, nothing changes.
     fn run(&mut self) {
         self.manager.reloading();
         match self.reload() {
@@ -125,10 +126,10 @@ impl Reloader {
     }
 }
 
-/// What a reload has done.
+/// The result of a reload.
 struct Done {
     taken: Vec<String>,
     needs_restart: Vec<String>,
-    /// What has changed besides settings.
+    /// What changed besides settings.
     parts: Vec<String>,
 }

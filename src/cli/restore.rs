@@ -31,7 +31,7 @@ use crate::{
                   directory is in use or not empty, or if there is a problem."
 )]
 pub struct Restore {
-    /// What `marketplace backup` wrote to: a directory, or `s3://bucket/prefix`.
+    /// The place that `marketplace backup` wrote to: a directory, or `s3://bucket/prefix`.
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
 
@@ -43,13 +43,13 @@ pub struct Restore {
     #[arg(long, conflicts_with_all = ["at", "check"])]
     list: bool,
 
-    /// Only try it: restore to a temporary directory (in TMPDIR), verify, say how long it took, and delete it again. The result is
-    /// shown with the health of the market in --data, if it is a backup of that.
+    /// Only try it: restore to a temporary directory (in TMPDIR), verify, print how long it took, and delete the
+    /// directory. The health of the market in --data shows the result, if the backup is of that market.
     #[arg(long)]
     check: bool,
 }
 
-/// Parses a time, or a day, of which the last moment counts.
+/// Parses a time, or a day. A day means its last moment.
 fn parse_time(text: &str) -> Result<Timestamp, String> {
     let day = || {
         let start = Day::parse(text).and_then(|day| Timestamp::parse(&format!("{day}T00:00:00Z")))?;
@@ -96,7 +96,7 @@ impl Restore {
         Ok(backups::restore(place, self.at, to, &progress)?)
     }
 
-    /// Restores to a temporary directory, and records how it went.
+    /// Restores to a temporary directory, and records the result.
     fn check(&self, place: &Place, settings: &Settings) -> CommandResult {
         let stopwatch = Stopwatch::start(Arc::new(Clock::System));
         let found = self.try_restoring(place, settings);

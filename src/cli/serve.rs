@@ -42,7 +42,7 @@ const WORLDS_DIRECTORY: &str = "worlds";
 ///
 /// The first line on standard output is `listening on` and the URL of the server, when it accepts connections.
 ///
-/// SIGHUP lets it read its settings again, and take up those that can change while it runs.
+/// On SIGHUP, it reads its settings again, and applies those that can change while it runs.
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = "Examples:\n  marketplace serve --demo\n  marketplace serve --data ./market --listen 127.0.0.1:9000"
@@ -208,7 +208,7 @@ impl Serve {
         Ok((sources, has_directory))
     }
 
-    /// Returns what reads and checks the sources of the settings again.
+    /// Returns a function that reads and checks the sources of the settings again.
     fn read_again(&self, options: &GlobalOptions) -> ReadSources {
         let (serve, options) = (self.clone(), options.clone());
         Box::new(move || {
@@ -309,7 +309,7 @@ struct Listeners {
     server: TcpListener,
     /// That of the metrics, if they have an address of their own.
     monitoring: Option<TcpListener>,
-    /// That of requests without TLS, if they are redirected.
+    /// The listener for requests without TLS, if they are redirected.
     redirecting: Option<TcpListener>,
     /// The certificate, if the server has TLS of its own.
     certificates: Option<Arc<Certificates>>,

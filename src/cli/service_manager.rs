@@ -1,5 +1,5 @@
-//! Messages to the service manager that started the server: what `Type=notify` of systemd needs. Without such a manager, they go
-//! nowhere.
+//! Messages to the service manager that started the server, for `Type=notify` of systemd. Without such a manager, they
+//! are discarded.
 //!
 //! The protocol is a datagram of text, so it needs no library.
 
@@ -22,16 +22,16 @@ use tokio::task::JoinHandle;
 
 use crate::market::Market;
 
-/// The service manager. Clones refer to the same.
+/// The service manager. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
 pub struct ServiceManager {
     socket: Option<Arc<UnixDatagram>>,
-    /// How often it wants to know that the server makes progress.
+    /// How often it expects a report that the server makes progress.
     watchdog: Option<Duration>,
 }
 
 impl ServiceManager {
-    /// Connects to the manager that the environment names. A manager that cannot be reached is none.
+    /// Connects to the manager that the environment names. A manager that cannot be reached counts as none.
     pub fn from_environment() -> ServiceManager {
         let Some(path) = std::env::var_os("NOTIFY_SOCKET").filter(|path| !path.is_empty()) else {
             return ServiceManager::default();
@@ -49,27 +49,28 @@ impl ServiceManager {
         }
     }
 
-    /// Says that the server accepts requests, and what it does, in a line.
+    /// Reports that the server accepts requests, with its status in one line.
     pub fn ready(&self, status: &str) {
         // Each line of a message is a field of its own.
         let status: String = status.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.send(&format!("READY=1\nSTATUS={status}"));
     }
 
-    /// Says that the settings are being read again. [`ServiceManager::ready`] follows.
+    /// Reports that the settings are being read again. Call [`ServiceManager::ready`] afterwards.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let microseconds = now.tv_sec * 1_000_000 + now.tv_nsec / 1000;
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={microseconds}\nSTATUS=Reading the settings again"));
     }
 
-    /// Says that the server accepts no more requests, and ends when those that run are complete.
+    /// Reports that the server accepts no more requests, and ends when the running requests are complete.
     pub fn stopping(&self) {
         self.send("STOPPING=1\nSTATUS=Stopping, when the running requests have ended");
     }
 
-    /// Reports that the server makes progress, as often as the manager wants to know, until the task is aborted. Each report
-    /// follows a read of the database by a task of the server, so a server that hangs reports nothing, and is started again.
+    /// Reports that the server makes progress, as often as the manager expects it, until the task is aborted. Before
+    /// each report, a task of the server reads the database. So a server that hangs reports nothing, and the manager
+    /// restarts it.
     pub fn watch(&self, market: Market) -> Option<JoinHandle<()>> {
         let interval = self.watchdog?;
         let manager = self.clone();
@@ -108,8 +109,8 @@ fn connect(path: &OsStr) -> io::Result<UnixDatagram> {
     Ok(socket)
 }
 
-/// Returns how often to report progress: three times in the time that the manager waits for it. `None` if it does not wait, or for
-/// another process.
+/// Returns the interval of progress reports: a third of the time that the manager waits for one. `None` if it waits for
+/// none, or for another process.
 fn watchdog_interval(microseconds: Option<String>, process: Option<String>) -> Option<Duration> {
     let is_other = process.is_some_and(|process| process != std::process::id().to_string());
     let microseconds = microseconds?.parse().ok().filter(|number| *number > 0 && !is_other)?;

@@ -1,4 +1,5 @@
-//! TLS of the server: its certificate, which follows its files, and the address that redirects to it.
+//! TLS of the server: its certificate, which is read again when its files change, and the address that redirects to the
+//! server.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -28,7 +29,8 @@ pub(super) fn load(settings: &Settings) -> Result<Option<Arc<Certificates>>, Com
     Ok(Some(Arc::new(loaded)))
 }
 
-/// Lets a reload of the settings replace the certificate, and the monitor say if it cannot be replaced.
+/// Makes a reload of the settings replace the certificate, and the monitor report a certificate that cannot be
+/// replaced.
 pub(super) fn follow(certificates: &Arc<Certificates>, market: &Market, monitor: &Monitor) {
     monitor.watch_certificates(Arc::clone(certificates));
     let certificates = Arc::clone(certificates);

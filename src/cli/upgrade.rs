@@ -21,7 +21,8 @@ use crate::{
     },
 };
 
-/// Bytes of a database that are copied, or migrated, in a second at least. Measured disks do several times as much.
+/// Minimum number of bytes of a database that are copied or migrated in a second. Measured disks are several times as
+/// fast.
 const BYTES_PER_SECOND: u64 = 50_000_000;
 
 /// Bring the database up to date for this version, or say what that would change.

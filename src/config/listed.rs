@@ -15,7 +15,7 @@ pub struct ListedSetting {
     pub default: Value,
     /// Where the value comes from: a file with the line, a variable, or a flag; `None` if it is compiled in.
     pub origin: Option<String>,
-    /// Whether a change takes effect with a reload. Otherwise, the server has to be started again.
+    /// Whether a change takes effect with a reload. Otherwise, the server must be restarted.
     pub is_reloadable: bool,
 }
 

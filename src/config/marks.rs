@@ -6,7 +6,7 @@ use toml::de::DeTable;
 
 use super::defaults::DEFAULTS;
 
-/// What a setting is marked with.
+/// The marks of a setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     /// `reload`: a change takes effect while the server runs.
@@ -24,7 +24,7 @@ pub(super) fn of(key: &str) -> Marks {
     MARKS.get(key).copied().unwrap_or_default()
 }
 
-/// Returns the setting whose value a key with `_file` at its end names a file for; `None` if it does not.
+/// Returns the secret setting whose file a key that ends with `_file` names; `None` for other keys.
 pub(super) fn secret_of_file_key(key: &str) -> Option<&str> {
     key.strip_suffix("_file").filter(|secret| of(secret).is_secret)
 }

@@ -47,7 +47,7 @@ pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
     })
 }
 
-/// Finds a redirect that leads to itself.
+/// Returns an error if a redirect would lead to itself.
 fn find_loop(settings: &Settings) -> Option<Contradiction> {
     let is_loop = settings.tls.redirect_listen.is_some() && settings.server.public_url.starts_with("http://");
     is_loop.then(|| Contradiction {
@@ -58,7 +58,7 @@ fn find_loop(settings: &Settings) -> Option<Contradiction> {
     })
 }
 
-/// Returns what TLS lacks.
+/// Returns an error if TLS is configured incompletely.
 fn find_missing_of_tls(settings: &Settings) -> Option<Contradiction> {
     let tls = &settings.tls;
     let (keys, message): (&[&str], _) = match (tls.certificate.is_empty(), tls.key.is_empty()) {

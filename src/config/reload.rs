@@ -1,4 +1,4 @@
-//! What a reload takes from new sources: the settings that can change while a server runs.
+//! Selects the settings that a reload takes from new sources: those that can change while a server runs.
 
 use super::{marks, settings::Settings, settings_error::SettingsError, sources::SettingsSources};
 
@@ -11,13 +11,13 @@ pub struct Reloaded {
     pub sources: SettingsSources,
     /// The keys of the settings that have changed.
     pub taken: Vec<String>,
-    /// The keys of those that have other values in the new sources, but change only when the server is started again.
+    /// The keys of the settings that have other values in the new sources, but change only with a restart.
     pub needs_restart: Vec<String>,
 }
 
 impl SettingsSources {
-    /// Takes those values of new sources that can change while a server runs. Fails if any of the new settings is invalid.
-    /// `current` are the settings of these sources.
+    /// Takes the values of new sources that can change while a server runs. Fails if any of the new settings is
+    /// invalid. `current` are the settings that `self` specifies.
     pub fn reload(&self, current: &Settings, new: SettingsSources) -> Result<Reloaded, SettingsError> {
         new.clone().resolve()?;
         let mut sources = new;
@@ -87,7 +87,7 @@ mod tests {
         let new = sources(&[("limits.catalog", 5.into()), ("data.readers", 1000.into())]);
         let error = old.reload(&current, new).unwrap_err();
         assert_eq!(error.to_string(), "--test: data.readers must be between 1 and 64, but is 1000");
-        // Valid by themselves, but not together with what needs a restart.
+        // The new settings are valid by themselves, but not together with the settings that need a restart.
         let new = sources(&[("limits.memory_mb", 16.into()), ("server.max_body_bytes", 1024.into())]);
         let error = old.reload(&current, new).unwrap_err();
         assert!(error.message.starts_with("server.max_body_bytes is 16777216, but"), "{error}");

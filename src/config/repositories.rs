@@ -1,10 +1,10 @@
-//! Settings of Git hosts, and of copies of repositories.
+//! Settings for Git hosts, and for copies of repositories.
 
 use serde::{Deserialize, Serialize};
 
 use super::secret::Secret;
 
-/// Stands for the repositories of a world itself, in its settings of where Git hosts are.
+/// The value that names the repositories of the world itself, in the settings for the URLs of Git hosts.
 pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
 
 /// Hosts of linked repositories, and limits for copies of repositories.
@@ -37,10 +37,10 @@ pub struct RepositorySettings {
     pub max_files: u64,
     /// Maximum size in bytes of a file in any commit.
     pub max_file_bytes: u64,
-    /// Seconds that copying a repository, and then analyzing it, may each take.
+    /// Maximum time in seconds to copy a repository, and then to analyze it.
     pub max_seconds: u32,
     /// Seconds without data from a host after which a copy is aborted.
     pub idle_seconds: u32,
-    /// How often a repository is requested from a host that cannot be reached.
+    /// Number of attempts to request a repository from a host that cannot be reached.
     pub attempts: u32,
 }

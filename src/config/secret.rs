@@ -14,7 +14,7 @@ impl Secret {
     }
 }
 
-/// What takes the place of a secret in JSON.
+/// The text that replaces a secret in JSON.
 pub const MASK: &str = "********";
 
 /// Writes [`MASK`] instead of the text, so that listing the settings reveals no secret.

@@ -15,7 +15,7 @@ use crate::regular_files;
 /// Maximum size of a file with a secret in bytes.
 const MAX_BYTES: u64 = 16 * 1024;
 
-/// Permissions that others than the owner have on a file.
+/// The permission bits of users other than the owner.
 const OTHERS: u32 = 0o077;
 
 impl SettingsSources {
@@ -40,8 +40,9 @@ impl SettingsSources {
         Ok(())
     }
 
-    /// Reads the secrets that files contain, after all sources are added. `credentials` is the directory of credentials. Returns
-    /// warnings about files that others can read. Fails if a secret is given more than once.
+    /// Reads the secrets that files contain, after all sources are added. `credentials` is the directory of
+    /// credentials. Returns warnings about files that other users can access. Fails if a secret is given more than
+    /// once.
     pub fn read_secrets(&mut self, credentials: Option<&Path>) -> Result<Vec<String>, SettingsError> {
         let mut warnings = Vec::new();
         for key in marks::secrets() {
@@ -93,7 +94,7 @@ pub fn read_secret(path: &Path) -> Result<String, String> {
     }
 }
 
-/// Returns a warning if others than the owner have access to a file.
+/// Returns a warning if other users than the owner have access to a file.
 pub fn warning_of_permissions(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & OTHERS != 0).then(|| {

@@ -168,7 +168,7 @@ impl BlobSettings {
     }
 }
 
-/// The S3-compatible store of backups to `s3://` addresses. What is empty is that of the uploads.
+/// The S3-compatible store of backups to `s3://` addresses. Empty values are taken from the store of the uploads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BackupSettings {

@@ -117,8 +117,7 @@ impl SettingsSources {
         self.set_for_process.contains(key)
     }
 
-    /// Sets one value as the top layer, from a variable or a flag. `origin` is where it comes from, as error
-    /// messages show it.
+    /// Sets one value as the top layer, from a variable or a flag. `origin` names the source in error messages.
     pub fn set(&mut self, key: &str, value: Value, origin: String) -> Result<(), SettingsError> {
         self.set_value(key, value, origin)?;
         self.set_for_process.insert(key.to_owned());
@@ -162,7 +161,8 @@ impl SettingsSources {
 
     /// Applies the demo settings: fixture keys are accepted, budgets are off, webhooks may have private addresses,
     /// events are kept forever, a host of repositories that cannot be reached is not tried again, and there is a
-    /// sandbox. Except for fixture keys, whatever a file, a variable, or a flag sets is kept, also if it is the default.
+    /// sandbox. Except for fixture keys, values that a file, a variable, or a flag sets are kept, even if they are the
+    /// defaults.
     pub fn apply_demo(&mut self) -> Result<(), SettingsError> {
         let budgets = BUDGET_KEYS.into_iter().map(|key| (key, Value::Integer(0)));
         let others = [
@@ -220,7 +220,7 @@ impl SettingsSources {
         }
     }
 
-    /// Returns the error of a setting. `message` continues the key.
+    /// Returns the error of a setting. In its text, `message` follows the key.
     fn invalid_value(&self, key: &str, message: &str) -> SettingsError {
         SettingsError { origin: self.origin(&[key]), message: format!("{key} {message}") }
     }
@@ -231,7 +231,7 @@ impl SettingsSources {
         origin.map_or(COMPILED_IN, String::as_str).to_owned()
     }
 
-    /// Takes over the value of other sources, with its origin.
+    /// Takes a value of other sources, with its origin.
     pub(super) fn copy_value(&mut self, from: &SettingsSources, key: &str) {
         let Some((section, name)) = key.split_once('.') else { return };
         if let (Some(Value::Table(section)), Some(value)) = (self.values.get_mut(section), from.value(key)) {

@@ -23,7 +23,7 @@ pub fn template(values: &[(&str, Value)]) -> String {
                     # Environment variables (MARKETPLACE_ and the key in upper case: MARKETPLACE_SERVER_LISTEN) and flags override\n\
                     # this file.\n#\n"
         .to_owned();
-    // The first paragraph of the compiled-in file is about that file, the second about marks.
+    // The first paragraph of the compiled-in file is about that file, and the second about marks.
     let mut end = DEFAULTS.find("\n#\n").map_or(0, |end| end + "\n#\n".len());
     for (range, key) in settings {
         text.push_str(&DEFAULTS[end..range.start]);

@@ -1,4 +1,4 @@
-//! Settings of TLS, and of the proxies that may say who a client is.
+//! Settings of TLS and of trusted proxies.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ pub struct TlsSettings {
         serialize_with = "serialize_optional_address"
     )]
     pub redirect_listen: Option<SocketAddr>,
-    /// Seconds for which browsers use only https; 0 to not say so.
+    /// Seconds for which browsers use only https; 0 to not send the header.
     pub hsts_seconds: u32,
 }
 

@@ -62,7 +62,7 @@ impl SettingsSources {
         Ok(warnings)
     }
 
-    /// Returns all keys, and those that name the files of secrets.
+    /// Returns all keys, including those that name the files of secrets.
     fn keys_with_files(&self) -> impl Iterator<Item = String> {
         self.keys().into_iter().chain(marks::secrets().map(|key| format!("{key}_file")))
     }

@@ -1,4 +1,5 @@
-//! Warnings about settings that work, but soon or only in part, and the trusted proxies that some depend on.
+//! Warnings about settings that are deprecated or work only in part, and the trusted proxies that some of them depend
+//! on.
 
 use super::settings::Settings;
 use crate::http_server::trusted_proxies::TrustedProxies;
@@ -9,7 +10,7 @@ impl Settings {
         self.server.trusted_proxies.clone().and_nearest(self.limits.trust_forwarded_for)
     }
 
-    /// Returns what should be changed in settings that work, but soon or only in part.
+    /// Returns warnings about settings that are deprecated or work only in part.
     pub fn warnings(&self) -> Vec<&'static str> {
         let is_https = self.server.public_url.starts_with("https://");
         let mut warnings = Vec::new();

@@ -1,4 +1,4 @@
-//! Which of the backups of a market are kept.
+//! Decides which backups of a market are kept.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -33,7 +33,7 @@ impl Period {
         }
     }
 
-    /// Returns the number of the period with this time. A later period has a larger number.
+    /// Returns the number of the period that contains this time. A later period has a larger number.
     fn number(self, time: Timestamp) -> i64 {
         let hours = time.seconds().div_euclid(3600);
         let days = hours.div_euclid(24);
@@ -50,7 +50,7 @@ impl Period {
     }
 }
 
-/// For each kind of period, the number of periods of which a backup is kept.
+/// For each kind of period, the number of periods for which a backup is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention(Vec<(Period, u32)>);
 
@@ -95,9 +95,9 @@ impl fmt::Display for Retention {
 }
 
 impl Retention {
-    /// Returns which of the backups that were made at these times are kept: the newest of all, and, for each kind of period, the
-    /// newest of each of the latest periods that have any. So periods without a backup do not count, and nothing is lost
-    /// while no backups are made.
+    /// Returns which of the backups that were made at these times are kept: the newest of all, and, for each kind of
+    /// period, the newest of each of the latest periods that have a backup. Periods without a backup do not count, so
+    /// nothing is deleted while no backups are made.
     pub fn kept(&self, times: impl IntoIterator<Item = Timestamp>) -> BTreeSet<Timestamp> {
         let times: BTreeSet<Timestamp> = times.into_iter().collect();
         let mut kept: BTreeSet<Timestamp> = times.last().copied().into_iter().collect();
@@ -171,8 +171,8 @@ mod tests {
     }
 
     proptest! {
-        /// Backups come one by one, and those that are not kept are deleted each time. This leaves the same ones as if all had
-        /// been there until the end.
+        /// Backups come one by one, and those that are not kept are deleted each time. The remaining backups are the
+        /// same as if all had existed until the end.
         #[test]
         fn deleting_after_each_backup_loses_nothing(
             rule in rules(),

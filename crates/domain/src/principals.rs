@@ -86,7 +86,7 @@ string_enum! {
     }
 }
 
-/// What an operation of operators does, as far as the scopes of keys distinguish it.
+/// What an operation of operators does. The scopes of keys distinguish these acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorAct {
     /// Reads anything.
@@ -95,7 +95,7 @@ pub enum OperatorAct {
     Change,
     /// Reads payments: purchases, purchases of credits, and withdrawals.
     ReadPayments,
-    /// Says how a payment ended.
+    /// Reports how a payment ended.
     DecidePayments,
 }
 

@@ -51,8 +51,8 @@ impl Maxima {
         Maxima { total, per_principal, per_network, anonymous: 0 }
     }
 
-    /// A maximum of which no principal may hold more than a quarter, nor may all clients without a key together. Of their quarter,
-    /// no client network may hold more than a quarter.
+    /// A maximum. No principal may hold more than a quarter of it, and neither may all clients without a key together.
+    /// No client network may hold more than a quarter of the quarter for clients without a key.
     pub const fn quarter_per_principal(total: u64) -> Maxima {
         let quarter = total.div_ceil(4);
         Maxima { total, per_principal: quarter, per_network: quarter.div_ceil(4), anonymous: quarter }
@@ -96,7 +96,7 @@ impl<P: Copy + Eq + Hash> FairLimit<P> {
         FairLimit(Arc::new(Inner { held, released: Notify::new() }))
     }
 
-    /// Changes the maxima. What is held stays held, also if it exceeds them.
+    /// Changes the maxima. Amounts that are held stay held, even if they exceed the new maxima.
     pub fn set_maxima(&self, maxima: Maxima) {
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner).maxima = maxima;
         self.0.released.notify_waiters();

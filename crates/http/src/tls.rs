@@ -1,6 +1,6 @@
 //! The certificate of a server with TLS and its private key, which are read again when their files change.
 //!
-//! Only HTTP/1.1 is offered (ALPN), since all that is known of framing and limits holds for that.
+//! Only HTTP/1.1 is offered (ALPN), since the framing and the limits of this server are those of HTTP/1.1.
 
 use std::{
     fs::{self, File},
@@ -26,10 +26,10 @@ const ALPN: &[u8] = b"http/1.1";
 /// Maximum size in bytes of each file. A chain of certificates takes some kilobytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Time between two looks at the files. They happen when somebody connects.
+/// Minimum time between two checks of the files. A check happens when a client connects.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Why a certificate and its key cannot be used.
+/// The reason why a certificate and its key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
@@ -70,7 +70,7 @@ pub struct Certificates {
     state: Mutex<State>,
 }
 
-/// What the files contain, for connections to come.
+/// The pair of certificate and key for new connections.
 #[derive(Debug)]
 pub struct NewPair {
     config: Arc<ServerConfig>,
@@ -80,22 +80,22 @@ pub struct NewPair {
 #[derive(Debug)]
 struct State {
     config: Arc<ServerConfig>,
-    /// What the files were when they were last read, also if that failed.
+    /// The states of the files when they were last read, even if that failed.
     read: Option<[FileState; 2]>,
-    /// When their state was last compared with that.
+    /// The time at which their states were last compared with these.
     checked_at: Instant,
-    /// Why the files cannot be used as they are now. The pair of before is used meanwhile.
+    /// The reason why the files cannot be used as they are now. The previous pair is used meanwhile.
     failure: Option<String>,
 }
 
-/// What changes when a file does.
+/// The properties that change when a file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     device: u64,
     inode: u64,
     size: u64,
     modified_at: (i64, i64),
-    /// Also changes with the permissions, without which a file could not be read before.
+    /// Also changes with the permissions, since a file that could not be read may become readable.
     changed_at: (i64, i64),
 }
 
@@ -112,8 +112,9 @@ impl Certificates {
         })
     }
 
-    /// Reads the files if they have changed since, or cannot be used, without using them yet. `None` if there is nothing new. An
-    /// error is also what [`Self::failure`] returns until the files can be used.
+    /// Reads the files if they have changed since they were last read, or if they could not be used, without using them
+    /// yet. Returns `None` if there is nothing new. [`Self::failure`] also returns the error until the files can be
+    /// used.
     pub fn prepare(&self) -> Result<Option<NewPair>, TlsError> {
         // Taken before the files are read, so that a change meanwhile is seen later.
         let read = states([&self.certificate, &self.key]);
@@ -129,7 +130,7 @@ impl Certificates {
             Err(error) => {
                 let mut state = self.lock();
                 let failure = error.to_string();
-                // Said once, although somebody may look often.
+                // Logged once, although the files may be checked often.
                 if state.failure.as_ref() != Some(&failure) {
                     tracing::error!(%error, "certificate not replaced; the one of before stays in use");
                 }
@@ -139,14 +140,14 @@ impl Certificates {
         }
     }
 
-    /// Uses a pair for connections from now on.
+    /// Uses a pair for new connections from now on.
     pub fn replace(&self, pair: NewPair) {
         let mut state = self.lock();
         (state.config, state.read, state.failure) = (pair.config, pair.read, None);
         tracing::info!(certificate = %self.certificate.display(), "new certificate in use");
     }
 
-    /// Uses the files if they have changed since, and can be used. Otherwise the pair of before stays in use.
+    /// Uses the files if they have changed and can be used. Otherwise, the previous pair stays in use.
     pub fn reload_if_changed(&self) {
         let is_same = {
             let state = self.lock();
@@ -163,13 +164,13 @@ impl Certificates {
         self.lock().failure.clone()
     }
 
-    /// Returns the configuration with the pair in use, after a look at the files if the last one was a while ago.
+    /// Returns the configuration with the pair in use. Checks the files first if the last check was a while ago.
     pub(crate) async fn newest(this: &Arc<Certificates>) -> Arc<ServerConfig> {
         let is_due = {
             let mut state = this.lock();
             let is_due = state.checked_at.elapsed() >= CHECK_INTERVAL;
             if is_due {
-                // Other connections do not look, too.
+                // Other connections do not check at the same time.
                 state.checked_at = Instant::now();
             }
             is_due
@@ -219,7 +220,7 @@ fn read_config(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError>
     let text = read_file(key)?;
     let private_key =
         PrivateKeyDer::from_pem_slice(&text).map_err(|cause| malformed(key, "private key", cause))?;
-    // The cryptography is named here, not installed for the whole process, so that no order of calls matters.
+    // The cryptography is passed here, not installed for the whole process, so that the order of calls does not matter.
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private_key));

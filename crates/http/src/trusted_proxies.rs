@@ -1,8 +1,8 @@
-//! Who sent a request that came through proxies: the address of the client, and whether it used TLS, as the proxies that
-//! the server trusts have recorded them.
+//! Finds out who sent a request that came through proxies: the address of the client, and whether it used TLS, as the
+//! proxies that the server trusts have recorded them.
 //!
-//! The entry on the right is by the nearest proxy. From there, entries are believed as long as the one who wrote them is
-//! trusted. What is left of that, anybody can have written.
+//! The nearest proxy writes the rightmost entry. From there to the left, entries are believed as long as a trusted
+//! proxy wrote them. Anybody can have written the entries before these.
 
 use std::{
     fmt,
@@ -23,7 +23,7 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 const FORWARDED: &str = "forwarded";
 
-/// Maximum number of proxies between the client and the server. Entries beyond are not read.
+/// Maximum number of proxies between the client and the server. Further entries are not read.
 const MAX_HOPS: usize = 32;
 
 /// Number of bits of an IPv6 address before the IPv4 address that is mapped to it.
@@ -53,7 +53,7 @@ impl Network {
     }
 }
 
-/// An address with a prefix length, or without for one address. The error says what to write.
+/// Parses an address with a prefix length, or a single address without one. The error says what to write.
 impl FromStr for Network {
     type Err = String;
 
@@ -81,7 +81,7 @@ impl FromStr for Network {
                 "must be an IP address or a network, but is {text:?}; write it as \"10.0.0.7\" or \"10.0.0.0/8\""
             )
         })?;
-        // A longer address suggests another network than the one that is meant.
+        // An address with bits after the prefix suggests another network than the one that is meant.
         if network.first() != network.address {
             let Network { prefix, .. } = network;
             return Err(format!(
@@ -120,7 +120,7 @@ impl fmt::Display for Network {
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies {
     networks: Arc<[Network]>,
-    /// Whether every client of a connection is a proxy, but nobody else.
+    /// Whether the other end of each connection counts as a proxy, but no further addresses do.
     is_nearest_trusted: bool,
 }
 
@@ -139,7 +139,8 @@ impl TrustedProxies {
         TrustedProxies { networks: networks.into_iter().collect(), is_nearest_trusted: false }
     }
 
-    /// Takes the last address of `X-Forwarded-For` for the client, whoever has sent it.
+    /// If `is_nearest_trusted`, also believes the last address of `X-Forwarded-For` when the other end of the connection is not a
+    /// trusted proxy.
     #[must_use]
     pub fn and_nearest(mut self, is_nearest_trusted: bool) -> TrustedProxies {
         self.is_nearest_trusted |= is_nearest_trusted;
@@ -161,8 +162,8 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(address))
     }
 
-    /// Returns the network of the client that sent a request: what limits count. Requests without an address, such as those in
-    /// process, count as one client.
+    /// Returns the network of the client that sent a request. Limits count by this network. Requests without an
+    /// address, such as those in process, count as one client.
     pub fn client_network(&self, request: &Request) -> IpAddr {
         client_network(self.client(request).address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()))
     }
@@ -213,8 +214,8 @@ impl TrustedProxies {
     }
 }
 
-/// Returns the first address, from the nearest proxy on, that is not a trusted proxy's, or the last one that is, and the number of
-/// entries up to it. An entry without an address ends the walk.
+/// Returns the first address, from the nearest proxy on, that does not belong to a trusted proxy, or else the last
+/// address, and the number of entries up to it. An entry without an address ends the search.
 fn walk(
     nodes: impl Iterator<Item = Option<IpAddr>>,
     is_trusted: impl Fn(IpAddr) -> bool,
@@ -230,10 +231,10 @@ fn walk(
     (found, hops)
 }
 
-/// Returns the entries of a header that is a list, the last one first. Commas in quotes do not occur in valid ones.
+/// Returns the entries of a header that is a list, last one first. Valid entries have no commas in quotes.
 fn from_the_right<'h>(headers: &'h HeaderMap, name: &'static str) -> impl Iterator<Item = &'h str> {
     let values = headers.get_all(name).iter().rev();
-    // A value that is no text cannot be believed, and neither can what is left of it.
+    // A value that is not text cannot be believed, and neither can the entries before it.
     values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(',')).map(str::trim)
 }
 
@@ -245,7 +246,7 @@ fn parameter<'e>(element: &'e str, name: &str) -> Option<&'e str> {
     Some(value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value))
 }
 
-/// Returns the address of a node: an address, or one with a port. Names that hide an address have none.
+/// Returns the address of a node, which can have a port. Obfuscated names have no address.
 fn address_of_node(node: &str) -> Option<IpAddr> {
     let address = node.parse::<IpAddr>().ok().or_else(|| {
         let in_brackets = || node.strip_prefix('[')?.strip_suffix(']')?.parse::<Ipv6Addr>().ok();

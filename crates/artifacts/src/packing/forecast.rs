@@ -25,7 +25,7 @@ pub struct Forecast {
     pub is_complete: bool,
     /// The selected paths that name no file.
     pub missing: Vec<String>,
-    /// For some missing paths, a path of the data that ends with it.
+    /// For some of the missing paths, a path of the data that ends with the missing path.
     pub meant: Vec<String>,
     /// The paths of all files of the data; empty if there are more than [`MAX_LISTED_FILES`], or if the tree has not all of them.
     pub paths: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Forecast {
 /// Maximum number of files whose paths are listed.
 pub const MAX_LISTED_FILES: u64 = 200;
 
-/// Maximum number of missing paths for which a path that may have been meant is looked for.
+/// Maximum number of missing paths for which a similar path is searched.
 const MAX_MEANT: usize = 5;
 
 impl Forecast {
@@ -90,7 +90,7 @@ pub fn forecast(structure: &Structure, selection: &FileSelection) -> Forecast {
     found
 }
 
-/// Returns the first path of the data that ends with each of the first of these paths, where there is one.
+/// For each of the first of these paths, returns the first path of the data that ends with it, if any.
 fn meant(structure: &Structure, missing: &[String]) -> Vec<String> {
     let mut wanted: Vec<(String, Option<String>)> =
         missing.iter().take(MAX_MEANT).map(|path| (format!("/{}", path.trim_matches('/')), None)).collect();

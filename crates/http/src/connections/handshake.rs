@@ -1,5 +1,5 @@
-//! The TLS handshake of a connection. The connection has its place among all by then, and gives way like any other on which no
-//! request is running.
+//! The TLS handshake of a connection. The connection already has its place in the table, and can be closed to make
+//! room, like any other on which no request is running.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -15,7 +15,8 @@ use super::{
 };
 use crate::tls::Certificates;
 
-/// Returns the stream after the handshake; `None` if there is none. Who sends HTTP without TLS gets an error response.
+/// Returns the stream after the handshake; `None` if the handshake fails. A client that sends HTTP without TLS gets an
+/// error response.
 pub async fn accept(
     certificates: &Arc<Certificates>,
     socket: TcpStream,
@@ -50,7 +51,7 @@ pub async fn accept(
     }
 }
 
-/// Whether what a client sends begins like an HTTP request. A TLS record does not begin with a letter.
+/// Whether the data of a client begins like an HTTP request. A TLS record does not begin with a letter.
 async fn is_without_tls(socket: &TcpStream) -> bool {
     let mut first = [0];
     matches!(socket.peek(&mut first).await, Ok(1)) && first[0].is_ascii_alphabetic()

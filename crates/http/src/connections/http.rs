@@ -73,7 +73,7 @@ impl ConnectionLimits {
         self.handshake
     }
 
-    /// Returns how the program answers what is refused.
+    /// Returns how the program responds to refused requests.
     pub const fn refusals(&self) -> Refusals {
         self.refusals
     }
@@ -86,7 +86,7 @@ pub struct Ends {
     pub local: SocketAddr,
     /// The client's end.
     pub remote: SocketAddr,
-    /// Whether there is TLS between them.
+    /// Whether the connection has TLS.
     pub is_tls: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The socket of a connection with the limit on the rate at which its client reads: below TLS, so that it holds for
-//! handshakes, and for what TLS has buffered.
+//! The socket of a connection with the limit on the rate at which its client reads: below TLS, so that the limit
+//! applies to handshakes, and to data that TLS has buffered.
 
 use std::{
     io::{self, IoSlice},
@@ -16,10 +16,10 @@ use super::write_rate::WriteRate;
 
 /// A socket that a connection can use.
 pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Writes what fits into the send buffer at this moment.
+    /// Writes as much as fits into the send buffer at this moment.
     ///
     /// The runtime reports a socket as writable only when a third of its send buffer is free, which takes a slow
-    /// client long. This finds out what it has read meanwhile.
+    /// client long. This finds out how much the client has read meanwhile.
     fn write_now(&self, data: &[IoSlice<'_>]) -> io::Result<usize>;
 
     /// Discards the data that the client has not read when the socket is dropped.
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn write_needs_no_file_descriptor() {
-        // The limit on file descriptors holds for a process, so this needs its own.
+        // The limit on file descriptors applies to a whole process, so this needs a process of its own.
         let test = "connections::rated_socket::tests::writes_without_free_descriptors";
         let mut command = Command::new(std::env::current_exe().unwrap());
         let output = command.args(["--exact", test]).env(VARIABLE, "1").output().unwrap();

@@ -16,7 +16,7 @@ use super::{exchange::Exchange, framing::Framing, head_errors};
 /// parser rejects it at once. The same holds for the lines after the last chunk of a body.
 const REJECTED_HEAD: &[u8] = b"\0\r\n\r\n";
 
-/// What a connection reads from and writes to: a socket, or TLS on one.
+/// What a connection reads from and writes to: a socket, or TLS over a socket.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}

@@ -75,7 +75,7 @@ fn limits_of_one_network_do_not_apply_to_proxies() {
     for connection in &of_proxy {
         connection.connection().begin_request();
     }
-    // What is left of all connections is for others.
+    // The remaining connections are for others.
     assert_eq!(table.try_admit(address(1)).unwrap_err(), Refusal::Network);
     open(&table, 2);
     for connection in &of_proxy {
