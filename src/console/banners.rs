@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// What teams read before the message of maintenance, unless it begins so itself.
+/// The sentence before the message of maintenance, unless the message begins with it.
 const REFUSAL: &str = "Nothing can be changed now";
 
 /// Messages above the content of a page.
@@ -49,7 +49,7 @@ impl Banners {
     pub fn show(&self, context: &Context) -> Markup {
         let announcement = self.announcement.as_ref().map(announcement);
         let is_operator = context.signed_in.is_some() && context.team().is_none();
-        // What the settings have switched on, only they switch off.
+        // Maintenance that the settings have switched on can only be switched off there.
         let can_end = context.may_act() && !context.market().settings().maintenance.enabled;
         html! {
             @if let Some(maintenance) = &self.maintenance {

@@ -75,7 +75,7 @@ pub enum Shows {
     Word,
     /// As a state, by a function that returns its look and its words.
     Badge(fn(&str) -> (Tone, String)),
-    /// As a word, by a function that returns what people call it.
+    /// As a word, by a function that returns the name that people use.
     Called(fn(&str) -> String),
     /// As yes or no.
     Flag,
@@ -83,7 +83,8 @@ pub enum Shows {
     Record(&'static str),
     /// As IDs of records, which have their pages below this path.
     Records(&'static str),
-    /// As the ID, the name, or the number of a record whose kind is in this column. Records with a name are shown by it.
+    /// As the ID, the name, or the number of a record whose kind is in this column. Records that have a name are shown
+    /// by their name.
     Subject(&'static str),
     /// As an ID without a page.
     Id,
@@ -102,7 +103,7 @@ pub struct Shown {
     pub label: &'static str,
     /// How it is shown.
     pub shows: Shows,
-    /// Whether the list has it; otherwise only the page of the record.
+    /// Whether the list shows it; otherwise, only the page of the record does.
     pub is_listed: bool,
 }
 

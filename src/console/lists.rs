@@ -117,8 +117,8 @@ impl ListFilter {
         ListFilter { name, label, values: Vec::new }
     }
 
-    /// Returns a filter that takes an operation by which pages change something. Those that only programs carry out can be
-    /// stated in the address.
+    /// Returns a filter that takes an operation with which pages change something. Operations that only programs carry
+    /// out can be stated in the address.
     pub fn operation(label: &'static str) -> ListFilter {
         ListFilter { name: OPERATION, label, values: Vec::new }
     }
@@ -192,7 +192,7 @@ pub trait List: Sized + Send + Sync + 'static {
     /// Returns a page of the records that the query selects.
     fn load(reader: &Reader, access: &Self::Access, asked: &Asked) -> Result<TeamPage<Self::Row>>;
 
-    /// Returns what to know about the records that the filters select; nothing if they are all there are.
+    /// Returns a note about the records that the filters select; nothing if the filters select all records.
     fn note(_: &Reader, _: &Self::Access, _: &Query) -> Result<Option<String>> {
         Ok(None)
     }

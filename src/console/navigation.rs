@@ -65,13 +65,13 @@ pub struct PageInfo {
     pub is_shown: bool,
     /// The kind of the records that it lists, as in the audit; `None` if it is no list.
     pub kind: Option<&'static str>,
-    /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
+    /// Names of the operations of the operator API that it shows or carries out, besides those of its resource.
     pub operations: &'static [&'static str],
-    /// Describes the resource that it lists; `None` if it is no list of a resource.
+    /// Describes the resource that it lists; `None` if it does not list a resource.
     pub resource: Option<fn() -> ResourceInfo>,
 }
 
-/// What the names of operations that only read begin with.
+/// The prefixes of the names of operations that only read.
 const READS: [&str; 4] = ["get_", "list_", "aggregate_", "export_"];
 
 /// All pages, in the order of the navigation.
@@ -115,7 +115,7 @@ impl PageTable {
         resources.find(|resource| resource.subject == kind).map_or(&[], |resource| resource.shown)
     }
 
-    /// Returns the names of the operations by which pages change something, each once.
+    /// Returns the names of the operations with which pages change something, each once.
     pub fn changes(&self) -> BTreeSet<&'static str> {
         let infos = self.pages.iter().filter_map(|page| page.resource).map(|describe| describe());
         let of_steps = infos.flat_map(|info| info.all_steps().map(|step| step.operation).collect::<Vec<_>>());

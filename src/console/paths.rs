@@ -17,7 +17,7 @@ pub const OPERATOR_LISTINGS: &str = "/operator/listings";
 /// Events, for operators.
 pub const OPERATOR_EVENTS: &str = "/operator/events";
 
-/// Audit of what was changed, for operators.
+/// Audit of all changes, for operators.
 pub const OPERATOR_AUDIT: &str = "/operator/audit";
 
 /// Path of the announcement and maintenance, for operators.
@@ -74,7 +74,7 @@ pub const OWN_LISTINGS: &str = "/selling/listings";
 /// The form with which a listing is written.
 pub const NEW_LISTING: &str = "/selling/listings/new";
 
-/// Name in the address of [`NEW_LISTING`] of the asset that the listing gets.
+/// Name of the query parameter of [`NEW_LISTING`] with the asset for the new listing.
 pub const LISTED_ASSET: &str = "asset";
 
 /// The bids on listings of the team.

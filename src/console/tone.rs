@@ -1,4 +1,4 @@
-//! What a state means to the reader.
+//! The meaning of a state for the reader.
 
 /// How a state is shown: never by its color alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

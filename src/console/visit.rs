@@ -64,7 +64,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Whether the visitor is an operator that may change something, and not only look at it.
+    /// Whether the visitor is an operator that may make changes, and not only read.
     pub fn may_act(&self) -> bool {
         let signed_in = self.signed_in.as_ref();
         signed_in.is_some_and(|signed_in| ActingOperator::authorize(signed_in.authenticated.clone()).is_ok())

@@ -1,6 +1,6 @@
-//! What an error holds: sentences, or the name of a kind.
+//! Distinguishes the two contents of an error: sentences, or the name of a kind.
 
-/// Whether what was not found is told by whole sentences, and not by the name of its kind.
+/// Whether the error describes what was not found in whole sentences, and not by the name of its kind.
 pub fn is_sentence(what: &str) -> bool {
     what.ends_with(['.', '?'])
 }

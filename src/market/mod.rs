@@ -435,7 +435,7 @@ impl Market {
         self.inner.settings.current()
     }
 
-    /// Returns the settings of the market with what follows their changes.
+    /// Returns the settings of the market, with the parts that depend on them.
     pub fn live_settings(&self) -> &LiveSettings {
         &self.inner.settings
     }

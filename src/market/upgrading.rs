@@ -1,5 +1,5 @@
-//! What happens before a database of an earlier version is migrated: nothing else uses it, and a copy of it is made if the
-//! migration cannot be undone.
+//! Prepares the migration of a database of an earlier version: ensures that nothing else uses the database, and copies
+//! it if the migration cannot be undone.
 
 use std::{
     fs::{self, File},
@@ -15,8 +15,8 @@ use crate::{
     store::upgrades::{self, Plan},
 };
 
-/// What an upgrade writes at most, as a multiple of the size of the database: a migration that writes every page writes it to
-/// the log first.
+/// Maximum amount that an upgrade writes, as a multiple of the size of the database: a migration that writes every page
+/// writes it to the log first.
 const LOG_FACTOR: u64 = 1;
 
 /// Returns the path of the copy of the database that is made before this version of the program migrates it.
@@ -42,7 +42,8 @@ pub(super) fn prepare(
     let mut lock = None;
     if !has_lock {
         lock = Some(ServeLock::acquire(data_dir)?);
-        // Another command may have migrated it while this one waited. A copy would replace the one from before.
+        // Another command may have migrated it while this one waited. Another copy would replace the one that was made
+        // before that migration.
         let Some(current) = find_plan()? else { return Ok(None) };
         plan = current;
     }
@@ -50,7 +51,7 @@ pub(super) fn prepare(
     if makes_copy {
         let copy = copy_before_upgrade(data_dir);
         let unusable = |cause| OpenError::directory(data_dir.to_owned(), cause);
-        // What is left of a copy that was interrupted takes space that the next one needs.
+        // The rest of an interrupted copy takes up space that the next copy needs.
         remove_if_exists(&incomplete(&copy)).map_err(unusable)?;
         ensure_space(&plan, data_dir, blobs::free_bytes(data_dir).map_err(unusable)?)?;
         copy_database(&database, &copy)?;

@@ -22,10 +22,10 @@ const MAX_TEXT: usize = 300;
 /// Maximum number of fields whose changes an entry keeps.
 const MAX_FIELDS: usize = 40;
 
-/// Columns that change with every change, or that have what an entry should not keep.
+/// Columns that every change affects, or whose values an entry should not keep.
 const NOT_KEPT: &[&str] = &["updated_at", "body", "attempts", "postings"];
 
-/// Columns whose changes an entry tells without their values, since it stays for good.
+/// Columns whose changes an entry records without the values, since entries are never deleted.
 const SECRET: &[&str] = &["payout_setup"];
 
 /// What an operator or a team has changed.
@@ -43,7 +43,7 @@ pub struct AuditedChange<'a> {
     pub fields: &'a [FieldChange],
 }
 
-/// Returns what differs between a record before a change and after it, with the values that an entry keeps.
+/// Returns the fields that differ between a record before a change and after it, with the values that an entry keeps.
 pub fn differences(before: &AnyRecord, after: &AnyRecord) -> Vec<FieldChange> {
     let columns = after.columns().filter(|(name, _)| !NOT_KEPT.contains(name));
     let changed = columns.filter(|(name, value)| before.get(name) != *value);
@@ -56,7 +56,8 @@ pub fn differences(before: &AnyRecord, after: &AnyRecord) -> Vec<FieldChange> {
     changed.take(MAX_FIELDS).map(change).collect()
 }
 
-/// Returns what an entry keeps of a value: of a long text, the part with the first difference from the other value.
+/// Returns the part of a value that an entry keeps: for a long text, the part with the first difference from the other
+/// value.
 fn kept(value: &Value, other: &Value) -> Value {
     const SAME: usize = MAX_TEXT / 3;
     let Value::Text(text) = value else { return value.clone() };
@@ -119,7 +120,7 @@ pub fn record_of_process(writer: &Writer, _: Platform, operation: &str, subject:
 mod tests {
     use super::*;
 
-    /// However late two long texts differ, what is kept of them does, too.
+    /// However late two long texts differ, the kept parts differ, too.
     #[test]
     fn kept_texts_differ() {
         let long = |start: usize, change: &str, end: usize| {

@@ -151,7 +151,7 @@ pub fn attach_repository(
     linked_data::attach(writer, vendor, &asset, &data)
 }
 
-/// Links the repository of a codebase again, after it could not be copied.
+/// Links the repository of a codebase again after copying it has failed.
 pub fn retry_repository(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let asset = assets::find(writer.rows, vendor, id, Some(Kind::Codebase))?;
     let failed = asset.data.as_ref().filter(|data| data.archive_status == ArtifactStatus::Failed);

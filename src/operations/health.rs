@@ -98,7 +98,7 @@ pub enum Concern {
     BackupOld,
     /// The last backup lacks files that are damaged in the market.
     BackupIncomplete,
-    /// A backup that was restored to check it had problems.
+    /// The last check of a backup found problems.
     BackupCheckFailed,
 }
 
@@ -162,7 +162,7 @@ impl Health {
         self.files.last_backup.as_ref().map(|backup| self.now.seconds() - backup.made_at.seconds())
     }
 
-    /// Returns the seconds since a restore was tried last; `None` if none is known.
+    /// Returns the seconds since the last check of a backup; `None` if none is known.
     pub fn backup_check_age_seconds(&self) -> Option<i64> {
         let check = self.files.last_backup.as_ref()?.check.as_ref()?;
         Some(self.now.seconds() - check.checked_at.seconds())

@@ -43,7 +43,7 @@ pub struct EditedListing {
     pub other_sampled: Vec<Asset>,
     /// Number of assets of the listing.
     pub asset_count: usize,
-    /// What all its assets cost if a buyer selects them one by one; `None` if that is not possible.
+    /// The price of all its assets if a buyer selects them one by one; `None` if that is not possible.
     pub price_of_all: Option<Cents>,
     /// What the reviewer told the vendor with the last decision.
     pub review_feedback: Option<String>,

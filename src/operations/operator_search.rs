@@ -1,7 +1,8 @@
 //! The search of operators for records of all teams.
 //!
 //! A record is found by its ID or the beginning of its ID, by its number, by the beginning of its name, or by words anywhere in its
-//! name if it is one of the newest of its kind; a listing of the catalog also by words of its texts. The ID of a request finds the audit entries and events that the request made.
+//! name if it is one of the newest of its kind; a listing in the catalog also by words of its texts. The ID of a
+//! request finds the audit entries and events that the request made.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -137,7 +138,7 @@ fn is_called(found: &Found, key: &str) -> bool {
     [&found.key, &found.name].iter().any(|of| equality_key(of) == key)
 }
 
-/// Whether a record is the one that was searched for: it has exactly this identity or name.
+/// Whether the search matches a record exactly, by its identity or name.
 pub fn is_exact(query: &str, found: &Found) -> bool {
     is_called(found, &equality_key(query))
 }

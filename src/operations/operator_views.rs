@@ -24,10 +24,10 @@ pub fn closing_obstacle(reader: &Reader, _: Platform, team: Uuid) -> Result<Opti
     team_closures::find_obstacle(reader.rows, &team)
 }
 
-/// Maximum number of bids that are named as the reason why a team cannot be closed.
+/// Maximum number of bids that are named as reasons why a team cannot be closed.
 const MAX_BIDS: u32 = 50;
 
-/// Returns the bids for which a team cannot be closed, the oldest of them.
+/// Returns the oldest of the bids that prevent closing a team.
 pub fn hindering_bids(reader: &Reader, _: Platform, team: Uuid) -> Result<Vec<HinderingBid>> {
     let team = teams::resolve(reader.rows, &team.to_string())?;
     store::opportunities::list_hindering_bids(reader.rows, team.row_id, MAX_BIDS)

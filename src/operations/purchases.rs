@@ -326,7 +326,7 @@ pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -
     Ok(purchase)
 }
 
-/// Returns the purchase with this ID, whichever team it belongs to.
+/// Returns the purchase of any team with this ID.
 pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<PurchaseRow> {
     store::purchases::find(rows, id)?.ok_or_else(|| Error::not_found("purchase"))
 }

@@ -61,13 +61,14 @@ pub fn names(rows: &store::Reader, _: Platform, ids: &[Uuid]) -> Result<Names> {
     any_record::names(rows, ids)
 }
 
-/// Whether a filter refers to records that have names, so that it can be given a part of a name instead of an ID.
+/// Whether a filter refers to records that have names, so that it takes a part of a name instead of an ID.
 pub fn is_named(filter: &str) -> bool {
     any_record::is_named(filter)
 }
 
-/// Returns the value of a filter for what was typed: an ID stays, and a text becomes the IDs of the records with this name, or else
-/// of those whose names contain its words, of which the newest 10,000 are compared. What is no name of anything matches nothing.
+/// Returns the value of a filter for a typed text. An ID stays as it is. Another text becomes the IDs of the records
+/// with this name, or else of the records whose names contain its words, among the newest 10,000. A text that names no
+/// record matches nothing.
 pub fn filter_value(
     rows: &store::Reader,
     platform: Platform,
@@ -80,7 +81,7 @@ pub fn filter_value(
     Ok(ids.iter().map(Uuid::to_string).collect::<Vec<_>>().into())
 }
 
-/// Returns the records that are named by what was typed into a filter; `None` if it is an ID, or if the filter takes no names.
+/// Returns the records that a text in a filter names; `None` if the text is an ID, or if the filter takes no names.
 pub fn named(rows: &store::Reader, _: Platform, filter: &str, typed: &str) -> Result<Option<NamedIds>> {
     if !is_named(filter) || Uuid::try_parse(typed).is_ok() {
         return Ok(None);

@@ -68,9 +68,9 @@ pub enum RequiredChecks {
         is_completed: bool,
         /// Number of required checks.
         all: usize,
-        /// Those of them that have finished.
+        /// Number of them that have finished.
         finished: usize,
-        /// Those of them that have passed.
+        /// Number of them that have passed.
         passed: usize,
     },
 }
@@ -92,7 +92,7 @@ impl RequiredChecks {
         }
     }
 
-    /// Says why somebody may not want to approve the listing yet; `None` if all required checks have passed.
+    /// Returns why a reviewer may not want to approve the listing yet; `None` if all required checks have passed.
     pub fn concern(self) -> Option<String> {
         match self {
             RequiredChecks::NoRun => Some("The listing was never checked.".to_owned()),

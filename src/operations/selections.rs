@@ -23,8 +23,8 @@ pub fn list_selectable(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<
     store::listing_assets::list_selectable(reader.rows, listing.row_id, MAX_SELECTED_ASSETS as u32)
 }
 
-/// Returns what all assets of a listing cost if a buyer selects them one by one; `None` if that is not possible: the listing is
-/// exclusive, an asset has no asking price, or there are too many for a selection.
+/// Returns the price of all assets of a listing if a buyer selects them one by one; `None` if that is not possible
+/// because the listing is exclusive, an asset has no asking price, or there are too many assets for a selection.
 pub(super) fn price_of_all(rows: &store::Reader, listing: &ListingRow) -> Result<Option<Cents>> {
     if listing.is_exclusive {
         return Ok(None);

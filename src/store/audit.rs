@@ -42,10 +42,10 @@ pub struct FieldChange {
     pub after: Value,
 }
 
-/// A stored field change: its name, the value before, and that after.
+/// A stored field change: the name of the field, and its values before and after.
 type StoredChange = (String, serde_json::Value, serde_json::Value);
 
-/// Returns the text that is stored of changed fields; `None` if there are none.
+/// Returns the text that stores changed fields; `None` if there are none.
 fn text_of(fields: &[FieldChange]) -> Result<Option<String>> {
     if fields.is_empty() {
         return Ok(None);
@@ -55,7 +55,7 @@ fn text_of(fields: &[FieldChange]) -> Result<Option<String>> {
     row::to_json(&fields.iter().map(stored).collect::<Vec<StoredChange>>()).map(Some)
 }
 
-/// Reads changed fields from the text that is stored of them. An unknown text has none.
+/// Reads changed fields from the text that stores them. Returns none for an unknown text.
 pub fn parse_changes(text: &str) -> Vec<FieldChange> {
     let stored: Vec<StoredChange> = serde_json::from_str(text).unwrap_or_default();
     let change = |(field, before, after): StoredChange| FieldChange {

@@ -31,7 +31,7 @@ pub struct Origin {
     pub account: AccountKind,
     /// Why the money moved.
     pub entry_type: EntryType,
-    /// What the entries are, if they are adjustments.
+    /// The reason for the entries, if they are adjustments.
     pub adjustment: Option<AdjustmentReason>,
     /// Number of entries.
     pub entries: u64,
@@ -40,7 +40,7 @@ pub struct Origin {
 }
 
 string_enum! {
-    /// Why an entry changes credits that is no sale, and no conversion.
+    /// The reason for an entry that changes credits, but is neither a sale nor a conversion.
     AdjustmentReason {
         /// A team has bought credits.
         Bought = "bought",
@@ -51,7 +51,7 @@ string_enum! {
     }
 }
 
-/// Why an entry is an adjustment; null if it is none. Its tables are those of [`ORIGINS`].
+/// The reason for an adjustment; null for other entries. Uses the tables of [`ORIGINS`].
 const ADJUSTMENT: &str =
     "CASE WHEN e.entry_type <> 'adjustment' THEN NULL WHEN c.entry IS NOT NULL THEN 'bought'
     WHEN a.entry IS NOT NULL THEN 'correction' ELSE 'checks' END";

@@ -57,7 +57,7 @@ pub fn list_selectable(reader: &Reader, listing: ListingRowId, limit: u32) -> Re
     })
 }
 
-/// What the first assets of a listing cost by themselves.
+/// The asking prices of the first assets of a listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AssetPrices {
     /// Number of assets.
@@ -68,7 +68,7 @@ pub struct AssetPrices {
     pub sum: Cents,
 }
 
-/// Returns what the first assets of a listing cost by themselves.
+/// Returns the asking prices of the first assets of a listing.
 pub fn find_prices(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<AssetPrices> {
     const SQL: &str = "SELECT count(*), count(a.price_cents), coalesce(sum(a.price_cents), 0)
          FROM (SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la

@@ -25,7 +25,7 @@ fn migrations_are_numbered_without_gaps() {
     }
 }
 
-/// Each migration that can be undone leaves nothing.
+/// Undoing a migration leaves nothing of it behind.
 #[test]
 fn undone_migrations_leave_the_schema_of_before() {
     let schema = |rows: &Connection| -> Vec<String> {

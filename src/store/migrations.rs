@@ -12,7 +12,7 @@ use super::{OpenError, groups::DUPLICATE_MARK, program_versions};
 /// One file per migration. Names begin with the number.
 static FILES: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/migrations");
 
-/// The statements that undo a migration, in a file of the same name, for those that can be undone.
+/// The statements that undo a migration, in a file of the same name, for each migration that can be undone.
 static REVERSALS: Dir = include_dir!("$CARGO_MANIFEST_DIR/src/store/reversals");
 
 /// Returns all migrations, in the order of their numbers.
@@ -106,7 +106,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
     program_versions::record(connection, earlier, latest_version()).map_err(OpenError::unusable(path))
 }
 
-/// Undoes the migrations after this one. Fails if one of them cannot be undone; then none is.
+/// Undoes the migrations after this one. If one of them cannot be undone, fails and undoes none.
 pub(super) fn undo(connection: &mut Connection, version: usize) -> Result<(), Error> {
     migrations().to_version(connection, version)
 }

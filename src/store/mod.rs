@@ -392,11 +392,11 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
     Ok(())
 }
 
-/// Returns the flags with which a database is opened that is only read.
+/// Returns the flags for opening a database that is only read.
 fn reading_flags(path: &Path) -> OpenFlags {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    // The files that exist while a database is in use are deleted by the last connection that could write.
+    // The last connection that could write deletes the files that exist while a database is in use.
     if Path::new(&log).exists() { READ_ONLY } else { READ_WRITE }
 }
 

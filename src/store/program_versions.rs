@@ -1,4 +1,4 @@
-//! Which versions of the program brought the schema to its states.
+//! Records which versions of the program migrated the schema.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::OpenError;
 /// The version of this program.
 const THIS: &str = env!("CARGO_PKG_VERSION");
 
-/// Stands for the versions from before versions were recorded.
+/// The name for all versions before versions were recorded.
 const UNRECORDED: &str = "0.1.0";
 
 /// Maximum length of a version in a message. A newer program may write anything.
@@ -20,8 +20,8 @@ pub(super) fn schema_version(connection: &Connection) -> rusqlite::Result<usize>
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
 
-/// Records that this program uses the current schema, `latest`, unless a version is recorded. `earlier` is the schema from
-/// which the database was migrated, 0 for a new one.
+/// Records that this program uses the current schema, `latest`, unless a version is recorded for it. `earlier` is the
+/// schema from which the database was migrated, or 0 for a new one.
 pub(super) fn record(connection: &Connection, earlier: usize, latest: usize) -> rusqlite::Result<()> {
     const FIND: &str = "SELECT EXISTS (SELECT 1 FROM program_versions WHERE migration = ?1)";
     const INSERT: &str = "INSERT INTO program_versions (migration, version) VALUES (?1, ?2)";
@@ -66,7 +66,7 @@ pub(super) fn newer_version(connection: &Connection, path: &Path) -> OpenError {
         text.len() <= MAX_LENGTH
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+".contains(&byte))
     };
-    // It may be that of an earlier schema, which this program knows.
+    // The version may be of an earlier schema, which this program knows.
     OpenError::NewerVersion {
         path: path.to_owned(),
         needed: found.filter(|text| is_version(text) && text != THIS),

@@ -7,8 +7,8 @@
 //!
 //! `contains_text(text, part)` is whether a text contains another one, compared by the key by which text is found.
 //!
-//! `contains_words(text, words)` is whether a text contains each of the words, compared by the same key, and there is one. What has
-//! neither letters nor digits is no word.
+//! `contains_words(text, words)` is true if there is at least one word and the text contains all of the words, compared
+//! by the same key. Text without letters and digits is not a word.
 
 use marketplace_text::search_key;
 use rusqlite::{
@@ -67,7 +67,7 @@ fn words_of(text: &str) -> Vec<String> {
     words.map(search_key).filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether a text contains all words, and there is one.
+/// Whether there is at least one word and the text contains all of the words.
 fn contains_words(text: &str, words: &[String]) -> bool {
     if words.is_empty() {
         return false;

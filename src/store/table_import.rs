@@ -284,7 +284,7 @@ mod tests {
         let [expected, found] = [path, copy].map(|path| {
             let store = Store::open(&path, 1, Durability::None).unwrap();
             let mut digests = store.read(verify::table_digests).unwrap();
-            // Which programs have written a database is no part of the market in it.
+            // The record of the programs that wrote a database is not part of its market.
             digests.remove("program_versions").expect("a table of this name");
             digests
         });

@@ -1,4 +1,4 @@
-//! What opening a database of an earlier version changes, a copy of it before that, and the way back.
+//! Plans the migration of a database of an earlier version, copies it before the migration, and undoes the migration.
 
 use std::{path::Path, sync::atomic::AtomicU64};
 
@@ -14,12 +14,12 @@ use crate::error::{Error, Result};
 pub struct PendingMigration {
     /// Its number and its subject.
     pub name: &'static str,
-    /// Whether it can be undone. Then everything stays that the version before it knows. What only later versions know, such as
-    /// values in columns that it adds, is dropped.
+    /// Whether it can be undone. Undoing it keeps all data that the previous version knows. Data that only later
+    /// versions know, such as values in columns that it adds, is dropped.
     pub is_reversible: bool,
 }
 
-/// What opening a database would change.
+/// The changes that opening a database would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Number of the last migration of the database.
@@ -37,8 +37,8 @@ impl Plan {
     }
 }
 
-/// Returns what opening the database at `path` would change; `None` if there is no database, or an empty one. Changes
-/// nothing. Fails if a newer version created the database.
+/// Returns the changes that opening the database at `path` would make; `None` if there is no database, or an empty one.
+/// Changes nothing. Fails if a newer version created the database.
 pub fn plan(path: &Path) -> std::result::Result<Option<Plan>, OpenError> {
     if !path.is_file() {
         return Ok(None);
@@ -68,7 +68,7 @@ pub fn for_each_page(path: &Path, visit: impl FnMut(&[u8]) -> Result<()>) -> Res
     })
 }
 
-/// What the database was brought back to.
+/// The result of undoing migrations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undone {
     /// The migrations that were undone, last first.
@@ -77,8 +77,8 @@ pub struct Undone {
     pub version: String,
 }
 
-/// Brings a database that no process uses back to the schema of the version before the one that migrated it last. Fails if a
-/// migration cannot be undone, and if no earlier version used the database.
+/// Returns a database that no process uses to the schema of the version before the one that migrated it last. Fails if
+/// a migration cannot be undone, or if no earlier version used the database.
 pub fn undo(path: &Path) -> Result<Undone> {
     let mut connection = Connection::open(path)?;
     let current = program_versions::schema_version(&connection)?;
@@ -98,7 +98,7 @@ pub fn undo(path: &Path) -> Result<Undone> {
             "the migration {name} cannot be undone; put the copy of the database that was made before it in its place"
         )));
     }
-    // First, so that the command can be repeated after a failure between the two.
+    // This comes first, so that the command can be repeated after a failure between the two.
     program_versions::forget_after(&connection, earlier)?;
     migrations::undo(&mut connection, earlier).map_err(Error::internal)?;
     // Moves the change from the log to the file.

@@ -313,7 +313,7 @@ pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
              ORDER BY created_at DESC, asset DESC LIMIT {MAX_LINKED})"
         )
     };
-    // The ID and the title are those of the row with the maximum.
+    // The ID and the title come from the row with the maximum.
     let sql = format!(
         "SELECT w.credits_cents, w.earned_cents, w.pending_cents, w.available_cents, l.listed, l.value,
              u.number AS unlisted, u.uuid AS unlisted_id, u.title AS unlisted_title,

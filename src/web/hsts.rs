@@ -1,4 +1,4 @@
-//! The header with which browsers use only https for a host (RFC 6797). It must be in no response over http.
+//! The header that makes browsers use only https for a host (RFC 6797). Responses over http must not have it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use poem::{
 
 use crate::{config::Settings, http_server::trusted_proxies::TrustedProxies};
 
-/// What the header says, and to whom.
+/// The value of the header, and the proxies that decide which responses get it.
 #[derive(Clone, Debug)]
 pub struct Hsts {
     value: Option<HeaderValue>,

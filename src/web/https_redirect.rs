@@ -1,4 +1,4 @@
-//! Sends requests without TLS to the address with TLS.
+//! Redirects requests without TLS to the address with TLS.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ use crate::{
 pub struct HttpsRedirect {
     /// The URL of the server, without a path.
     origin: String,
-    /// Whether all requests go to `origin`, whatever host they are for.
+    /// Whether all requests are redirected to `origin`, regardless of their host.
     is_fixed: bool,
     trusted_hosts: TrustedHosts,
     port: u16,
@@ -28,7 +28,7 @@ impl HttpsRedirect {
     /// Creates the redirect to a server with TLS that listens on this address.
     pub fn new(settings: &Settings, address: SocketAddr) -> HttpsRedirect {
         let base_url = link_base::base_url(settings, address);
-        // The base URL may have a path, which the requests to this server do not have.
+        // The base URL may have a path that requests to this server do not have.
         let origin =
             Url::parse(&base_url).map_or_else(|_| base_url.clone(), |url| url.origin().ascii_serialization());
         HttpsRedirect {
@@ -39,7 +39,8 @@ impl HttpsRedirect {
         }
     }
 
-    /// Returns where a request for a path of a host belongs. Only hosts that are known to be this server are used.
+    /// Returns the URL to which a request for a path of a host is redirected. Only hosts that are known to be this
+    /// server are used.
     fn location(&self, host: Option<&str>, path: &str) -> String {
         let trusted = host.filter(|host| !self.is_fixed && self.trusted_hosts.contains(host));
         let Some(host) = trusted else { return format!("{}{path}", self.origin) };
@@ -59,7 +60,7 @@ impl Endpoint for HttpsRedirect {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
-        // The target of an OPTIONS request can be a star, and of others an authority.
+        // The target of an OPTIONS request can be an asterisk, and that of other requests an authority.
         let location =
             path.starts_with('/').then(|| HeaderValue::try_from(self.location(host, path)).ok()).flatten();
         let Some(location) = location else {

@@ -153,8 +153,8 @@ impl RequestId {
     }
 }
 
-/// Middleware that assigns the request an ID, logs its outcome, and counts it. `proxies` may
-/// have recorded the address of the client.
+/// Middleware that assigns the request an ID, logs its outcome, and counts it. `proxies` are the proxies that may have
+/// recorded the address of the client.
 pub async fn layer<E: Endpoint>(
     clock: Arc<Clock>,
     proxies: TrustedProxies,

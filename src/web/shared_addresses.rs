@@ -1,5 +1,5 @@
-//! Finds out whether many callers come from one address, so that they share its limits: usually because a proxy is in front of
-//! the server, and the settings do not name it.
+//! Detects that many callers share one address and its limits, usually because the settings do not name a proxy in
+//! front of the server.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,13 @@ use uuid::Uuid;
 
 use crate::http_server::client_network::client_network;
 
-/// Number of different keys from one address that are many.
+/// Number of different keys from one address that counts as many.
 pub const MANY_KEYS: usize = 16;
 
-/// Time in which they are counted.
+/// Time in which keys are counted.
 const WINDOW: Duration = Duration::from_mins(10);
 
-/// Maximum number of addresses that are counted. Others are left out until the next window.
+/// Maximum number of addresses whose keys are counted. Other addresses are ignored until the next window.
 const MAX_ADDRESSES: usize = 1024;
 
 /// The keys that were used from each address lately.

@@ -4,7 +4,7 @@
 {
   const review = document.querySelector("form[data-review]");
   const note = review && review.querySelector("textarea");
-  // Milliseconds for which the keys decide nothing after the page appears, so that nobody decides on a listing without a look at it.
+  // Milliseconds after the page appears in which the keys do nothing, so that nobody decides on a listing before looking at it.
   const PAUSE = 1_000;
   let shownAt = performance.now();
   addEventListener("pageshow", () => { shownAt = performance.now(); });

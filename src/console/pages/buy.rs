@@ -109,7 +109,7 @@ struct Facts {
     chosen: Chosen,
     scope: ScopeMode,
     selectable: Vec<SelectableAsset>,
-    /// What the sample has, if it is chosen.
+    /// The content of the sample, if the sample is chosen.
     sample: Vec<SampleContent>,
     quote: std::result::Result<Quote, Error>,
 }
@@ -167,7 +167,8 @@ fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
 /// Returns the form that chooses what is bought and how it is paid. It changes the address only.
 fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
     let inputs = Inputs::default();
-    // Nobody chooses among one asset. Who comes with an address that does still sees what is chosen.
+    // With one asset, there is nothing to choose. If the address of the page chooses it, the page still shows what is
+    // chosen.
     let is_offered = |scope| {
         scope != ScopeMode::Selection || facts.deals.has_choice || facts.scope == ScopeMode::Selection
     };

@@ -28,7 +28,7 @@ struct Guide<'g> {
     sections: Vec<Section<'g>>,
 }
 
-/// A section of a guide: its ID, to which links lead, its heading, and its text.
+/// A section of a guide: its ID, which links name, its heading, and its text.
 struct Section<'g> {
     id: String,
     heading: &'g str,
@@ -76,7 +76,8 @@ fn parts(guide: &str) -> Guide<'_> {
     Guide { title, introduction, sections: sections.collect() }
 }
 
-/// Returns the ID of a section: guides may have sections with the same heading.
+/// Returns the ID of a section. It contains the title of the guide, since guides may have sections with the same
+/// heading.
 fn id(title: &str, heading: &str) -> String {
     let words = [title, heading]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What the asking prices of single assets mean for the listing that has them.
+//! Explains the asking prices of single assets to vendors, and how they relate to the price of the listing.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::domain::money::Cents;
 
-/// Says in a form what the price of an asset is for.
+/// Explains the price of an asset in a form.
 pub const MEANING: &str =
     "Buyers can buy this asset alone at this price, from each live listing that has it and is not exclusive.";
 

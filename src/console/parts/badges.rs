@@ -22,7 +22,7 @@ pub fn notice(notice: Notice) -> Markup {
     message(Tone::Good, &html! { (notice.text()) })
 }
 
-/// Like [`notice`], with the name of the listing that it is about, which links its page.
+/// Like [`notice`], with the title of its listing as a link to the listing's page.
 pub fn notice_about(notice: Notice, name: &str, address: &str) -> Markup {
     match notice.text().split_once("the listing") {
         Some((before, after)) => {

@@ -23,7 +23,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the values that browsers show in a field of this kind, with 0 for any digit; none if they show any.
+    /// Returns the patterns of values that browsers show in a field of this kind, with 0 for any digit; empty if they
+    /// show all values.
     const fn forms(self) -> &'static [&'static str] {
         match self {
             Kind::Day => &["0000-00-00"],
@@ -42,7 +43,7 @@ impl Kind {
     /// Returns the type of the field, and the keyboard of phones.
     fn input(self, value: &str) -> (&'static str, Option<&'static str>) {
         match self {
-            // What was typed in another way would be lost.
+            // A value in another format would be lost.
             kind if !kind.shows(value) => ("text", None),
             Kind::Day => ("date", None),
             Kind::Month => ("month", None),
@@ -129,7 +130,7 @@ impl<'f> Field<'f> {
         self.label
     }
 
-    /// Sets what the field belongs to, for programs that read it aloud, where several fields have the same label.
+    /// Sets the subject of the field for screen readers, if several fields have the same label.
     #[must_use]
     pub const fn of(mut self, of: &'f str) -> Field<'f> {
         self.of = of;
@@ -157,7 +158,7 @@ impl<'f> Field<'f> {
         self
     }
 
-    /// Marks the field as one that needs a value sooner or later. Browsers do not ask for it.
+    /// Marks the field as required, but not by the browser: the form can be sent without a value.
     #[must_use]
     pub const fn marked(mut self, is_marked: bool) -> Field<'f> {
         self.is_marked = is_marked;
@@ -289,7 +290,7 @@ pub fn choices(inputs: &Inputs, name: &str, legend: &str, choices: &[Choice], ch
     radios(inputs, name, (legend, chosen.is_empty()), choices, chosen)
 }
 
-/// Like [`choices`], with a legend that is visible also if one is chosen at first.
+/// Like [`choices`], with a legend that is visible even if a choice is preselected.
 pub fn choices_below_legend(
     inputs: &Inputs,
     name: &str,

@@ -17,12 +17,12 @@ pub const fn words(kind: Kind) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns what a kind is called by itself, such as `Raw data archive`, by its name on the wire.
+/// Returns the display name of a kind, such as `Raw data archive`, for its name on the wire.
 pub fn named(kind: &str) -> String {
     text::words(Kind::parse(kind).map_or(kind, |kind| words(kind).0))
 }
 
-/// Returns all kinds with what they are called, for a choice.
+/// Returns all kinds with their display names, for a choice.
 pub fn choices() -> Vec<(&'static str, String)> {
     Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(words(*kind).0))).collect()
 }

@@ -269,7 +269,7 @@ pub fn sample_text(price: Option<Cents>) -> String {
     }
 }
 
-/// Returns what a sample costs, where a label says that it is about the sample.
+/// Returns the price of a sample, for places where a label says that the price is for the sample.
 pub fn sample_price_text(price: Option<Cents>) -> String {
     match price {
         None => "None offered".to_owned(),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::operations::samples::{SampleContent, SampledPart};
 
-/// Returns what a sample has of an asset, such as `3 of 120 files, 12 KB unpacked`.
+/// Returns how much of an asset a sample contains, such as `3 of 120 files, 12 KB unpacked`.
 pub fn part_text(part: &SampledPart) -> String {
     match part {
         SampledPart::Files(files) => {
@@ -109,7 +109,7 @@ impl Sums {
     }
 }
 
-/// Returns what a sample has in total, such as `3 of 120 files, 12 KB unpacked, of 1 asset`.
+/// Returns how much a sample contains in total, such as `3 of 120 files, 12 KB unpacked, of 1 asset`.
 pub fn total(contents: &[SampleContent]) -> String {
     let assets = text::counted(contents.len() as u64, "asset", "assets");
     format!("{}, of {assets}", Sums::of(contents).text())

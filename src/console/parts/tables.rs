@@ -28,7 +28,7 @@ pub fn table(label: &str, heads: &[Head], rows: &[Vec<Markup>]) -> Markup {
     table_with_totals(label, heads, rows, &[])
 }
 
-/// Like [`table`], with a last row for what all rows have together, unless it has no cells.
+/// Like [`table`], with a last row for the totals, unless this row has no cells.
 pub fn table_with_totals(label: &str, heads: &[Head], rows: &[Vec<Markup>], totals: &[Markup]) -> Markup {
     if rows.is_empty() {
         return html! { p.note { (label) ": nothing yet." } };

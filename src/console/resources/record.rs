@@ -19,7 +19,7 @@ use crate::{
     store::records::any_record::{AnyRecord, Names},
 };
 
-/// The kind of the entries of the audit, which are not changed themselves.
+/// The kind of the entries of the audit, which never change.
 const AUDIT_ENTRY: &str = "audit_entry";
 
 /// The page of a record.

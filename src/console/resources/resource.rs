@@ -144,7 +144,7 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// How a record is made, if operators make them.
     const NEW: Option<&'static Step> = None;
 
-    /// Reads what the page of a record says above its fields.
+    /// Reads the content above the fields on the page of a record.
     fn above(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<Below>> {
         Ok(None)
     }
@@ -179,34 +179,34 @@ pub enum Named {
     Words(&'static str),
 }
 
-/// Shows what the page of a record has above or below its fields.
+/// Shows the content above or below the fields on the page of a record.
 pub type Below = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
 /// Reads what a page shows before a record is changed.
 pub type Preview = fn(&Reader, Platform, &AnyRecord) -> Result<Previewed>;
 
-/// What a page shows before a record is changed.
+/// A preview that a page shows before a record is changed.
 pub struct Previewed {
-    /// What it shows.
+    /// The content.
     pub show: Below,
-    /// Whether the step can be taken now. Otherwise the page has no button, and what it shows says why.
+    /// Whether the step can be taken now. Otherwise, the page has no button, and the content says why.
     pub is_possible: bool,
 }
 
 impl Previewed {
-    /// Returns what is shown above the form of a step that can be taken.
+    /// Returns the content above the form of a step that can be taken.
     pub fn new(show: impl FnOnce(&Context) -> Markup + Send + 'static) -> Previewed {
         Previewed { show: Box::new(show), is_possible: true }
     }
 
-    /// Returns what is shown in place of the form of a step that cannot be taken now.
+    /// Returns the content that replaces the form of a step that cannot be taken now.
     pub fn refused(show: impl FnOnce(&Context) -> Markup + Send + 'static) -> Previewed {
         Previewed { show: Box::new(show), is_possible: false }
     }
 }
 
-/// Reads what will happen with what was typed. The step is taken when the page that shows it is confirmed: by a form that has what is
-/// shown, so that hidden fields in it are sent with the confirmation.
+/// Reads the effect of a step with the typed values. The step is taken when the page that shows the effect is
+/// confirmed. The form that confirms it contains the shown content, so that hidden fields in the content are sent, too.
 pub type Confirm = fn(&Reader, Platform, &AnyRecord, &Fields) -> Result<Markup>;
 
 /// Something that an operator does to a record, or with which one is made.
@@ -215,7 +215,7 @@ pub struct Step {
     pub name: &'static str,
     /// Label of its button, and title of its page.
     pub label: &'static str,
-    /// What its button is called for a record for which it means something else; `None` for its label.
+    /// The label of its button for a record for which the step means something else; `None` for its usual label.
     pub renamed: fn(&AnyRecord) -> Option<&'static str>,
     /// What happens, and what is lost.
     pub question: &'static str,
@@ -223,11 +223,11 @@ pub struct Step {
     pub inputs: &'static [Input],
     /// Why the state of a record does not allow it; `None` if it does.
     pub obstacle: fn(&AnyRecord) -> Option<&'static str>,
-    /// What a record lacks before it can be done, although its state allows it; `None` if nothing.
+    /// What a record lacks before the step can be taken, although the record's state allows it; `None` if nothing.
     pub missing: fn(&AnyRecord) -> Option<String>,
     /// Reads what the page shows before it is done, such as what will be posted.
     pub preview: Option<Preview>,
-    /// Reads what will happen with what was typed, for a second page that asks for a confirmation.
+    /// Reads the effect of the step with the typed values, for a second page that asks for a confirmation.
     pub confirms: Option<Confirm>,
     /// Column with the text that has to be typed again to confirm the step; empty if none.
     pub retypes: &'static str,
@@ -281,7 +281,7 @@ impl Step {
         reveals: None,
     };
 
-    /// Returns what its button is called for a record.
+    /// Returns the label of its button for a record.
     pub fn label_for(&self, record: &AnyRecord) -> &'static str {
         (self.renamed)(record).unwrap_or(self.label)
     }

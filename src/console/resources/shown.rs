@@ -134,7 +134,8 @@ fn link(context: &Context, path: &str, id: Uuid, names: &Names) -> Markup {
     html! { a.long href=(context.links.to(&format!("{path}/{id}"))) { (name_of(id, names)) } }
 }
 
-/// Returns the name of a record. Without a name, it is the beginning of its ID, which is shown whole on hover.
+/// Returns the name of a record. A record without a name is shown by the beginning of its ID; the whole ID appears on
+/// hover.
 fn name_of(id: Uuid, names: &Names) -> Markup {
     html! { @match names.get(&id).filter(|name| !name.trim().is_empty()) {
         Some(name) => bdi { (name) },

@@ -34,7 +34,7 @@ pub struct NewRecord<R>(PhantomData<R>);
 /// Field with the text that is typed again to confirm a step.
 const RETYPED: &str = "retyped";
 
-/// Field that says that what will happen was shown, and was confirmed or not.
+/// Field that says that the effect was shown, and whether it was confirmed.
 const CONFIRMED: &str = "confirmed";
 
 fn step_of<R: Resource>(context: &Context) -> Result<&'static Step> {
@@ -191,7 +191,7 @@ async fn submit<R: Resource>(
     Ok(Answer::done(&page, Notice::Done))
 }
 
-/// Shows what will happen with what was typed, and asks for a confirmation.
+/// Shows the effect of a step with the typed values, and asks for a confirmation.
 async fn confirmation<R: Resource>(
     visit: &Visit<ActingOperator>,
     fields: &Fields,

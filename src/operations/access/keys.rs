@@ -58,7 +58,7 @@ pub struct ActingOperator(Operator);
 #[derive(Clone, Debug)]
 pub struct PaymentReader(Operator);
 
-/// Proof of a valid operator key that permits saying how payments ended, and perhaps nothing else.
+/// Proof of a valid operator key that permits reporting how payments ended, and perhaps nothing else.
 #[derive(Clone, Debug)]
 pub struct PaymentOperator(Operator);
 
@@ -241,7 +241,7 @@ impl PaymentReader {
 }
 
 impl PaymentOperator {
-    /// Checks that the key is an operator key that permits saying how payments ended.
+    /// Checks that the key is an operator key that permits reporting how payments ended.
     pub fn authorize(authenticated: Authenticated) -> Result<PaymentOperator> {
         Operator::authorize_to(OperatorAct::DecidePayments, authenticated).map(PaymentOperator)
     }
@@ -252,8 +252,8 @@ impl PaymentOperator {
     }
 }
 
-/// A proof of access that names its principal, for requests that change something: what they add counts for
-/// the principal, and they are recognized when the principal repeats them.
+/// A proof of access that names its principal, for requests that change something: added records count for the
+/// principal, and requests that the principal repeats are recognized.
 pub trait PrincipalProof: Send + 'static {
     /// Returns the principal.
     fn principal(&self) -> Principal;
@@ -328,7 +328,7 @@ macro_rules! acting_proofs {
 
 acting_proofs!(ActingOperator, PaymentOperator);
 
-/// Returns what to say about a key whose scope does not permit an act.
+/// Returns the message for a key whose scope does not permit an act.
 fn lacking_scope(scope: KeyScope, act: OperatorAct) -> String {
     let may = match scope {
         KeyScope::Read => "may only read",

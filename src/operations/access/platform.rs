@@ -1,4 +1,4 @@
-//! The proof of the right to decide for the platform. What it permits for teams is in the module above.
+//! The proof of the right to decide for the platform. The parent module defines what it permits for teams.
 
 /// Proof of the right to decide for the platform, and to act in the name of any team. Fixture sets, commands,
 /// background jobs, and operators have it.

@@ -42,10 +42,10 @@ struct Snapshot {
 /// Which backups a new one replaces.
 #[derive(Clone, Copy, Debug)]
 pub struct BackupOptions<'a> {
-    /// Which of the same market the newest one may be.
+    /// Which backup of the same market the newest one may be.
     pub replace: Replace,
-    /// Which dated backups are kept, of which the new one is one. Without a rule, the new backup replaces the newest one, and those
-    /// that are dated stay.
+    /// Which dated backups are kept; the new backup is one of them. Without a rule, the new backup replaces the newest
+    /// one, and dated backups are kept.
     pub keep: Option<&'a Retention>,
 }
 
@@ -116,7 +116,7 @@ pub fn create(
     Ok(copied)
 }
 
-/// Writes the manifest, which makes the backup a complete one, and deletes what is not needed any more. Returns how many
+/// Writes the manifest, which completes the backup, and deletes files that are not needed any more. Returns how many
 /// dated backups are kept, and how many were deleted.
 fn complete(
     place: &Place,
@@ -129,7 +129,7 @@ fn complete(
         snapshots::date(place, earlier, manifest)?;
     }
     manifest.write(place, MANIFEST_FILE)?;
-    // The backup is complete whatever cannot be deleted, and the next one tries it again.
+    // The backup is complete even if files cannot be deleted. The next backup tries again.
     let counts = snapshots::delete_others(place, keep).unwrap_or_else(|cause| {
         tracing::warn!(cause = %ErrorChain(&cause), "the dated backups could not be listed, so none was deleted");
         (0, 0)

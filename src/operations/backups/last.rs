@@ -31,7 +31,7 @@ pub struct LastBackup {
     /// Number of files that are damaged in the market, and therefore not in the backup. All other files were read and compared
     /// with their digests.
     pub missing_files: u64,
-    /// The last restore that was tried.
+    /// The last check of a backup.
     #[serde(default)]
     pub check: Option<BackupCheck>,
 }
@@ -78,8 +78,8 @@ impl LastBackup {
 }
 
 /// Records in a data directory that a backup was restored to a temporary directory and verified, if it is a backup of its market.
-/// Returns whether it is. The time of the backup in `check` is replaced. If the manifest cannot be read, it is not known of which
-/// market the backup is, and the check is that of the last backup. Fails if no last backup is recorded.
+/// Returns whether it is. Replaces the time of the backup in `check`. If the manifest cannot be read, the market of the
+/// backup is unknown, and the check counts for the last backup. Fails if no last backup is recorded.
 pub fn record_check(
     data_dir: &Path,
     place: &Place,

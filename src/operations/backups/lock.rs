@@ -20,8 +20,8 @@ use crate::{
 /// Name of the file in the directory of a backup that is locked while a backup is made or restored.
 const LOCK_FILE: &str = "backup.lock";
 
-/// Name of the file in the data directory that is locked while a backup to a bucket is made. Another name, since [`LOCK_FILE`]
-/// marks a directory of backups.
+/// Name of the file in the data directory that is locked while a backup to a bucket is made. The name differs from
+/// [`LOCK_FILE`], which marks a directory of backups.
 const BUCKET_LOCK_FILE: &str = "backup-to-bucket.lock";
 
 /// The directory at the root of a new file system, which counts as empty.
@@ -33,8 +33,8 @@ pub(super) struct BackupLock {
     _file: File,
 }
 
-/// Locks a place for a backup. A bucket cannot be locked, so the data directory is, if this process may write there: backups of
-/// one market are made on its machine.
+/// Locks a place for a backup. A bucket cannot be locked, so this locks the data directory instead, if this process may
+/// write there: backups of one market are made on its machine.
 pub(super) fn lock_place(place: &Place, data_dir: &Path) -> Result<Option<BackupLock>> {
     match place {
         Place::Directory(directory) => lock_directory(directory).map(Some),
@@ -78,7 +78,7 @@ fn lock(file: File, path: &Path, place: &str) -> Result<BackupLock> {
 }
 
 /// Keeps backups from changing a directory while it is restored. Fails if a backup is being made there.
-/// `None` for a bucket, and if there is no lock, and this process can create none, as in a read-only copy of a backup.
+/// `None` for a bucket, and if there is no lock and this process cannot create one, as in a read-only copy of a backup.
 pub(super) fn lock_for_reading(place: &Place) -> Result<Option<BackupLock>> {
     let Place::Directory(directory) = place else { return Ok(None) };
     let path = directory.join(LOCK_FILE);

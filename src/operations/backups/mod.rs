@@ -3,8 +3,8 @@
 //!
 //! A backup is a directory (or a prefix in a bucket) of objects, which are named by their digest and never changed, and a manifest,
 //! which is replaced when all objects that it names are there. So a backup over an earlier one writes only
-//! what is new, and an interrupted one leaves the earlier one as it was. Backups of earlier times that are kept have a
-//! manifest of their own, and share the objects.
+//! what is new, and an interrupted one leaves the earlier one as it was. Dated backups have manifests of their own, and
+//! share the objects.
 
 mod copied;
 mod create;

@@ -55,7 +55,7 @@ impl Objects {
         Ok(objects)
     }
 
-    /// Returns where an object is, for messages.
+    /// Returns the location of an object, for messages.
     pub(super) fn location(&self, object: &StoredFile) -> String {
         self.place.location(&object_name(object))
     }
@@ -70,8 +70,8 @@ impl Objects {
     }
 
     /// Whether the object exists and is intact. In a directory, its contents are read once: an object of an earlier backup
-    /// may have been damaged since, and each later backup would contain the damage. In a bucket, the store is trusted to keep what
-    /// it has, and only the size is compared.
+    /// may have been damaged since, and each later backup would contain the damage. In a bucket, only the size is
+    /// compared, since the store is trusted to keep objects intact.
     pub(super) fn contains(&mut self, object: &StoredFile) -> bool {
         if self.intact.get(&object.sha256) == Some(&object.size_bytes) {
             return true;
@@ -125,7 +125,7 @@ impl Objects {
     }
 
     /// Stores what `copy` writes as an object, unless `wanted` states another one. Returns the result of `copy`. The
-    /// outer error is that of writing to the backup. `copy` may be called twice.
+    /// outer error is an error of writing to the backup. `copy` may be called twice.
     pub(super) fn put(
         &mut self,
         copy: impl Fn(&mut (dyn Write + Send)) -> io::Result<StoredFile>,
@@ -149,7 +149,7 @@ impl Objects {
         let is_any = wanted.is_none() && matches!(self.place, Place::Directory(_));
         let object = match copied {
             Ok(object) if is_any || object == known => object,
-            // A file that changes while it is copied to a bucket.
+            // The file changed while it was copied to a bucket.
             Ok(_) if wanted.is_none() => {
                 return Ok(Err(io::Error::other("it was changed while it was copied")));
             }
@@ -272,7 +272,7 @@ impl Write for Incoming {
     }
 }
 
-/// Whether a text is a SHA-256 digest as objects are named.
+/// Whether a text is a SHA-256 digest in the form that names objects.
 pub(super) fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

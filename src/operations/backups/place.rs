@@ -16,7 +16,7 @@ use crate::{
     private_files,
 };
 
-/// Begins the address of a bucket.
+/// The prefix of the address of a bucket.
 const BUCKET_SCHEME: &str = "s3://";
 
 /// Where the backups of a market are kept.
@@ -70,7 +70,7 @@ impl Place {
         Ok(Place::Bucket { store: Arc::new(store), address: format!("{BUCKET_SCHEME}{address}") })
     }
 
-    /// Returns where a file is, for messages.
+    /// Returns the location of a file, for messages.
     pub(super) fn location(&self, name: &str) -> String {
         match self {
             Place::Directory(path) => path.join(name).display().to_string(),
@@ -103,7 +103,8 @@ impl Place {
         }
     }
 
-    /// Replaces a file by what `write` writes. It is the earlier one, or complete, also after a failure of the machine.
+    /// Replaces a file with the content that `write` writes. Even after a failure of the machine, the file is either
+    /// the earlier one or complete.
     pub(super) fn replace(
         &self,
         name: &str,
@@ -129,7 +130,7 @@ impl Place {
         }
     }
 
-    /// Returns the names of the files in a directory of the place, without it.
+    /// Returns the names of the files in a directory of the place, without the directory.
     pub(super) fn list(&self, directory: &str) -> io::Result<Vec<String>> {
         match self {
             Place::Directory(path) => match fs::read_dir(path.join(directory)) {
@@ -168,8 +169,8 @@ impl Place {
     }
 }
 
-/// Whether keys can begin with this, apart from the last slash. The library for buckets encodes other characters in keys, so what
-/// it lists has other names than what was written.
+/// Whether keys can begin with this prefix, apart from the last slash. The library for buckets encodes other characters
+/// in keys, so it would list objects under other names than they were written with.
 fn is_key_prefix(prefix: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let is_part = |part: &str| !matches!(part, "" | "." | "..") && part.bytes().all(is_plain);

@@ -45,7 +45,7 @@ pub fn restore(
     options: RestoreOptions,
     progress: &dyn Progress,
 ) -> Result<Copied> {
-    // Locking would create a file where there is no backup.
+    // Locking a place without a backup would create a file there.
     snapshots::find(source, at)?;
     let _lock = lock_for_reading(source)?;
     let manifest = snapshots::find(source, at)?;

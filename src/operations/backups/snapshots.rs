@@ -1,5 +1,4 @@
-//! The backups of a place: the newest one, and those of earlier times that are kept. Each has a manifest, and they share their
-//! objects.
+//! The backups in a place: the newest one, and the dated ones. Each has a manifest, and they share their objects.
 
 use std::collections::HashSet;
 
@@ -25,9 +24,9 @@ const SUFFIX: &str = ".json";
 pub struct KeptBackup {
     /// Time of the backup. `None` for the newest one if its manifest is damaged.
     pub made_at: Option<Timestamp>,
-    /// Whether a backup without a rule for what is kept replaces it.
+    /// Whether a new backup without a retention rule replaces it.
     pub is_dated: bool,
-    /// Contents; or why they are unknown.
+    /// Contents, or why they are unknown.
     pub contents: std::result::Result<BackupContents, String>,
 }
 
@@ -95,7 +94,7 @@ pub(super) fn find(place: &Place, at: Option<Timestamp>) -> Result<Manifest> {
     }))
 }
 
-/// Like [`find`], but a backup that does not exist is no error. One that is damaged is.
+/// Like [`find`], but a missing backup is not an error. A damaged one is.
 pub(super) fn find_if_any(place: &Place, at: Option<Timestamp>) -> Result<Option<Manifest>> {
     let Some(at) = at else { return Manifest::read(place, MANIFEST_FILE) };
     let dated = list_dated(place)?.into_iter().rfind(|made_at| *made_at <= at);
@@ -113,8 +112,8 @@ pub(super) fn find_if_any(place: &Place, at: Option<Timestamp>) -> Result<Option
     }
 }
 
-/// Returns the newest dated backup whose manifest can be read, since it says of which market they are; `None` if there are no
-/// dated backups. If none can be read, only an operator can say that they may be replaced.
+/// Returns the newest dated backup whose manifest can be read, which identifies the market of the dated backups; `None`
+/// if there are no dated backups. If no manifest can be read, only an operator can decide to replace them.
 pub(super) fn newest_dated(place: &Place, replace: Replace) -> Result<Option<Manifest>> {
     let mut problem = None;
     for made_at in list_dated(place)?.into_iter().rev() {
@@ -134,7 +133,7 @@ pub(super) fn newest_dated(place: &Place, replace: Replace) -> Result<Option<Man
     }
 }
 
-/// Keeps a backup, which is complete, and the earlier one that it replaces, as dated backups.
+/// Keeps a complete backup, and the earlier one that it replaces, as dated backups.
 pub(super) fn date(place: &Place, earlier: Option<&Manifest>, manifest: &Manifest) -> Result<()> {
     let dated: HashSet<Timestamp> = list_dated(place)?.into_iter().collect();
     for manifest in earlier.into_iter().chain([manifest]) {
@@ -146,8 +145,9 @@ pub(super) fn date(place: &Place, earlier: Option<&Manifest>, manifest: &Manifes
     Ok(())
 }
 
-/// Deletes the dated backups that a rule does not keep; all stay without a rule, and if the manifest of one of them cannot be
-/// read: an intact one may be needed in its place. Returns how many there are now, and how many were deleted.
+/// Deletes the dated backups that a rule does not keep. Deletes none without a rule, or if the manifest of one of them
+/// cannot be read, since an intact one may be needed in its place. Returns how many dated backups there are now, and
+/// how many were deleted.
 pub(super) fn delete_others(place: &Place, rule: Option<&Retention>) -> Result<(u64, u64)> {
     let dated = list_dated(place)?;
     let count = dated.len() as u64;
@@ -175,7 +175,7 @@ pub(super) fn delete_others(place: &Place, rule: Option<&Retention>) -> Result<(
     Ok((count - deleted, deleted))
 }
 
-/// Deletes the objects that no backup in the place has. If one of the manifests cannot be read, none is deleted.
+/// Deletes the objects that no backup in the place contains. If one of the manifests cannot be read, none is deleted.
 pub(super) fn delete_superfluous(place: &Place, newest: &Manifest, objects: &Objects) -> Result<()> {
     let mut kept: HashSet<String> = newest.objects().map(|object| object.sha256.clone()).collect();
     for made_at in list_dated(place)? {

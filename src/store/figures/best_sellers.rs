@@ -1,8 +1,8 @@
-//! Which listings sell best.
+//! The figure of the best-selling listings.
 
 use super::figure::{Axis, Figure, Unit, Value};
 
-/// Completed purchases, by their listings. The sums of all listings are those of [`SALES`](super::sales::SALES).
+/// Completed purchases, by their listings. The sums over all listings equal those of [`SALES`](super::sales::SALES).
 pub static BEST_SELLERS: Figure = Figure {
     name: "best-sellers",
     title: "Best-selling listings",
@@ -12,7 +12,7 @@ pub static BEST_SELLERS: Figure = Figure {
         head: "Listing",
         is_on_wire: false,
         sql: "l.title || ', ' || t.name",
-        // Both can have commas, and two vendors the same name.
+        // Both can contain commas, and two vendors can have the same name.
         apart: ", l.team, l.title",
     },
     series: None,

@@ -143,7 +143,8 @@ pub fn read(reader: &Reader, figure: &Figure, range: &Range) -> Result<Vec<Figur
     })
 }
 
-/// Computes the numbers of all records of a range together, with one statement. They are not always sums: a median is that of all.
+/// Computes the numbers of all records of a range together, with one statement. They are not always sums: a median is
+/// the median of all records.
 pub fn read_whole(reader: &Reader, figure: &Figure, range: &Range) -> Result<Vec<Option<i64>>> {
     reader.query_one(&figure.whole_statement(), bounds(range), |row| {
         (0..figure.values.len()).map(|index| row.get(index)).collect()

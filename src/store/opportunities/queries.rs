@@ -210,14 +210,14 @@ pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<Named> {
     name_bids(reader, SQL, owner)
 }
 
-/// A bid for which a team cannot be closed.
+/// A bid that prevents closing a team.
 #[derive(Clone, Debug)]
 pub struct HinderingBid {
     /// ID of the bid.
     pub id: Uuid,
     /// Title of the project.
     pub title: String,
-    /// Whether the team owes the delivery. Otherwise it has not accepted that of another team.
+    /// Whether the team owes the delivery. Otherwise, it has not yet accepted another team's delivery.
     pub is_owed: bool,
 }
 

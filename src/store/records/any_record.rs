@@ -180,13 +180,13 @@ pub fn names(reader: &Reader, ids: &[Uuid]) -> Result<Names> {
     Ok(found.into_iter().collect())
 }
 
-/// Number of records of each kind, the newest ones, whose names are compared with words.
+/// Number of the newest records of each kind whose names are compared with words.
 pub const MAX_COMPARED: u32 = 10_000;
 
 /// Maximum number of records that a name, or a part of one, selects.
 pub const MAX_NAMED: u32 = 200;
 
-/// What filters refer to that records can be named by.
+/// A kind of record that filters refer to and that has names.
 struct Nameable {
     /// The names of the filters.
     filters: &'static [&'static str],
@@ -260,7 +260,7 @@ const NAMEABLE: &[Nameable] = &[
     },
 ];
 
-/// Returns what a filter refers to that has names.
+/// Returns the kind of record with names that a filter refers to.
 fn nameable(filter: &str) -> Option<&'static Nameable> {
     NAMEABLE.iter().find(|nameable| nameable.filters.contains(&filter))
 }
@@ -275,12 +275,13 @@ pub fn is_named(filter: &str) -> bool {
 pub struct NamedIds {
     /// Their IDs, newest first.
     pub ids: Vec<Uuid>,
-    /// Whether there are more than [`MAX_NAMED`], of which these are the newest.
+    /// Whether there are more than [`MAX_NAMED`]; these are the newest.
     pub is_cut: bool,
 }
 
-/// Returns the records that a filter refers to and whose name is the text; if there are none, those whose names contain all its words,
-/// of which the newest [`MAX_COMPARED`] are compared. There are none for a filter that refers to nothing with a name.
+/// Returns the records that a filter refers to and whose name is the text. If there are none, returns those whose names
+/// contain all of its words, among the newest [`MAX_COMPARED`]. Returns none for a filter that refers to records
+/// without names.
 pub fn ids_named(reader: &Reader, filter: &str, text: &str) -> Result<NamedIds> {
     let Some(Nameable { table, column, exact, has_key, .. }) = nameable(filter) else {
         return Ok(NamedIds::default());
@@ -289,7 +290,7 @@ pub fn ids_named(reader: &Reader, filter: &str, text: &str) -> Result<NamedIds> 
     if key.is_empty() {
         return Ok(NamedIds::default());
     }
-    // One more than is returned, to know whether there are more.
+    // Reads one record more than it returns, to know whether there are more.
     let limit = MAX_NAMED + 1;
     let name = if *has_key { key.as_str() } else { text };
     let mut ids: Vec<Uuid> = reader.query_all(exact, (name, limit), |row| row.get(0))?;
@@ -300,7 +301,7 @@ pub fn ids_named(reader: &Reader, filter: &str, text: &str) -> Result<NamedIds> 
         );
         let found: Vec<(Uuid, String)> =
             reader.query_all(&sql, (text, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        // Letters beyond ASCII can be in another case.
+        // Non-ASCII letters can differ in case.
         let is_exact = |(_, name): &&(Uuid, String)| equality_key(name) == key;
         ids = found.iter().filter(is_exact).map(|(id, _)| *id).collect();
         if ids.is_empty() {

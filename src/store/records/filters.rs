@@ -93,7 +93,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// Whether only pages of the console have it, and the operator API does not.
+    /// Whether only pages of the console have the filter, and the operator API does not.
     const fn is_of_pages(&self) -> bool {
         matches!(self, Filter::OfPages(_) | Filter::FromDay(_) | Filter::UntilDay(_))
     }
@@ -164,7 +164,7 @@ const IDS: &str = "SELECT unhex(replace(value, '-', '')) FROM json_each(?)";
 /// Microseconds of a day.
 const MICROS_OF_DAY: i64 = 86_400_000_000;
 
-/// Returns the time at which a day begins, in microseconds. Nothing matches what is no day.
+/// Returns the time at which a day begins, in microseconds. A text that is not a day matches nothing.
 fn start_of_day(value: &Value) -> Option<i64> {
     let day = Day::parse(value.as_str()?)?;
     Timestamp::parse(&format!("{day}T00:00:00Z")).map(|start| start.0)

@@ -184,7 +184,7 @@ fn each<T: StringEnum>() -> Vec<Value> {
     T::ALL.iter().map(|value| value.as_str().into()).collect()
 }
 
-/// Returns values of a filter of days. Such a list is read in its order, which is nearly that of the times.
+/// Returns values of a filter of days. Such a list is read in its own order, which is nearly the order of the times.
 fn any_day() -> Vec<Value> {
     vec!["2026-01-31".into()]
 }

@@ -98,7 +98,7 @@ impl Monitor {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// Watches whether the certificate of the server is the one in its files.
+    /// Adds a note if the certificate of the server is not the one in its files.
     pub fn watch_certificates(&self, certificates: Arc<Certificates>) {
         let _ = self.certificates.set(certificates);
     }

@@ -65,7 +65,7 @@ impl HeldRequests {
         HeldRequests { places, turns, hold_after, rejected: Arc::default() }
     }
 
-    /// Changes the number of places to that of other settings.
+    /// Changes the numbers of places to those in other settings.
     pub fn follow(&self, settings: &Settings) {
         self.places.set_maxima(maxima(settings));
     }

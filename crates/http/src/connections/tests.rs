@@ -375,3 +375,4 @@ async fn client_that_does_not_read_is_disconnected() {
 mod bodies;
 mod framing_of_library;
 mod listening;
+mod tls;

@@ -55,7 +55,7 @@ fn linked(context: &Context, details: &AssetDetails, data: &AttachedData) -> Mar
     }
 }
 
-/// Says why there is no data, or why it cannot be read, and offers to try it again; nothing if all is well.
+/// Says why there is no data, or why it cannot be read, and offers to try again. Shows nothing if there is no problem.
 pub fn problems(context: &Context, details: &AssetDetails) -> Markup {
     let Some(data) = &details.asset.data else { return Markup::default() };
     let tone = if details.is_in_progress { Tone::Waiting } else { Tone::Bad };

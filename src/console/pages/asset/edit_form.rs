@@ -56,7 +56,7 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
     fields::form(context, &path(asset.id, "edit"), &content)
 }
 
-/// Says which live listings have the asset, since buyers see a new price there at once.
+/// Names the live listings with the asset, since buyers see a new price there at once.
 fn live(context: &Context, found: &EditableAsset) -> Markup {
     let link = |listing: &ListingRow| {
         let address = context.links.to(&paths::own_listing(listing.id));

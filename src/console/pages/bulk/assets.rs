@@ -26,7 +26,7 @@ pub fn table(
     shown("The assets", &heads, &rows, count)
 }
 
-/// Shows the first of the assets that a change edits, before and after it. For prices, also the listings that they are on.
+/// Shows the first assets that a change edits, before and after it. For a change of prices, also shows their listings.
 pub fn changes(context: &Context, action: BulkActionKind, found: &Forecast, domains: &Domains) -> Markup {
     let mut heads = vec![
         Head::text("Asset"),

@@ -48,7 +48,7 @@ impl FormPage for NewListing {
     }
 }
 
-/// Returns the asset that a new listing gets, which the address or the form names.
+/// Returns the asset for a new listing that the address or the form names.
 fn listed_asset(query: &Query) -> Option<Uuid> {
     query.get(paths::LISTED_ASSET).and_then(|id| Uuid::try_parse(id).ok())
 }

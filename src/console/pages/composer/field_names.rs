@@ -1,4 +1,4 @@
-//! Names of fields of the form that what shows it and what reads it must agree on.
+//! Names of fields of the form, for the code that shows the form and the code that reads it.
 
 use uuid::Uuid;
 

@@ -41,7 +41,7 @@ impl Taxonomy {
         })
     }
 
-    /// Returns those of these slugs that are domains of listings.
+    /// Returns the slugs that are domains of listings.
     pub(super) fn known_domains(&self, slugs: &[String]) -> Vec<String> {
         let is_known = |slug: &&String| self.domains.iter().any(|domain| domain.slug == **slug);
         slugs.iter().filter(is_known).cloned().collect()

@@ -85,7 +85,7 @@ fn chosen(fields: &Fields, name: &str, before: &[String]) -> Vec<String> {
     in_order(fields.all(name).map(str::to_owned).collect(), before)
 }
 
-/// Returns each of the chosen values once: those of before in their order, then the new ones.
+/// Returns each chosen value once: first the earlier values in their order, then the new ones.
 fn in_order(chosen: Vec<String>, before: &[String]) -> Vec<String> {
     let all: BTreeSet<&String> = chosen.iter().collect();
     let mut values: Vec<String> = before.iter().filter(|value| all.contains(value)).cloned().collect();
@@ -146,7 +146,7 @@ fn sampled(
     sampled
 }
 
-/// Returns the parts of an asset that the sample has before the change; `None` if it has none of it.
+/// Returns the parts of an asset that the sample had before the change; `None` if it had none.
 fn stored(sample: &[SampledAsset], asset: Uuid) -> Option<&Selection> {
     sample.iter().find(|sampled| sampled.asset_id == asset).map(|sampled| &sampled.selection)
 }
@@ -155,11 +155,12 @@ fn stored(sample: &[SampledAsset], asset: Uuid) -> Option<&Selection> {
 fn is_sampled(fields: &Fields, asset: Uuid, selection: &Selection, stored: Option<&Selection>) -> bool {
     let has_parts = selection.paths.is_some() || selection.task_ids.is_some();
     let is_ticked = fields.all(field_names::SAMPLE).any(|id| Uuid::try_parse(id).is_ok_and(|id| id == asset));
-    // Who unticks an asset of the sample leaves its parts in the form.
+    // If an asset of the sample is unticked, its parts remain in the form.
     is_ticked || (has_parts && stored != Some(selection))
 }
 
-/// Returns the parts of an asset that a form chooses for the sample: those of before in their order, then the new ones.
+/// Returns the parts of an asset that a form chooses for the sample: first the earlier parts in their order, then the
+/// new ones.
 fn selection(
     fields: &Fields,
     asset: Uuid,

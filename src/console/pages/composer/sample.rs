@@ -15,8 +15,8 @@ use crate::{
     operations::samples::{SampleContent, SampledPart},
 };
 
-/// Maximum size in bytes that the checkboxes for files of all assets have in a form in which all are ticked. With the longest texts,
-/// they fit into [`MAX_FORM_BYTES`](crate::console::forms::MAX_FORM_BYTES).
+/// Maximum size in bytes of the checkboxes for files of all assets in a form if all are ticked. Together with the
+/// longest texts, they fit into [`MAX_FORM_BYTES`](crate::console::forms::MAX_FORM_BYTES).
 const MAX_BOX_BYTES: usize = 32_000;
 
 /// Shows which assets the sample has. A new listing has no assets yet.

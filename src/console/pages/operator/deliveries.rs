@@ -89,7 +89,7 @@ impl Resource for Deliveries {
     }
 }
 
-/// Says what sending a message again means for the next automatic attempt.
+/// Explains what happens to the next automatic attempt if a message is sent again.
 // Previews can fail.
 #[allow(clippy::unnecessary_wraps)]
 fn next_attempt(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Previewed> {

@@ -1,4 +1,4 @@
-//! Which fields of a record were changed, with their values before and after, as the audit has them.
+//! Shows which fields of a record were changed, with their values before and after, from the audit.
 
 use crate::{
     console::{
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// Number of entries of a record among which that of a request is looked for.
+/// Number of entries of a record among which the entry of a request is searched.
 const MAX_ENTRIES: u32 = 100;
 
 /// The fields of a record that were changed.

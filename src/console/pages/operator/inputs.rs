@@ -18,7 +18,7 @@ pub fn team(writer: &Writer, fields: &Fields) -> Result<Team> {
     team_of(writer.rows, fields)
 }
 
-/// Like [`team`], for a page that only shows what a form will do.
+/// Like [`team`], for a page that only shows the effect of a form.
 pub fn team_of(rows: &store::Reader, fields: &Fields) -> Result<Team> {
     let text = fields.require(TEAM_FIELD, "Enter the ID or the name of a team.")?;
     teams::resolve(rows, text).map_err(|error| refuse(TEAM_FIELD, error))

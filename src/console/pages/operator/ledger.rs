@@ -83,7 +83,7 @@ impl Resource for LedgerEntries {
     }
 }
 
-/// What an entry changes: the account, the name of its team, and the change in cents.
+/// A change by an entry: the account, the name of its team, and the change in cents.
 type Side = (String, Option<String>, i64);
 
 /// Returns the names of the accounts whose changes match.
@@ -131,7 +131,7 @@ pub const fn account_words(account: AccountKind) -> &'static str {
     }
 }
 
-/// Returns why entries have changed an account.
+/// Returns the reason for which entries changed an account.
 pub fn reason_words(origin: &Origin) -> String {
     match origin.adjustment {
         Some(AdjustmentReason::Bought) => "Bought credits".to_owned(),

@@ -84,7 +84,7 @@ fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Previe
     }))
 }
 
-/// Says which required checks of a listing have not passed.
+/// Names the required checks of a listing that have not passed.
 fn checks(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let concern = review_cases::required_checks(reader, platform, id_of(record)?)?.concern();
     Ok(Previewed::new(move |_| {

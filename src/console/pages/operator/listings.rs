@@ -143,12 +143,12 @@ impl Resource for Listings {
     }
 }
 
-/// Returns the filter for what was done with a listing.
+/// Returns a filter that selects entries about a listing.
 fn of_subject(record: &AnyRecord) -> Filters {
     Filters::default().with("subject_id", Listings::key_of(record))
 }
 
-/// Returns how the stage of a listing is shown. A draft that was rejected, or sent back, says so.
+/// Returns the word and the look for the stage of a listing. A draft that was rejected or sent back has its own word.
 fn stage_look(status: &str) -> (Tone, String) {
     let review = ReviewStatus::parse(status).unwrap_or(ReviewStatus::Draft);
     let (review, catalog) = match LifecycleStage::parse(status) {
@@ -186,7 +186,7 @@ fn review_choices() -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Returns the history of a listing. What happened at one of the times was done by an operator.
+/// Returns the history of a listing. Events at one of the times were caused by an operator.
 fn history(events: &[AnyRecord], by_operators: &BTreeSet<Timestamp>, has_more: bool) -> Markup {
     let heads = [
         Head::text("Event"),

@@ -1,4 +1,4 @@
-//! What changes of money will do, for the pages that ask before they are made.
+//! Previews of changes of money, for the pages that ask for a confirmation.
 
 use super::{TEAMS, id_of, inputs, ledger::account_words};
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// A balance: what it is, how much it is before a change, and by how much it changes.
+/// A balance: its name, its amount before a change, and the change.
 type Balance = (&'static str, Cents, Cents);
 
 /// Returns the team and its balances before and after a change.
@@ -51,7 +51,7 @@ fn too_much(what: &str, has: Cents) -> Error {
     Error::invalid(problem("amount", &message))
 }
 
-/// Shows what an adjustment of credits does.
+/// Shows the effect of an adjustment of credits.
 pub fn adjustment(reader: &Reader, platform: Platform, fields: &Fields, amount: Cents) -> Result<Markup> {
     let team = inputs::team_of(reader.rows, fields)?;
     let credits = wallet::balances_of(reader, platform, &team)?.credits;
@@ -65,14 +65,14 @@ pub fn adjustment(reader: &Reader, platform: Platform, fields: &Fields, amount: 
     })
 }
 
-/// Shows what a purchase of credits does that was paid outside the marketplace.
+/// Shows the effect of a purchase of credits that was paid outside the marketplace.
 pub fn bought_credits(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
     let team = inputs::team_of(reader.rows, fields)?;
     let credits = wallet::balances_of(reader, platform, &team)?.credits;
     Ok(balances(&team, &[("Credits", credits, fields.required_amount("amount")?)]))
 }
 
-/// Shows what a conversion of earnings into credits does.
+/// Shows the effect of a conversion of earnings into credits.
 pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
     let (team, amount) = (inputs::team_of(reader.rows, fields)?, fields.required_amount("amount")?);
     let found = wallet::balances_of(reader, platform, &team)?;
@@ -84,7 +84,7 @@ pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Resul
     Ok(balances(&team, &changes))
 }
 
-/// Shows what a withdrawal of earnings does.
+/// Shows the effect of a withdrawal of earnings.
 pub fn withdrawal(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
     let (team, amount) = (inputs::team_of(reader.rows, fields)?, fields.required_amount("amount")?);
     let found = wallet::balances_of(reader, platform, &team)?;
@@ -116,7 +116,8 @@ pub fn wanted(fields: &Fields) -> Result<(Uuid, Wanted)> {
     Ok((resources::id(fields, "listing_id")?, wanted))
 }
 
-/// Shows what a purchase costs that is made for a team. The form that confirms it names the quote, so that nothing else is bought.
+/// Shows the cost of a purchase in the name of a team. The form that confirms it names the quote, so that nothing else
+/// is bought.
 pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
     let team = inputs::team_of(reader.rows, fields)?;
     let name = team.name.clone();
@@ -197,7 +198,7 @@ fn team_link(context: &Context, id: Uuid, names: &Names) -> Markup {
     html! { a.long href=(context.links.to(&format!("{TEAMS}/{id}"))) { bdi { (name_of(names, id)) } } }
 }
 
-/// What the page about a change of a purchase says of it.
+/// The facts about a purchase on the page that changes it.
 struct Sale {
     buyer: Uuid,
     vendor: Uuid,
@@ -271,7 +272,7 @@ pub fn of_purchase(reader: &Reader, platform: Platform, record: &AnyRecord) -> R
     Ok(Previewed::new(move |context| sale.facts(context)))
 }
 
-/// Shows what a refund means and what it posts, or why it is not possible.
+/// Shows the effects and the postings of a refund, or why it is not possible.
 pub fn of_refund(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let sale = Sale::read(reader, platform, record)?;
     let parts = match ledger::preview_refund(reader, platform, id_of(record)?) {

@@ -144,7 +144,7 @@ pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup 
     checks.sort_by_key(|check| check.status == CheckStatus::Passed);
     let all = checks.len();
     checks.truncate(CHECKS);
-    // Checks of the whole listing only, and those without a finding, need no columns for what they do not have.
+    // If all checks are of the whole listing, or none has a finding, the columns for assets or findings are left out.
     let has_asset = checks.iter().any(|check| check.asset.is_some());
     let has_finding = checks.iter().any(|check| check.message.is_some());
     let columns = [true, has_asset, true, true, has_finding];

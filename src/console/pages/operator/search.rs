@@ -98,7 +98,7 @@ fn results(context: &Context, wanted: &str, found: &[Found], limit: u32) -> Mark
     }
     let of = |kind: &str| found.iter().filter(|found| found.kind == kind).collect::<Vec<_>>();
     let mut kinds: Vec<_> = context.pages.lists().map(|(kind, page)| (kind, page.title, of(kind))).collect();
-    // Kinds with exactly what was searched for come first.
+    // Kinds with an exact match come first.
     let is_exact = |found: &&Found| operator_search::is_exact(wanted, found);
     kinds.sort_by_key(|(_, _, found)| !found.iter().any(is_exact));
     html! {

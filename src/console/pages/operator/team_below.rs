@@ -141,7 +141,7 @@ fn wallet_of(wallet: &AnyRecord) -> Markup {
     ])
 }
 
-/// Shows the numbers of a team. Those of which there is a list lead to it.
+/// Shows the numbers of a team. A number with a list links to it.
 fn numbers(context: &Context, id: Uuid, overview: &TeamOverview, gate: BrowseGate) -> Markup {
     let of = |number: u64| html! { (text::grouped(number)) };
     let list = |number: u64, path: &str, rest: &str| {
@@ -178,7 +178,7 @@ fn numbers(context: &Context, id: Uuid, overview: &TeamOverview, gate: BrowseGat
     ])
 }
 
-/// Says whether a team may search the catalog. What it has in the catalog itself, buyers see in any case.
+/// Says whether a team may search the catalog. Buyers see the team's own listings in any case.
 fn gate_text(gate: BrowseGate) -> Markup {
     html! {
         @if gate.is_open { "Open" }

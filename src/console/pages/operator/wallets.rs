@@ -115,7 +115,7 @@ fn origins(context: &Context, wallet: &ExplainedWallet, account: AccountKind, te
                 Some(format!("/operator/credit-purchases?team_id={team}&status=completed"))
             }
             Some(AdjustmentReason::Correction) => Some(format!("/operator/adjustments?team_id={team}")),
-            // No list has only these.
+            // No list shows only these.
             Some(AdjustmentReason::Checks) => None,
         };
         vec![

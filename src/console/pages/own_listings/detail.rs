@@ -148,7 +148,7 @@ fn menu(context: &Context, page: &OwnListingPage) -> Markup {
         .into_iter()
         .map(|(operation, segment, title)| (operation, segment, title, None))
         .chain(steps::ALL.iter().map(|step| (step.operation, step.segment, step.title, step.next_in)));
-    // Whoever submits it again without the changes gets it back.
+    // If it is submitted again without the changes, the market sends it back.
     let is_sent_back = listing.status.stage() == LifecycleStage::Draft
         && listing.status.review == ReviewStatus::ChangesRequested;
     let (mut possible, mut others) = (Vec::new(), Vec::new());

@@ -60,12 +60,12 @@ fn hold_text(days: u32) -> String {
     text::counted(u64::from(days), "day", "days")
 }
 
-/// Returns what a refund of a sale takes back, and from where.
+/// What a refund of a sale takes back, and from where.
 const REFUND_SOURCE: &str = "A refund takes back what you earned with the sale: from its own hold, or else from your available \
     earnings, then from the holds of other sales. What was paid out to you stays paid: without enough of these, the market cannot \
     refund the sale.";
 
-/// Says how long a sale that is paid for from now on can be refunded; nothing if the market refunds none.
+/// Says how long future sales can be refunded. Shows nothing if the market refunds none.
 fn refund_rule(context: &Context) -> Markup {
     let days = context.market().settings().purchases.refund_days;
     html! { @if days > 0 {
@@ -73,7 +73,7 @@ fn refund_rule(context: &Context) -> Markup {
     } }
 }
 
-/// Returns the last time at which a sale can be refunded that was paid then.
+/// Returns the last time at which a sale that was paid at this time can be refunded.
 fn refundable_until(context: &Context, paid_at: Timestamp) -> Timestamp {
     paid_at.plus_days(i64::from(context.market().settings().purchases.refund_days))
 }

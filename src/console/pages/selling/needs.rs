@@ -59,8 +59,8 @@ pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec
     if business.standing.incomplete > 0 {
         needs.push(incomplete(business.standing.incomplete));
     }
-    // Bids, and what is late or broken, come first. The rest is in order of what it costs to wait: buyers first, then listings that one
-    // step brings into the catalog, then what is to be corrected.
+    // Bids, and everything late or broken, come first. The rest is ordered by what waiting costs: buyers first, then
+    // listings that one step brings into the catalog, then corrections.
     needs.sort_by_key(|need| need.tone != Tone::Bad && !need.path.starts_with(paths::OFFERS));
     let oldest = needs.iter().filter_map(|need| need.at).min();
     (needs, oldest)
@@ -171,7 +171,7 @@ fn kind(row: &RetiringKind) -> Need {
     }
 }
 
-/// Returns the need for a listing, if there are complete assets on none.
+/// Returns the need for a listing, if there are complete assets on no listing.
 fn unlisted(business: &Business) -> Option<Need> {
     let (count, first) = (business.standing.unlisted, business.standing.newest_unlisted.as_ref()?);
     let is_one = count == 1;

@@ -70,7 +70,7 @@ fn state(sale: &TeamSale) -> Markup {
     }
 }
 
-/// Says how long the market can refund the sale, and what that takes back.
+/// Says how long the market can refund the sale, and what a refund takes back.
 fn refundable(context: &Context, sale: &TeamSale) -> Markup {
     let until = refundable_until(context, sale.paid_at);
     html! { @if sale.status == PaidStatus::Completed && until >= context.now() && until > sale.paid_at {

@@ -54,8 +54,8 @@ impl Page for Withdraw {
     }
 }
 
-/// Says when something can be withdrawn, and how much, if nothing can be now. Both waits have to end: that of earnings, and that
-/// after a change of the payout details.
+/// If nothing can be withdrawn now, says when something can, and how much. Two waits have to end: the hold of earnings,
+/// and the wait after a change of the payout details.
 fn earliest(outlook: &EarningsOutlook, state: &PayoutState) -> Markup {
     let available = outlook.balances.available;
     let (at, amount) = match (state.waits_until, outlook.releases.first()) {

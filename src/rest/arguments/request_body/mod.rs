@@ -189,12 +189,12 @@ impl<'a, T: Type + ParseFromJSON + 'static, const IS_REQUIRED: bool> ApiExtracto
     }
 }
 
-/// Whether a body that is not required is there.
+/// Whether a body that is not required was sent.
 fn is_sent(request: &Request, body: &poem::Body) -> bool {
     !body.is_empty() && receive::is_json(request.header(header::CONTENT_TYPE).unwrap_or_default())
 }
 
-/// Returns what a body that was left out means.
+/// Returns the value for a body that was left out.
 async fn extract_blank_body<T: Type + ParseFromJSON + 'static>(
     request: &Request,
     body: poem::Body,

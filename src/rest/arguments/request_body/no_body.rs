@@ -34,7 +34,7 @@ pub async fn reject_body(request: &Request, body: &mut RequestBody) -> Result<()
     receive_blank(request, body).await
 }
 
-/// Receives a body that holds no more than whitespace or `{}`. Fails at anything else.
+/// Receives a body that contains only whitespace or `{}`. Any other body is an error.
 pub(super) async fn receive_blank(request: &Request, body: Body) -> Result<()> {
     if body.is_empty() {
         return Ok(());

@@ -25,7 +25,7 @@ pub async fn read_json_bytes(
     body::receive(request, body, settings, max_bytes).await
 }
 
-/// Returns the error for a body that does not say that it is JSON.
+/// Returns the error for a body whose content type is not JSON.
 pub fn no_json() -> Error {
     Error::Malformed("Send the body as JSON, with `Content-Type: application/json`.".to_owned())
 }

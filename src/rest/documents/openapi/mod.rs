@@ -29,7 +29,7 @@ use crate::{
 /// The OpenAPI version: the last one in which `nullable` has the meaning that clients expect.
 const OPENAPI_VERSION: &str = "3.0.3";
 
-/// What the documents for operators say about the effects of operations.
+/// The description of the effects of operations in the documents for operators.
 const EFFECTS: &str = " `x-actor` of an operation that changes something says who acts, as histories show it: a team \
      does what a team could do itself, the platform what an operator decides. `x-events` names the events that \
      it may append.";

@@ -128,8 +128,8 @@ pub fn team(context: &Context, event: &Event, names: &Names) -> Markup {
     } }
 }
 
-/// Adds the request of the operator API for the events from a cursor on, unless they are those of a record, since it has no such
-/// filter.
+/// Adds the request of the operator API for the events from a cursor on, except for the events of one record, since the
+/// API has no such filter.
 pub fn with_request(content: Content, asked: &AskedFilters, cursor: &str) -> Content {
     if asked.subject.is_some() {
         return content;

@@ -72,7 +72,7 @@ pub const fn group_head(figure: &Figure, step: Step) -> &'static str {
     }
 }
 
-/// Returns the name of a number without its unit, which the text of the number has.
+/// Returns the name of a number without its unit, since the text of the number has the unit.
 pub fn name(value: &Value) -> &'static str {
     let name = value.head.strip_suffix(" (USD)").unwrap_or(value.head);
     [", hours", ", seconds", ", %"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name)
