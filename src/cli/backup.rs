@@ -21,9 +21,9 @@ use crate::{
                   daily=7,weekly=4 --data ./market\n\nCopies the database as of one \
                   moment, all finished uploads, and the copies of repositories. The search index is rebuilt by \
                   `marketplace restore`. If DEST has an earlier backup of the same market, only what has changed is \
-                  written, and the earlier backup is replaced when the new one is complete. What it has already is \
-                  read and compared with its digest (in a bucket, its size is compared). The settings file is not part of a backup. Whoever can read a \
-                  backup can read the whole market."
+                  written, and the earlier backup is replaced when the new one is complete. Files that it already has are \
+                  read and compared with their digests (in a bucket, their sizes are compared). The settings file is \
+                  not part of a backup. Anyone who can read a backup can read the whole market."
 )]
 pub struct Backup {
     /// Where the backup is written to: a directory, or `s3://bucket/prefix` (key in [backups] of the settings). It must

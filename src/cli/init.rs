@@ -49,7 +49,7 @@ pub struct Init {
 impl Init {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         if options.config.is_some() {
-            let message = format!("init writes DIR/{SETTINGS_FILE}, so --config has no meaning");
+            let message = format!("init writes DIR/{SETTINGS_FILE}, so --config has no effect");
             return Err(CommandError::Usage(message));
         }
         let directory = absolute(&self.directory)?;

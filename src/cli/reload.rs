@@ -104,9 +104,9 @@ impl Reloader {
                 } else {
                     tracing::warn!(
                         settings = needs_restart,
-                        "these settings have changed, but change only when the server is started again"
+                        "these settings have changed, but need a restart of the server"
                     );
-                    self.manager.ready(&format!("{}; start it again for {needs_restart}", self.status));
+                    self.manager.ready(&format!("{}; restart it to apply {needs_restart}", self.status));
                 }
             }
             Err(error) => {

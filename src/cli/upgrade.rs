@@ -153,7 +153,10 @@ impl Report<'_> {
     fn print(&self, done: Option<&str>) {
         let Plan { schema_version, database_bytes, pending } = self.plan;
         if pending.is_empty() {
-            print_line(format_args!("the database is that of this version, {}", env!("CARGO_PKG_VERSION")));
+            print_line(format_args!(
+                "the database is up to date for this version, {}",
+                env!("CARGO_PKG_VERSION")
+            ));
             return;
         }
         print_line(format_args!("database: {}, migration {schema_version}", human_bytes(*database_bytes)));

@@ -53,7 +53,7 @@ fn find_loop(settings: &Settings) -> Option<Contradiction> {
     is_loop.then(|| Contradiction {
         keys: &["tls.redirect_listen", "server.public_url"],
         message:
-            "tls.redirect_listen leads to server.public_url, which begins with http; let it begin with https"
+            "tls.redirect_listen redirects to server.public_url, which begins with http; let it begin with https"
                 .to_owned(),
     })
 }

@@ -99,7 +99,7 @@ pub fn warning_of_permissions(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & OTHERS != 0).then(|| {
         let path = path.display();
-        format!("{path} has a secret, and others than its owner can use it (mode {mode:03o}); run chmod 600 {path}")
+        format!("{path} has a secret, and users other than its owner can access it (mode {mode:03o}); run chmod 600 {path}")
     })
 }
 

@@ -68,7 +68,7 @@ mod tests {
         );
     }
 
-    /// What is a comment in the template is a setting without the first `#`.
+    /// Each setting that the template comments out is valid without its first `#`.
     #[test]
     fn all_settings_are_in_the_template() {
         let text = template(&[]);

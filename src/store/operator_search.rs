@@ -192,7 +192,7 @@ pub fn by_name(reader: &Reader, text: &str, limit: u32) -> Result<Vec<Found>> {
 }
 
 /// Returns records whose names, titles, or addresses contain all words of a text: of each kind, at most `limit` among the newest
-/// [`MAX_COMPARED`]. Titles of listings are those of all stages.
+/// [`MAX_COMPARED`]. Listings of all stages are searched.
 pub fn by_words(reader: &Reader, text: &str, limit: u32) -> Result<Vec<Found>> {
     let part = |(table, select): &(&str, &str)| {
         let select = select.replacen("FROM r", &format!("FROM newest_{table} r"), 1);

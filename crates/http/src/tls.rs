@@ -132,7 +132,7 @@ impl Certificates {
                 let failure = error.to_string();
                 // Logged once, although the files may be checked often.
                 if state.failure.as_ref() != Some(&failure) {
-                    tracing::error!(%error, "certificate not replaced; the one of before stays in use");
+                    tracing::error!(%error, "certificate not replaced; the previous one stays in use");
                 }
                 (state.read, state.failure) = (read, Some(failure));
                 Err(error)

@@ -12,7 +12,8 @@ use crate::domain::money::Cents;
 pub const MEANING: &str =
     "Buyers can buy this asset alone at this price, from each live listing that has it and is not exclusive.";
 
-/// Warns if all assets of a listing cost less than the listing. `of_all` is what they cost if a buyer selects them one by one.
+/// Warns if all assets of a listing cost less than the listing. `of_all` is their price if a buyer selects them one by
+/// one.
 pub fn warning(of_all: Option<Cents>, price: Option<Cents>) -> Markup {
     let Some((of_all, price)) = of_all.zip(price).filter(|(of_all, price)| of_all < price) else {
         return Markup::default();
@@ -22,7 +23,7 @@ pub fn warning(of_all: Option<Cents>, price: Option<Cents>) -> Markup {
         &html! {
             b { "Buyers can get everything for " (text::money(of_all)) " instead of " (text::money(price)) ". " }
             "They can buy single assets at the asking prices of the assets, and all of them together cost less than the listing. \
-             Raise these prices, lower the price of the listing, or sell it exclusively, that is only as a whole."
+             Raise these prices, lower the price of the listing, or sell it exclusively (only as a whole)."
         },
     )
 }

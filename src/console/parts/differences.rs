@@ -189,7 +189,7 @@ pub fn of_listing(difference: &Difference, before: &str) -> Markup {
     let long: Vec<(&str, &str, String, String)> = [
         ("description", "Description", old.description.clone(), new.description.clone()),
         ("terms", "Terms", old.terms.clone(), new.terms.clone()),
-        ("sample", "What the sample has", sample(old), sample(new)),
+        ("sample", "Content of the sample", sample(old), sample(new)),
     ]
     .into_iter()
     .filter(|(_, _, old, new)| old != new)

@@ -105,7 +105,7 @@ impl<R: Resource> List for RecordList<R> {
             {
                 let max = records::MAX_NAMED;
                 return Ok(Some(format!(
-                    "More than {max} records have such a name as “{value}”; only the newest {max} of them are considered."
+                    "More than {max} records have a name like “{value}”; only the newest {max} of them are considered."
                 )));
             }
         }

@@ -125,7 +125,7 @@ pub(super) fn newest_dated(place: &Place, replace: Replace) -> Result<Option<Man
     }
     match problem {
         Some(error) if replace != Replace::AnyState => Err(Error::Conflict(format!(
-            "{place} has backups, but of which market is unknown, since none of their manifests can be read ({}); choose \
+            "{place} has backups of an unknown market, since none of their manifests can be read ({}); choose \
              another directory, or add --replace if they are of this market",
             error.message()
         ))),

@@ -206,7 +206,7 @@ fn upgrade_says_what_it_would_do() {
     let said: serde_json::Value = serde_json::from_str(&command(&["--json"])).unwrap();
     assert_eq!((&said["is_done"], &said["schema"]), (&true.into(), &57.into()));
     assert!(fs::read(said["copy"].as_str().map(|copy| directory.join(copy)).unwrap()).unwrap() == before);
-    assert!(command(&["--check"]).starts_with("the database is that of this version, "));
+    assert!(command(&["--check"]).starts_with("the database is up to date for this version, "));
     let (code, stderr) = run_failing(&["upgrade", "--undo", "--data", "market"], directory);
     assert!(code == 1 && stderr.contains("cannot be undone"), "{stderr}");
     let (code, stderr) = run_failing(&["upgrade", "--check", "--data", "nowhere"], directory);

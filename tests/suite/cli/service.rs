@@ -294,7 +294,7 @@ fn secrets_come_from_files_and_credentials() {
     let file = ("MARKETPLACE_REPOSITORIES_GITHUB_TOKEN_FILE", "token");
     let (listed, warning) = list(&[file, ("CREDENTIALS_DIRECTORY", "credentials")]);
     assert_eq!(listed.matches("********").count(), 2, "{listed}");
-    assert!(warning.contains("others than its owner can use it (mode 644)"), "{warning}");
+    assert!(warning.contains("users other than its owner can access it (mode 644)"), "{warning}");
     let (_, error) = list(&[file, ("MARKETPLACE_REPOSITORIES_GITHUB_TOKEN", "x")]);
     assert!(error.contains("repositories.github_token is given more than once"), "{error}");
     let (_, error) = list(&[("MARKETPLACE_REPOSITORIES_GITHUB_TOKEN_FILE", "none")]);

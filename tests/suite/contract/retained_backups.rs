@@ -164,7 +164,7 @@ fn dated_backups_do_not_need_the_newest_one() {
         fs::write(path, "{").unwrap();
     }
     let error = back_up_other();
-    assert!(error.contains("of which market is unknown") && error.contains("--replace"), "{error}");
+    assert!(error.contains("of an unknown market") && error.contains("--replace"), "{error}");
     for (path, text) in manifests.iter().zip(texts) {
         fs::write(path, text).unwrap();
     }

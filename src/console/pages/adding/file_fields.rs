@@ -84,7 +84,7 @@ fn fields_of_new_asset(inputs: &Inputs, groups: &[Group]) -> Markup {
         ),
     ];
     html! {
-        (fields::choices_below_legend(inputs, KIND, "What the zip has", &kinds, Kind::Codebase.as_str()))
+        (fields::choices_below_legend(inputs, KIND, "Content of the zip", &kinds, Kind::Codebase.as_str()))
         (Field::text("title", "Title").required().at_most(200).hint(html! { "For example Harbour ledger. Buyers see it in listings." }).show(inputs))
         (exclusivity_field(inputs, "Exclusive sale (codebases only)"))
         (group_field(inputs, groups))

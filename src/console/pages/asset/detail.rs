@@ -79,7 +79,7 @@ fn messages(context: &Context, details: &AssetDetails) -> Markup {
     let asset = &details.asset;
     let missing = assets::missing(asset);
     html! {
-        // What is missing often follows from it.
+        // Missing fields often follow from these problems.
         (data::problems(context, details))
         @if let Some(retirement) = &details.retirement {
             (badges::message(Tone::Warning, &html! {

@@ -40,11 +40,11 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
         let shown = Shown { asset, content: content(asset), files: files(asset).unwrap_or_default() };
         asset_choice(context, inputs, &shown, &edited.fields.sample, may_be_attached)
     };
-    inputs.add_label(field_names::SAMPLE, "What the sample has");
+    inputs.add_label(field_names::SAMPLE, "Content of the sample");
     let problem = inputs.problem(field_names::SAMPLE);
     html! {
         fieldset.stack #sample aria-describedby=[problem.as_ref().map(|_| "sample-p")] {
-            legend { b { "What the sample has" } }
+            legend { b { "Content of the sample" } }
             p.note {
                 "A free or cheap part of the listing, with which buyers judge the rest. Choose up to " (MAX_SAMPLE_ASSETS)
                 " assets. Without paths and tasks, a sample has the readme, the license, the first " (DEFAULT_FILES)
@@ -122,7 +122,7 @@ fn asset_choice(
             details open[is_open] {
                 summary.note { "Choose its parts" span.out { ": " bdi { (title(asset)) } } }
                 div.stack.tight {
-                    p.note { "What you choose here is in the sample, also if the asset is not ticked above." }
+                    p.note { "What you choose here is in the sample, even if the asset is not ticked above." }
                     (parts(inputs, shown, &selection))
                     p.note { a href=(context.links.to(&paths::asset(asset.id))) target="_blank" rel="noopener" {
                         "See what it contains" span.out { ": " bdi { (title(asset)) } } " (in a new tab)"
@@ -177,7 +177,7 @@ fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Se
             @if has_tasks(asset.kind) || !tasks.is_empty() {
                 (Field::lines(&tasks_name, "Tasks")
                     .of(title(asset))
-                    .hint(html! { "One ID of a task on each line." })
+                    .hint(html! { "One task ID on each line." })
                     .value(tasks.join("\n"))
                     .show(inputs))
             }

@@ -65,8 +65,8 @@ fn stored(found: &MarketBalances) -> Markup {
         (tables::table("Balances", &heads, &rows))
         ul {
             li { "Credits and earnings above zero are what the market owes to teams." }
-            li { "Payments from outside are below zero by what came in: each payment is taken from there, and put into a wallet." }
-            li { "Payouts to vendors are above zero by what was paid out." }
+            li { "Payments from outside are below zero by the amount that came in: each payment is taken from there, and put into a wallet." }
+            li { "Payouts to vendors are above zero by the amount that was paid out." }
         }
         @if found.sum() == Cents(0) { p { (badges::badge(Tone::Good, "The stored balances add up to zero.")) } }
         @else { (badges::message(Tone::Bad, &html! { "The stored balances do not add up to zero." })) }

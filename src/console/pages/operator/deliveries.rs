@@ -50,7 +50,7 @@ impl Resource for Deliveries {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "status", label: "State", values: text::word_choices::<DeliveryStatus> },
-            ListFilter { name: "failing", label: "Failed, or tried in vain so far", values: yes_or_no },
+            ListFilter { name: "failing", label: "Failed, or failing so far", values: yes_or_no },
             ListFilter { name: "event_type", label: "Event", values: event_choices },
             ListFilter { name: "webhook_id", label: "Webhook, by address or ID", values: Vec::new },
         ]
@@ -64,7 +64,7 @@ impl Resource for Deliveries {
     const STEPS: &'static [Step] = &[Step {
         name: "redeliver",
         label: "Send again",
-        question: "The message is sent again now with the same ID, whatever came of it so far. The webhook must be enabled.",
+        question: "The message is sent again now with the same ID, regardless of earlier attempts. The webhook must be enabled.",
         preview: Some(next_attempt),
         operation: "redeliver_webhook_delivery",
         perform: |writer, operator, record, _| {

@@ -125,8 +125,8 @@ impl Resource for OperatorKeys {
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Create a key of an operator",
-        question: "It opens everything here. With “read”, it changes nothing. With “payments”, it does not open the web app: a program \
-                   reports with it how purchases and withdrawals were paid.",
+        question: "It gives access to everything here. With “read”, it can change nothing. With “payments”, it cannot sign in to the web app: a \
+                   program uses it to report how purchases and withdrawals were paid.",
         inputs: &[NAME, Input::Options("scope", "Permits", text::word_choices::<KeyScope>), EXPIRES],
         operation: "create_operator_key",
         reveals: Some(|writer, operator, _, fields| {

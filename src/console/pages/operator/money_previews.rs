@@ -98,7 +98,7 @@ pub fn withdrawal(reader: &Reader, platform: Platform, fields: &Fields) -> Resul
     })
 }
 
-/// Returns what is bought for a team: the listing, the part, and the payment.
+/// Returns the purchase in the name of a team: the listing, the part, and the payment.
 pub fn wanted(fields: &Fields) -> Result<(Uuid, Wanted)> {
     let assets = fields.get("asset_ids").map(|_| resources::ids(fields, "asset_ids")).transpose()?;
     let part = match (resources::choice::<PurchaseKind>(fields, "kind")?, assets) {
@@ -154,7 +154,7 @@ fn pay_to(setup: Option<&str>) -> Markup {
         Some(setup) => tables::section("payout", "Where to pay", &html! { p.long { bdi { (setup) } } }),
         None => badges::message(
             Tone::Warning,
-            &html! { "The vendor has not stated how it is paid. Ask it, and write it into its record, before you pay." },
+            &html! { "The vendor has not stated how it is paid. Before you pay, ask the vendor, and enter the answer in its record." },
         ),
     }
 }

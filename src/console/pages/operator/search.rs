@@ -148,9 +148,9 @@ fn group(
 
 /// Says what can be found.
 const WHAT_IS_FOUND: &str = "Search for an ID or its first eight characters, for the beginning of a name, a title, or an address, for \
-     words within one, for words of a listing in the catalog, for the number of a job or of an entry of the audit, or for the ID of a \
-     request. Words within names are looked for among the newest 10,000 of each of teams, keys, listings, assets, tasksets, \
-     opportunities, upload grants, and webhooks; others are found by how their names begin. What was deleted is not found.";
+     words within these, for words of a listing in the catalog, for the number of a job or of an entry of the audit, or for the ID of a \
+     request. Words within names are searched among the newest 10,000 of each of teams, keys, listings, assets, tasksets, \
+     opportunities, upload grants, and webhooks; other records are found by the beginning of their names. Deleted records are not found.";
 
 /// Says why nothing is searched for.
 fn advice(reason: Unsearchable) -> Markup {

@@ -31,7 +31,7 @@ impl Page for Settings {
         };
         let settings: Vec<_> = visit.market().settings().list().into_iter().filter(is_shown).collect();
         let body = html! {
-            p { "What the market runs with. Settings are changed in the settings file, by environment variables, or by flags. \
+            p { "The settings in effect. They are changed in the settings file, by environment variables, or by flags. \
                  Changes take effect with a reload (SIGHUP) where the table says so, and otherwise when the server is started again. \
                  Secrets are masked." }
             (filters(&visit.context, &text, which))

@@ -35,7 +35,7 @@ impl Page for Start {
         let (Overview { waiting, activity }, health) = read.await?;
         let context = &visit.context;
         let body = html! {
-            (tables::section("waiting", "What waits", &what_waits(context, &waiting)))
+            (tables::section("waiting", "Waiting for you", &what_waits(context, &waiting)))
             (tables::section("health", "Health", &health_of(&health)))
             (tables::section("days", "The last days", &days(&activity)))
         };
@@ -64,7 +64,7 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
         return tables::empty("Nothing waits", "What needs a decision or attention appears here.", None);
     }
     waiting.sort_by_key(|(_, _, waiting)| waiting.oldest.unwrap_or(Timestamp(i64::MAX)));
-    let heads = [Head::text("What"), Head::number("Number"), Head::number("The oldest for")];
+    let heads = [Head::text("What"), Head::number("Number"), Head::number("Longest wait")];
     let row = |(words, path, waiting): &(&str, String, Waiting)| {
         vec![
             html! { a href=(context.links.to(path)) { (words) } },
@@ -77,7 +77,7 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
             } },
         ]
     };
-    html! { div.compact { (tables::table("What waits", &heads, &waiting.iter().map(row).collect::<Vec<_>>())) } }
+    html! { div.compact { (tables::table("Waiting for you", &heads, &waiting.iter().map(row).collect::<Vec<_>>())) } }
 }
 
 fn health_of(health: &Health) -> Markup {
@@ -108,7 +108,7 @@ fn health_of(health: &Health) -> Markup {
 fn index(health: &Health) -> Markup {
     html! {
         @if health.has_index_failed { "Damaged" }
-        @else if health.index_lag == 0 { "Has every change" }
+        @else if health.index_lag == 0 { "Up to date" }
         @else { "Lacks " (text::counted(health.index_lag, "change", "changes")) }
     }
 }
@@ -140,7 +140,7 @@ fn backup(health: &Health) -> Markup {
                 @if check.problems > 0 { ", with " (text::counted(check.problems, "problem", "problems")) }
             }
         },
-        _ => "None is known",
+        _ => "No backup yet",
     } }
 }
 

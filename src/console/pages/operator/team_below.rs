@@ -61,7 +61,7 @@ pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         of("Upload grants", GRANTS, "team_id"),
         of("Webhooks", WEBHOOKS, "team_id"),
         of("Events that it sees", EVENTS, "team"),
-        of("What it did, and operators for it", paths::OPERATOR_AUDIT, "team_id"),
+        of("Actions of the team, and of operators for it", paths::OPERATOR_AUDIT, "team_id"),
     ]
 }
 
@@ -97,7 +97,7 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
             (tables::section("numbers", "In numbers", &numbers(context, id, &overview, gate)))
             (tables::section("team-wallet", "Wallet", &html! {
                 (wallet_of(&wallet))
-                p { a href=(context.links.to(&format!("/operator/wallets/{id}"))) { "What the balances consist of" } }
+                p { a href=(context.links.to(&format!("/operator/wallets/{id}"))) { "Details of the balances" } }
                 (new("Add credits that it bought", "/operator/credit-purchases"))
                 (new("Adjust credits", "/operator/adjustments"))
             }))
@@ -257,7 +257,7 @@ fn ends_with(overview: &TeamOverview, wallet: &AnyRecord) -> Markup {
             @if earnings.0 > 0 { li {
                 (text::money(earnings)) " of earnings stay payable: request withdrawals of them in its name."
             } }
-            li { "Buyers keep what they have bought of it, and can download it. What it has bought itself, nobody can download any more." }
+            li { "Buyers keep what they have bought from it, and can download it. Nobody can download the team's own purchases any more." }
         }
     }
 }

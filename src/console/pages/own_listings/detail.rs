@@ -50,7 +50,7 @@ fn body(context: &Context, page: &OwnListingPage) -> Markup {
         div.decide {
             div.stack.wide {
                 @if is_submittable(page) {
-                    (tables::section("checklist", "What submitting needs", &html! {
+                    (tables::section("checklist", "Checklist for the review", &html! {
                         (checklist::checklist(context, page))
                         (asset_prices::warning(page.price_of_all, page.listing.price))
                     }))

@@ -62,8 +62,8 @@ fn hold_text(days: u32) -> String {
 
 /// What a refund of a sale takes back, and from where.
 const REFUND_SOURCE: &str = "A refund takes back what you earned with the sale: from its own hold, or else from your available \
-    earnings, then from the holds of other sales. What was paid out to you stays paid: without enough of these, the market cannot \
-    refund the sale.";
+    earnings, then from the holds of other sales. Money that was paid out to you stays yours: if these earnings are not enough, the market \
+    cannot refund the sale.";
 
 /// Says how long future sales can be refunded. Shows nothing if the market refunds none.
 fn refund_rule(context: &Context) -> Markup {

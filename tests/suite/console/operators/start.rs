@@ -169,7 +169,7 @@ async fn operators_start_here() {
         let browser = Browser::signed_in(&market, key).await;
         assert_eq!(browser.get("/console").await.location(), START);
         let page = browser.get(START).await;
-        page.expect(200, "What waits").expect(200, "Health").expect(200, "The last days");
+        page.expect(200, "Waiting for you").expect(200, "Health").expect(200, "The last days");
         page.expect(200, "aria-current=\"page\"");
     }
 }
@@ -190,12 +190,12 @@ async fn health_is_that_of_the_market() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, OPERATOR).await;
     let page = browser.get(START).await;
-    page.expect(200, "Has every change").expect(200, "None is known").expect(200, "Needs attention");
+    page.expect(200, "Up to date").expect(200, "No backup yet").expect(200, "Needs attention");
     let directory = backups::temp_dir();
     backups::back_up(market.market(), &directory.path().join("backup")).unwrap();
     let page = browser.get(START).await;
     page.expect(200, "complete, and compared with its digests");
-    assert!(!page.text.contains("None is known"));
+    assert!(!page.text.contains("No backup yet"));
     let read = |reader: &marketplace::market::Reader| Health::read(reader, FileFacts::read(market.market())?);
     let health = market.market().read_blocking(read).unwrap();
     assert_eq!((health.index_lag, health.has_index_failed), (0, false));
