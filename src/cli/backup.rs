@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    domain::backup_retention::Retention,
+    domain::{backup_retention::Retention, written::counted},
     operations::backups::{self, BackupOptions, BackupSource, Copied, Place, Replace},
 };
 
@@ -57,8 +57,9 @@ impl Backup {
             uploads, repositories, total_bytes, new_bytes, repaired, problems, kept, deleted, ..
         } = copied;
         print_line(format_args!(
-            "backed up the database, {uploads} uploads, and {repositories} copies of repositories to {place}: {}, of which {} \
-             are new",
+            "backed up the database, {}, and {} to {place}: {}, of which {} are new",
+            counted(uploads, "upload", "uploads"),
+            counted(repositories, "repository", "repositories"),
             human_bytes(total_bytes),
             human_bytes(new_bytes)
         ));
@@ -77,8 +78,8 @@ impl Backup {
             print_line(format_args!("not in the backup: {problem}"));
         }
         Err(CommandError::Other(format!(
-            "{} files are damaged in the market, so the backup does not have them",
-            problems.len()
+            "the backup does not have {}, since what the market has is damaged",
+            counted(problems.len() as u64, "file", "files")
         )))
     }
 }

@@ -107,14 +107,9 @@ fn reachable(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the status and the body of the answer. Only https needs the certificates that the system trusts.
+/// Returns the status and the body of the answer.
 fn get(server: &Server, url: &str, timeout: Duration) -> Result<(StatusCode, Vec<u8>), CommandError> {
-    let builder = if server.url.scheme() == "https" {
-        http_client::blocking()
-    } else {
-        http_client::blocking_without_tls()
-    };
-    let builder = builder.map_err(|cause| CommandError::Other(cause.to_string()))?;
+    let builder = http_client::blocking().map_err(|cause| CommandError::Other(cause.to_string()))?;
     let no_response = |cause: reqwest::Error| {
         CommandError::NoResponse(format!("no response from {url}: {}", ErrorChain(&cause.without_url())))
     };

@@ -13,7 +13,10 @@ use super::{
 use crate::{
     clock::{Clock, Entropy, Stopwatch},
     config::{BlobSettings, Settings},
-    domain::time::{Day, Timestamp},
+    domain::{
+        time::{Day, Timestamp},
+        written::counted,
+    },
     error::ErrorChain,
     market::{DATABASE_FILE, OpenMode},
     operations::backups::{self, BackupCheck, BackupContents, Copied, Place, RestoreOptions},
@@ -76,9 +79,9 @@ impl Restore {
         let directory = settings.data.folder.clone();
         let restored = self.restore(&place, &settings)?;
         print_line(format_args!(
-            "restored the database, {} uploads, and {} copies of repositories of {} to {}: {}",
-            restored.uploads,
-            restored.repositories,
+            "restored the database, {}, and {} of {} to {}: {}",
+            counted(restored.uploads, "upload", "uploads"),
+            counted(restored.repositories, "repository", "repositories"),
             restored.made_at,
             directory.display(),
             human_bytes(restored.total_bytes)
@@ -116,17 +119,16 @@ impl Restore {
         }
         let (restored, problems) = found?;
         print_line(format_args!(
-            "the backup of {} can be restored: {}, {} uploads, and {} copies of repositories, in {:.1} minutes with the index \
-             and the verification",
+            "the backup of {} can be restored: {}, {}, and {}, in {:.1} minutes with the index and the verification",
             restored.made_at,
             human_bytes(restored.total_bytes),
-            restored.uploads,
-            restored.repositories,
+            counted(restored.uploads, "upload", "uploads"),
+            counted(restored.repositories, "repository", "repositories"),
             seconds / 60.0
         ));
         match problems {
             0 => Ok(()),
-            count => Err(CommandError::Other(format!("{count} problems found"))),
+            count => Err(CommandError::Other(format!("{} found", counted(count, "problem", "problems")))),
         }
     }
 
@@ -159,8 +161,10 @@ fn list(place: &Place) -> CommandResult {
         let made_at = backup.made_at.map_or_else(|| "unknown time".to_owned(), |time| time.to_string());
         match backup.contents {
             Ok(BackupContents { program, total_bytes, uploads, repositories }) => print_line(format_args!(
-                "{made_at}  {kind}  {}, {uploads} uploads, {repositories} copies of repositories, by marketplace {program}",
-                human_bytes(total_bytes)
+                "{made_at}  {kind}  {}, {}, {}, by marketplace {program}",
+                human_bytes(total_bytes),
+                counted(uploads, "upload", "uploads"),
+                counted(repositories, "repository", "repositories")
             )),
             Err(problem) => print_line(format_args!("{made_at}  {kind}  {problem}")),
         }

@@ -3,7 +3,10 @@
 use clap::Args;
 
 use super::{CommandResult, GlobalOptions, print_line};
-use crate::operations::{self, cleanup::Swept};
+use crate::{
+    domain::written::counted,
+    operations::{self, cleanup::Swept},
+};
 
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
@@ -29,14 +32,17 @@ impl Sweep {
             deliveries,
         } = swept;
         print_line(format_args!(
-            "deleted {repositories} copies of repositories, {bundle_files} files of bundles, {uploads} uploads, and \
-             {responses} stored responses"
+            "deleted {}, {}, {}, and {}",
+            counted(repositories, "copy of a repository", "copies of repositories"),
+            counted(bundle_files, "file of bundles", "files of bundles"),
+            counted(uploads, "upload", "uploads"),
+            counted(responses, "stored response", "stored responses")
         ));
         if old_records.events > 0 {
-            print_line(format_args!("removed {} old events", old_records.events));
+            print_line(format_args!("removed {}", counted(old_records.events, "old event", "old events")));
         }
         if deliveries > 0 {
-            print_line(format_args!("deleted {deliveries} deliveries to webhooks"));
+            print_line(format_args!("deleted {} to webhooks", counted(deliveries, "delivery", "deliveries")));
         }
         if is_backup_running {
             print_line(
@@ -45,7 +51,7 @@ impl Sweep {
             );
         }
         if in_use > 0 {
-            print_line(format_args!("{in_use} uploads are in use; run `marketplace sweep` again later"));
+            print_line(format_args!("uploads in use: {in_use}; run `marketplace sweep` again later"));
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::{
     CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, progress::CliProgress,
 };
 use crate::{
+    domain::written::counted,
     market::Market,
     operations::{
         index_checks::IndexCheck,
@@ -55,10 +56,9 @@ pub(super) fn verify(market: &Market, report: Report) -> CommandResult {
     } else {
         print_as_text(&found);
     }
-    match found.len() {
+    match found.len() as u64 {
         0 => Ok(()),
-        1 => Err(CommandError::Other("1 problem found".to_owned())),
-        count => Err(CommandError::Other(format!("{count} problems found"))),
+        count => Err(CommandError::Other(format!("{} found", counted(count, "problem", "problems")))),
     }
 }
 

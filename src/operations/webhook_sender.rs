@@ -86,10 +86,15 @@ impl WebhookSender {
             signal: Arc::clone(market.webhook_signal()),
             is_stopped: AtomicBool::new(!market.settings().webhooks.enabled),
         });
-        let slots = Slots::new(market.settings().webhooks.concurrent_attempts);
+        let settings = &market.settings().webhooks;
+        let client = PostClient::new(
+            settings.allow_private_addresses,
+            Duration::from_secs(MAX_ATTEMPT_SECONDS),
+            MAX_RESPONSE_BYTES,
+        );
         let sending = Sending {
-            slots,
-            client: None,
+            slots: Slots::new(settings.concurrent_attempts),
+            client: Arc::new(client.map_err(Error::internal)?),
             attempts: JoinSet::new(),
             begun: HashMap::new(),
             ended: Vec::new(),
@@ -123,8 +128,7 @@ struct Chosen {
 /// The state of the task.
 struct Sending {
     slots: Slots,
-    /// Created with the first attempt, since it reads the certificates that the system trusts.
-    client: Option<Arc<PostClient>>,
+    client: Arc<PostClient>,
     attempts: JoinSet<EndedAttempt>,
     /// The delivery of each task, and when its attempt began.
     begun: HashMap<Id, (WebhookDeliveryRowId, Timestamp)>,
@@ -162,7 +166,7 @@ impl Sending {
             market.read(Requester::process(), move |reader| choose_due(reader, slots)).await?;
         self.slots.retain_owners(&waiting);
         for delivery in chosen {
-            self.start(&market, delivery).await?;
+            self.start(&market, delivery);
         }
         Ok(Some(Due { next: waiting.iter().filter_map(|webhook| webhook.next_at).min() }))
     }
@@ -212,11 +216,8 @@ impl Sending {
         Ok(())
     }
 
-    async fn start(&mut self, market: &Market, chosen: Chosen) -> Result<()> {
-        let client = match &self.client {
-            Some(client) => Arc::clone(client),
-            None => Arc::clone(self.client.insert(Arc::new(new_client(market).await?))),
-        };
+    fn start(&mut self, market: &Market, chosen: Chosen) {
+        let client = Arc::clone(&self.client);
         let (delivery, attempted_at) = (chosen.delivery.row_id, market.clock().now());
         self.slots.start(delivery, &chosen.waiting);
         let may_be_private = market.settings().webhooks.allow_private_addresses;
@@ -228,20 +229,12 @@ impl Sending {
             EndedAttempt { delivery, attempted_at, milliseconds, result }
         });
         self.begun.insert(task.id(), (delivery, attempted_at));
-        Ok(())
     }
 }
 
 /// When deliveries have to be looked for, if nobody gives the signal earlier.
 struct Due {
     next: Option<Timestamp>,
-}
-
-async fn new_client(market: &Market) -> Result<PostClient> {
-    let may_be_private = market.settings().webhooks.allow_private_addresses;
-    let create =
-        move || PostClient::new(may_be_private, Duration::from_secs(MAX_ATTEMPT_SECONDS), MAX_RESPONSE_BYTES);
-    tokio::task::spawn_blocking(create).await.map_err(Error::internal)?.map_err(Error::internal)
 }
 
 /// Returns the deliveries whose turn it is, and all webhooks that have pending ones.

@@ -52,6 +52,12 @@ fn run_failing(arguments: &[&str], directory: &Path) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
+/// Makes a command run as on a system that trusts no certificates.
+fn without_certificates(mut command: Command) -> Command {
+    command.env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere");
+    command
+}
+
 fn stdout_of(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()

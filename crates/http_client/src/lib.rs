@@ -1,6 +1,6 @@
 //! HTTP clients for outgoing requests: to Git hosts, to their APIs, to an S3-compatible store, and to webhooks.
 //!
-//! All of them use the same TLS configuration. The caller decides where requests may go.
+//! All of them use the same TLS configuration, and read the certificates that the system trusts only for https. The caller decides where requests may go.
 
 mod posts;
 mod public_addresses;
@@ -15,22 +15,10 @@ pub use public_addresses::{
 ///
 /// # Errors
 ///
-/// The certificates that the system trusts cannot be read.
+/// The cryptography does not support the versions of TLS.
 pub fn blocking() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
     Ok(reqwest::blocking::Client::builder()
         .tls_backend_preconfigured(tls::config()?)
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy())
-}
-
-/// Returns a builder of a blocking client for http URLs, which needs no certificates. It trusts no server with https.
-///
-/// # Errors
-///
-/// The cryptography does not support the versions of TLS.
-pub fn blocking_without_tls() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
-    Ok(reqwest::blocking::Client::builder()
-        .tls_backend_preconfigured(tls::config_without_certificates()?)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy())
 }
@@ -39,7 +27,7 @@ pub fn blocking_without_tls() -> Result<reqwest::blocking::ClientBuilder, rustls
 ///
 /// # Errors
 ///
-/// The certificates that the system trusts cannot be read.
+/// The cryptography does not support the versions of TLS.
 pub fn asynchronous() -> Result<reqwest::ClientBuilder, rustls::Error> {
     Ok(reqwest::Client::builder().tls_backend_preconfigured(tls::config()?))
 }

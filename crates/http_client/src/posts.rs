@@ -63,7 +63,7 @@ impl PostClient {
     ///
     /// # Errors
     ///
-    /// The certificates that the system trusts cannot be read.
+    /// The cryptography does not support the versions of TLS.
     pub fn new(
         may_be_private: bool,
         max_time: Duration,

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     config::ContactSettings,
+    domain::written::counted,
     error::ErrorChain,
     rest::{self, APIS, Api},
 };
@@ -92,8 +93,10 @@ impl Check {
                 }
                 match count {
                     0 => Ok(()),
-                    1 => Err(CommandError::Other("1 difference found".to_owned())),
-                    _ => Err(CommandError::Other(format!("{count} differences found"))),
+                    _ => {
+                        let found = counted(count as u64, "difference", "differences");
+                        Err(CommandError::Other(format!("{found} found")))
+                    }
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
+use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir, without_certificates};
 use crate::harness::generated;
 
 #[test]
@@ -76,5 +76,24 @@ fn health_says_what_is_wrong() {
     for url in ["nowhere", "http://user:secret@127.0.0.1"] {
         let (code, message) = run_failing(&["health", "--url", url], temp_dir.path());
         assert!(code == 2 && !message.contains("secret"), "{code}: {message}");
+    }
+}
+
+#[test]
+fn http_needs_no_certificates_of_the_system() {
+    let temp_dir = temp_dir();
+    let server = Server::start(&["--demo"], temp_dir.path());
+    let url = format!("http://{}", server.1);
+    for arguments in [
+        &["health", "--url", &url] as &[&str],
+        &["team", "list", "--url", &url],
+        &["check", &url, "--key", "mkt_demo_vendor", "--max-requests", "20"],
+    ] {
+        let mut command = marketplace(arguments, temp_dir.path());
+        command.env("MARKETPLACE_OPERATOR_KEY", "mkt_demo_operator");
+        let output = without_certificates(command).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(!message.contains("certificates"), "{arguments:?}: {message}");
+        assert!(!output.stdout.is_empty(), "{arguments:?}: {message}");
     }
 }

@@ -15,7 +15,7 @@ use rustls::{
 };
 use tempfile::TempDir;
 
-use super::{Server, marketplace, run_failing, temp_dir};
+use super::{Server, marketplace, run_failing, temp_dir, without_certificates};
 
 /// Maximum number of requests with which a test waits for a reload.
 const MAX_CHECKS: usize = 10_000;
@@ -176,6 +176,16 @@ fn client_without_tls_is_told_so() {
     let mut received = Vec::new();
     let _ = stream.read_to_end(&mut received);
     assert!(!received.starts_with(b"HTTP"), "{received:?}");
+}
+
+#[test]
+fn command_says_that_the_system_trusts_no_certificates() {
+    let (market, _) = start(&[]);
+    let url = format!("https://{}", market.server.1);
+    let command = marketplace(&["health", "--url", &url], market.directory.path());
+    let output = without_certificates(command).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("this system trusts no certificates; install"), "{message}");
 }
 
 #[test]
