@@ -78,6 +78,7 @@ SIDE_BY_SIDE = {
     "webhooks": ([".ci/webhooks"], {}),
     "monitoring": ([".ci/monitoring"], {}),
     "proxies": ([".ci/proxies"], {}),
+    "replicas": ([".ci/replicas"], {}),
 }
 # What measures times, and so needs the machine for itself.
 ALONE = {"attacks": ([".ci/attacks"], {})}

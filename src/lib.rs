@@ -12,6 +12,7 @@ pub mod idle_closer;
 pub mod market;
 pub mod mcp;
 pub mod operations;
+pub mod replica;
 pub mod request_problems;
 pub mod rest;
 pub mod search;

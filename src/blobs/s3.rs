@@ -423,6 +423,9 @@ fn unquote(etag: &str) -> String {
 fn into_io_error(error: object_store::Error) -> io::Error {
     let kind = match error {
         object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
+        object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. } => {
+            io::ErrorKind::AlreadyExists
+        }
         _ => io::ErrorKind::Other,
     };
     io::Error::new(kind, error)

@@ -37,12 +37,14 @@ mod opportunities;
 mod output;
 mod process;
 mod progress;
+mod promote;
 mod public_demo;
 mod quality_runs;
 mod reachability;
 mod reindex;
 mod reload;
 mod replay;
+mod replica;
 mod restore;
 mod seed;
 mod serve;
@@ -85,7 +87,9 @@ use crate::{
     config::{Settings, SettingsError, SettingsSources, VARIABLE_PREFIX},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
-    regular_files, rest,
+    regular_files,
+    replica::{FOLLOWER_SUBCOMMAND, exec_below_parent},
+    rest,
     store::Durability,
 };
 
@@ -231,6 +235,8 @@ enum Command {
     Replay(replay::Replay),
     /// Restore a backup to an empty data directory, and verify it.
     Restore(restore::Restore),
+    /// Make this machine the primary, with what the last one has replicated.
+    Promote(promote::Promote),
     /// Bring the database up to date for this version, or say what that would change.
     Upgrade(upgrade::Upgrade),
     /// Read untrusted files in a child process of the server.
@@ -238,6 +244,15 @@ enum Command {
     ReadUntrusted {
         /// What to do, as JSON.
         invocation: String,
+    },
+    /// Run Litestream in a child process of a replica.
+    #[command(name = FOLLOWER_SUBCOMMAND, hide = true)]
+    FollowPrimary {
+        /// Process ID of the replica.
+        parent: u32,
+        /// The program and its arguments.
+        #[arg(last = true)]
+        program: Vec<String>,
     },
 }
 
@@ -249,6 +264,10 @@ pub fn run() -> ExitCode {
     let cli = Cli::from_arg_matches(&parser().get_matches()).unwrap_or_else(|error| error.exit());
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
+    }
+    if let Command::FollowPrimary { parent, program } = &cli.command {
+        eprintln!("error: {}", exec_below_parent(*parent, program));
+        return ExitCode::FAILURE;
     }
     match dispatch(cli) {
         Ok(()) if HAS_LOST_OUTPUT.load(Ordering::Relaxed) => ExitCode::FAILURE,
@@ -360,8 +379,9 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Backup(backup) => backup.run(&options),
         Command::Replay(replay) => replay.run(),
         Command::Restore(restore) => restore.run(&options),
+        Command::Promote(promote) => promote.run(&options),
         Command::Upgrade(upgrade) => upgrade.run(&options),
-        Command::ReadUntrusted { .. } => Ok(()),
+        Command::ReadUntrusted { .. } | Command::FollowPrimary { .. } => Ok(()),
     }
 }
 

@@ -15,6 +15,7 @@ use super::{
     public_demo::{self, PublicDemoOptions},
     reachability,
     reload::{ReadSources, Reloader, Reloads},
+    replica as replica_server,
     service_manager::ServiceManager,
     temporary_directory::TemporaryDirectory,
     tls,
@@ -26,7 +27,9 @@ use crate::{
     http_server::tls::Certificates,
     market::{self, Market, OpenMode},
     mcp::{self, WatchedServer},
-    operations, rest,
+    operations,
+    replica::Replication,
+    rest,
     store::Durability,
     web::{
         self,
@@ -58,6 +61,10 @@ pub struct Serve {
     listen: Option<SocketAddr>,
     #[command(flatten)]
     public: PublicDemoOptions,
+    /// Serve a copy of the database of another server, and forward changes to that one; see the settings in
+    /// \[replica\].
+    #[arg(long, conflicts_with = "demo")]
+    replica: bool,
     /// Do not copy the database of an earlier version before a migration that cannot be undone.
     #[arg(long)]
     no_backup: bool,
@@ -69,6 +76,9 @@ pub struct Serve {
 impl Serve {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let (sources, has_directory) = self.sources(options)?;
+        if self.replica {
+            return replica_server::run(&sources, options, self.standard_input());
+        }
         let settings = sources.clone().resolve()?;
         if self.demo {
             public_demo::check(&settings)?;
@@ -251,6 +261,10 @@ impl Serve {
         }
         let runtime = tokio::runtime::Handle::current();
         let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
+        let replication = match market.settings().replication.destination.as_str() {
+            "" => None,
+            _ => Some(Replication::start(&market)?),
+        };
         let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
         // Install signal handlers before the address is printed, so that a stop right after it is graceful.
         let stop_signal =
@@ -287,6 +301,8 @@ impl Serve {
         }
         let served = server.await;
         following.abort();
+        // What was written until now is replicated, too.
+        let _ = tokio::task::spawn_blocking(move || drop(replication)).await;
         // Until now, it reported that the server is stopping.
         for task in watching.into_iter().chain(redirecting).chain(progress) {
             task.abort();
@@ -332,7 +348,7 @@ fn serve_monitoring(listener: TcpListener, monitor: Arc<Monitor>, settings: &Set
     })
 }
 
-fn new_app(settings: &Settings, is_demo: bool) -> mcp::App {
+pub(super) fn new_app(settings: &Settings, is_demo: bool) -> mcp::App {
     mcp::App::new(rest::App::new(settings, is_demo))
 }
 

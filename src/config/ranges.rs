@@ -8,7 +8,7 @@ use crate::domain::jobs::MAX_ATTEMPTS;
 const MAX_REPOSITORY_ATTEMPTS: f64 = MAX_ATTEMPTS as f64;
 
 /// Numeric settings with their minimum and maximum.
-pub(super) const RANGES: [(&str, f64, f64); 85] = [
+pub(super) const RANGES: [(&str, f64, f64); 86] = [
     ("server.drain_seconds", 0.0, 3600.0),
     ("server.max_connections", 1.0, 1e5),
     ("server.max_header_bytes", 8192.0, 1e6),
@@ -22,6 +22,7 @@ pub(super) const RANGES: [(&str, f64, f64); 85] = [
     ("server.answer_seconds", 0.0, 3600.0),
     ("server.max_body_bytes", 1024.0, 1e9),
     ("tls.hsts_seconds", 0.0, 1e9),
+    ("replica.max_forwarded", 1.0, 1e5),
     ("limits.catalog", 0.0, 1e9),
     ("limits.history", 0.0, 1e9),
     ("limits.sales", 0.0, 1e9),

@@ -12,7 +12,7 @@ pub(super) struct Contradiction {
 
 /// Returns the first contradiction.
 pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
-    find_missing_of_s3(settings).or_else(|| find_missing_of_tls(settings)).or_else(|| find_loop(settings)).or_else(|| {
+    find_missing_of_s3(settings).or_else(|| find_missing_of_replication(settings)).or_else(|| find_missing_of_tls(settings)).or_else(|| find_loop(settings)).or_else(|| {
         let (body, memory) = (settings.server.max_body_bytes, u64::from(settings.limits.memory_mb) << 20);
         let (readings, started) = (settings.jobs.readings, settings.jobs.started);
         let (file, repository) = (settings.repositories.max_file_bytes, settings.repositories.max_bytes);
@@ -44,6 +44,17 @@ pub(super) fn find_contradiction(settings: &Settings) -> Option<Contradiction> {
         .into_iter()
         .find(|(is_wrong, ..)| *is_wrong)
         .map(|(_, keys, message)| Contradiction { keys, message })
+    })
+}
+
+/// Returns an error if the server would replicate a database whose commits are not counted.
+fn find_missing_of_replication(settings: &Settings) -> Option<Contradiction> {
+    let replication = &settings.replication;
+    let is_missing = !replication.destination.is_empty() && !replication.litestream;
+    is_missing.then(|| Contradiction {
+        keys: &["replication.destination", "replication.litestream"],
+        message: "replication.destination is set, but replication.litestream is not; set it to true"
+            .to_owned(),
     })
 }
 

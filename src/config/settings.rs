@@ -10,6 +10,7 @@ use super::{
     limits::LimitSettings,
     listen::{deserialize_listen_address, deserialize_optional_listen_address, serialize_optional_address},
     maintenance::MaintenanceSettings,
+    replication::{ReplicaSettings, ReplicationSettings},
     repositories::RepositorySettings,
     secret::Secret,
     tls::{self, TlsSettings},
@@ -316,6 +317,10 @@ pub struct Settings {
     pub blobs: BlobSettings,
     /// The S3-compatible store of backups.
     pub backups: BackupSettings,
+    /// How the database is replicated.
+    pub replication: ReplicationSettings,
+    /// How a replica gets its database, and where its primary is.
+    pub replica: ReplicaSettings,
     /// Limits for the analysis of uploaded archives.
     pub archives: ArchiveSettings,
     /// Hosts of linked repositories, and limits for copies of repositories.

@@ -12,7 +12,7 @@ use crate::domain::texts::{self, TextRule};
 type Rule = fn(&str) -> Result<(), String>;
 
 /// The settings that are texts or lists of texts, unless their type alone says what they can be.
-pub(super) const RULES: [(&str, Rule); 39] = [
+pub(super) const RULES: [(&str, Rule); 43] = [
     ("server.public_url", |text| optional(text, http_url)),
     ("server.cors_origins", origin),
     ("server.trusted_hosts", host),
@@ -32,6 +32,10 @@ pub(super) const RULES: [(&str, Rule); 39] = [
     ("backups.region", |text| optional(text, region)),
     ("backups.access_key_id", secret),
     ("backups.secret_access_key", secret),
+    ("replication.destination", |text| optional(text, replica_source)),
+    ("replica.primary_url", |text| optional(text, http_url)),
+    ("replica.source", |text| optional(text, replica_source)),
+    ("replica.litestream", path_of_file),
     ("repositories.github_url", repository_url),
     ("repositories.gitlab_url", repository_url),
     ("repositories.bitbucket_url", repository_url),
@@ -213,6 +217,22 @@ fn path_of_file(text: &str) -> Result<(), String> {
         return not("the path of a file", text, "nda.md");
     }
     Ok(())
+}
+
+/// Where Litestream finds a database.
+fn replica_source(text: &str) -> Result<(), String> {
+    let right_form = "s3://bucket/prefix";
+    let Ok(url) = Url::parse(text) else { return not("a URL", text, right_form) };
+    let is_source = match url.scheme() {
+        "s3" => url.host_str().is_some_and(|name| bucket(name).is_ok()) && url.query().is_none(),
+        "file" => url.to_file_path().is_ok(),
+        _ => false,
+    };
+    if is_source && url.username().is_empty() {
+        Ok(())
+    } else {
+        not("a URL with s3:// or file:///", text, right_form)
+    }
 }
 
 fn region(text: &str) -> Result<(), String> {

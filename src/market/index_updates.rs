@@ -105,7 +105,7 @@ impl Market {
     }
 
     /// Picks up the changes of other processes in a server.
-    pub(super) fn pick_up_changes(&self) -> Result<()> {
+    pub fn pick_up_changes(&self) -> Result<()> {
         let inner = &self.inner;
         let picked_up = self.has_foreign_commit().and_then(|is_changed| {
             if is_changed {
@@ -115,6 +115,10 @@ impl Market {
                 && (is_changed || inner.index_dir.has_newer_index()?)
             {
                 updater.follow()?;
+            }
+            // A replica reports them to the primary.
+            if inner.store.is_followed() {
+                return Ok(());
             }
             inner.key_cache.flush_uses(&inner.store, inner.clock.now())
         });
@@ -146,6 +150,21 @@ impl Market {
             self.inner.notify_of_commit();
         }
         Ok(is_changed)
+    }
+
+    /// Whether the database is a copy that another process keeps current, so nothing can be written.
+    pub fn is_replica(&self) -> bool {
+        self.inner.store.is_followed()
+    }
+
+    /// Refuses all writes from now on, or permits them again: see [`Store::fence`](crate::store::Store::fence).
+    pub fn fence(&self, is_fenced: bool) {
+        self.inner.store.fence(is_fenced);
+    }
+
+    /// Whether all writes are refused.
+    pub fn is_fenced(&self) -> bool {
+        self.inner.store.is_fenced()
     }
 
     /// Whether this process keeps the index up to date.

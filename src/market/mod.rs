@@ -60,6 +60,7 @@ use crate::{
     config::{LiveSettings, Settings},
     domain::{
         collections::Collection,
+        commit_position::CommitPosition,
         events::{EventData, EventSubject},
         jobs::{JobKind, JobSubject},
         teams::TeamRowId,
@@ -108,6 +109,8 @@ struct Inner {
     entropy: Entropy,
     cursor_key: CursorKey,
     blob_secret: [u8; 32],
+    /// The secret that encrypts positions; `None` if commits are not counted.
+    position_secret: Option<[u8; 32]>,
     settings: LiveSettings,
     background_signal: Arc<BackgroundSignal>,
     attempts: AttemptCounters,
@@ -389,6 +392,21 @@ impl Market {
     /// Returns the secret that signs blob URLs.
     pub fn blob_secret(&self) -> &[u8; 32] {
         &self.inner.blob_secret
+    }
+
+    /// Returns the secret that encrypts positions; `None` if commits are not counted.
+    pub fn position_secret(&self) -> Option<&[u8; 32]> {
+        self.inner.position_secret.as_ref()
+    }
+
+    /// Returns the position after the last write of this process, or a later one; `None` if commits are not counted.
+    pub fn written_position(&self) -> Option<CommitPosition> {
+        self.inner.store.written_position()
+    }
+
+    /// Returns the source of secrets.
+    pub fn entropy(&self) -> &Entropy {
+        &self.inner.entropy
     }
 
     /// Returns the store of the market's files.

@@ -65,6 +65,11 @@ pub enum OpenError {
         /// Bytes that are free.
         free: u64,
     },
+    /// A replica got a database whose commits are not counted.
+    #[error(
+        "the primary does not count its commits; set replication.litestream in its settings, and restart it"
+    )]
+    NoPositions,
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] store::OpenError),
@@ -120,12 +125,14 @@ pub enum OpenMode {
     ReadOnly,
     /// Like `ReadOnly`, to find damage: the index may be missing or unusable.
     Inspect,
+    /// Serve reads of a database that another process keeps current in place, with an index of its own.
+    Replica,
 }
 
 impl OpenMode {
     /// Whether every write fails.
     pub const fn is_read_only(self) -> bool {
-        matches!(self, OpenMode::ReadOnly | OpenMode::Inspect)
+        matches!(self, OpenMode::ReadOnly | OpenMode::Inspect | OpenMode::Replica)
     }
 }
 

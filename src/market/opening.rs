@@ -24,7 +24,7 @@ use crate::{
     error::{Error, Result},
     private_files,
     search::{IndexDirectory, Indexer, SharedUpdater, WriterOptions},
-    store::{self, Store},
+    store::{self, FollowedFile, Store, secrets::POSITIONS},
 };
 
 /// Name of the secret that signs blob URLs.
@@ -37,6 +37,7 @@ const MAX_WAITING: usize = 4096;
 pub(super) struct Secrets {
     pub cursor_key: CursorKey,
     pub blob_secret: [u8; 32],
+    pub position_secret: Option<[u8; 32]>,
     pub entropy: Entropy,
 }
 
@@ -56,6 +57,21 @@ impl Market {
     /// Opens the market in a directory. Creates it if there is none, unless the mode is
     /// [`OpenMode::ReadOnly`].
     pub fn open(opening: OpenOptions) -> std::result::Result<Market, OpenError> {
+        Market::open_with(opening, None)
+    }
+
+    /// Opens the market in a directory whose database another process keeps current, with the mode [`OpenMode::Replica`].
+    pub fn open_replica(
+        opening: OpenOptions,
+        file: Arc<FollowedFile>,
+    ) -> std::result::Result<Market, OpenError> {
+        Market::open_with(opening, Some(file))
+    }
+
+    fn open_with(
+        opening: OpenOptions,
+        followed: Option<Arc<FollowedFile>>,
+    ) -> std::result::Result<Market, OpenError> {
         let OpenOptions { data_dir, settings, clock, entropy, durability, mode, renderer, run_step, program } =
             opening;
         let path = data_dir.clone();
@@ -70,7 +86,7 @@ impl Market {
         }
         let lock = match mode {
             OpenMode::Serve => Some(ServeLock::acquire(&path)?),
-            OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect => None,
+            OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect | OpenMode::Replica => None,
         };
         // Held until the database is migrated.
         let _upgrade = if mode.is_read_only() {
@@ -83,7 +99,19 @@ impl Market {
             OpenMode::ReadOnly | OpenMode::Inspect => {
                 Store::open_read_only(&database, readers).map_err(|error| OpenError::store(&path, error))?
             }
-            OpenMode::Serve | OpenMode::Command => Store::open(&database, readers, durability)?,
+            OpenMode::Replica => {
+                let file = followed.ok_or_else(|| Error::internal("a replica follows a file"))?;
+                Store::open_followed(&database, readers, file)?
+            }
+            OpenMode::Serve | OpenMode::Command => {
+                let store = Store::open(&database, readers, durability)?;
+                if settings.replication.litestream {
+                    find_or_create_secret(&store, &entropy, POSITIONS)?;
+                    store.counting_positions()?
+                } else {
+                    store
+                }
+            }
         });
         let clock = match store.read(store::clock_offset::find)? {
             Some(micros) => clock.with_offset(micros),
@@ -91,10 +119,16 @@ impl Market {
         };
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
+        let position_secret = store.read(|rows| store::secrets::find(rows, POSITIONS))?;
+        if mode == OpenMode::Replica && position_secret.is_none() {
+            return Err(OpenError::NoPositions);
+        }
         let index_dir = Arc::new(match mode {
             OpenMode::ReadOnly => IndexDirectory::open_existing(&path.join("index"))?,
             OpenMode::Inspect => IndexDirectory::open_for_inspection(&path.join("index")),
-            OpenMode::Serve | OpenMode::Command => IndexDirectory::open(&path.join("index"))?,
+            OpenMode::Serve | OpenMode::Command | OpenMode::Replica => {
+                IndexDirectory::open(&path.join("index"))?
+            }
         });
         let indexer = Indexer::new(Arc::clone(&store), Arc::clone(&clock), renderer);
         if !mode.is_read_only() {
@@ -104,12 +138,12 @@ impl Market {
         // Read before the index is brought up to date, so that no later change is missed.
         let seen_version = Mutex::new(Some(store.data_version()?));
         let updater = match mode {
-            OpenMode::Serve => {
+            OpenMode::Serve | OpenMode::Replica => {
                 Some(SharedUpdater::open(indexer.clone(), &index_dir, index_writer_size(&settings))?)
             }
             OpenMode::Command | OpenMode::ReadOnly | OpenMode::Inspect => None,
         };
-        let secrets = Secrets { cursor_key, blob_secret, entropy };
+        let secrets = Secrets { cursor_key, blob_secret, position_secret, entropy };
         let reservations = Reservations::default();
         let opened = Opened { store, indexer, index_dir, updater, secrets, seen_version, lock, reservations };
         Market::of_parts(data_dir, settings, clock, (run_step, program), opened)
@@ -123,7 +157,7 @@ impl Market {
         opened: Opened,
     ) -> std::result::Result<Market, OpenError> {
         let Opened { store, indexer, index_dir, updater, secrets, seen_version, lock, reservations } = opened;
-        let Secrets { cursor_key, blob_secret, entropy } = secrets;
+        let Secrets { cursor_key, blob_secret, position_secret, entropy } = secrets;
         let blobs = Blobs::open(&data_dir, &settings.blobs).map_err(OpenError::BlobStore)?;
         let stopwatch = Stopwatch::start(Arc::clone(&clock));
         let background_signal = Arc::new(BackgroundSignal::new(Arc::clone(&clock)));
@@ -145,6 +179,7 @@ impl Market {
             entropy,
             cursor_key,
             blob_secret,
+            position_secret,
             settings: LiveSettings::new(settings),
             background_signal,
             commits: watch::Sender::default(),

@@ -73,7 +73,7 @@ impl Market {
             indexer,
             index_dir,
             updater: Some(updater),
-            secrets: Secrets { cursor_key, blob_secret, entropy },
+            secrets: Secrets { cursor_key, blob_secret, position_secret: None, entropy },
             seen_version: Mutex::default(),
             lock: None,
             reservations: opening.reservations,

@@ -66,6 +66,7 @@ use crate::{
     rest::{self, ServerBuilder},
     web::{
         monitoring::{self, MetricsForOperators, Monitor},
+        positions::WithPositions,
         request_counts::METRICS_PATH,
         trusted_sources::TrustedSources,
         world_host::{SandboxHost, WorldDispatcher},
@@ -122,12 +123,19 @@ impl App {
     ) -> WatchedServer {
         let mut builder = ServerBuilder::new(&self.rest, market, base_url);
         let monitor = builder.monitor();
+        let replicated = builder.market().clone();
         if builder.market().settings().operator.enabled {
             builder = builder.mount(METRICS_PATH, MetricsForOperators(Arc::clone(&monitor)));
         }
         let endpoint = match sandbox {
             None => self.server(builder, base_url),
             Some((address, worlds)) => self.server_with_worlds(builder, base_url, address, worlds),
+        };
+        let endpoint = match replicated.position_secret() {
+            Some(secret) if replicated.written_position().is_some() => {
+                WithPositions::new(replicated.clone(), secret, endpoint).boxed()
+            }
+            _ => endpoint,
         };
         WatchedServer { endpoint: monitoring::with_state(Arc::clone(&monitor), endpoint), monitor }
     }

@@ -132,8 +132,13 @@ impl Indexer {
                 .store
                 .read(|reader| store::index_queue::list_after(reader, change as i64, BATCH_SIZE))?;
             let end = batch.iter().position(|(_, change)| *change as u64 == last);
-            let is_end = end.is_some() || batch.len() < BATCH_SIZE;
+            let mut is_end = end.is_some() || batch.len() < BATCH_SIZE;
             batch.truncate(end.map_or(BATCH_SIZE, |end| end + 1));
+            if self.store.is_followed() {
+                let rendered = self.store.read(|rows| count_rendered(rows, &batch))?;
+                is_end |= rendered < batch.len();
+                batch.truncate(rendered);
+            }
             let Some((_, last_of_batch)) = batch.last() else { break };
             if progress.is_canceled() {
                 return Ok(done);
@@ -196,7 +201,7 @@ impl Indexer {
     }
 
     /// Loads, renders and indexes listings one by one, which limits memory use and keeps data in the CPU
-    /// cache. If this fails, the changes already made to the index are never committed.
+    /// cache. A replica finds them rendered. If this fails, the changes already made to the index are never committed.
     fn index_listings(
         &self,
         listings: &[ListingRowId],
@@ -205,6 +210,17 @@ impl Indexer {
     ) -> Result<()> {
         if listings.is_empty() {
             return Ok(());
+        }
+        if self.store.is_followed() {
+            return self.store.read(|rows| {
+                for listing in listings {
+                    match store::catalog_entries::find(rows, *listing)? {
+                        Some(entry) => writer.put(&documents::build_document(&entry, taxonomy))?,
+                        None => writer.remove(listing.0 as u64)?,
+                    }
+                }
+                Ok(())
+            });
         }
         let now = self.clock.now();
         self.store.write(|rows| {
@@ -232,4 +248,17 @@ impl Indexer {
         store::renderings::upsert(rows, entry.row_id, &rendered.summary, &rendered.detail_fields)?;
         Ok(documents::build_document(entry, taxonomy))
     }
+}
+
+/// Returns how many changes of a batch can be indexed by a replica: those before the first listing that the primary has not rendered
+/// yet. It does so with the change, or soon after it if many listings change at once.
+fn count_rendered(rows: &store::Reader, batch: &[(ListingRowId, i64)]) -> Result<usize> {
+    for (count, (listing, _)) in batch.iter().enumerate() {
+        if !store::renderings::exists(rows, *listing)?
+            && store::catalog_entries::find(rows, *listing)?.is_some()
+        {
+            return Ok(count);
+        }
+    }
+    Ok(batch.len())
 }

@@ -36,6 +36,7 @@ pub mod exclusive_sales;
 mod failures;
 pub mod figures;
 pub mod fixture_references;
+mod followed_file;
 pub mod grants;
 pub mod groups;
 pub mod idempotency;
@@ -115,7 +116,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -125,6 +126,7 @@ use rusqlite::{Connection, OpenFlags};
 pub use self::{
     bulk_settings::BulkGuard,
     failures::{has_failed, is_of_machine, is_unique_violation},
+    followed_file::FollowedFile,
     open_error::OpenError,
     transaction::{Reader, Writer},
 };
@@ -134,6 +136,7 @@ use self::{
     read_connections::ReadConnections,
 };
 use crate::{
+    domain::commit_position::CommitPosition,
     error::{Error, Result},
     idle_closer::IdleCloser,
     private_files,
@@ -164,6 +167,12 @@ const OWN_READERS: u32 = 1;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
+/// Seconds after which a client should repeat a write that was refused since the server may not be the primary.
+const FENCED_RETRY_SECONDS: u64 = 5;
+
+/// Number of pages in the log after which this process writes them into the database, if Litestream should do so before.
+const CHECKPOINT_PAGES: i64 = 20_000;
+
 /// Data that a database may lose when the machine (not only the process) fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -181,6 +190,14 @@ pub struct Store {
     statement_count: Arc<AtomicU64>,
     /// Number of committed write transactions so far.
     commit_count: AtomicU64,
+    /// Whether each commit gets a position, for replicas.
+    counts_positions: bool,
+    /// Whether writes are refused; see [`Store::fence`].
+    is_fenced: AtomicBool,
+    /// The last position that a commit of this process got.
+    position: AtomicU32,
+    /// The file, if another process keeps it current in place. Dropped after the connections.
+    followed: Option<Arc<FollowedFile>>,
 }
 
 impl Store {
@@ -193,7 +210,15 @@ impl Store {
         configure_writer(&writer, durability).map_err(OpenError::unusable(path))?;
         migrations::migrate(&mut writer, path)?;
         let readers = open_readers(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
-        let store = Store::new(Connections::new(readers, writer));
+        let mut store = Store::new(Connections::new(readers, writer));
+        // Whichever process writes to a database that is replicated, and whatever its settings are.
+        if store
+            .read(|rows| secrets::find(rows, secrets::POSITIONS))
+            .map_err(OpenError::unusable(path))?
+            .is_some()
+        {
+            store = store.counting_positions().map_err(OpenError::unusable(path))?;
+        }
         // Check before taking the write lock, so that a command need not wait for a server that is writing.
         if store.read(are_rows_missing).map_err(OpenError::unusable(path))? {
             store.write(derive_missing_rows).map_err(OpenError::unusable(path))?;
@@ -245,6 +270,45 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens a database that another process keeps current in place, read-only. Fails if its schema is not that of this program.
+    pub fn open_followed(
+        path: &Path,
+        readers: u32,
+        file: Arc<FollowedFile>,
+    ) -> std::result::Result<Store, OpenError> {
+        let mut store = Store::open_existing(path, path, READ_ONLY, readers)?;
+        store.followed = Some(file);
+        Ok(store)
+    }
+
+    /// Whether another process keeps the database current; see [`Store::open_followed`].
+    pub fn is_followed(&self) -> bool {
+        self.followed.is_some()
+    }
+
+    /// Refuses all writes from now on, or permits them again. A server does this while it may not be the primary any more.
+    pub fn fence(&self, is_fenced: bool) {
+        self.is_fenced.store(is_fenced, Ordering::SeqCst);
+    }
+
+    /// Whether all writes are refused.
+    pub fn is_fenced(&self) -> bool {
+        self.is_fenced.load(Ordering::SeqCst)
+    }
+
+    /// Counts the commits from now on, so that replicas know their positions; see [`CommitPosition`]. Leaves checkpoints to Litestream,
+    /// unless it does not keep up.
+    pub fn counting_positions(self) -> Result<Store> {
+        self.connections.writer()?.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        Ok(Store { counts_positions: true, ..self })
+    }
+
+    /// Returns the position of the last commit of this process; `None` if they are not counted. After a write, it is that of
+    /// the write or a later one.
+    pub fn written_position(&self) -> Option<CommitPosition> {
+        self.counts_positions.then(|| CommitPosition(self.position.load(Ordering::Acquire)))
+    }
+
     /// Opens a copy of a database that has the current schema, and that nothing else uses. The file may be linked to
     /// others: it is not changed, and what is written is in its log. There is one connection for reads and writes, which
     /// is closed when it is idle, and may lose everything when the machine fails.
@@ -262,18 +326,35 @@ impl Store {
     }
 
     fn new(connections: Connections) -> Store {
-        Store { connections, statement_count: Arc::default(), commit_count: AtomicU64::default() }
+        Store {
+            connections,
+            statement_count: Arc::default(),
+            commit_count: AtomicU64::default(),
+            counts_positions: false,
+            is_fenced: AtomicBool::default(),
+            position: AtomicU32::default(),
+            followed: None,
+        }
     }
 
     /// Runs `work` in one read transaction, so that all of its reads see the same snapshot. Waits until a
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let connection = self.connections.reader()?;
-        transaction::read_in_transaction(&connection, &self.statement_count, work)
+        let Some(file) = &self.followed else {
+            return transaction::read_in_transaction(&connection, &self.statement_count, work);
+        };
+        let begin = |first: &mut dyn FnMut(&Reader) -> Result<()>| {
+            transaction::read_in_transaction(&connection, &self.statement_count, first)
+        };
+        file.read(begin, work)
     }
 
-    /// Returns a read connection if one is free now.
+    /// Returns a read connection if one is free now, and a read need not wait for an update of the file.
     pub fn try_reader(&self) -> Option<PooledReader> {
+        if self.followed.is_some() {
+            return None;
+        }
         let connection = self.connections.try_reader()?;
         Some(PooledReader { connection, statement_count: Arc::clone(&self.statement_count) })
     }
@@ -303,6 +384,9 @@ impl Store {
         waited: Duration,
         work: impl FnOnce(&Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
+        if self.is_fenced() {
+            return Err(Error::AtCapacity { retry_seconds: FENCED_RETRY_SECONDS });
+        }
         let started = Instant::now();
         let mut connection = self.connections.writer()?;
         // The index and the cache of keys write without waiting for a turn.
@@ -316,8 +400,12 @@ impl Store {
         };
         let result = work(&writer)?;
         let change = writer.last_change.get();
+        let position = self.counts_positions.then(|| writer.advance_commit_position()).transpose()?;
         transaction.commit()?;
         self.commit_count.fetch_add(1, Ordering::Relaxed);
+        if let Some(position) = position {
+            self.position.store(position.0, Ordering::Release);
+        }
         connection.limit_log();
         Ok((result, change))
     }

@@ -20,6 +20,12 @@ pub fn upsert(writer: &Writer, listing: ListingRowId, item: &[u8], rest: &[u8]) 
     Ok(())
 }
 
+/// Whether a listing has a rendering.
+pub fn exists(reader: &Reader, listing: ListingRowId) -> Result<bool> {
+    const SQL: &str = "SELECT 1 FROM listing_renderings WHERE listing = ?1";
+    Ok(reader.query_first(SQL, [listing], |_| Ok(()))?.is_some())
+}
+
 /// Appends the summaries of these listings (by row ID) to `out`, separated by commas, in the given order.
 /// Listings without a rendering are left out.
 pub fn append_summaries(

@@ -7,6 +7,9 @@ use rusqlite::Connection;
 use super::{Reader, Writer};
 use crate::{domain::time::Timestamp, error::Result};
 
+/// Name of the secret that encrypts positions. A database that has it counts its commits.
+pub const POSITIONS: &str = "positions";
+
 /// Name of the secret that identifies a copy of a market that was restored from a backup.
 pub const COPY_SECRET: &str = "copy";
 

@@ -10,7 +10,7 @@ use std::{
 use rusqlite::Connection;
 
 use crate::{
-    domain::row_ids::ListingRowId,
+    domain::{commit_position::CommitPosition, row_ids::ListingRowId},
     error::{ErrorChain, Result},
 };
 
@@ -44,6 +44,13 @@ impl Reader<'_> {
     pub(super) fn prepare(&self, sql: &str) -> Result<rusqlite::CachedStatement<'_>> {
         self.statement_count.fetch_add(1, Ordering::Relaxed);
         Ok(self.connection.prepare_cached(sql)?)
+    }
+
+    /// Returns the position of the database in the order of commits; 0 if they are not counted.
+    pub fn commit_position(&self) -> Result<CommitPosition> {
+        // SQLite stores the number as a signed one.
+        let number: i32 = self.query_one("PRAGMA application_id", [], |row| row.get(0))?;
+        Ok(CommitPosition(number.cast_unsigned()))
     }
 
     /// Returns the first row of a query, if there is one.
@@ -131,6 +138,15 @@ impl Writer<'_> {
     /// Executes an insertion and returns the row ID of the new row.
     pub(super) fn insert(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64> {
         Ok(self.prepare(sql)?.insert(parameters)?)
+    }
+}
+
+impl Writer<'_> {
+    /// Gives this transaction the next position. Pragmas take no parameters.
+    pub(super) fn advance_commit_position(&self) -> Result<CommitPosition> {
+        let next = self.commit_position()?.next();
+        self.connection.pragma_update(None, "application_id", next.0.cast_signed())?;
+        Ok(next)
     }
 }
 

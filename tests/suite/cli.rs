@@ -14,6 +14,7 @@ mod money;
 mod monitoring;
 mod operator;
 mod regular_files;
+mod replicas;
 mod seeding;
 mod service;
 mod settings;

@@ -15,6 +15,7 @@ pub mod clock_modes;
 pub mod codebase_fields;
 pub mod collation;
 pub mod collections;
+pub mod commit_position;
 pub mod credit_purchases;
 pub mod due_steps;
 pub mod durations;

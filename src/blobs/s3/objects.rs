@@ -8,7 +8,7 @@ use std::{
 
 use futures_util::StreamExt;
 use object_store::{
-    ObjectStore, ObjectStoreExt, PutPayload,
+    ObjectStore, ObjectStoreExt, PutMode, PutPayload,
     multipart::{MultipartStore, PartId},
     path::Path,
 };
@@ -37,6 +37,13 @@ impl S3 {
     /// Returns the size of an object; `None` if there is none.
     pub fn object_size(&self, name: &str) -> io::Result<Option<u64>> {
         Ok(self.head_object(&self.key(name))?.map(|(size, _)| size))
+    }
+
+    /// Creates an object. Fails with [`io::ErrorKind::AlreadyExists`] if it exists.
+    pub fn create_object(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let (key, payload) = (self.key(name), PutPayload::from(content.to_vec()));
+        let put = self.store.put_opts(&key, payload, PutMode::Create.into());
+        self.block_on(put).map(drop)
     }
 
     /// Deletes an object.

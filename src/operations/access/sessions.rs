@@ -138,7 +138,7 @@ pub async fn authenticate(
     let Some((mut session, key)) = market.read_inline(requester.clone(), find).await? else {
         return Ok(None);
     };
-    if limits.records_use(session.last_used_at, now) {
+    if limits.records_use(session.last_used_at, now) && !market.is_replica() {
         let id = session.id;
         let record =
             move |market: &Market| market.write_sessions(|rows| store::sessions::record_use(rows, id, now));

@@ -26,7 +26,7 @@ pub use self::{
     copied::Copied,
     create::{BackupOptions, create},
     last::{BackupCheck, LastBackup, record_check},
-    place::Place,
+    place::{Place, bucket_settings},
     restore::{RestoreOptions, restore},
     snapshots::{BackupContents, KeptBackup, list},
     source::BackupSource,

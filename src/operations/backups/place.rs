@@ -130,8 +130,28 @@ impl Place {
         }
     }
 
+    /// Creates a file, unless it exists. Returns whether it was created. Of several processes that create it at the same time, one
+    /// succeeds.
+    pub fn create(&self, name: &str, content: &[u8]) -> io::Result<bool> {
+        let created = match self {
+            Place::Directory(directory) => {
+                let path = directory.join(name);
+                private_files::create_dir_all(path.parent().unwrap_or(directory))?;
+                create_new(&path).and_then(|mut file| {
+                    file.write_all(content)?;
+                    file.sync_all()
+                })
+            }
+            Place::Bucket { store, .. } => store.create_object(name, content),
+        };
+        match created {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            created => created.map(|()| true),
+        }
+    }
+
     /// Returns the names of the files in a directory of the place, without the directory.
-    pub(super) fn list(&self, directory: &str) -> io::Result<Vec<String>> {
+    pub fn list(&self, directory: &str) -> io::Result<Vec<String>> {
         match self {
             Place::Directory(path) => match fs::read_dir(path.join(directory)) {
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -177,8 +197,8 @@ fn is_key_prefix(prefix: &str) -> bool {
     prefix.is_empty() || prefix.split('/').all(is_part)
 }
 
-/// Returns the settings of a bucket of backups.
-fn bucket_settings(
+/// Returns the settings of a bucket of backups: the values of `[backups]`, or else those of `[blobs]`.
+pub fn bucket_settings(
     backups: &BackupSettings,
     blobs: &BlobSettings,
     bucket: &str,

@@ -25,7 +25,7 @@ macro_rules! guides {
 }
 
 /// All guides, in the order of the README.
-pub static GUIDES: [Guide; 18] = guides![
+pub static GUIDES: [Guide; 19] = guides![
     "start",
     "concepts",
     "team",
@@ -36,6 +36,7 @@ pub static GUIDES: [Guide; 18] = guides![
     "service",
     "deployment",
     "backups",
+    "replicas",
     "monitoring",
     "operator-api",
     "security",

@@ -7,7 +7,7 @@ use prometheus_client::{collector::Collector, encoding::DescriptorEncoder, regis
 use tokio::time::timeout;
 
 use super::{
-    Monitor,
+    Monitor, ReplicaState,
     families::{Distribution, Families, Family},
     process::ProcessFigures,
     readiness::Condition,
@@ -47,6 +47,7 @@ struct Scrape {
     failed: Vec<Condition>,
     measurements: Option<Measurements>,
     process: ProcessFigures,
+    replica: Option<Arc<ReplicaState>>,
 }
 
 /// Numbers of worlds and snapshots.
@@ -92,6 +93,7 @@ impl Monitor {
             failed: self.find_failed().await,
             measurements,
             process: ProcessFigures::read(self.started_at),
+            replica: self.replica.get().cloned(),
             market,
         };
         let mut registry = Registry::default();
@@ -150,6 +152,7 @@ impl Collector for Scrape {
             write_storage(&mut families, measurements)?;
         }
         self.write_transfers_and_worlds(&mut families)?;
+        self.write_replica(&mut families)?;
         self.process.write(&mut families)
     }
 }
@@ -166,6 +169,33 @@ impl Scrape {
         let complete =
             family!("_measured", "", "Whether the database could be read for these metrics (1) or not (0).");
         families.gauge(complete, Some(f64::from(u8::from(self.measurements.is_some()))))
+    }
+
+    fn write_replica(&self, families: &mut Families) -> fmt::Result {
+        let state = |is_true: fn(&ReplicaState) -> bool| {
+            self.replica.as_ref().map(|replica| f64::from(u8::from(is_true(replica))))
+        };
+        let current = family!(
+            "_replica_current",
+            "",
+            "Whether Litestream keeps the copy of a replica current (1) or not (0). Missing for other servers."
+        );
+        families.gauge(current, state(ReplicaState::is_followed))?;
+        let reachable = family!(
+            "_replica_primary_reachable",
+            "",
+            "Whether the primary of a replica could be reached (1) or not (0). Missing for other servers."
+        );
+        families.gauge(reachable, state(|replica| !replica.is_primary_away()))?;
+        let Some(replica) = &self.replica else { return Ok(()) };
+        let (restarts, restores) = replica.counts();
+        let counts = [("restart", restarts), ("restore", restores)];
+        let attempts = family!(
+            "_replica",
+            "recoveries",
+            "How often a replica started Litestream again, and how often it restored the database."
+        );
+        families.counters(attempts, counts.map(|(kind, count)| ([("kind", kind)], count as f64)))
     }
 
     fn write_transfers_and_worlds(&self, families: &mut Families) -> fmt::Result {

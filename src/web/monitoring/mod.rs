@@ -7,6 +7,7 @@ mod families;
 mod metrics;
 mod process;
 pub mod readiness;
+mod replica_state;
 
 use std::sync::{
     Arc, OnceLock,
@@ -36,6 +37,8 @@ use crate::{
         shares::server_limits::ServerLimits,
     },
 };
+pub use replica_state::ReplicaState;
+
 use readiness::{Condition, Readiness};
 
 /// Path that says whether the server is alive.
@@ -54,6 +57,8 @@ pub struct Monitor {
     readiness: Readiness,
     is_draining: AtomicBool,
     certificates: OnceLock<Arc<Certificates>>,
+    /// The state of the replica, if the server is one.
+    replica: OnceLock<Arc<ReplicaState>>,
     started_at: Timestamp,
     /// Only one scrape reads the database at a time.
     scraping: tokio::sync::Mutex<()>,
@@ -76,6 +81,10 @@ string_enum! {
         CertificateNotReplaced = "certificate_not_replaced",
         /// Many callers share the limits of one address.
         CallersShareAddress = "callers_share_address",
+        /// The primary of the replica cannot be reached, so nothing can be changed here.
+        PrimaryAway = "primary_away",
+        /// Litestream does not keep the copy of the replica current.
+        CopyNotCurrent = "copy_not_current",
     }
 }
 
@@ -88,6 +97,7 @@ impl Monitor {
             limits,
             is_draining: AtomicBool::new(false),
             certificates: OnceLock::new(),
+            replica: OnceLock::new(),
             started_at: Clock::System.now(),
             scraping: tokio::sync::Mutex::default(),
         }
@@ -103,6 +113,11 @@ impl Monitor {
         let _ = self.certificates.set(certificates);
     }
 
+    /// Also reports the state of a replica.
+    pub fn watch_replica(&self, state: Arc<ReplicaState>) {
+        let _ = self.replica.set(state);
+    }
+
     /// Returns what needs attention.
     fn find_notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
@@ -111,6 +126,10 @@ impl Monitor {
         }
         if self.limits.counts.shared_addresses.is_found() {
             notes.push(Note::CallersShareAddress);
+        }
+        if let Some(replica) = self.replica.get() {
+            notes.extend(replica.is_primary_away().then_some(Note::PrimaryAway));
+            notes.extend((!replica.is_followed()).then_some(Note::CopyNotCurrent));
         }
         notes
     }
@@ -130,15 +149,18 @@ impl Monitor {
             return refuse_method(request).await;
         }
         let failed = if is_ready_path { self.find_failed().await } else { Vec::new() };
+        let notes = if is_ready_path { self.find_notes() } else { Vec::new() };
+        let is_degraded = notes.iter().any(|note| matches!(note, Note::PrimaryAway | Note::CopyNotCurrent));
         let status = if failed.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         let state = State {
             status: match (is_ready_path, failed.is_empty()) {
                 (false, _) => "alive",
+                (true, true) if is_degraded => "degraded",
                 (true, true) => "ready",
                 (true, false) => "not_ready",
             },
             failed,
-            notes: if is_ready_path { self.find_notes() } else { Vec::new() },
+            notes,
         };
         let body = serde_json::to_vec(&state).unwrap_or_default();
         uncached(status).content_type("application/json").body(body)
@@ -234,6 +256,21 @@ fn is_ready_path(request: &Request) -> Option<bool> {
         READY_PATH => Some(true),
         _ => None,
     }
+}
+
+/// Whether a path is one of monitoring, which each server answers itself.
+pub fn is_about_state(path: &str) -> bool {
+    [ALIVE_PATH, READY_PATH, METRICS_PATH].contains(&path)
+}
+
+/// Returns the response about the state of a replica that has no copy of the database yet.
+pub fn respond_without_market(request: &Request) -> Response {
+    let (status, state, failed) = match is_ready_path(request) {
+        Some(false) => (StatusCode::OK, "alive", Vec::new()),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "not_ready", vec![Condition::DatabaseReadable]),
+    };
+    let body = serde_json::to_vec(&State { status: state, failed, notes: Vec::new() }).unwrap_or_default();
+    uncached(status).content_type("application/json").body(body)
 }
 
 /// Returns the start of a response that must not be cached.

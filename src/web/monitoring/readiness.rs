@@ -40,6 +40,8 @@ string_enum! {
         DiskWritable = "disk_writable",
         /// The reserve of the disk is free.
         ReserveFree = "reserve_free",
+        /// The server is the primary of its replicas, or has none.
+        IsPrimary = "is_primary",
         /// The server is not stopping.
         NotDraining = "not_draining",
     }
@@ -69,6 +71,9 @@ impl Readiness {
         let mut failed = check_database(market).await;
         if !is_disk_writable(market).await {
             failed.push(Condition::DiskWritable);
+        }
+        if market.is_fenced() {
+            failed.push(Condition::IsPrimary);
         }
         if market.ensure_space(0).is_err() {
             failed.push(Condition::ReserveFree);

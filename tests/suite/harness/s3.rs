@@ -60,6 +60,17 @@ impl S3Server {
         settings.blobs.secret_access_key = serde_json::from_value(json!("market-secret")).unwrap();
     }
 
+    /// Returns the variables with which a process stores its uploads on this server.
+    pub fn variables(&self) -> [(&'static str, String); 5] {
+        [
+            ("MARKETPLACE_BLOBS_KIND", "s3".to_owned()),
+            ("MARKETPLACE_BLOBS_ENDPOINT", self.endpoint.clone()),
+            ("MARKETPLACE_BLOBS_BUCKET", BUCKET.to_owned()),
+            ("MARKETPLACE_BLOBS_ACCESS_KEY_ID", "market-key".to_owned()),
+            ("MARKETPLACE_BLOBS_SECRET_ACCESS_KEY", "market-secret".to_owned()),
+        ]
+    }
+
     /// Returns the file names of the stored objects, without prefixes.
     pub fn object_names(&self) -> Vec<String> {
         let mut names = Vec::new();

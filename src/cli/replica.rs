@@ -1,0 +1,130 @@
+//! `marketplace serve --replica`: a server that reads a copy of the database.
+
+use poem::Endpoint;
+use tokio::sync::watch;
+
+use super::{
+    CommandError, CommandResult, GlobalOptions, init_logging, print_line, process,
+    serve::{check_tools, new_app},
+    service_manager::ServiceManager,
+    tls,
+};
+use crate::{
+    config::{BlobKind, Settings, SettingsSources},
+    market::{self, ServeLock},
+    private_files,
+    replica::{self, ReplicaEndpoint, ReplicaServer},
+    web,
+};
+
+/// Serves a replica until SIGINT or SIGTERM.
+pub(super) fn run(
+    sources: &SettingsSources,
+    options: &GlobalOptions,
+    input: process::StandardInput,
+) -> CommandResult {
+    let settings = sources.clone().resolve()?;
+    check(&settings)?;
+    let app = check_tools(sources, &settings, false)?.unwrap_or_else(|| new_app(&settings, false));
+    init_logging(&settings, "info");
+    market::raise_descriptor_limit();
+    let listener = process::bind_listener(settings.server.listen, "--listen")?;
+    let monitoring = settings.metrics.listen.map(|address| process::bind_listener(address, "metrics.listen"));
+    let monitoring = monitoring.transpose()?;
+    let redirecting = settings.tls.redirect_listen;
+    let redirecting = redirecting.map(|address| process::bind_listener(address, "tls.redirect_listen"));
+    let redirecting = redirecting.transpose()?;
+    let certificates = tls::load(&settings)?;
+    let to_error = |cause: std::io::Error| CommandError::Other(cause.to_string());
+    let address = listener.local_addr().map_err(to_error)?;
+    private_files::create_dir_all(&settings.data.folder).map_err(to_error)?;
+    let _lock = ServeLock::acquire(&settings.data.folder)?;
+    let base_url = web::link_base::base_url(&settings, address);
+    let listen_url = web::link_base::listen_url(&settings, address);
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        settings_file = options.settings_file(false).map(|file| file.display().to_string()),
+        listen = %address,
+        url = base_url,
+        primary = settings.replica.primary_url,
+        "the replica starts"
+    );
+    let runtime = process::build_runtime(&settings)?;
+    let served = runtime.block_on(async {
+        let (replica, endpoint) = replica::serve(&settings, app, (&base_url, market::this_program()))
+            .map_err(|error| CommandError::Other(error.to_string()))?;
+        let tasks = [
+            monitoring.map(|socket| spawn(endpoint.monitoring(), socket, &settings)),
+            redirecting.map(|socket| tls::redirect(socket, &settings, address)),
+        ];
+        let socket = tls::listener(listener, certificates);
+        let served = serve(endpoint, replica, socket, &settings, (&listen_url, input)).await;
+        tasks.into_iter().flatten().for_each(|task| task.abort());
+        served
+    });
+    runtime.shutdown_timeout(process::SHUTDOWN_TIMEOUT);
+    served
+}
+
+async fn serve(
+    endpoint: ReplicaEndpoint,
+    replica: ReplicaServer,
+    socket: crate::http_server::connections::Listener,
+    settings: &Settings,
+    (url, input): (&str, process::StandardInput),
+) -> CommandResult {
+    let manager = ServiceManager::from_environment();
+    let stop_signal = process::server_stop_signal(settings.server.drain_seconds, input)?;
+    let stopping = manager.clone();
+    let stop = async move {
+        stop_signal.await;
+        stopping.stopping();
+    };
+    let (server, connected) = (settings.server.clone(), watch::Sender::default());
+    let served =
+        tokio::spawn(async move { web::listening::serve(endpoint, socket, &server, connected, stop).await });
+    print_line(format_args!("listening on {url}"));
+    manager.ready(&format!("Serving {url} as a replica"));
+    let served = served.await;
+    // Ends Litestream, which takes a moment.
+    let _ = tokio::task::spawn_blocking(move || drop(replica)).await;
+    match served {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
+        Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
+    }
+}
+
+/// Serves an endpoint at an address of its own, until the task is aborted.
+fn spawn(
+    endpoint: impl Endpoint<Output = poem::Response> + 'static,
+    socket: std::net::TcpListener,
+    settings: &Settings,
+) -> tokio::task::JoinHandle<()> {
+    let settings = settings.server.clone();
+    tokio::spawn(async move {
+        let stop = std::future::pending();
+        let served = web::listening::serve(endpoint, socket, &settings, watch::Sender::default(), stop).await;
+        if let Err(cause) = served {
+            tracing::error!(%cause, "metrics are no longer served");
+        }
+    })
+}
+
+/// Checks the settings that only a replica needs.
+fn check(settings: &Settings) -> CommandResult {
+    let replica = &settings.replica;
+    let missing = |name: &str, meaning: &str| {
+        Err(CommandError::Usage(format!("--replica needs the setting {name}: {meaning}")))
+    };
+    if replica.primary_url.is_empty() {
+        return missing("replica.primary_url", "the URL of the primary");
+    }
+    if replica.source.is_empty() {
+        return missing("replica.source", "where Litestream replicates the database of the primary to");
+    }
+    if settings.blobs.kind != BlobKind::S3 {
+        return missing("blobs.kind = \"s3\"", "uploads must be where the primary stores them, too");
+    }
+    Ok(())
+}

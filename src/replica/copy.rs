@@ -1,0 +1,79 @@
+//! A copy of the database that is served: its market, and the server of that.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use poem::{Response, endpoint::BoxEndpoint};
+
+use crate::{
+    clock::{Clock, Entropy},
+    config::Settings,
+    domain::commit_position::CommitPosition,
+    error::Result,
+    market::{self, DATABASE_FILE, Market, OpenError, OpenMode, OpenOptions, Reader},
+    mcp::{App, WatchedServer},
+    operations, rest,
+    store::{self, Durability, FollowedFile},
+    web::{monitoring::Monitor, positions::Positions},
+};
+
+/// A copy of the database, and the server of its market.
+pub(super) struct Copy {
+    pub(super) market: Market,
+    pub(super) file: Arc<FollowedFile>,
+    pub(super) endpoint: BoxEndpoint<'static, Response>,
+    pub(super) monitor: Arc<Monitor>,
+    pub(super) positions: Positions,
+    /// The position that the copy and its index have reached.
+    reached: Mutex<Option<CommitPosition>>,
+}
+
+impl Copy {
+    /// Opens the copy in a directory, which the process with this ID keeps current.
+    pub(super) fn open(
+        directory: &Path,
+        follower: u32,
+        settings: &Settings,
+        (app, base_url): (&App, &str),
+    ) -> std::result::Result<Copy, OpenError> {
+        let file = Arc::new(FollowedFile::open(&directory.join(DATABASE_FILE), follower)?);
+        let options = OpenOptions {
+            data_dir: directory.to_owned(),
+            settings: settings.clone(),
+            clock: Arc::new(Clock::System),
+            entropy: Entropy::System,
+            durability: Durability::Full,
+            mode: OpenMode::Replica,
+            renderer: rest::RENDERER,
+            run_step: operations::due_steps::run_step,
+            program: market::this_program(),
+        };
+        let market = Market::open_replica(options, Arc::clone(&file))?;
+        let positions = Positions::new(market.position_secret().ok_or(OpenError::NoPositions)?);
+        let WatchedServer { endpoint, monitor } = app.watched(market.clone(), base_url, None);
+        Ok(Copy { market, file, endpoint, monitor, positions, reached: Mutex::default() })
+    }
+
+    /// Picks up the updates of the copy, also in the index. Returns whether it has the schema of this program.
+    pub(super) fn pick_up_updates(&self) -> Result<bool> {
+        let read = |reader: &Reader| {
+            Ok((reader.rows.commit_position()?, store::market_facts::is_schema_current(reader.rows)?))
+        };
+        // The index may contain later updates, too, but not fewer.
+        let (position, is_current) = self.market.read_blocking(read)?;
+        self.market.pick_up_changes()?;
+        *self.lock_reached() = Some(position);
+        Ok(is_current)
+    }
+
+    fn lock_reached(&self) -> MutexGuard<'_, Option<CommitPosition>> {
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the copy has what a primary at this position had.
+    pub(super) fn includes(&self, position: CommitPosition) -> bool {
+        self.lock_reached().is_some_and(|own| own.includes(position))
+    }
+}

@@ -1,0 +1,155 @@
+//! The server of a replica: it answers what only reads from its copy, and forwards the rest.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use poem::{Endpoint, Request, Response};
+use tokio::time::{sleep, timeout};
+
+use super::{copy::Copy, forwarding::Forwarder, generations::Generations, litestream::Program, supervision};
+use crate::{
+    config::Settings,
+    error::{Error, Result},
+    mcp::App,
+    web::{
+        monitoring::{self, MonitoringAddress, ReplicaState},
+        request_kinds,
+    },
+};
+
+/// How long a request waits until the copy has what its client has written.
+const POSITION_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Interval at which it is checked meanwhile.
+const POSITION_INTERVAL: Duration = Duration::from_millis(10);
+
+/// What the thread that keeps the copy current shares with the server.
+pub(super) struct Shared {
+    /// The directory of the copies.
+    pub(super) directory: PathBuf,
+    pub(super) settings: Settings,
+    pub(super) app: App,
+    pub(super) base_url: String,
+    pub(super) program: Program,
+    pub(super) generations: Generations,
+    current: RwLock<Option<Arc<Copy>>>,
+    pub(super) state: Arc<ReplicaState>,
+}
+
+impl Shared {
+    /// Serves another copy from the next request on.
+    pub(super) fn switch_to(&self, copy: Arc<Copy>) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(copy);
+    }
+
+    fn current(&self) -> Option<Arc<Copy>> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The endpoint of a replica.
+pub struct ReplicaEndpoint {
+    shared: Arc<Shared>,
+    forwarder: Forwarder,
+}
+
+/// The metrics and the state of a replica, for an address of their own.
+pub struct ReplicaMonitoring(Arc<Shared>);
+
+impl Endpoint for ReplicaMonitoring {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        match self.0.current() {
+            Some(copy) => MonitoringAddress(Arc::clone(&copy.monitor)).call(request).await,
+            None => Ok(monitoring::respond_without_market(&request)),
+        }
+    }
+}
+
+/// A replica that is being kept current. Dropping it ends Litestream.
+pub struct ReplicaServer {
+    is_stopping: Arc<AtomicBool>,
+    supervision: Option<JoinHandle<()>>,
+}
+
+/// Starts to restore a copy below a directory, and returns its server. Until the copy is there, reads are forwarded.
+pub fn serve(
+    settings: &Settings,
+    app: App,
+    (base_url, program): (&str, PathBuf),
+) -> Result<(ReplicaServer, ReplicaEndpoint)> {
+    let shared = Arc::new(Shared {
+        directory: settings.data.folder.join("copies"),
+        settings: settings.clone(),
+        app,
+        base_url: base_url.to_owned(),
+        program: Program::new(settings, program),
+        generations: Generations::open(&settings.replica.source, settings)?,
+        current: RwLock::default(),
+        state: Arc::default(),
+    });
+    let endpoint = ReplicaEndpoint { shared: Arc::clone(&shared), forwarder: Forwarder::new(settings)? };
+    let is_stopping = Arc::new(AtomicBool::default());
+    let stopping = Arc::clone(&is_stopping);
+    let supervision = thread::Builder::new()
+        .name("replica".to_owned())
+        .spawn(move || supervision::run(&shared, &stopping))
+        .map_err(Error::internal)?;
+    Ok((ReplicaServer { is_stopping, supervision: Some(supervision) }, endpoint))
+}
+
+impl Drop for ReplicaServer {
+    fn drop(&mut self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.supervision.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl ReplicaEndpoint {
+    /// Returns the metrics and the state of the replica.
+    pub fn monitoring(&self) -> ReplicaMonitoring {
+        ReplicaMonitoring(Arc::clone(&self.shared))
+    }
+
+    /// Returns the copy that answers a request; `None` if the primary has to.
+    async fn choose(&self, request: &Request) -> Option<Arc<Copy>> {
+        let copy = self.shared.current()?;
+        if monitoring::is_about_state(request.uri().path()) {
+            return Some(copy);
+        }
+        if !request_kinds::only_reads(request) || self.shared.state.is_outdated() {
+            return None;
+        }
+        let Some(position) = copy.positions.find(request.headers()) else { return Some(copy) };
+        let reach = async {
+            while !copy.includes(position) {
+                sleep(POSITION_INTERVAL).await;
+            }
+        };
+        timeout(POSITION_TIMEOUT, reach).await.is_ok().then_some(copy)
+    }
+}
+
+impl Endpoint for ReplicaEndpoint {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        match self.choose(&request).await {
+            Some(copy) => copy.endpoint.call(request).await,
+            None if monitoring::is_about_state(request.uri().path()) => {
+                Ok(monitoring::respond_without_market(&request))
+            }
+            None => Ok(self.forwarder.forward(request, &self.shared.state).await),
+        }
+    }
+}

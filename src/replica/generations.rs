@@ -1,0 +1,84 @@
+//! Which machine is the primary: the generations of a market, in the store that Litestream replicates to.
+//!
+//! Each promotion begins a generation with a number, and with a directory of its own. A file for each says that it was begun; only
+//! one process can create it. The server of the newest generation is the primary.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    config::Settings,
+    domain::time::Timestamp,
+    error::{Error, Result},
+    operations::backups::Place,
+    private_files,
+};
+
+/// The directory of the files that say which generations were begun.
+const CLAIMS: &str = "generations";
+
+/// The file in a data directory with the number of its generation.
+const OWN_FILE: &str = "generation";
+
+/// The generations in a store.
+#[derive(Debug)]
+pub struct Generations {
+    place: Place,
+    address: String,
+}
+
+impl Generations {
+    /// Opens those at an address: `s3://bucket/prefix`, or `file:///directory`. Contacts no other machine.
+    pub fn open(address: &str, settings: &Settings) -> Result<Generations> {
+        let name = address.strip_prefix("file://").unwrap_or(address);
+        let place = Place::open(Path::new(name), settings)?;
+        Ok(Generations { place, address: address.trim_end_matches('/').to_owned() })
+    }
+
+    /// Returns the number of the newest generation; `None` before the first.
+    pub fn newest(&self) -> io::Result<Option<u64>> {
+        Ok(self.place.list(CLAIMS)?.iter().filter_map(|name| name.parse().ok()).max())
+    }
+
+    /// Begins a generation. Returns whether nobody else has begun it.
+    pub fn begin(&self, number: u64, now: Timestamp) -> io::Result<bool> {
+        self.place.create(&format!("{CLAIMS}/{number}"), format!("{now}\n").as_bytes())
+    }
+
+    /// Returns the URL to which a generation is replicated. Before the first, something else replicates to the address itself.
+    pub fn url(&self, number: Option<u64>) -> String {
+        match number {
+            Some(number) => format!("{}/{number}", self.address),
+            None => self.address.clone(),
+        }
+    }
+}
+
+/// Returns the number of the generation of a data directory; `None` if it was never replicated.
+pub fn own(directory: &Path) -> Result<Option<u64>> {
+    let path = own_file(directory);
+    match fs::read_to_string(&path) {
+        Ok(text) => match text.trim().parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(Error::Conflict(format!("{} must contain a number", path.display()))),
+        },
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::internal(cause)),
+    }
+}
+
+/// Records the number of the generation of a data directory.
+pub fn set_own(directory: &Path, number: u64) -> io::Result<()> {
+    let (path, new) = (own_file(directory), directory.join("generation.new"));
+    let mut file = private_files::create(&new)?;
+    io::Write::write_all(&mut file, format!("{number}\n").as_bytes())?;
+    file.sync_all()?;
+    fs::rename(new, path)?;
+    fs::File::open(directory)?.sync_all()
+}
+
+fn own_file(directory: &Path) -> PathBuf {
+    directory.join(OWN_FILE)
+}

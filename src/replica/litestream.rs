@@ -1,0 +1,228 @@
+//! Litestream as a child process of the server: it replicates the database of a primary, and restores and follows it at a replica.
+
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, Write},
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use super::FOLLOWER_SUBCOMMAND;
+use crate::{
+    config::{BlobSettings, Settings},
+    operations::backups::bucket_settings,
+    private_files,
+};
+
+/// Interval at which a replica looks for changes.
+const FOLLOW_INTERVAL: &str = "250ms";
+
+/// Interval at which changes of a primary are sent.
+const SYNC_INTERVAL: &str = "200ms";
+
+/// Interval at which a process is checked that is waited for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long Litestream may take to send the last changes when it is stopped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What the processes of Litestream have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    /// This program, which runs Litestream.
+    pub(super) runner: PathBuf,
+    /// Litestream.
+    pub(super) litestream: String,
+    /// The key of the bucket.
+    pub(super) store: BlobSettings,
+}
+
+impl Program {
+    /// Uses the program and the store that settings name.
+    pub(super) fn new(settings: &Settings, runner: PathBuf) -> Program {
+        let store = bucket_settings(&settings.backups, &settings.blobs, "", "");
+        Program { runner, litestream: settings.replica.litestream.clone(), store }
+    }
+
+    /// Starts to restore a database from a URL to a file, and then to apply its changes.
+    pub(super) fn follow(&self, url: &str, file: &Path) -> io::Result<Litestream> {
+        let mut command = self.command(url, file, &["restore"])?;
+        command.args(["-f", "-follow-interval", FOLLOW_INTERVAL, "-o"]).arg(file).arg(file);
+        Litestream::start(command)
+    }
+
+    /// Starts to restore a database from a URL to a file.
+    pub(super) fn restore(&self, url: &str, file: &Path) -> io::Result<Litestream> {
+        let mut command = self.command(url, file, &["restore"])?;
+        command.args(["-integrity-check", "quick", "-o"]).arg(file).arg(file);
+        Litestream::start(command)
+    }
+
+    /// Starts to replicate a database to a URL.
+    pub(super) fn replicate(&self, url: &str, file: &Path) -> io::Result<Litestream> {
+        Litestream::start(self.command(url, file, &["replicate"])?)
+    }
+
+    /// Returns a command of Litestream, whose configuration is next to the database.
+    fn command(&self, url: &str, file: &Path, arguments: &[&str]) -> io::Result<Command> {
+        let config = self.write_config(url, file)?;
+        let mut command = Command::new(&self.runner);
+        command.arg(FOLLOWER_SUBCOMMAND).arg(std::process::id().to_string()).arg("--").arg(&self.litestream);
+        command.args(arguments).arg("-config").arg(config).arg("-no-expand-env");
+        if let Some(secret) = self.store.secret_access_key.reveal() {
+            command.env("LITESTREAM_ACCESS_KEY_ID", &self.store.access_key_id);
+            command.env("LITESTREAM_SECRET_ACCESS_KEY", secret);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    fn write_config(&self, url: &str, file: &Path) -> io::Result<PathBuf> {
+        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let bucket = if url.starts_with("s3:") {
+            let (endpoint, region) = (quoted(&self.store.endpoint), quoted(&self.store.region));
+            format!("      endpoint: {endpoint}\n      region: {region}\n      force-path-style: true\n")
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "dbs:\n  - path: {}\n    monitor-interval: {SYNC_INTERVAL}\n    replica:\n      url: {}\n      \
+             sync-interval: {SYNC_INTERVAL}\n{bucket}",
+            quoted(&file.to_string_lossy()),
+            quoted(url)
+        );
+        let path = file.with_file_name("litestream.yml");
+        private_files::create(&path)?.write_all(text.as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// A running process of Litestream. Dropping it kills the process.
+#[derive(Debug)]
+pub(super) struct Litestream {
+    child: Child,
+    last_line: Arc<Mutex<String>>,
+}
+
+impl Litestream {
+    fn start(mut command: Command) -> io::Result<Litestream> {
+        let mut child = command.spawn()?;
+        let last_line = Arc::new(Mutex::new(String::new()));
+        if let Some(log) = child.stderr.take() {
+            let last = Arc::clone(&last_line);
+            thread::Builder::new().name("litestream-log".to_owned()).spawn(move || copy_log(log, &last))?;
+        }
+        Ok(Litestream { child, last_line })
+    }
+
+    /// Returns the ID of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether the process has ended. Its ID stays reserved until it is dropped.
+    pub(super) fn has_ended(&self) -> bool {
+        let Some(id) = Pid::from_raw(self.child.id().cast_signed()) else { return true };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(id), options), Ok(None))
+    }
+
+    /// Waits until the process has written a file, or has ended. Returns whether the file is there.
+    pub(super) fn wait_for(&self, file: &Path, is_stopping: impl Fn() -> bool) -> bool {
+        while !file.exists() {
+            if self.has_ended() || is_stopping() {
+                return false;
+            }
+            thread::sleep(POLL);
+        }
+        true
+    }
+
+    /// Waits until the process ends by itself. Fails with the last line that it has logged, unless it has succeeded.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if self.child.wait()?.success() { Ok(()) } else { Err(io::Error::other(self.last_line())) }
+    }
+
+    /// Lets the process send the last changes and end.
+    pub(super) fn stop(self) {
+        if let Some(id) = self.running_id()
+            && kill_process(id, Signal::TERM).is_ok()
+        {
+            let began = Instant::now();
+            while !self.has_ended() && began.elapsed() < STOP_TIMEOUT {
+                thread::sleep(POLL);
+            }
+        }
+    }
+
+    /// Kills the process. Returns the last line that it has logged.
+    pub(super) fn kill(self) -> String {
+        let last_line = self.last_line();
+        drop(self);
+        last_line
+    }
+
+    fn last_line(&self) -> String {
+        self.last_line.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the ID of the process unless it has ended.
+    fn running_id(&self) -> Option<Pid> {
+        Pid::from_raw(self.child.id().cast_signed()).filter(|_| !self.has_ended())
+    }
+}
+
+impl Drop for Litestream {
+    fn drop(&mut self) {
+        if let Some(id) = self.running_id() {
+            // It has ended if this fails.
+            let _ = kill_process(id, Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs a program in place of this process, which ends when the server with this process ID does.
+pub fn exec_below_parent(parent: u32, program: &[String]) -> io::Error {
+    let [program, arguments @ ..] = program else { return io::ErrorKind::InvalidInput.into() };
+    if let Err(cause) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
+        return cause.into();
+    }
+    let current = rustix::process::getppid().map(|id| id.as_raw_nonzero().get().cast_unsigned());
+    if current != Some(parent) {
+        return io::Error::other("the server has ended");
+    }
+    Command::new(program).args(arguments).exec()
+}
+
+/// Copies the log of Litestream, without what it does regularly, to that of the server.
+fn copy_log(log: impl io::Read, last: &Mutex<String>) {
+    for line in BufReader::new(log).lines().map_while(Result::ok) {
+        if line.contains("level=WARN") || line.contains("level=ERROR") || !line.contains("level=") {
+            tracing::warn!(line, "Litestream");
+        } else {
+            tracing::debug!(line, "Litestream");
+        }
+        *last.lock().unwrap_or_else(PoisonError::into_inner) = line;
+    }
+}
+
+/// Returns the file that Litestream writes after each update.
+pub(super) fn update_number_file(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push("-txid");
+    name.into()
+}
+
+/// Deletes a directory with an earlier copy.
+pub(super) fn delete_copy(directory: &Path) {
+    if let Err(cause) = fs::remove_dir_all(directory) {
+        tracing::warn!(%cause, directory = %directory.display(), "an earlier copy of the database cannot be deleted");
+    }
+}

@@ -1,0 +1,26 @@
+//! A replica: a server that reads a copy of the database, which Litestream keeps current, and forwards what changes something to the
+//! primary.
+//!
+//! The copy is in a directory of its own, with an index of its own. If Litestream cannot continue, the database is restored anew to
+//! another directory. The server switches to it between two requests, and the first copy goes when its last request has ended.
+//! [`FollowedFile`](crate::store::FollowedFile) says how the file is read while it changes.
+//!
+//! The primary is here, too: it runs Litestream as long as its generation is the newest one (`generations`), and a promotion begins
+//! another.
+
+mod copy;
+mod endpoint;
+mod forwarding;
+mod generations;
+mod litestream;
+mod primary;
+mod promotion;
+mod supervision;
+
+pub use endpoint::{ReplicaEndpoint, ReplicaMonitoring, ReplicaServer, serve};
+pub use litestream::exec_below_parent;
+pub use primary::Replication;
+pub use promotion::{Promotion, promote};
+
+/// The hidden command that runs Litestream: it ends with the server.
+pub const FOLLOWER_SUBCOMMAND: &str = "follow-primary";

@@ -1,0 +1,176 @@
+//! The replication of a primary: it runs Litestream while its generation is the newest, and refuses changes otherwise.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use super::{
+    generations::{self, Generations},
+    litestream::{Litestream, Program},
+};
+use crate::{
+    clock::Clock,
+    error::{Error, Result},
+    market::{self, DATABASE_FILE, Market},
+};
+
+/// Interval at which the primary checks whether another server was promoted.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How long a primary that cannot reach the store goes on with changes: another server might have been promoted meanwhile. A
+/// promotion waits that long.
+pub const LEASE: Duration = Duration::from_secs(30);
+
+/// Interval at which the thread looks whether it has something to do.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long Litestream is not started again after it has ended.
+const RESTART_DELAY: Duration = Duration::from_secs(1);
+
+/// The replication of a market. Dropping it lets Litestream send the last changes, and ends it.
+pub struct Replication {
+    is_stopping: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Replication {
+    /// Starts to replicate a market that is served. Fails if another server was promoted.
+    pub fn start(market: &Market) -> Result<Replication> {
+        let settings = market.settings();
+        let generations = Generations::open(&settings.replication.destination, settings)?;
+        let own = find_own(market, &generations)?;
+        let program = Program::new(settings, market::this_program());
+        let is_stopping = Arc::new(AtomicBool::default());
+        let worker = Worker {
+            market: market.clone(),
+            url: generations.url(Some(own)),
+            generations,
+            own,
+            program,
+            is_stopping: Arc::clone(&is_stopping),
+        };
+        let thread = thread::Builder::new().name("replication".to_owned()).spawn(move || worker.run());
+        Ok(Replication { is_stopping, thread: Some(thread.map_err(Error::internal)?) })
+    }
+}
+
+impl Drop for Replication {
+    fn drop(&mut self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Returns the generation of a market, which must be the newest. The first server begins the first one.
+fn find_own(market: &Market, generations: &Generations) -> Result<u64> {
+    let unreachable =
+        |cause| Error::internal_with_source("the store of replication.destination cannot be read", cause);
+    let newest = generations.newest().map_err(unreachable)?;
+    match (generations::own(market.data_dir())?, newest) {
+        (Some(own), Some(newest)) if own == newest => Ok(own),
+        (None, None) => {
+            let first = 1;
+            if !generations.begin(first, Clock::System.now()).map_err(unreachable)? {
+                return Err(not_primary(first));
+            }
+            generations::set_own(market.data_dir(), first).map_err(Error::internal)?;
+            Ok(first)
+        }
+        (_, Some(newest)) => Err(not_primary(newest)),
+        (Some(own), None) => Err(Error::Conflict(format!(
+            "the store of replication.destination has no generation, but this market has generation {own}; check the address"
+        ))),
+    }
+}
+
+fn not_primary(newest: u64) -> Error {
+    Error::Conflict(format!(
+        "the store of replication.destination belongs to generation {newest}, and this market does not, so it is not the primary; \
+         serve it as a replica in a new data directory, or choose another address"
+    ))
+}
+
+struct Worker {
+    market: Market,
+    generations: Generations,
+    own: u64,
+    url: String,
+    program: Program,
+    is_stopping: Arc<AtomicBool>,
+}
+
+impl Worker {
+    fn run(&self) {
+        let mut litestream: Option<Litestream> = None;
+        let (mut checked, mut confirmed, mut ended) = (Instant::now(), Instant::now(), None::<Instant>);
+        while !self.is_stopping.load(Ordering::SeqCst) {
+            if litestream.as_ref().is_some_and(Litestream::has_ended) {
+                let last_line = litestream.take().map(Litestream::kill).unwrap_or_default();
+                tracing::error!(last_line, "Litestream has ended, so it is started again");
+                ended = Some(Instant::now());
+            }
+            if litestream.is_none()
+                && !self.market.is_fenced()
+                && ended.is_none_or(|at| at.elapsed() > RESTART_DELAY)
+            {
+                match self.program.replicate(&self.url, &self.market.data_dir().join(DATABASE_FILE)) {
+                    Ok(started) => litestream = Some(started),
+                    Err(cause) => {
+                        tracing::error!(%cause, "Litestream (the setting replica.litestream) cannot be started");
+                        ended = Some(Instant::now());
+                    }
+                }
+            }
+            if checked.elapsed() > CHECK_INTERVAL {
+                checked = Instant::now();
+                if self.is_replaced(&mut confirmed) {
+                    drop(litestream);
+                    return;
+                }
+            }
+            thread::sleep(INTERVAL);
+        }
+        if let Some(litestream) = litestream {
+            litestream.stop();
+        }
+    }
+
+    /// Checks whether another server was promoted, and refuses changes if so, or if that has been unknown for too long.
+    fn is_replaced(&self, confirmed: &mut Instant) -> bool {
+        match self.generations.newest() {
+            Ok(Some(newest)) if newest > self.own => {
+                self.market.fence(true);
+                tracing::error!(
+                    newest,
+                    own = self.own,
+                    "another server was promoted, so this one changes nothing any more"
+                );
+                return true;
+            }
+            Ok(_) => {
+                *confirmed = Instant::now();
+                if self.market.is_fenced() {
+                    self.market.fence(false);
+                    tracing::info!("the store can be reached again, so changes go on");
+                }
+            }
+            Err(cause) => {
+                tracing::warn!(%cause, "it is unknown whether another server was promoted");
+                if confirmed.elapsed() > LEASE && !self.market.is_fenced() {
+                    self.market.fence(true);
+                    tracing::error!(
+                        "the store cannot be reached, so this server changes nothing until it can"
+                    );
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,80 @@
+//! Promotion: a new primary begins a generation, and restores what the last one has replicated.
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{
+    generations::{self, Generations},
+    litestream::Program,
+    primary::LEASE,
+};
+use crate::{
+    clock::{Clock, Entropy},
+    config::Settings,
+    error::{Error, Result},
+    market::{self, DATABASE_FILE, RESTORE_MARKER},
+    private_files, store,
+};
+
+/// What a promotion has done.
+#[derive(Debug)]
+pub struct Promotion {
+    /// The number of the new generation.
+    pub generation: u64,
+    /// How long writing was possible nowhere.
+    pub took: Duration,
+}
+
+/// Makes a data directory that of the primary. Waits until a primary that may still run has stopped by itself, unless it is known to be
+/// stopped. The market is not opened.
+pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&str)) -> Result<Promotion> {
+    let directory = &settings.data.folder;
+    if directory.join(DATABASE_FILE).exists() {
+        return Err(Error::Conflict(format!(
+            "{} contains a market already; choose a data directory without one, such as that of a replica",
+            directory.display()
+        )));
+    }
+    let generations = Generations::open(&settings.replication.destination, settings)?;
+    let unreachable =
+        |cause| Error::internal_with_source("the store of replication.destination cannot be used", cause);
+    let newest = generations.newest().map_err(unreachable)?;
+    let Some(newest) = newest else {
+        return Err(Error::Conflict(
+            "no primary has replicated to replication.destination; check the address".to_owned(),
+        ));
+    };
+    let began = Instant::now();
+    let generation = newest + 1;
+    if !generations.begin(generation, Clock::System.now()).map_err(unreachable)? {
+        return Err(Error::Conflict("another server is being promoted".to_owned()));
+    }
+    report(&format!(
+        "generation {generation} has begun; the primary of generation {newest} changes nothing from now on"
+    ));
+    if !is_primary_stopped {
+        report(&format!("waiting {} s, in case that primary cannot reach the store", LEASE.as_secs()));
+        thread::sleep(LEASE);
+    }
+    report("restoring what it has replicated");
+    private_files::create_dir_all(directory).map_err(Error::internal)?;
+    let marker = directory.join(RESTORE_MARKER);
+    private_files::create(&marker).map_err(Error::internal)?;
+    restore(settings, &generations.url(Some(newest)), directory)?;
+    generations::set_own(directory, generation).map_err(Error::internal)?;
+    fs::remove_file(marker).map_err(Error::internal)?;
+    Ok(Promotion { generation, took: began.elapsed() })
+}
+
+fn restore(settings: &Settings, url: &str, directory: &Path) -> Result<()> {
+    let file = directory.join(DATABASE_FILE);
+    let program = Program::new(settings, market::this_program());
+    let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
+    restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;
+    // Positions of changes that were lost mean nothing here.
+    store::secrets::replace_in_file(&file, store::secrets::POSITIONS, &Entropy::System.random_secret())
+}

@@ -1,0 +1,154 @@
+//! Positions: how a client that has changed something reads what it has written, at whichever machine it reads.
+//!
+//! A response to a change has the position of the market after it, in a header, and for pages in a cookie. A replica that gets the
+//! position back answers when it has reached it. Positions are encrypted, so they tell nothing of how much the market is used.
+
+use std::fmt;
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use poem::{
+    Endpoint, Request, Response,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+
+use crate::{clock::Entropy, domain::commit_position::CommitPosition, market::Market, web::request_kinds};
+
+/// The header of a position, in responses and in requests.
+pub const HEADER: HeaderName = HeaderName::from_static("market-position");
+
+/// The cookie of a position.
+const COOKIE: &str = "market_position";
+
+/// Seconds for which browsers keep the cookie: longer than any replica should be behind.
+const COOKIE_SECONDS: u32 = 600;
+
+/// Encrypts and decrypts the positions of a market.
+pub struct Positions(LessSafeKey);
+
+impl fmt::Debug for Positions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Positions")
+    }
+}
+
+impl Positions {
+    /// Uses the secret of a market.
+    pub fn new(secret: &[u8; 32]) -> Positions {
+        let key = UnboundKey::new(&CHACHA20_POLY1305, secret).expect("the key has 32 bytes");
+        Positions(LessSafeKey::new(key))
+    }
+
+    /// Returns a position as text.
+    fn seal(&self, position: CommitPosition, entropy: &Entropy) -> String {
+        let mut nonce = [0; NONCE_LEN];
+        nonce.copy_from_slice(&entropy.random_secret()[..NONCE_LEN]);
+        let mut bytes = position.0.to_be_bytes().to_vec();
+        let sealed =
+            self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes);
+        sealed.expect("a few bytes can be encrypted");
+        BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat())
+    }
+
+    /// Returns the position that a text has; `None` if it is of another market, or of none.
+    fn open(&self, text: &[u8]) -> Option<CommitPosition> {
+        let mut bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (nonce, sealed) = bytes.split_at_mut_checked(NONCE_LEN)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let opened = self.0.open_in_place(nonce, Aad::empty(), sealed).ok()?;
+        Some(CommitPosition(u32::from_be_bytes((*opened).try_into().ok()?)))
+    }
+
+    /// Returns the latest position that a request brings.
+    pub fn find(&self, headers: &HeaderMap) -> Option<CommitPosition> {
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let cookies =
+            cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+        let of_cookies = cookies.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value.as_bytes());
+        let of_headers = headers.get_all(HEADER).iter().map(HeaderValue::as_bytes);
+        let positions = of_headers.chain(of_cookies).filter_map(|text| self.open(text));
+        positions.reduce(|one, other| if one.includes(other) { one } else { other })
+    }
+}
+
+/// Adds the position of a primary to responses to changes.
+pub struct WithPositions<E> {
+    market: Market,
+    positions: Positions,
+    inner: E,
+}
+
+impl<E> WithPositions<E> {
+    /// Wraps the server of a market that has this secret for positions.
+    pub fn new(market: Market, secret: &[u8; 32], inner: E) -> WithPositions<E> {
+        WithPositions { market, positions: Positions::new(secret), inner }
+    }
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for WithPositions<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let changes = !request_kinds::only_reads(&request);
+        let mut response = self.inner.call(request).await?;
+        if changes && let Some(position) = self.market.written_position() {
+            let position = self.positions.seal(position, self.market.entropy());
+            let cookie =
+                format!("{COOKIE}={position}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax");
+            let value = |text: &str| HeaderValue::from_str(text).expect("it is ASCII");
+            response.headers_mut().insert(HEADER, value(&position));
+            if response.headers().contains_key(header::SET_COOKIE) || is_form(&response) {
+                response.headers_mut().append(header::SET_COOKIE, value(&cookie));
+            }
+        }
+        Ok(response)
+    }
+}
+
+/// Whether a response is one to a form: a page, or the address of the next one.
+fn is_form(response: &Response) -> bool {
+    let content_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    response.status().is_redirection() || content_type.is_some_and(|text| text.starts_with("text/html"))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderMap;
+
+    use super::*;
+
+    #[test]
+    fn positions_are_read_by_their_market_alone() {
+        let entropy = Entropy::System;
+        let (own, other) = (Positions::new(&[1; 32]), Positions::new(&[2; 32]));
+        let position = CommitPosition(7_000_000);
+        let text = own.seal(position, &entropy);
+        assert_eq!(own.open(text.as_bytes()), Some(position));
+        assert_eq!(other.open(text.as_bytes()), None);
+        assert_ne!(own.seal(position, &entropy), text, "equal positions look different");
+        assert_eq!(own.seal(CommitPosition(0), &entropy).len(), text.len());
+        for length in 0..text.len() {
+            assert_eq!(own.open(&text.as_bytes()[..length]), None, "{length}");
+        }
+        for index in 0..text.len() {
+            let mut changed = text.clone().into_bytes();
+            changed[index] = if changed[index] == b'A' { b'B' } else { b'A' };
+            assert_eq!(own.open(&changed), None, "{index}");
+        }
+    }
+
+    #[test]
+    fn latest_position_of_a_request_counts() {
+        let (positions, entropy) = (Positions::new(&[1; 32]), Entropy::System);
+        let text = |number| positions.seal(CommitPosition(number), &entropy);
+        let mut headers = HeaderMap::new();
+        assert_eq!(positions.find(&headers), None);
+        headers.insert(HEADER, "other".parse().unwrap());
+        assert_eq!(positions.find(&headers), None);
+        headers.append(HEADER, text(3).parse().unwrap());
+        headers.append(header::COOKIE, format!("a=b; market_position={}", text(5)).parse().unwrap());
+        assert_eq!(positions.find(&headers), Some(CommitPosition(5)));
+        headers.append(HEADER, text(9).parse().unwrap());
+        assert_eq!(positions.find(&headers), Some(CommitPosition(9)));
+    }
+}

@@ -1,0 +1,297 @@
+//! A primary, replicas, Litestream, and the store that they share, as processes.
+
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{
+    cli::{Server, marketplace, stdout_of, temp_dir},
+    harness::s3::S3Server,
+};
+
+/// The header of positions.
+pub const POSITION: &str = "market-position";
+
+/// Where the primary replicates to.
+const STORE: &str = "s3://market/replicas";
+
+/// How long replicas may take to restore a database, or to become equal to the primary.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Interval at which is looked meanwhile.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// An answer to a request.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    headers: reqwest::header::HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<String> {
+        Some(self.headers.get(name)?.to_str().unwrap().to_owned())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+/// The processes. They end when it is dropped.
+pub struct Cluster {
+    replicas: Vec<Option<Server>>,
+    primary: Option<Server>,
+    client: reqwest::blocking::Client,
+    primary_url: String,
+    /// Name of the data directory of the primary.
+    data: String,
+    port: u16,
+    directory: TempDir,
+    store: S3Server,
+}
+
+impl Cluster {
+    /// Starts a primary with the demo market, and replicas of it.
+    pub fn start(replicas: usize) -> Cluster {
+        let directory = temp_dir();
+        // A port that is free now, so that the primary has the same one after a restart.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let store = S3Server::start();
+        let client = marketplace::http_client::blocking().unwrap().timeout(Duration::from_secs(30));
+        let primary_url = format!("http://127.0.0.1:{port}");
+        let primary = Server::spawn(primary_command(directory.path(), "primary", port, &store));
+        let mut cluster = Cluster {
+            replicas: Vec::new(),
+            primary: Some(primary),
+            client: client.build().unwrap(),
+            primary_url,
+            data: "primary".to_owned(),
+            port,
+            directory,
+            store,
+        };
+        for index in 0..replicas {
+            cluster.replicas.push(None);
+            cluster.start_replica(index);
+        }
+        cluster
+    }
+
+    pub fn primary_url(&self) -> &str {
+        &self.primary_url
+    }
+
+    pub fn replica_url(&self, index: usize) -> String {
+        format!("http://{}", self.replicas[index].as_ref().unwrap().1)
+    }
+
+    pub fn stop_primary(&mut self) {
+        assert_eq!(self.primary.take().unwrap().terminate(), 0);
+    }
+
+    pub fn start_primary(&mut self) {
+        let command = primary_command(self.directory.path(), &self.data, self.port, &self.store);
+        self.primary = Some(Server::spawn(command));
+    }
+
+    fn start_replica(&mut self, index: usize) {
+        let data = self.directory.path().join(format!("replica-{index}"));
+        let data = data.to_str().unwrap();
+        let arguments = ["serve", "--replica", "--listen", "127.0.0.1:0", "--data", data];
+        let mut command = marketplace(&arguments, self.directory.path());
+        configure(&mut command, &self.store);
+        command.env("MARKETPLACE_REPLICA_PRIMARY_URL", &self.primary_url);
+        self.replicas[index] = Some(Server::spawn(command));
+        let url = self.replica_url(index);
+        self.wait_for("a copy of the database", |cluster| {
+            cluster.try_send(&url, "GET", "/readyz", None, &[]).is_some_and(|state| state.status == 200)
+        });
+    }
+
+    /// Kills one of the processes, and starts it again if nothing else does.
+    pub fn kill_one(&mut self, turn: usize) {
+        match turn % 4 {
+            0 | 2 => {
+                let index = turn / 2 % self.replicas.len();
+                kill_litestream(self.replicas[index].as_ref().unwrap().0.id());
+            }
+            1 => kill_litestream(self.primary.as_ref().unwrap().0.id()),
+            _ => {
+                let index = turn / 4 % self.replicas.len();
+                drop(self.replicas[index].take());
+                self.start_replica(index);
+                drop(self.primary.take());
+                self.start_primary();
+            }
+        }
+    }
+
+    /// Returns the ID of a listing that is published.
+    pub fn first_listing(&self) -> String {
+        let page = self.send(
+            &self.primary_url,
+            "GET",
+            "/operator/v1/listings?catalog_status=published&limit=1",
+            None,
+            &[],
+        );
+        page.json()["items"][0]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a replica has what the primary has.
+    pub fn wait_until_equal(&mut self, url: &str) {
+        let newest = |cluster: &Cluster, url: &str| {
+            let path = "/operator/v1/teams?limit=1";
+            cluster.try_send(url, "GET", path, None, &[]).map(|answer| answer.body)
+        };
+        let last_use = |cluster: &Cluster, url: &str| {
+            cluster.try_send(url, "GET", "/operator/v1/keys?limit=200", None, &[]).map(|answer| answer.body)
+        };
+        self.wait_for("equal answers", |cluster| {
+            newest(cluster, url).is_some()
+                && newest(cluster, url) == newest(cluster, &cluster.primary_url)
+                && last_use(cluster, url) == last_use(cluster, &cluster.primary_url)
+        });
+    }
+
+    fn wait_for(&mut self, what: &str, condition: impl Fn(&Cluster) -> bool) {
+        let began = Instant::now();
+        while !condition(self) {
+            assert!(began.elapsed() < PATIENCE, "waited for {what} in vain\n{}", self.logs());
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Returns the logs of the servers.
+    fn logs(&mut self) -> String {
+        let servers = self.primary.iter_mut().chain(self.replicas.iter_mut().flatten());
+        servers.map(|server| server.2.read()).collect()
+    }
+
+    /// Makes the data directory of a replica that was stopped that of the primary. Returns what the command prints.
+    pub fn promote(&mut self, index: usize) -> String {
+        drop(self.replicas[index].take());
+        let data = format!("replica-{index}");
+        let arguments = ["promote", "--primary-is-stopped", "--data", &data];
+        let mut command = marketplace(&arguments, self.directory.path());
+        configure(&mut command, &self.store);
+        let printed = stdout_of(&command.output().unwrap());
+        self.data = data;
+        printed
+    }
+
+    /// Starts the server of a data directory that belongs to an earlier primary. Returns its error.
+    pub fn start_former_primary(&self) -> String {
+        let mut command = primary_command(self.directory.path(), "primary", self.port, &self.store);
+        let output = command.output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    pub fn send(
+        &self,
+        url: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        self.send_as("mkt_demo_operator", url, method, path, body, headers)
+    }
+
+    pub fn send_as(
+        &self,
+        key: &str,
+        url: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        self.try_send_as(key, url, method, path, body, headers).unwrap()
+    }
+
+    /// Sends a request. Returns `None` if the connection was interrupted.
+    pub fn try_send(
+        &self,
+        url: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> Option<Answer> {
+        self.try_send_as("mkt_demo_operator", url, method, path, body, headers).ok()
+    }
+
+    fn try_send_as(
+        &self,
+        key: &str,
+        url: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        headers: &[(&str, &str)],
+    ) -> reqwest::Result<Answer> {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self
+            .client
+            .request(method, format!("{url}{path}"))
+            .bearer_auth(key)
+            .header("x-request-id", "same");
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let request = if let Some(body) = body { request.json(body) } else { request };
+        let response = request.send()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, body: response.bytes()?.to_vec() })
+    }
+}
+
+/// The program of Litestream.
+fn litestream() -> PathBuf {
+    std::env::var_os("LITESTREAM").expect("LITESTREAM names the program").into()
+}
+
+fn configure(command: &mut Command, store: &S3Server) {
+    command.env("MARKETPLACE_SERVER_PUBLIC_URL", "http://market.test");
+    command.envs(store.variables());
+    for limit in ["CATALOG", "HISTORY", "SALES", "OTHER", "ADDRESS", "UPLOADS"] {
+        command.env(format!("MARKETPLACE_LIMITS_{limit}"), "0");
+    }
+    command.env("MARKETPLACE_KEYS_ALLOW_FIXTURE_KEYS", "true");
+    command.env("MARKETPLACE_SERVER_TRUSTED_PROXIES", "[\"127.0.0.1\"]");
+    command.env("MARKETPLACE_REPLICA_LITESTREAM", litestream());
+    command.env("MARKETPLACE_REPLICA_SOURCE", STORE);
+    command.env("MARKETPLACE_REPLICATION_LITESTREAM", "true");
+    command.env("MARKETPLACE_REPLICATION_DESTINATION", STORE);
+}
+
+/// Returns the command that serves the primary. Only the first one has the demo.
+fn primary_command(directory: &Path, data: &str, port: u16, store: &S3Server) -> Command {
+    let (data, address) = (directory.join(data), format!("127.0.0.1:{port}"));
+    let arguments = ["serve", "--listen", &address, "--data", data.to_str().unwrap()];
+    let demo: &[&str] = if data.ends_with("primary") { &["--demo"] } else { &[] };
+    let mut command = marketplace(&[&arguments[..], demo].concat(), directory);
+    configure(&mut command, store);
+    command
+}
+
+/// Kills the Litestream of a server.
+fn kill_litestream(server: u32) {
+    let children = Command::new("pgrep").args(["--parent", &server.to_string()]).output().unwrap();
+    for child in String::from_utf8(children.stdout).unwrap().lines() {
+        Command::new("kill").args(["-KILL", child]).status().unwrap();
+    }
+}
