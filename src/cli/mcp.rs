@@ -12,8 +12,8 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, demo, init_logging, key_variables, open_directory,
-    operator_message, print_line, process, serve, server_url, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, GlobalOptions, app, demo, init_logging, key_variables, open_directory,
+    operator_message, print_line, process, server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -141,7 +141,7 @@ impl Mcp {
         let settings = layers.clone().resolve()?;
         // Another server may have other tools.
         if self.server.is_none() {
-            serve::check_tools(&layers, &settings, false)?;
+            app::check_tools(&layers, &settings, false)?;
         }
         Ok((settings, has_directory))
     }

@@ -3,6 +3,7 @@
 
 mod amounts;
 mod announcements;
+mod app;
 mod asset_types;
 mod assets;
 mod audit;

@@ -1,11 +1,11 @@
 //! `marketplace serve --replica`: a server that reads a copy of the database.
 
-use poem::Endpoint;
 use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, print_line, process,
-    serve::{check_tools, new_app},
+    CommandError, CommandResult, GlobalOptions,
+    app::{check_tools, new_app},
+    init_logging, print_line, process,
     service_manager::ServiceManager,
     tls,
 };
@@ -54,7 +54,9 @@ pub(super) fn run(
         let (replica, endpoint) = replica::serve(&settings, app, (&base_url, market::this_program()))
             .map_err(|error| CommandError::Other(error.to_string()))?;
         let tasks = [
-            monitoring.map(|socket| spawn(endpoint.monitoring(), socket, &settings)),
+            monitoring.map(|socket| {
+                web::listening::spawn(endpoint.monitoring(), socket, &settings.server, "metrics")
+            }),
             redirecting.map(|socket| tls::redirect(socket, &settings, address)),
         ];
         let socket = tls::listener(listener, certificates);
@@ -93,22 +95,6 @@ async fn serve(
         Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
         Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
     }
-}
-
-/// Serves an endpoint at an address of its own, until the task is aborted.
-fn spawn(
-    endpoint: impl Endpoint<Output = poem::Response> + 'static,
-    socket: std::net::TcpListener,
-    settings: &Settings,
-) -> tokio::task::JoinHandle<()> {
-    let settings = settings.server.clone();
-    tokio::spawn(async move {
-        let stop = std::future::pending();
-        let served = web::listening::serve(endpoint, socket, &settings, watch::Sender::default(), stop).await;
-        if let Err(cause) = served {
-            tracing::error!(%cause, "metrics are no longer served");
-        }
-    })
 }
 
 /// Checks the settings that only a replica needs.

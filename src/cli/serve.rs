@@ -8,10 +8,12 @@ use std::{
 };
 
 use clap::Args;
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::sync::watch;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, demo, init_logging, open_directory, print_line, process,
+    CommandError, CommandResult, GlobalOptions,
+    app::{check_tools, new_app},
+    demo, init_logging, open_directory, print_line, process,
     public_demo::{self, PublicDemoOptions},
     reachability,
     reload::{ReadSources, Reloader, Reloads},
@@ -21,7 +23,7 @@ use super::{
     tls,
 };
 use crate::{
-    config::{Settings, SettingsError, SettingsSources, parse_listen_address},
+    config::{Settings, SettingsSources, parse_listen_address},
     domain::time::Timestamp,
     fixtures,
     http_server::tls::Certificates,
@@ -31,10 +33,7 @@ use crate::{
     replica::Replication,
     rest,
     store::Durability,
-    web::{
-        self,
-        monitoring::{Monitor, MonitoringAddress},
-    },
+    web::{self, monitoring::MonitoringAddress},
     worlds::{self, Worlds, WorldsOptions},
 };
 
@@ -284,7 +283,9 @@ impl Serve {
         let printed = settings.clone();
         let now = market.clock().now();
         let connected = watch::Sender::default();
-        let watching = listeners.monitoring.map(|listener| serve_monitoring(listener, monitor, &settings));
+        let watching = listeners.monitoring.map(|listener| {
+            web::listening::spawn(MonitoringAddress(monitor), listener, &settings.server, "metrics")
+        });
         let redirecting = listeners.redirecting.map(|listener| tls::redirect(listener, &settings, address));
         let listener = tls::listener(listeners.server, listeners.certificates);
         let progress = manager.watch(market.clone());
@@ -333,39 +334,6 @@ struct Listeners {
 
 fn local_address(listener: &TcpListener) -> Result<SocketAddr, CommandError> {
     listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))
-}
-
-/// Serves metrics and the state of the server at an address of their own, until the task is aborted.
-fn serve_monitoring(listener: TcpListener, monitor: Arc<Monitor>, settings: &Settings) -> JoinHandle<()> {
-    let settings = settings.server.clone();
-    tokio::spawn(async move {
-        let (endpoint, connected) = (MonitoringAddress(monitor), watch::Sender::default());
-        let served =
-            web::listening::serve(endpoint, listener, &settings, connected, std::future::pending()).await;
-        if let Err(cause) = served {
-            tracing::error!(%cause, "metrics are no longer served");
-        }
-    })
-}
-
-pub(super) fn new_app(settings: &Settings, is_demo: bool) -> mcp::App {
-    mcp::App::new(rest::App::new(settings, is_demo))
-}
-
-/// Checks the names of tools in the settings. Returns the app, which alone knows all tools, if there are such names.
-pub(super) fn check_tools(
-    sources: &SettingsSources,
-    settings: &Settings,
-    is_demo: bool,
-) -> Result<Option<mcp::App>, SettingsError> {
-    if settings.agents.tools.is_empty() {
-        return Ok(None);
-    }
-    let app = new_app(settings, is_demo);
-    match app.check_selected_tools(&settings.agents) {
-        Ok(()) => Ok(Some(app)),
-        Err(message) => Err(SettingsError { origin: sources.origin(&["agents.tools"]), message }),
-    }
 }
 
 /// Returns a path that does not depend on the working directory, as text.

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::task::JoinHandle;
 
 use super::CommandError;
 use crate::{
@@ -55,12 +55,6 @@ pub(super) fn listener(socket: TcpListener, certificates: Option<Arc<Certificate
 
 /// Redirects requests to the server with TLS that listens on this address, until the task is aborted.
 pub(super) fn redirect(socket: TcpListener, settings: &Settings, address: SocketAddr) -> JoinHandle<()> {
-    let (endpoint, settings) = (HttpsRedirect::new(settings, address), settings.server.clone());
-    tokio::spawn(async move {
-        let stop = std::future::pending();
-        let served = web::listening::serve(endpoint, socket, &settings, watch::Sender::default(), stop).await;
-        if let Err(cause) = served {
-            tracing::error!(%cause, "requests without TLS are no longer redirected");
-        }
-    })
+    let endpoint = HttpsRedirect::new(settings, address);
+    web::listening::spawn(endpoint, socket, &settings.server, "the redirect to TLS")
 }

@@ -176,6 +176,18 @@ const INVALID: &[(&str, &str, &[&str])] = &[
         &["begins with http", "https"],
     ),
     ("[tls]\nredirect_listen = \"80\"", "tls.redirect_listen", &["tls.certificate"]),
+    (
+        "[replication]\ndestination = \"s3://bucket/market\"",
+        "replication.destination",
+        &["replication.litestream is not; set it to true"],
+    ),
+    ("[replica]\nprimary_url = \"10.0.0.1:8080\"", "replica.primary_url", &["http://10.0.0.1:8080"]),
+    (
+        "[replica]\nsource = \"https://bucket\"",
+        "replica.source",
+        &["s3:// or file:///", "s3://bucket/prefix"],
+    ),
+    ("[replica]\nsource = \"s3://bucket?x=1\"", "replica.source", &["s3:// or file:///"]),
     ("[log]\nfilter = \"infos\"", "log.filter", &["\"infos\"", "marketplace::search=debug"]),
 ];
 

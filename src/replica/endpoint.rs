@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
@@ -13,13 +13,13 @@ use std::{
 use poem::{Endpoint, Request, Response};
 use tokio::time::{sleep, timeout};
 
-use super::{copy::Copy, forwarding::Forwarder, generations::Generations, litestream::Program, supervision};
+use super::{copy::Copy, forwarding::Forwarder, shared::Shared, supervision};
 use crate::{
     config::Settings,
     error::{Error, Result},
     mcp::App,
     web::{
-        monitoring::{self, MonitoringAddress, ReplicaState},
+        monitoring::{self, MonitoringAddress},
         request_kinds,
     },
 };
@@ -29,30 +29,6 @@ const POSITION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Interval at which it is checked meanwhile.
 const POSITION_INTERVAL: Duration = Duration::from_millis(10);
-
-/// What the thread that keeps the copy current shares with the server.
-pub(super) struct Shared {
-    /// The directory of the copies.
-    pub(super) directory: PathBuf,
-    pub(super) settings: Settings,
-    pub(super) app: App,
-    pub(super) base_url: String,
-    pub(super) program: Program,
-    pub(super) generations: Generations,
-    current: RwLock<Option<Arc<Copy>>>,
-    pub(super) state: Arc<ReplicaState>,
-}
-
-impl Shared {
-    /// Serves another copy from the next request on.
-    pub(super) fn switch_to(&self, copy: Arc<Copy>) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(copy);
-    }
-
-    fn current(&self) -> Option<Arc<Copy>> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
 
 /// The endpoint of a replica.
 pub struct ReplicaEndpoint {
@@ -86,16 +62,7 @@ pub fn serve(
     app: App,
     (base_url, program): (&str, PathBuf),
 ) -> Result<(ReplicaServer, ReplicaEndpoint)> {
-    let shared = Arc::new(Shared {
-        directory: settings.data.folder.join("copies"),
-        settings: settings.clone(),
-        app,
-        base_url: base_url.to_owned(),
-        program: Program::new(settings, program),
-        generations: Generations::open(&settings.replica.source, settings)?,
-        current: RwLock::default(),
-        state: Arc::default(),
-    });
+    let shared = Arc::new(Shared::new(settings, app, (base_url, program))?);
     let endpoint = ReplicaEndpoint { shared: Arc::clone(&shared), forwarder: Forwarder::new(settings)? };
     let is_stopping = Arc::new(AtomicBool::default());
     let stopping = Arc::clone(&is_stopping);

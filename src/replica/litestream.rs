@@ -13,12 +13,14 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::FOLLOWER_SUBCOMMAND;
 use crate::{
     config::{BlobSettings, Settings},
     operations::backups::bucket_settings,
     private_files,
 };
+
+/// The hidden command that runs Litestream: it ends with the server.
+pub const FOLLOWER_SUBCOMMAND: &str = "run-litestream";
 
 /// Interval at which a replica looks for changes.
 const FOLLOW_INTERVAL: &str = "250ms";

@@ -15,12 +15,10 @@ mod generations;
 mod litestream;
 mod primary;
 mod promotion;
+mod shared;
 mod supervision;
 
 pub use endpoint::{ReplicaEndpoint, ReplicaMonitoring, ReplicaServer, serve};
-pub use litestream::exec_below_parent;
+pub use litestream::{FOLLOWER_SUBCOMMAND, exec_below_parent};
 pub use primary::Replication;
 pub use promotion::{Promotion, promote};
-
-/// The hidden command that runs Litestream: it ends with the server.
-pub const FOLLOWER_SUBCOMMAND: &str = "follow-primary";

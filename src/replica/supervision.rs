@@ -13,8 +13,8 @@ use std::{
 
 use super::{
     copy::Copy,
-    endpoint::Shared,
     litestream::{Litestream, delete_copy, update_number_file},
+    shared::Shared,
 };
 use crate::{
     error::{Error, ErrorChain},

@@ -4,8 +4,11 @@ use poem::{
     Endpoint, EndpointExt, Response,
     http::{HeaderMap, StatusCode},
 };
-use std::{io, net::IpAddr};
-use tokio::sync::watch;
+use std::{
+    io,
+    net::{IpAddr, TcpListener},
+};
+use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
     clock::Clock,
@@ -51,6 +54,22 @@ pub async fn serve(
     let app = app.data(ServerStop::new(signals.stopping.subscribe()));
     let listener = listener.into().behind(settings.trusted_proxies.clone());
     connections::serve(app, listener, &settings.connections(), REFUSALS, signals, stop).await
+}
+
+/// Serves an endpoint at an address of its own, until the task is aborted. `what` names it if that fails.
+pub fn spawn(
+    app: impl Endpoint<Output = Response> + 'static,
+    socket: TcpListener,
+    settings: &ServerSettings,
+    what: &'static str,
+) -> JoinHandle<()> {
+    let settings = settings.clone();
+    tokio::spawn(async move {
+        let served = serve(app, socket, &settings, watch::Sender::default(), std::future::pending()).await;
+        if let Err(cause) = served {
+            tracing::error!(%cause, what, "an address is no longer served");
+        }
+    })
 }
 
 fn respond_to_head(status: StatusCode, refusal: Refusal, client: IpAddr) -> (HeaderMap, Vec<u8>) {

@@ -187,9 +187,10 @@ impl Scrape {
             "Whether the primary of a replica could be reached (1) or not (0). Missing for other servers."
         );
         families.gauge(reachable, state(|replica| !replica.is_primary_away()))?;
-        let Some(replica) = &self.replica else { return Ok(()) };
-        let (restarts, restores) = replica.counts();
-        let counts = [("restart", restarts), ("restore", restores)];
+        let counts = self.replica.iter().flat_map(|replica| {
+            let (restarts, restores) = replica.counts();
+            [("restart", restarts), ("restore", restores)]
+        });
         let attempts = family!(
             "_replica",
             "recoveries",

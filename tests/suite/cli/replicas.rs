@@ -12,7 +12,27 @@ use std::{
 use serde_json::{Value, json};
 
 use self::cluster::{Answer, Cluster, POSITION};
+use super::{marketplace, run_failing, temp_dir};
 use crate::harness::random::Random;
+
+#[test]
+fn replica_says_which_settings_it_needs() {
+    let directory = temp_dir();
+    let mut set: Vec<(&str, &str)> = Vec::new();
+    for (missing, name, value) in [
+        ("replica.primary_url", "MARKETPLACE_REPLICA_PRIMARY_URL", "http://127.0.0.1:1"),
+        ("replica.source", "MARKETPLACE_REPLICA_SOURCE", "file:///nowhere"),
+        ("blobs.kind", "MARKETPLACE_BLOBS_KIND", "s3"),
+    ] {
+        let mut command = marketplace(&["serve", "--replica", "--listen", "127.0.0.1:0"], directory.path());
+        let output = command.envs(set.iter().copied()).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(missing), "{missing}: {message}");
+        set.push((name, value));
+    }
+    let (code, message) = run_failing(&["promote", "--primary-is-stopped"], directory.path());
+    assert!(code == 2 && message.contains("replication.destination is empty"), "{code}: {message}");
+}
 
 /// Creates a team. Returns its ID, and the position of the response.
 fn create_team(cluster: &Cluster, at: &str, name: &str) -> (String, String) {

@@ -9,9 +9,10 @@ use std::{collections::BTreeSet, fs, path::Path};
 use self::{module_graph::Modules, rust_paths::SourceFile};
 
 /// The layers, highest first. A module may use the layers after its own, and the foundations.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "cli",
     "gym",
+    "replica",
     "mcp",
     "rest",
     "console",
@@ -56,19 +57,19 @@ const PURE: [(&str, &[&str]); 2] =
 const OWNERS: [(&str, &[&str]); 16] = [
     ("maud", &["console"]),
     ("pulldown_cmark", &["console"]),
-    ("poem", &["web", "rest", "console", "mcp", "gym"]),
+    ("poem", &["web", "rest", "console", "mcp", "gym", "replica"]),
     ("rmcp", &["mcp"]),
     ("poem_openapi", &["web", "rest"]),
     ("governor", &["web"]),
     ("prometheus_client", &["web"]),
     ("rusqlite", &["store"]),
     ("crc32fast", &["blobs"]),
-    ("reqwest", &["blobs", "cli"]),
+    ("reqwest", &["blobs", "cli", "replica"]),
     ("object_store", &["blobs"]),
     ("clap", &["cli", "rest"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
-    ("rustix", &["blobs", "cli", "market"]),
+    ("rustix", &["blobs", "cli", "market", "replica", "store"]),
     ("indicatif", &["cli"]),
 ];
 

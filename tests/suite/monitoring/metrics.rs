@@ -200,12 +200,14 @@ async fn every_family_says_what_it_is() {
     for (name, family) in &found.families {
         assert!(family.help.ends_with('.') && family.help.len() > 10, "{name}: {}", family.help);
         assert!(!family.kind.is_empty(), "{name}");
-        let is_state =
-            ["marketplace_build", "marketplace_ready", "marketplace_measured"].contains(&name.as_str());
+        let states = ["build", "ready", "measured", "replica_current", "replica_primary_reachable"];
+        let is_state = states.iter().any(|state| *name == format!("marketplace_{state}"));
         assert_eq!(family.unit.is_empty(), is_state, "{name}: {}", family.unit);
         assert!(is_state || name.ends_with(&format!("_{}", family.unit)), "{name}: {}", family.unit);
     }
-    for condition in ["migrated", "index_in_step", "disk_writable", "reserve_free", "not_draining"] {
+    for condition in
+        ["migrated", "index_in_step", "disk_writable", "reserve_free", "is_primary", "not_draining"]
+    {
         assert_eq!(
             found.value(&format!(r#"marketplace_ready{{condition="{condition}"}}"#)),
             1,
