@@ -1,6 +1,7 @@
 """Checks that everything a market serves passes through nginx and Caddy, with the example configurations.
 
-Arguments: the program, an empty directory with `certificate.pem` and `key.pem`, and the megabytes of the upload.
+Arguments: the program, an empty directory with `certificate.pem` and `key.pem`, the megabytes of the upload, and a command that uses
+the web app at an address, if that is to be checked, too.
 """
 
 import hashlib
@@ -274,7 +275,7 @@ def connects(port):
         return True if probe.connect_ex(("127.0.0.1", port)) == 0 else None
 
 
-def run(name, start, program, work, megabytes):
+def run(name, start, program, work, megabytes, story):
     """Starts a market behind a proxy, and checks it."""
     directory = work / name
     directory.mkdir()
@@ -297,6 +298,8 @@ def run(name, start, program, work, megabytes):
         processes.append(start(directory, port, address, certificate, key))
         wait_for(lambda: connects(port))
         check(Proxy(port, certificate), log.read_text, megabytes)
+        if story:
+            subprocess.run([*story, f"https://{HOST}:{port}", "script"], check=True)
     except BaseException:
         for file in (directory / "error.log", log):
             if file.exists():
@@ -310,9 +313,10 @@ def run(name, start, program, work, megabytes):
 
 def main():
     program, work, megabytes = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), int(sys.argv[3])
+    story = sys.argv[4:]
     for name, start in [("nginx", start_nginx), ("caddy", start_caddy)]:
         print(f"\n-- {name}", flush=True)
-        run(name, start, program, work, megabytes)
+        run(name, start, program, work, megabytes, story)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ pub struct S3 {
 #[derive(Debug)]
 struct Connector {
     allows_http: bool,
+    timeout: Duration,
 }
 
 impl HttpConnector for Connector {
@@ -64,7 +65,7 @@ impl HttpConnector for Connector {
         let client = http_client::asynchronous()
             .map_err(|error| failed(error.into()))?
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(REQUEST_TIMEOUT)
+            .timeout(self.timeout)
             .http1_only()
             .https_only(!self.allows_http);
         Ok(HttpClient::new(client.build().map_err(|error| failed(error.into()))?))
@@ -89,13 +90,18 @@ impl Drop for S3 {
 impl S3 {
     /// Creates a client from the settings. It does not connect yet.
     pub fn new(settings: &BlobSettings) -> io::Result<S3> {
-        S3::with_retries(settings, RetryConfig::default())
+        S3::with_retries(settings, RetryConfig::default(), REQUEST_TIMEOUT)
     }
 
-    fn with_retries(settings: &BlobSettings, retries: RetryConfig) -> io::Result<S3> {
+    /// Like [`S3::new`], for requests that are sent once, and whose answer is useless after a time.
+    pub fn impatient(settings: &BlobSettings, timeout: Duration) -> io::Result<S3> {
+        S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() }, timeout)
+    }
+
+    fn with_retries(settings: &BlobSettings, retries: RetryConfig, timeout: Duration) -> io::Result<S3> {
         let allows_http = settings.endpoint.starts_with("http:");
         let mut builder = AmazonS3Builder::new()
-            .with_http_connector(Connector { allows_http })
+            .with_http_connector(Connector { allows_http, timeout })
             .with_retry(retries)
             .with_region(&settings.region)
             .with_bucket_name(&settings.bucket)
@@ -115,7 +121,7 @@ impl S3 {
 
     /// Requests the list of the staged uploads once, as a server does regularly.
     pub fn check_access(settings: &BlobSettings) -> io::Result<()> {
-        let s3 = S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() })?;
+        let s3 = S3::impatient(settings, REQUEST_TIMEOUT)?;
         s3.block_on(async { s3.store.list(Some(&s3.staged_prefix())).next().await.transpose() })?;
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::{
     panic::resume_unwind,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use clap::Args;
@@ -248,6 +249,11 @@ impl Serve {
         on_ready: impl FnOnce(),
     ) -> CommandResult {
         let address = local_address(&listeners.server)?;
+        // Before anything is changed: another server may have been promoted.
+        let replication = match market.settings().replication.destination.as_str() {
+            "" => None,
+            _ => Some((Replication::start(&market)?, market.clone())),
+        };
         reachability::check(&market);
         let url = web::link_base::base_url(market.settings(), address);
         if let Err(cause) = market.record_server_url(&url) {
@@ -260,10 +266,6 @@ impl Serve {
         }
         let runtime = tokio::runtime::Handle::current();
         let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
-        let replication = match market.settings().replication.destination.as_str() {
-            "" => None,
-            _ => Some(Replication::start(&market)?),
-        };
         let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
         // Install signal handlers before the address is printed, so that a stop right after it is graceful.
         let stop_signal =
@@ -302,8 +304,12 @@ impl Serve {
         }
         let served = server.await;
         following.abort();
-        // What was written until now is replicated, too.
-        let _ = tokio::task::spawn_blocking(move || drop(replication)).await;
+        drop((background, webhooks));
+        if let Some((replication, market)) = replication {
+            // What was written until now is replicated, too, and nothing is written later.
+            market.lease_until(Duration::ZERO);
+            let _ = tokio::task::spawn_blocking(move || drop(replication)).await;
+        }
         // Until now, it reported that the server is stopping.
         for task in watching.into_iter().chain(redirecting).chain(progress) {
             task.abort();

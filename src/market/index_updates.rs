@@ -157,9 +157,9 @@ impl Market {
         self.inner.store.is_followed()
     }
 
-    /// Refuses all writes from now on, or permits them again: see [`Store::fence`](crate::store::Store::fence).
-    pub fn fence(&self, is_fenced: bool) {
-        self.inner.store.fence(is_fenced);
+    /// Refuses all writes after a time: see [`Store::lease_until`](crate::store::Store::lease_until).
+    pub fn lease_until(&self, time: Duration) {
+        self.inner.store.lease_until(time);
     }
 
     /// Whether all writes are refused.

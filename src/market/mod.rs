@@ -75,6 +75,9 @@ use crate::{
 /// the restore was interrupted.
 pub const RESTORE_MARKER: &str = "restore-in-progress";
 
+/// File in the data directory of a former primary. Only what reads may use the directory.
+pub const SUPERSEDED_MARKER: &str = "superseded";
+
 /// Name of the database in the data directory.
 pub const DATABASE_FILE: &str = "market.sqlite";
 

@@ -30,6 +30,11 @@ pub enum OpenError {
          interrupted"
     )]
     Restoring(PathBuf),
+    /// Another server was promoted, so what is written here would be lost.
+    #[error(
+        "another server was promoted to primary, so nothing is changed in {0} any more; use an empty data directory for a replica"
+    )]
+    Superseded(PathBuf),
     /// The directory cannot be written to.
     #[error(
         "the directory {path} is read-only ({cause}); make it writable, or choose another one with --data"

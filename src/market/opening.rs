@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::{
     AttemptCounters, BackgroundSignal, CURSOR_SECRET, DATABASE_FILE, Inner, KeyCache, Market, OpenError,
-    OpenMode, OpenOptions, RESTORE_MARKER, ServeLock, StepRunner,
+    OpenMode, OpenOptions, RESTORE_MARKER, SUPERSEDED_MARKER, ServeLock, StepRunner,
     cost_meter::Activity,
     open_options,
     scheduler::{Scheduler, Share},
@@ -78,6 +78,9 @@ impl Market {
         let unusable = |cause| OpenError::directory(path.clone(), cause);
         if path.join(RESTORE_MARKER).exists() {
             return Err(OpenError::Restoring(path));
+        }
+        if !mode.is_read_only() && path.join(SUPERSEDED_MARKER).exists() {
+            return Err(OpenError::Superseded(path));
         }
         if !mode.is_read_only() {
             private_files::create_dir_all(&path).map_err(unusable)?;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use poem::{Response, endpoint::BoxEndpoint};
+use tokio::sync::watch;
 
 use crate::{
     clock::{Clock, Entropy},
@@ -28,6 +29,8 @@ pub(super) struct Copy {
     pub(super) positions: Positions,
     /// The position that the copy and its index have reached.
     reached: Mutex<Option<CommitPosition>>,
+    /// Dropped with the copy, which ends its streams.
+    pub(super) end: watch::Sender<()>,
 }
 
 impl Copy {
@@ -51,9 +54,11 @@ impl Copy {
             program: market::this_program(),
         };
         let market = Market::open_replica(options, Arc::clone(&file))?;
-        let positions = Positions::new(market.position_secret().ok_or(OpenError::NoPositions)?);
+        let secret = market.position_secret().ok_or(OpenError::NoPositions)?;
+        let positions = Positions::new(secret, market.blob_secret());
         let WatchedServer { endpoint, monitor } = app.watched(market.clone(), base_url, None);
-        Ok(Copy { market, file, endpoint, monitor, positions, reached: Mutex::default() })
+        let (reached, end) = (Mutex::default(), watch::Sender::default());
+        Ok(Copy { market, file, endpoint, monitor, positions, reached, end })
     }
 
     /// Picks up the updates of the copy, also in the index. Returns whether it has the schema of this program.

@@ -20,7 +20,9 @@ use crate::{
     mcp::App,
     web::{
         monitoring::{self, MonitoringAddress},
+        positions::Written,
         request_kinds,
+        shares::held_requests::ServerStop,
     },
 };
 
@@ -97,7 +99,14 @@ impl ReplicaEndpoint {
         if !request_kinds::only_reads(request) || self.shared.state.is_outdated() {
             return None;
         }
-        let Some(position) = copy.positions.find(request.headers()) else { return Some(copy) };
+        if self.shared.is_distrusted() && !self.shared.state.is_primary_away() {
+            return None;
+        }
+        let position = match copy.positions.find(request.headers()) {
+            Written::Nothing => return Some(copy),
+            Written::Until(position) => position,
+            Written::Unknown => return None,
+        };
         let reach = async {
             while !copy.includes(position) {
                 sleep(POSITION_INTERVAL).await;
@@ -110,9 +119,14 @@ impl ReplicaEndpoint {
 impl Endpoint for ReplicaEndpoint {
     type Output = Response;
 
-    async fn call(&self, request: Request) -> poem::Result<Response> {
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
         match self.choose(&request).await {
-            Some(copy) => copy.endpoint.call(request).await,
+            Some(copy) => {
+                if let Some(stop) = ServerStop::of_request(&request) {
+                    request.set_data(stop.or_end_of(copy.end.subscribe()));
+                }
+                copy.endpoint.call(request).await
+            }
             None if monitoring::is_about_state(request.uri().path()) => {
                 Ok(monitoring::respond_without_market(&request))
             }

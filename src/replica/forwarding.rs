@@ -1,13 +1,19 @@
 //! Forwards requests to the primary, with their bodies as they arrive, and responds with what it responds.
 
-use std::{fmt::Write, io, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt::Write,
+    io,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use futures_util::TryStreamExt;
 use poem::{
     Body, Request, Response,
     http::{HeaderMap, HeaderName, HeaderValue, header},
 };
-use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::{
@@ -20,6 +26,12 @@ use crate::{
 
 /// How long the primary may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the machine of the primary may not answer on an open connection.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The share of the places that the clients of one network can have.
+const NETWORK_SHARE: usize = 4;
 
 /// Seconds after which a client should repeat a request that could not be forwarded.
 const RETRY_SECONDS: u64 = 5;
@@ -42,12 +54,55 @@ const OF_CONNECTION: [HeaderName; 8] = [
 /// Headers of earlier proxies, which `Forwarded` replaces.
 const OF_PROXIES: [&str; 4] = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip"];
 
+/// The places of requests that are forwarded.
+#[derive(Clone, Debug)]
+struct Places {
+    max: usize,
+    taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
+}
+
+impl Places {
+    fn new(max: usize) -> Places {
+        Places { max, taken: Arc::default() }
+    }
+
+    /// Takes a place for a client of a network; `None` if all are taken, or its share.
+    fn take(&self, network: IpAddr) -> Option<Place> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = taken.get(&network).copied().unwrap_or_default();
+        if taken.values().sum::<usize>() >= self.max || own >= self.max.div_ceil(NETWORK_SHARE) {
+            return None;
+        }
+        taken.insert(network, own + 1);
+        Some(Place { places: self.clone(), network })
+    }
+}
+
+/// A place that is taken until it is dropped.
+#[derive(Debug)]
+struct Place {
+    places: Places,
+    network: IpAddr,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = taken.get_mut(&self.network) {
+            *own -= 1;
+            if *own == 0 {
+                taken.remove(&self.network);
+            }
+        }
+    }
+}
+
 /// Forwards requests to a primary.
 pub(super) struct Forwarder {
     client: reqwest::Client,
     primary_url: Url,
     proxies: TrustedProxies,
-    places: Arc<Semaphore>,
+    places: Places,
 }
 
 impl Forwarder {
@@ -59,13 +114,15 @@ impl Forwarder {
             .no_proxy()
             .http1_only()
             .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_keepalive(KEEP_ALIVE)
+            .tcp_user_timeout(KEEP_ALIVE)
             .build()
             .map_err(Error::internal)?;
         Ok(Forwarder {
             client,
             primary_url: Url::parse(&settings.replica.primary_url).map_err(Error::internal)?,
             proxies: settings.proxies(),
-            places: Arc::new(Semaphore::new(settings.replica.max_forwarded as usize)),
+            places: Places::new(settings.replica.max_forwarded as usize),
         })
     }
 
@@ -80,7 +137,7 @@ impl Forwarder {
 
     async fn try_forward(&self, request: &Request, body: Body, state: &ReplicaState) -> Result<Response> {
         let at_capacity = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| at_capacity())?;
+        let place = self.places.take(self.proxies.client_network(request)).ok_or_else(at_capacity)?;
         if request.headers().get_all(header::VIA).iter().any(|value| value == VIA) {
             tracing::error!("a forwarded request arrived at a replica; check replica.primary_url");
             return Err(at_capacity());
@@ -94,9 +151,15 @@ impl Forwarder {
         let response = match sending.headers(self.headers_of(request)).body(body).send().await {
             Ok(response) => response,
             Err(error) => {
-                state.set_primary_away(error.is_connect());
+                let has_begun = !error.is_connect();
+                state.set_primary_away(!has_begun || error.is_timeout());
                 tracing::warn!(cause = %ErrorChain(&error.without_url()), "a request cannot be forwarded to the primary");
-                return Err(at_capacity());
+                // What has begun may have been carried out.
+                return Err(if has_begun {
+                    Error::ResponseTimeout { retry_seconds: RETRY_SECONDS }
+                } else {
+                    at_capacity()
+                });
             }
         };
         state.set_primary_away(false);
@@ -127,8 +190,8 @@ impl Forwarder {
         let address = client.address.map_or_else(
             || "unknown".to_owned(),
             |address| match address.to_canonical() {
-                std::net::IpAddr::V4(address) => address.to_string(),
-                std::net::IpAddr::V6(address) => format!("\"[{address}]\""),
+                IpAddr::V4(address) => address.to_string(),
+                IpAddr::V6(address) => format!("\"[{address}]\""),
             },
         );
         let scheme = if client.is_https { "https" } else { "http" };
@@ -157,4 +220,35 @@ fn without_connection(headers: &HeaderMap) -> HeaderMap {
         kept.append(name, value.clone());
         kept
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_network_cannot_take_all_places() {
+        let places = Places::new(8);
+        let [one, other] = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
+        let first = [(); 2].map(|()| places.take(one).unwrap());
+        assert!(places.take(one).is_none(), "a quarter of the places");
+        let second = places.take(other).unwrap();
+        drop(first);
+        assert!(places.take(one).is_some());
+        drop(second);
+        assert!(places.taken.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn headers_of_a_connection_end_there() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in
+            [("connection", "close, X-Own"), ("x-own", "1"), ("te", "trailers"), ("accept", "text/html")]
+        {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let kept = without_connection(&headers);
+        assert_eq!(kept.len(), 1, "{kept:?}");
+        assert_eq!(kept["accept"], "text/html");
+    }
 }

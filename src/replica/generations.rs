@@ -6,18 +6,23 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use crate::{
     config::Settings,
     domain::time::Timestamp,
     error::{Error, Result},
+    market::SUPERSEDED_MARKER,
     operations::backups::Place,
     private_files,
 };
 
 /// The directory of the files that say which generations were begun.
 const CLAIMS: &str = "generations";
+
+/// How long the store may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The file in a data directory with the number of its generation.
 const OWN_FILE: &str = "generation";
@@ -33,13 +38,26 @@ impl Generations {
     /// Opens those at an address: `s3://bucket/prefix`, or `file:///directory`. Contacts no other machine.
     pub fn open(address: &str, settings: &Settings) -> Result<Generations> {
         let name = address.strip_prefix("file://").unwrap_or(address);
-        let place = Place::open(Path::new(name), settings)?;
+        let place = Place::open_impatient(Path::new(name), settings, TIMEOUT)?;
         Ok(Generations { place, address: address.trim_end_matches('/').to_owned() })
     }
 
     /// Returns the number of the newest generation; `None` before the first.
     pub fn newest(&self) -> io::Result<Option<u64>> {
         Ok(self.place.list(CLAIMS)?.iter().filter_map(|name| name.parse().ok()).max())
+    }
+
+    /// Returns the newest generation to which something was replicated. A promotion that failed leaves one without.
+    pub fn newest_with_data(&self) -> io::Result<Option<u64>> {
+        let mut numbers: Vec<u64> =
+            self.place.list(CLAIMS)?.iter().filter_map(|name| name.parse().ok()).collect();
+        numbers.sort_unstable();
+        for number in numbers.into_iter().rev() {
+            if !self.place.list(&number.to_string())?.is_empty() {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
     }
 
     /// Begins a generation. Returns whether nobody else has begun it.
@@ -77,6 +95,13 @@ pub fn set_own(directory: &Path, number: u64) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(new, path)?;
     fs::File::open(directory)?.sync_all()
+}
+
+/// Refuses all changes in the data directory of a former primary from now on.
+pub fn mark_superseded(directory: &Path) {
+    if let Err(cause) = private_files::create(&directory.join(SUPERSEDED_MARKER)) {
+        tracing::error!(%cause, "commands do not know that another server was promoted");
+    }
 }
 
 fn own_file(directory: &Path) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -30,6 +30,9 @@ const SYNC_INTERVAL: &str = "200ms";
 
 /// Interval at which a process is checked that is waited for.
 const POLL: Duration = Duration::from_millis(20);
+
+/// Maximum length of a line of its log. A longer one counts as several.
+const MAX_LINE_BYTES: u64 = 8192;
 
 /// How long Litestream may take to send the last changes when it is stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -160,6 +163,9 @@ impl Litestream {
             while !self.has_ended() && began.elapsed() < STOP_TIMEOUT {
                 thread::sleep(POLL);
             }
+            if !self.has_ended() {
+                tracing::error!("Litestream does not end, so the last changes may not be replicated");
+            }
         }
     }
 
@@ -205,7 +211,10 @@ pub fn exec_below_parent(parent: u32, program: &[String]) -> io::Error {
 
 /// Copies the log of Litestream, without what it does regularly, to that of the server.
 fn copy_log(log: impl io::Read, last: &Mutex<String>) {
-    for line in BufReader::new(log).lines().map_while(Result::ok) {
+    let (mut log, mut bytes) = (BufReader::new(log), Vec::new());
+    while log.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+        let line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+        bytes.clear();
         if line.contains("level=WARN") || line.contains("level=ERROR") || !line.contains("level=") {
             tracing::warn!(line, "Litestream");
         } else {
@@ -222,7 +231,7 @@ pub(super) fn update_number_file(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// Deletes a directory with an earlier copy.
+/// Deletes a directory with earlier copies.
 pub(super) fn delete_copy(directory: &Path) {
     if let Err(cause) = fs::remove_dir_all(directory) {
         tracing::warn!(%cause, directory = %directory.display(), "an earlier copy of the database cannot be deleted");

@@ -17,14 +17,20 @@ use crate::{
     clock::Clock,
     error::{Error, Result},
     market::{self, DATABASE_FILE, Market},
+    store::uptime,
 };
+
+/// The number of the first generation.
+const FIRST: u64 = 1;
 
 /// Interval at which the primary checks whether another server was promoted.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a primary that cannot reach the store goes on with changes: another server might have been promoted meanwhile. A
-/// promotion waits that long.
+/// How long a promotion waits for a primary that may not reach the store.
 pub const LEASE: Duration = Duration::from_secs(30);
+
+/// How long such a primary goes on with changes after it began to ask the store: less than a promotion waits.
+const OWN_LEASE: Duration = Duration::from_secs(25);
 
 /// Interval at which the thread looks whether it has something to do.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -43,7 +49,9 @@ impl Replication {
     pub fn start(market: &Market) -> Result<Replication> {
         let settings = market.settings();
         let generations = Generations::open(&settings.replication.destination, settings)?;
+        let asked = uptime();
         let own = find_own(market, &generations)?;
+        market.lease_until(asked + OWN_LEASE);
         let program = Program::new(settings, market::this_program());
         let is_stopping = Arc::new(AtomicBool::default());
         let worker = Worker {
@@ -75,15 +83,20 @@ fn find_own(market: &Market, generations: &Generations) -> Result<u64> {
     let newest = generations.newest().map_err(unreachable)?;
     match (generations::own(market.data_dir())?, newest) {
         (Some(own), Some(newest)) if own == newest => Ok(own),
-        (None, None) => {
-            let first = 1;
-            if !generations.begin(first, Clock::System.now()).map_err(unreachable)? {
-                return Err(not_primary(first));
+        // The number is recorded first, so that a server that is killed here can begin it again.
+        (None | Some(FIRST), None) => {
+            generations::set_own(market.data_dir(), FIRST).map_err(Error::internal)?;
+            if !generations.begin(FIRST, Clock::System.now()).map_err(unreachable)? {
+                return Err(not_primary(FIRST));
             }
-            generations::set_own(market.data_dir(), first).map_err(Error::internal)?;
-            Ok(first)
+            Ok(FIRST)
         }
-        (_, Some(newest)) => Err(not_primary(newest)),
+        (own, Some(newest)) => {
+            if own.is_some_and(|own| own < newest) {
+                generations::mark_superseded(market.data_dir());
+            }
+            Err(not_primary(newest))
+        }
         (Some(own), None) => Err(Error::Conflict(format!(
             "the store of replication.destination has no generation, but this market has generation {own}; check the address"
         ))),
@@ -109,7 +122,7 @@ struct Worker {
 impl Worker {
     fn run(&self) {
         let mut litestream: Option<Litestream> = None;
-        let (mut checked, mut confirmed, mut ended) = (Instant::now(), Instant::now(), None::<Instant>);
+        let (mut checked, mut ended) = (Instant::now(), None::<Instant>);
         while !self.is_stopping.load(Ordering::SeqCst) {
             if litestream.as_ref().is_some_and(Litestream::has_ended) {
                 let last_line = litestream.take().map(Litestream::kill).unwrap_or_default();
@@ -130,7 +143,7 @@ impl Worker {
             }
             if checked.elapsed() > CHECK_INTERVAL {
                 checked = Instant::now();
-                if self.is_replaced(&mut confirmed) {
+                if self.is_replaced() {
                     drop(litestream);
                     return;
                 }
@@ -142,11 +155,19 @@ impl Worker {
         }
     }
 
-    /// Checks whether another server was promoted, and refuses changes if so, or if that has been unknown for too long.
-    fn is_replaced(&self, confirmed: &mut Instant) -> bool {
+    /// Checks whether another server was promoted. Changes go on only as long as it is known that none was.
+    fn is_replaced(&self) -> bool {
+        let (asked, was_fenced) = (uptime(), self.market.is_fenced());
         match self.generations.newest() {
+            Ok(Some(newest)) if newest == self.own => {
+                self.market.lease_until(asked + OWN_LEASE);
+                if was_fenced {
+                    tracing::info!("the store can be reached again, so changes go on");
+                }
+            }
             Ok(Some(newest)) if newest > self.own => {
-                self.market.fence(true);
+                self.market.lease_until(Duration::ZERO);
+                generations::mark_superseded(self.market.data_dir());
                 tracing::error!(
                     newest,
                     own = self.own,
@@ -154,22 +175,16 @@ impl Worker {
                 );
                 return true;
             }
-            Ok(_) => {
-                *confirmed = Instant::now();
-                if self.market.is_fenced() {
-                    self.market.fence(false);
-                    tracing::info!("the store can be reached again, so changes go on");
-                }
-            }
-            Err(cause) => {
-                tracing::warn!(%cause, "it is unknown whether another server was promoted");
-                if confirmed.elapsed() > LEASE && !self.market.is_fenced() {
-                    self.market.fence(true);
-                    tracing::error!(
-                        "the store cannot be reached, so this server changes nothing until it can"
-                    );
-                }
-            }
+            Ok(found) => tracing::warn!(
+                ?found,
+                "the store of replication.destination has lost the generation of this server"
+            ),
+            Err(cause) => tracing::warn!(%cause, "it is unknown whether another server was promoted"),
+        }
+        if self.market.is_fenced() && !was_fenced {
+            tracing::error!(
+                "it is unknown whether another server was promoted, so this one changes nothing until it is known"
+            );
         }
         false
     }

@@ -9,8 +9,9 @@ use std::{
 
 use super::{
     generations::{self, Generations},
-    litestream::Program,
+    litestream::{Program, delete_copy},
     primary::LEASE,
+    shared::COPIES,
 };
 use crate::{
     clock::{Clock, Entropy},
@@ -33,7 +34,8 @@ pub struct Promotion {
 /// stopped. The market is not opened.
 pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&str)) -> Result<Promotion> {
     let directory = &settings.data.folder;
-    if directory.join(DATABASE_FILE).exists() {
+    // With the marker, it is what an earlier promotion has left.
+    if directory.join(DATABASE_FILE).exists() && !directory.join(RESTORE_MARKER).exists() {
         return Err(Error::Conflict(format!(
             "{} contains a market already; choose a data directory without one, such as that of a replica",
             directory.display()
@@ -43,7 +45,8 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
     let unreachable =
         |cause| Error::internal_with_source("the store of replication.destination cannot be used", cause);
     let newest = generations.newest().map_err(unreachable)?;
-    let Some(newest) = newest else {
+    let source = generations.newest_with_data().map_err(unreachable)?;
+    let (Some(newest), Some(source)) = (newest, source) else {
         return Err(Error::Conflict(
             "no primary has replicated to replication.destination; check the address".to_owned(),
         ));
@@ -54,24 +57,31 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
         return Err(Error::Conflict("another server is being promoted".to_owned()));
     }
     report(&format!(
-        "generation {generation} has begun; the primary of generation {newest} changes nothing from now on"
+        "generation {generation} has begun; the primary of generation {source} changes nothing from now on"
     ));
     if !is_primary_stopped {
-        report(&format!("waiting {} s, in case that primary cannot reach the store", LEASE.as_secs()));
+        report(&format!("waiting {} seconds, in case that primary cannot reach the store", LEASE.as_secs()));
         thread::sleep(LEASE);
     }
     report("restoring what it has replicated");
     private_files::create_dir_all(directory).map_err(Error::internal)?;
     let marker = directory.join(RESTORE_MARKER);
     private_files::create(&marker).map_err(Error::internal)?;
-    restore(settings, &generations.url(Some(newest)), directory)?;
+    restore(settings, &generations.url(Some(source)), directory)?;
     generations::set_own(directory, generation).map_err(Error::internal)?;
+    let copies = directory.join(COPIES);
+    if copies.exists() {
+        delete_copy(&copies);
+    }
     fs::remove_file(marker).map_err(Error::internal)?;
     Ok(Promotion { generation, took: began.elapsed() })
 }
 
 fn restore(settings: &Settings, url: &str, directory: &Path) -> Result<()> {
     let file = directory.join(DATABASE_FILE);
+    if file.exists() {
+        fs::remove_file(&file).map_err(Error::internal)?;
+    }
     let program = Program::new(settings, market::this_program());
     let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;

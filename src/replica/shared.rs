@@ -2,11 +2,17 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::{copy::Copy, generations::Generations, litestream::Program};
 use crate::{config::Settings, error::Result, mcp::App, web::monitoring::ReplicaState};
+
+/// The directory of the copies in the data directory of a replica.
+pub(super) const COPIES: &str = "copies";
 
 /// What the thread that keeps the copy current shares with the server.
 pub(super) struct Shared {
@@ -19,13 +25,15 @@ pub(super) struct Shared {
     pub(super) generations: Generations,
     current: RwLock<Option<Arc<Copy>>>,
     pub(super) state: Arc<ReplicaState>,
+    /// Whether the copy is not kept current any more, and another one is not complete yet.
+    is_distrusted: AtomicBool,
 }
 
 impl Shared {
     /// Returns what a replica with these settings shares. `program` runs Litestream.
     pub(super) fn new(settings: &Settings, app: App, (base_url, program): (&str, PathBuf)) -> Result<Shared> {
         Ok(Shared {
-            directory: settings.data.folder.join("copies"),
+            directory: settings.data.folder.join(COPIES),
             settings: settings.clone(),
             app,
             base_url: base_url.to_owned(),
@@ -33,11 +41,25 @@ impl Shared {
             generations: Generations::open(&settings.replica.source, settings)?,
             current: RwLock::default(),
             state: Arc::default(),
+            is_distrusted: AtomicBool::default(),
         })
+    }
+
+    /// Records that the copy is not kept current any more: the primary answers, if it can, until there is another.
+    pub(super) fn distrust(&self) {
+        self.state.set_followed(false);
+        self.is_distrusted.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the primary answers, if it can, although there is a copy.
+    pub(super) fn is_distrusted(&self) -> bool {
+        self.is_distrusted.load(Ordering::SeqCst)
     }
 
     /// Serves another copy from the next request on.
     pub(super) fn switch_to(&self, copy: Arc<Copy>) {
+        self.state.set_followed(true);
+        self.is_distrusted.store(false, Ordering::SeqCst);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(copy);
     }
 

@@ -18,8 +18,9 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorChain},
-    market::DATABASE_FILE,
+    market::{DATABASE_FILE, OpenError},
     private_files,
+    store::OpenError as StoreOpenError,
 };
 
 /// Interval at which updates of the file are let in and noticed.
@@ -30,6 +31,9 @@ const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// Interval at which is checked whether another server was promoted.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Number of times in a row that a copy cannot be read before it is given up.
+const MAX_FAILURES: u32 = 3;
 
 /// How long a process of Litestream must run at least to count as one that continued.
 const STEADY: Duration = Duration::from_secs(10);
@@ -89,19 +93,26 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
         Err(cause) => {
             drop(follower);
             delete_copy(&directory);
+            shared.state.set_outdated(matches!(
+                cause,
+                OpenError::Store(StoreOpenError::NewerVersion { .. } | StoreOpenError::OlderVersion(_))
+            ));
             return Err(Error::internal(cause));
         }
     };
     copy.monitor.watch_replica(Arc::clone(&shared.state));
     copy.pick_up_updates()?;
+    shared.state.set_outdated(false);
     shared.switch_to(Arc::clone(&copy));
-    shared.state.set_followed(true);
     shared.state.count_restore();
     for directory in &earlier {
         delete_copy(directory);
     }
     tracing::info!(directory = %directory.display(), "the copy of the database is served");
-    follow(shared, (&copy, generation), follower, start, is_stopping)
+    let end = follow(shared, (&copy, generation), follower, start, is_stopping);
+    copy.file.end_follower();
+    shared.distrust();
+    end
 }
 
 /// Lets updates in and picks them up, and starts Litestream again when it has ended.
@@ -113,7 +124,7 @@ fn follow(
     is_stopping: &AtomicBool,
 ) -> Result<End, Error> {
     let mut began = copy.market.stopwatch();
-    let mut checked = copy.market.stopwatch();
+    let (mut checked, mut failures) = (copy.market.stopwatch(), 0);
     while !is_stopping.load(Ordering::SeqCst) {
         if let Err(cause) = copy.file.admit_update() {
             tracing::error!(%cause, "it is unknown whether an update waits");
@@ -128,8 +139,12 @@ fn follow(
                     );
                 }
             }
-            Ok(_) => {}
+            Ok(_) => failures = 0,
             Err(cause) => {
+                failures += 1;
+                if failures > MAX_FAILURES {
+                    return Err(cause);
+                }
                 tracing::error!(cause = %ErrorChain(&cause), "picking up the changes of the primary failed");
             }
         }
@@ -143,23 +158,23 @@ fn follow(
             if lasted < STEADY {
                 return Ok(End::NeedsRestore);
             }
+            let number = copy.file.update_number();
             follower = start()?;
-            copy.file.replace_follower(follower.id());
+            copy.file.replace_follower(follower.id(), number);
             shared.state.set_followed(true);
             began = copy.market.stopwatch();
         }
         if checked.elapsed() > CHECK_INTERVAL {
             checked = copy.market.stopwatch();
-            // The store may be away for a while.
-            if shared.generations.newest().is_ok_and(|newest| newest > generation) {
-                copy.file.end_follower();
+            // The store may be away for a while. Whether something was replicated is a long list.
+            let is_newer = |newest: io::Result<Option<u64>>| newest.is_ok_and(|newest| newest > generation);
+            if is_newer(shared.generations.newest()) && is_newer(shared.generations.newest_with_data()) {
                 tracing::info!("another server was promoted, so its database is restored");
                 return Ok(End::NeedsRestore);
             }
         }
         thread::sleep(INTERVAL);
     }
-    copy.file.end_follower();
     Ok(End::Stopping)
 }
 

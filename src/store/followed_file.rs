@@ -29,6 +29,9 @@ const PENDING_BYTE: u64 = 1 << 30;
 /// How long reads wait for an update at most, and an update for reads. Then the others go on.
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
+/// How many times as long as [`MAX_PAUSE`] reads do not wait after they have waited that long for another read.
+const PAUSES_BETWEEN: u32 = 5;
+
 /// Interval at which the gate looks whether the update has ended.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -46,7 +49,7 @@ pub struct FollowedFile {
     changed: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     /// The process that updates the file; `None` while there is none.
     follower: Option<u32>,
@@ -57,6 +60,8 @@ struct State {
     reads: usize,
     /// Whether new reads wait for an update.
     is_closed: bool,
+    /// Until when no reads wait, since they have waited for a long one.
+    closed_again_at: Instant,
     /// The last state that is known to be complete.
     complete: Option<CommitPosition>,
 }
@@ -76,7 +81,14 @@ impl FollowedFile {
         let file = File::open(path).map_err(OpenError::unusable(path))?;
         let mut update_number = path.as_os_str().to_owned();
         update_number.push("-txid");
-        let state = State { follower: Some(follower), ..State::default() };
+        let state = State {
+            follower: Some(follower),
+            awaited_after: None,
+            reads: 0,
+            is_closed: false,
+            closed_again_at: Instant::now(),
+            complete: None,
+        };
         let (state, changed) = (Mutex::new(state), Condvar::new());
         Ok(FollowedFile { file, update_number: update_number.into(), state, changed })
     }
@@ -86,9 +98,13 @@ impl FollowedFile {
         self.lock().follower = None;
     }
 
-    /// Records that another process updates the file from now on.
-    pub fn replace_follower(&self, process: u32) {
-        let number = fs::read(&self.update_number).unwrap_or_default();
+    /// Returns the number of the last update as the follower has written it.
+    pub fn update_number(&self) -> Vec<u8> {
+        fs::read(&self.update_number).unwrap_or_default()
+    }
+
+    /// Records that another process updates the file from now on, after the update with this number.
+    pub fn replace_follower(&self, process: u32, number: Vec<u8>) {
         let mut state = self.lock();
         (state.follower, state.awaited_after) = (Some(process), Some(number));
     }
@@ -99,11 +115,19 @@ impl FollowedFile {
             return Ok(());
         }
         let mut state = self.lock();
+        if state.reads > 0 && Instant::now() < state.closed_again_at {
+            return Ok(());
+        }
         state.is_closed = true;
         let drained = self.changed.wait_timeout_while(state, MAX_PAUSE, |state| state.reads > 0);
-        drop(drained);
+        let (mut state, waited) = drained.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            // A long read goes on. Other reads have their turn for longer than they have waited.
+            state.closed_again_at = Instant::now() + PAUSES_BETWEEN * MAX_PAUSE;
+        }
+        drop(state);
         let began = Instant::now();
-        let mut pending = Ok(true);
+        let mut pending = Ok(!waited.timed_out());
         while matches!(pending, Ok(true)) && began.elapsed() < MAX_PAUSE {
             std::thread::sleep(UPDATE_INTERVAL);
             pending = self.is_update_pending();
@@ -293,12 +317,12 @@ mod tests {
         file.end_follower();
         assert!(file.is_complete(first), "nothing was updated since");
         assert!(!file.is_complete(second), "the follower may have ended in the middle of an update");
-        file.replace_follower(id());
+        file.replace_follower(id(), file.update_number());
         assert!(!file.is_complete(second), "the update is not repeated yet");
         fs::write(&number, "2").unwrap();
         assert!(file.is_complete(third));
         // No process has this ID: the kernel counts to 4 million at most.
-        file.replace_follower(u32::MAX / 2);
+        file.replace_follower(u32::MAX / 2, file.update_number());
         fs::write(&number, "3").unwrap();
         assert!(!file.is_complete(fourth), "the follower does not run");
         assert!(is_running(id()) && !is_running(u32::MAX / 2));

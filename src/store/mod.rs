@@ -116,12 +116,13 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, OpenFlags};
+use rustix::time::{ClockId, clock_gettime};
 
 pub use self::{
     bulk_settings::BulkGuard,
@@ -170,6 +171,9 @@ const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Seconds after which a client should repeat a write that was refused since the server may not be the primary.
 const FENCED_RETRY_SECONDS: u64 = 5;
 
+/// The lease of a server that needs none.
+const NO_LEASE: u64 = u64::MAX;
+
 /// Number of pages in the log after which this process writes them into the database, if Litestream should do so before.
 const CHECKPOINT_PAGES: i64 = 20_000;
 
@@ -192,8 +196,9 @@ pub struct Store {
     commit_count: AtomicU64,
     /// Whether each commit gets a position, for replicas.
     counts_positions: bool,
-    /// Whether writes are refused; see [`Store::fence`].
-    is_fenced: AtomicBool,
+    /// The time since the machine was started, in milliseconds, after which writes are refused; [`NO_LEASE`] if they never are. See
+    /// [`Store::lease_until`].
+    lease: AtomicU64,
     /// The last position that a commit of this process got.
     position: AtomicU32,
     /// The file, if another process keeps it current in place. Dropped after the connections.
@@ -286,19 +291,27 @@ impl Store {
         self.followed.is_some()
     }
 
-    /// Refuses all writes from now on, or permits them again. A server does this while it may not be the primary any more.
-    pub fn fence(&self, is_fenced: bool) {
-        self.is_fenced.store(is_fenced, Ordering::SeqCst);
+    /// Refuses all writes after a time that [`uptime`] returns, unless it is called again. A server may not be the primary any more
+    /// then.
+    pub fn lease_until(&self, time: Duration) {
+        self.lease.store(time.as_millis().try_into().unwrap_or(NO_LEASE), Ordering::SeqCst);
     }
 
     /// Whether all writes are refused.
     pub fn is_fenced(&self) -> bool {
-        self.is_fenced.load(Ordering::SeqCst)
+        let lease = self.lease.load(Ordering::SeqCst);
+        lease != NO_LEASE && uptime().as_millis() > u128::from(lease)
+    }
+
+    fn check_lease(&self) -> Result<()> {
+        if self.is_fenced() { Err(Error::AtCapacity { retry_seconds: FENCED_RETRY_SECONDS }) } else { Ok(()) }
     }
 
     /// Counts the commits from now on, so that replicas know their positions; see [`CommitPosition`]. Leaves checkpoints to Litestream,
     /// unless it does not keep up.
     pub fn counting_positions(self) -> Result<Store> {
+        let position = self.read(|rows| Ok(rows.commit_position()?.0))?;
+        self.position.store(position, Ordering::Release);
         self.connections.writer()?.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         Ok(Store { counts_positions: true, ..self })
     }
@@ -331,7 +344,7 @@ impl Store {
             statement_count: Arc::default(),
             commit_count: AtomicU64::default(),
             counts_positions: false,
-            is_fenced: AtomicBool::default(),
+            lease: AtomicU64::new(NO_LEASE),
             position: AtomicU32::default(),
             followed: None,
         }
@@ -340,12 +353,15 @@ impl Store {
     /// Runs `work` in one read transaction, so that all of its reads see the same snapshot. Waits until a
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let connection = self.connections.reader()?;
         let Some(file) = &self.followed else {
-            return transaction::read_in_transaction(&connection, &self.statement_count, work);
+            return transaction::read_in_transaction(
+                &*self.connections.reader()?,
+                &self.statement_count,
+                work,
+            );
         };
         let begin = |first: &mut dyn FnMut(&Reader) -> Result<()>| {
-            transaction::read_in_transaction(&connection, &self.statement_count, first)
+            transaction::read_in_transaction(&*self.connections.reader()?, &self.statement_count, first)
         };
         file.read(begin, work)
     }
@@ -384,9 +400,7 @@ impl Store {
         waited: Duration,
         work: impl FnOnce(&Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
-        if self.is_fenced() {
-            return Err(Error::AtCapacity { retry_seconds: FENCED_RETRY_SECONDS });
-        }
+        self.check_lease()?;
         let started = Instant::now();
         let mut connection = self.connections.writer()?;
         // The index and the cache of keys write without waiting for a turn.
@@ -401,6 +415,8 @@ impl Store {
         let result = work(&writer)?;
         let change = writer.last_change.get();
         let position = self.counts_positions.then(|| writer.advance_commit_position()).transpose()?;
+        // The transaction may have waited.
+        self.check_lease()?;
         transaction.commit()?;
         self.commit_count.fetch_add(1, Ordering::Relaxed);
         if let Some(position) = position {
@@ -428,6 +444,12 @@ impl Store {
     pub fn is_private(&self) -> bool {
         matches!(self.connections, Connections::Private(_))
     }
+}
+
+/// Returns the time since the machine was started, including the time that it was suspended.
+pub fn uptime() -> Duration {
+    let time = clock_gettime(ClockId::Boottime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs().try_into().unwrap_or_default())
 }
 
 fn open_readers(name: &Path, flags: OpenFlags, readers: u32) -> rusqlite::Result<Arc<ReadConnections>> {

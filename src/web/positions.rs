@@ -11,20 +11,35 @@ use poem::{
     http::{HeaderMap, HeaderName, HeaderValue, header},
 };
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use sha2::{Digest, Sha256};
 
 use crate::{clock::Entropy, domain::commit_position::CommitPosition, market::Market, web::request_kinds};
 
 /// The header of a position, in responses and in requests.
 pub const HEADER: HeaderName = HeaderName::from_static("market-position");
 
-/// The cookie of a position.
+/// What the name of the cookie of a position begins with. It differs between markets, since the ports of a host share its cookies.
 const COOKIE: &str = "market_position";
 
 /// Seconds for which browsers keep the cookie: longer than any replica should be behind.
 const COOKIE_SECONDS: u32 = 600;
 
+/// What a request says about what its client has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Nothing.
+    Nothing,
+    /// Everything until this position.
+    Until(CommitPosition),
+    /// It brings a position that cannot be decrypted, such as one of another generation.
+    Unknown,
+}
+
 /// Encrypts and decrypts the positions of a market.
-pub struct Positions(LessSafeKey);
+pub struct Positions {
+    key: LessSafeKey,
+    cookie: String,
+}
 
 impl fmt::Debug for Positions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,10 +48,12 @@ impl fmt::Debug for Positions {
 }
 
 impl Positions {
-    /// Uses the secret of a market.
-    pub fn new(secret: &[u8; 32]) -> Positions {
+    /// Uses the secret of a market. `market` is another one, which a promotion does not replace.
+    pub fn new(secret: &[u8; 32], market: &[u8; 32]) -> Positions {
         let key = UnboundKey::new(&CHACHA20_POLY1305, secret).expect("the key has 32 bytes");
-        Positions(LessSafeKey::new(key))
+        let name = Sha256::new().chain_update(COOKIE).chain_update(market).finalize();
+        let name = u32::from_be_bytes([name[0], name[1], name[2], name[3]]);
+        Positions { key: LessSafeKey::new(key), cookie: format!("{COOKIE}_{name:08x}") }
     }
 
     /// Returns a position as text.
@@ -45,7 +62,7 @@ impl Positions {
         nonce.copy_from_slice(&entropy.random_secret()[..NONCE_LEN]);
         let mut bytes = position.0.to_be_bytes().to_vec();
         let sealed =
-            self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes);
+            self.key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes);
         sealed.expect("a few bytes can be encrypted");
         BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &bytes].concat())
     }
@@ -55,19 +72,25 @@ impl Positions {
         let mut bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
         let (nonce, sealed) = bytes.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        let opened = self.0.open_in_place(nonce, Aad::empty(), sealed).ok()?;
+        let opened = self.key.open_in_place(nonce, Aad::empty(), sealed).ok()?;
         Some(CommitPosition(u32::from_be_bytes((*opened).try_into().ok()?)))
     }
 
-    /// Returns the latest position that a request brings.
-    pub fn find(&self, headers: &HeaderMap) -> Option<CommitPosition> {
+    /// Returns what a request says about what its client has written.
+    pub fn find(&self, headers: &HeaderMap) -> Written {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let cookies =
             cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-        let of_cookies = cookies.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value.as_bytes());
+        let of_cookies = cookies.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value.as_bytes());
         let of_headers = headers.get_all(HEADER).iter().map(HeaderValue::as_bytes);
-        let positions = of_headers.chain(of_cookies).filter_map(|text| self.open(text));
-        positions.reduce(|one, other| if one.includes(other) { one } else { other })
+        let later = |one: CommitPosition, other| if one.includes(other) { one } else { other };
+        of_headers.chain(of_cookies).fold(Written::Nothing, |written, text| {
+            match (written, self.open(text)) {
+                (Written::Unknown, _) | (_, None) => Written::Unknown,
+                (Written::Nothing, Some(position)) => Written::Until(position),
+                (Written::Until(earlier), Some(position)) => Written::Until(later(earlier, position)),
+            }
+        })
     }
 }
 
@@ -81,7 +104,8 @@ pub struct WithPositions<E> {
 impl<E> WithPositions<E> {
     /// Wraps the server of a market that has this secret for positions.
     pub fn new(market: Market, secret: &[u8; 32], inner: E) -> WithPositions<E> {
-        WithPositions { market, positions: Positions::new(secret), inner }
+        let positions = Positions::new(secret, market.blob_secret());
+        WithPositions { market, positions, inner }
     }
 }
 
@@ -92,9 +116,10 @@ impl<E: Endpoint<Output = Response>> Endpoint for WithPositions<E> {
         let changes = !request_kinds::only_reads(&request);
         let mut response = self.inner.call(request).await?;
         if changes && let Some(position) = self.market.written_position() {
+            let name = &self.positions.cookie;
             let position = self.positions.seal(position, self.market.entropy());
             let cookie =
-                format!("{COOKIE}={position}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax");
+                format!("{name}={position}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax");
             let value = |text: &str| HeaderValue::from_str(text).expect("it is ASCII");
             response.headers_mut().insert(HEADER, value(&position));
             if response.headers().contains_key(header::SET_COOKIE) || is_form(&response) {
@@ -120,7 +145,7 @@ mod tests {
     #[test]
     fn positions_are_read_by_their_market_alone() {
         let entropy = Entropy::System;
-        let (own, other) = (Positions::new(&[1; 32]), Positions::new(&[2; 32]));
+        let (own, other) = (Positions::new(&[1; 32], &[7; 32]), Positions::new(&[2; 32], &[7; 32]));
         let position = CommitPosition(7_000_000);
         let text = own.seal(position, &entropy);
         assert_eq!(own.open(text.as_bytes()), Some(position));
@@ -139,16 +164,19 @@ mod tests {
 
     #[test]
     fn latest_position_of_a_request_counts() {
-        let (positions, entropy) = (Positions::new(&[1; 32]), Entropy::System);
+        let (positions, entropy) = (Positions::new(&[1; 32], &[7; 32]), Entropy::System);
         let text = |number| positions.seal(CommitPosition(number), &entropy);
         let mut headers = HeaderMap::new();
-        assert_eq!(positions.find(&headers), None);
-        headers.insert(HEADER, "other".parse().unwrap());
-        assert_eq!(positions.find(&headers), None);
-        headers.append(HEADER, text(3).parse().unwrap());
-        headers.append(header::COOKIE, format!("a=b; market_position={}", text(5)).parse().unwrap());
-        assert_eq!(positions.find(&headers), Some(CommitPosition(5)));
+        assert_eq!(positions.find(&headers), Written::Nothing);
+        headers.insert(header::COOKIE, "market_position_00000000=other; a=b".parse().unwrap());
+        assert_eq!(positions.find(&headers), Written::Nothing, "it is of another market");
+        headers.insert(HEADER, text(3).parse().unwrap());
+        let cookie = format!("a=b; {}={}", positions.cookie, text(5));
+        headers.append(header::COOKIE, cookie.parse().unwrap());
+        assert_eq!(positions.find(&headers), Written::Until(CommitPosition(5)));
         headers.append(HEADER, text(9).parse().unwrap());
-        assert_eq!(positions.find(&headers), Some(CommitPosition(9)));
+        assert_eq!(positions.find(&headers), Written::Until(CommitPosition(9)));
+        headers.append(HEADER, "other".parse().unwrap());
+        assert_eq!(positions.find(&headers), Written::Unknown);
     }
 }

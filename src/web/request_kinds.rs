@@ -6,7 +6,7 @@ use poem::{Request, http::Method};
 const AGENT_PATHS: [&str; 2] = ["/v2/mcp", "/v2/mcp/"];
 
 /// What only a primary has: worlds, and files that it made for bundles or that are being uploaded.
-const OF_PRIMARY: [&str; 3] = ["/sandbox/", "/w/", "/v2/bundles/"];
+const OF_PRIMARY: [&str; 3] = ["/sandbox/", "/w/", "/v2/blobs/bundles/"];
 
 /// Whether a request changes nothing, and needs nothing that only the primary has.
 pub fn only_reads(request: &Request) -> bool {
@@ -17,4 +17,33 @@ pub fn only_reads(request: &Request) -> bool {
         _ => false,
     };
     is_read && !OF_PRIMARY.iter().any(|prefix| path.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::Uri;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::blobs;
+
+    #[test]
+    fn reads_are_known_by_operation() {
+        let bundle = blobs::bundle_path(Uuid::nil());
+        for (method, path, expected) in [
+            (Method::GET, "/v2/listings/browse", true),
+            (Method::HEAD, "/v2/listings/browse", true),
+            (Method::POST, "/v2/mcp/", true),
+            (Method::GET, "/console/catalog", true),
+            (Method::POST, "/v2/codebases", false),
+            (Method::DELETE, "/v2/codebases/1", false),
+            (Method::GET, bundle.as_str(), false),
+            (Method::GET, "/w/checkout/v2/wallet", false),
+            (Method::GET, "/sandbox/v1/worlds", false),
+        ] {
+            let request =
+                Request::builder().method(method.clone()).uri(path.parse::<Uri>().unwrap()).finish();
+            assert_eq!(only_reads(&request), expected, "{method} {path}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::{
     io::{self, BufWriter, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use super::files::{cannot, create_new, open_regular_file};
@@ -45,6 +46,19 @@ impl fmt::Display for Place {
 impl Place {
     /// Returns the place with this name: `s3://bucket/prefix`, or the path of a directory. Contacts no other machine.
     pub fn open(name: &Path, settings: &Settings) -> Result<Place> {
+        Place::open_with(name, settings, S3::new)
+    }
+
+    /// Like [`Place::open`], for requests that are sent once, and whose answer is useless after a time.
+    pub fn open_impatient(name: &Path, settings: &Settings, timeout: Duration) -> Result<Place> {
+        Place::open_with(name, settings, |blobs| S3::impatient(blobs, timeout))
+    }
+
+    fn open_with(
+        name: &Path,
+        settings: &Settings,
+        connect: impl Fn(&BlobSettings) -> io::Result<S3>,
+    ) -> Result<Place> {
         let Some(address) = name.to_str().and_then(|name| name.strip_prefix(BUCKET_SCHEME)) else {
             return Ok(Place::Directory(name.to_owned()));
         };
@@ -62,7 +76,7 @@ impl Place {
                 "{BUCKET_SCHEME}{address} needs the name of a bucket, and an access key in [backups] of the settings"
             )));
         }
-        let store = S3::new(&blobs).map_err(|cause| {
+        let store = connect(&blobs).map_err(|cause| {
             Error::Conflict(format!(
                 "the store of {BUCKET_SCHEME}{address} cannot be used: {cause}; check [backups] in the settings"
             ))
