@@ -307,7 +307,7 @@ impl Serve {
         drop((background, webhooks));
         if let Some((replication, market)) = replication {
             // What was written until now is replicated, too, and nothing is written later.
-            market.lease_until(Duration::ZERO);
+            market.lease().set_end(Duration::ZERO);
             let _ = tokio::task::spawn_blocking(move || drop(replication)).await;
         }
         // Until now, it reported that the server is stopping.

@@ -152,21 +152,6 @@ impl Market {
         Ok(is_changed)
     }
 
-    /// Whether the database is a copy that another process keeps current, so nothing can be written.
-    pub fn is_replica(&self) -> bool {
-        self.inner.store.is_followed()
-    }
-
-    /// Refuses all writes after a time: see [`Store::lease_until`](crate::store::Store::lease_until).
-    pub fn lease_until(&self, time: Duration) {
-        self.inner.store.lease_until(time);
-    }
-
-    /// Whether all writes are refused.
-    pub fn is_fenced(&self) -> bool {
-        self.inner.store.is_fenced()
-    }
-
     /// Whether this process keeps the index up to date.
     pub fn updates_index(&self) -> bool {
         self.inner.updater.is_some()

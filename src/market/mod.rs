@@ -17,6 +17,7 @@ mod lock;
 mod open_options;
 mod opening;
 mod other_processes;
+mod replication;
 mod requester;
 mod scheduler;
 mod search_index;
@@ -60,7 +61,6 @@ use crate::{
     config::{LiveSettings, Settings},
     domain::{
         collections::Collection,
-        commit_position::CommitPosition,
         events::{EventData, EventSubject},
         jobs::{JobKind, JobSubject},
         teams::TeamRowId,
@@ -395,16 +395,6 @@ impl Market {
     /// Returns the secret that signs blob URLs.
     pub fn blob_secret(&self) -> &[u8; 32] {
         &self.inner.blob_secret
-    }
-
-    /// Returns the secret that encrypts positions; `None` if commits are not counted.
-    pub fn position_secret(&self) -> Option<&[u8; 32]> {
-        self.inner.position_secret.as_ref()
-    }
-
-    /// Returns the position after the last write of this process, or a later one; `None` if commits are not counted.
-    pub fn written_position(&self) -> Option<CommitPosition> {
-        self.inner.store.written_position()
     }
 
     /// Returns the source of secrets.

@@ -51,7 +51,7 @@ impl Replication {
         let generations = Generations::open(&settings.replication.destination, settings)?;
         let asked = uptime();
         let own = find_own(market, &generations)?;
-        market.lease_until(asked + OWN_LEASE);
+        market.lease().set_end(asked + OWN_LEASE);
         let program = Program::new(settings, market::this_program());
         let is_stopping = Arc::new(AtomicBool::default());
         let worker = Worker {
@@ -130,7 +130,7 @@ impl Worker {
                 ended = Some(Instant::now());
             }
             if litestream.is_none()
-                && !self.market.is_fenced()
+                && !self.market.lease().has_ended()
                 && ended.is_none_or(|at| at.elapsed() > RESTART_DELAY)
             {
                 match self.program.replicate(&self.url, &self.market.data_dir().join(DATABASE_FILE)) {
@@ -157,16 +157,16 @@ impl Worker {
 
     /// Checks whether another server was promoted. Changes go on only as long as it is known that none was.
     fn is_replaced(&self) -> bool {
-        let (asked, was_fenced) = (uptime(), self.market.is_fenced());
+        let (asked, had_ended) = (uptime(), self.market.lease().has_ended());
         match self.generations.newest() {
             Ok(Some(newest)) if newest == self.own => {
-                self.market.lease_until(asked + OWN_LEASE);
-                if was_fenced {
+                self.market.lease().set_end(asked + OWN_LEASE);
+                if had_ended {
                     tracing::info!("the store can be reached again, so changes go on");
                 }
             }
             Ok(Some(newest)) if newest > self.own => {
-                self.market.lease_until(Duration::ZERO);
+                self.market.lease().set_end(Duration::ZERO);
                 generations::mark_superseded(self.market.data_dir());
                 tracing::error!(
                     newest,
@@ -181,7 +181,7 @@ impl Worker {
             ),
             Err(cause) => tracing::warn!(%cause, "it is unknown whether another server was promoted"),
         }
-        if self.market.is_fenced() && !was_fenced {
+        if self.market.lease().has_ended() && !had_ended {
             tracing::error!(
                 "it is unknown whether another server was promoted, so this one changes nothing until it is known"
             );

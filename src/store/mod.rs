@@ -25,6 +25,7 @@ mod columns;
 mod connections;
 pub mod credit_purchases;
 pub mod data_structures;
+mod derived_rows;
 pub mod discarded_uploads;
 pub mod due_steps;
 pub mod earnings;
@@ -45,6 +46,7 @@ pub mod index_queue;
 pub mod inventory;
 pub mod jobs;
 pub mod keys;
+mod lease;
 pub mod ledger;
 pub mod listing_assets;
 pub mod listing_bundles;
@@ -122,17 +124,18 @@ use std::{
 };
 
 use rusqlite::{Connection, OpenFlags};
-use rustix::time::{ClockId, clock_gettime};
 
 pub use self::{
     bulk_settings::BulkGuard,
     failures::{has_failed, is_of_machine, is_unique_violation},
     followed_file::FollowedFile,
+    lease::{Lease, uptime},
     open_error::OpenError,
     transaction::{Reader, Writer},
 };
 use self::{
     connections::{AnyReadConnection, Connections},
+    derived_rows::{are_rows_missing, derive_missing_rows},
     private_connection::PrivateDatabase,
     read_connections::ReadConnections,
 };
@@ -168,12 +171,6 @@ const OWN_READERS: u32 = 1;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Seconds after which a client should repeat a write that was refused since the server may not be the primary.
-const FENCED_RETRY_SECONDS: u64 = 5;
-
-/// The lease of a server that needs none.
-const NO_LEASE: u64 = u64::MAX;
-
 /// Number of pages in the log after which this process writes them into the database, if Litestream should do so before.
 const CHECKPOINT_PAGES: i64 = 20_000;
 
@@ -196,9 +193,8 @@ pub struct Store {
     commit_count: AtomicU64,
     /// Whether each commit gets a position, for replicas.
     counts_positions: bool,
-    /// The time since the machine was started, in milliseconds, after which writes are refused; [`NO_LEASE`] if they never are. See
-    /// [`Store::lease_until`].
-    lease: AtomicU64,
+    /// Until when writes are permitted.
+    lease: Lease,
     /// The last position that a commit of this process got.
     position: AtomicU32,
     /// The file, if another process keeps it current in place. Dropped after the connections.
@@ -291,20 +287,9 @@ impl Store {
         self.followed.is_some()
     }
 
-    /// Refuses all writes after a time that [`uptime`] returns, unless it is called again. A server may not be the primary any more
-    /// then.
-    pub fn lease_until(&self, time: Duration) {
-        self.lease.store(time.as_millis().try_into().unwrap_or(NO_LEASE), Ordering::SeqCst);
-    }
-
-    /// Whether all writes are refused.
-    pub fn is_fenced(&self) -> bool {
-        let lease = self.lease.load(Ordering::SeqCst);
-        lease != NO_LEASE && uptime().as_millis() > u128::from(lease)
-    }
-
-    fn check_lease(&self) -> Result<()> {
-        if self.is_fenced() { Err(Error::AtCapacity { retry_seconds: FENCED_RETRY_SECONDS }) } else { Ok(()) }
+    /// Returns until when the server may write.
+    pub const fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// Counts the commits from now on, so that replicas know their positions; see [`CommitPosition`]. Leaves checkpoints to Litestream,
@@ -344,7 +329,7 @@ impl Store {
             statement_count: Arc::default(),
             commit_count: AtomicU64::default(),
             counts_positions: false,
-            lease: AtomicU64::new(NO_LEASE),
+            lease: Lease::default(),
             position: AtomicU32::default(),
             followed: None,
         }
@@ -400,7 +385,7 @@ impl Store {
         waited: Duration,
         work: impl FnOnce(&Writer) -> Result<T>,
     ) -> Result<(T, Option<i64>)> {
-        self.check_lease()?;
+        self.lease.check()?;
         let started = Instant::now();
         let mut connection = self.connections.writer()?;
         // The index and the cache of keys write without waiting for a turn.
@@ -416,7 +401,7 @@ impl Store {
         let change = writer.last_change.get();
         let position = self.counts_positions.then(|| writer.advance_commit_position()).transpose()?;
         // The transaction may have waited.
-        self.check_lease()?;
+        self.lease.check()?;
         transaction.commit()?;
         self.commit_count.fetch_add(1, Ordering::Relaxed);
         if let Some(position) = position {
@@ -446,32 +431,8 @@ impl Store {
     }
 }
 
-/// Returns the time since the machine was started, including the time that it was suspended.
-pub fn uptime() -> Duration {
-    let time = clock_gettime(ClockId::Boottime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs().try_into().unwrap_or_default())
-}
-
 fn open_readers(name: &Path, flags: OpenFlags, readers: u32) -> rusqlite::Result<Arc<ReadConnections>> {
     ReadConnections::open(name.to_owned(), flags, readers + OWN_READERS)
-}
-
-/// Whether rows or columns that this program derives are missing, or were derived by another version of it.
-fn are_rows_missing(reader: &Reader) -> Result<bool> {
-    Ok(inventory::is_postponed(reader)? || groups::have_other_sort_keys(reader)?)
-}
-
-/// Derives the rows that asset lists read, where that was postponed or the tables are new to the database,
-/// and the sort keys of groups if their version is another one.
-fn derive_missing_rows(writer: &Writer) -> Result<()> {
-    if groups::have_other_sort_keys(writer)? {
-        groups::derive_sort_keys(writer)?;
-    }
-    if !inventory::is_postponed(writer)? {
-        return Ok(());
-    }
-    task_quality::insert_missing_quality(writer)?;
-    inventory::insert_postponed(writer)
 }
 
 /// A read connection that is in use.
@@ -522,66 +483,4 @@ fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Code;
-
-    #[test]
-    fn panic_in_a_read_leaves_no_transaction_open() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
-        // More reads than there are connections.
-        for _ in 0..5 {
-            let read = || store.read::<()>(|_| panic!("expected by the test"));
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_err();
-        }
-        for _ in 0..5 {
-            assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
-            assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
-        }
-    }
-
-    /// A write that has waited for other writes of its process is refused soon.
-    #[test]
-    fn write_during_one_of_another_process_is_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("market.sqlite");
-        let [own, other] = [(); 2].map(|()| Store::open(&path, 1, Durability::None).unwrap());
-        let write = |store: &Store, name: &str| {
-            store.write_after(BUSY_TIMEOUT, |writer| secrets::insert(writer, name, &[1; 32]))
-        };
-        other
-            .write(|_| {
-                let error = write(&own, "early").unwrap_err();
-                assert!(matches!(error, Error::DatabaseLocked { .. }), "{error:?}");
-                assert_eq!(error.code(), Some(Code::AtCapacity));
-                assert_eq!(own.read(|rows| secrets::find(rows, "early"))?, None, "reads go on");
-                Ok(())
-            })
-            .unwrap();
-        write(&own, "late").unwrap();
-        assert_eq!(other.read(|rows| secrets::find(rows, "late")).unwrap(), Some([1; 32]));
-    }
-
-    #[test]
-    fn full_disk_fails_the_transaction_and_nothing_else() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
-        let limit_pages = |connection: &Connection, count: i64| {
-            connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(())).unwrap();
-        };
-        // SQLite does not go below the current size, so the database is full from now on.
-        limit_pages(&store.connections.writer().unwrap(), 1);
-        let fill = |writer: &Writer| {
-            secrets::insert(writer, "small", &[1; 32])?;
-            writer.execute("CREATE TABLE filling (bytes BLOB)", [])?;
-            writer.execute("INSERT INTO filling VALUES (zeroblob(10000000))", []).map(|_| ())
-        };
-        let error = store.write(fill).unwrap_err();
-        assert_eq!(error.code(), Some(Code::StorageFull), "{error:?}");
-        assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), None, "nothing is half-written");
-        limit_pages(&store.connections.writer().unwrap(), 1_000_000);
-        store.write(fill).unwrap();
-        assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), Some([1; 32]));
-    }
-}
+mod tests;

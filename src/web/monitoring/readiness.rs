@@ -72,7 +72,7 @@ impl Readiness {
         if !is_disk_writable(market).await {
             failed.push(Condition::DiskWritable);
         }
-        if market.is_fenced() {
+        if market.lease().has_ended() {
             failed.push(Condition::IsPrimary);
         }
         if market.ensure_space(0).is_err() {

@@ -1,0 +1,79 @@
+//! Until when a server may write: it may not be the primary any more after that.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::error::{Error, Result};
+
+/// The value of a lease that never ends.
+const ENDLESS: u64 = u64::MAX;
+
+/// Seconds after which a client should repeat a write that was refused.
+const RETRY_SECONDS: u64 = 5;
+
+/// The time until which writes are permitted, in milliseconds of [`uptime`]. Without replication, it never comes.
+#[derive(Debug)]
+pub struct Lease(AtomicU64);
+
+impl Default for Lease {
+    fn default() -> Lease {
+        Lease(AtomicU64::new(ENDLESS))
+    }
+}
+
+impl Lease {
+    /// Refuses all writes after a time that [`uptime`] returns, unless this is called again before.
+    pub fn set_end(&self, time: Duration) {
+        self.0.store(time.as_millis().try_into().unwrap_or(ENDLESS), Ordering::SeqCst);
+    }
+
+    /// Whether writes are refused.
+    pub fn has_ended(&self) -> bool {
+        let end = self.0.load(Ordering::SeqCst);
+        end != ENDLESS && uptime().as_millis() > u128::from(end)
+    }
+
+    /// Returns an error if writes are refused.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.has_ended() { Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }) } else { Ok(()) }
+    }
+}
+
+/// Returns the time since the machine was started, including the time for which it was suspended.
+pub fn uptime() -> Duration {
+    let time = clock_gettime(ClockId::Boottime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs().try_into().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Durability, Store, secrets};
+
+    #[test]
+    fn nothing_is_written_after_the_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+        let write = |name: &str, end: Option<Duration>| {
+            store.write(|writer| {
+                // The lease can end while a transaction runs.
+                end.into_iter().for_each(|end| store.lease().set_end(end));
+                secrets::insert(writer, name, &[1; 32])
+            })
+        };
+        write("without", None).unwrap();
+        store.lease().set_end(uptime() + Duration::from_hours(1));
+        write("before", None).unwrap();
+        for (name, end) in [("during", Some(Duration::ZERO)), ("after", None)] {
+            let error = write(name, end).unwrap_err();
+            assert!(matches!(error, Error::AtCapacity { .. }), "{error:?}");
+            assert_eq!(store.read(|rows| secrets::find(rows, name)).unwrap(), None, "{name}");
+        }
+        store.lease().set_end(uptime() + Duration::from_hours(1));
+        write("again", None).unwrap();
+    }
+}

@@ -1,0 +1,63 @@
+//! Tests of transactions and of connections.
+
+use super::*;
+use crate::error::Code;
+
+#[test]
+fn panic_in_a_read_leaves_no_transaction_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    // More reads than there are connections.
+    for _ in 0..5 {
+        let read = || store.read::<()>(|_| panic!("expected by the test"));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_err();
+    }
+    for _ in 0..5 {
+        assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
+        assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
+    }
+}
+
+/// A write that has waited for other writes of its process is refused soon.
+#[test]
+fn write_during_one_of_another_process_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("market.sqlite");
+    let [own, other] = [(); 2].map(|()| Store::open(&path, 1, Durability::None).unwrap());
+    let write = |store: &Store, name: &str| {
+        store.write_after(BUSY_TIMEOUT, |writer| secrets::insert(writer, name, &[1; 32]))
+    };
+    other
+        .write(|_| {
+            let error = write(&own, "early").unwrap_err();
+            assert!(matches!(error, Error::DatabaseLocked { .. }), "{error:?}");
+            assert_eq!(error.code(), Some(Code::AtCapacity));
+            assert_eq!(own.read(|rows| secrets::find(rows, "early"))?, None, "reads go on");
+            Ok(())
+        })
+        .unwrap();
+    write(&own, "late").unwrap();
+    assert_eq!(other.read(|rows| secrets::find(rows, "late")).unwrap(), Some([1; 32]));
+}
+
+#[test]
+fn full_disk_fails_the_transaction_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let limit_pages = |connection: &Connection, count: i64| {
+        connection.pragma_update_and_check(None, "max_page_count", count, |_| Ok(())).unwrap();
+    };
+    // SQLite does not go below the current size, so the database is full from now on.
+    limit_pages(&store.connections.writer().unwrap(), 1);
+    let fill = |writer: &Writer| {
+        secrets::insert(writer, "small", &[1; 32])?;
+        writer.execute("CREATE TABLE filling (bytes BLOB)", [])?;
+        writer.execute("INSERT INTO filling VALUES (zeroblob(10000000))", []).map(|_| ())
+    };
+    let error = store.write(fill).unwrap_err();
+    assert_eq!(error.code(), Some(Code::StorageFull), "{error:?}");
+    assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), None, "nothing is half-written");
+    limit_pages(&store.connections.writer().unwrap(), 1_000_000);
+    store.write(fill).unwrap();
+    assert_eq!(store.read(|rows| secrets::find(rows, "small")).unwrap(), Some([1; 32]));
+}
