@@ -402,9 +402,12 @@ impl Blobs {
     }
 }
 
+/// What the URL paths of bundles begin with.
+pub const BUNDLES: &str = "/v2/blobs/bundles/";
+
 /// Returns the URL path of the bundle of a listing. It gives no access by itself.
 pub fn bundle_path(listing: Uuid) -> String {
-    format!("/v2/blobs/bundles/{listing}")
+    format!("{BUNDLES}{listing}")
 }
 
 /// Returns the URL path to send a part to in the built-in store.

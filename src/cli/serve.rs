@@ -249,7 +249,7 @@ impl Serve {
         on_ready: impl FnOnce(),
     ) -> CommandResult {
         let address = local_address(&listeners.server)?;
-        // Before anything is changed: another server may have been promoted.
+        // Before there is any background work: another server may have been promoted.
         let replication = match market.settings().replication.destination.as_str() {
             "" => None,
             _ => Some((Replication::start(&market)?, market.clone())),

@@ -31,8 +31,7 @@ use crate::{
     },
 };
 
-/// Paths of the agent server.
-pub const PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
+pub use crate::web::request_kinds::AGENT_PATHS as PATHS;
 
 /// The `Accept` header that the protocol requires, which not all clients send.
 const REQUIRED_ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");

@@ -1,9 +1,6 @@
 //! A copy of the database that is served: its market, and the server of that.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{path::Path, sync::Arc};
 
 use poem::{Response, endpoint::BoxEndpoint};
 use tokio::sync::watch;
@@ -28,7 +25,7 @@ pub(super) struct Copy {
     pub(super) monitor: Arc<Monitor>,
     pub(super) positions: Positions,
     /// The position that the copy and its index have reached.
-    reached: Mutex<Option<CommitPosition>>,
+    reached: watch::Sender<Option<CommitPosition>>,
     /// Dropped with the copy, which ends its streams.
     pub(super) end: watch::Sender<()>,
 }
@@ -57,7 +54,7 @@ impl Copy {
         let secret = market.position_secret().ok_or(OpenError::NoPositions)?;
         let positions = Positions::new(secret, market.blob_secret());
         let WatchedServer { endpoint, monitor } = app.watched(market.clone(), base_url, None);
-        let (reached, end) = (Mutex::default(), watch::Sender::default());
+        let (reached, end) = (watch::Sender::default(), watch::Sender::default());
         Ok(Copy { market, file, endpoint, monitor, positions, reached, end })
     }
 
@@ -69,16 +66,15 @@ impl Copy {
         // The index may contain later updates, too, but not fewer.
         let (position, is_current) = self.market.read_blocking(read)?;
         self.market.pick_up_changes()?;
-        *self.lock_reached() = Some(position);
+        self.reached.send_if_modified(|reached| reached.replace(position) != Some(position));
         Ok(is_current)
     }
 
-    fn lock_reached(&self) -> MutexGuard<'_, Option<CommitPosition>> {
-        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether the copy has what a primary at this position had.
-    pub(super) fn includes(&self, position: CommitPosition) -> bool {
-        self.lock_reached().is_some_and(|own| own.includes(position))
+    /// Waits until the copy has what a primary at this position had.
+    pub(super) async fn wait_for(&self, position: CommitPosition) {
+        let has_reached =
+            |reached: &Option<CommitPosition>| reached.is_some_and(|own| own.includes(position));
+        // The sender lives as long as the copy.
+        let _ = self.reached.subscribe().wait_for(has_reached).await;
     }
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use poem::{Endpoint, Request, Response};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::{copy::Copy, forwarding::Forwarder, shared::Shared, supervision};
 use crate::{
@@ -28,9 +28,6 @@ use crate::{
 
 /// How long a request waits until the copy has what its client has written.
 const POSITION_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Interval at which it is checked meanwhile.
-const POSITION_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The endpoint of a replica.
 pub struct ReplicaEndpoint {
@@ -107,12 +104,7 @@ impl ReplicaEndpoint {
             Written::Until(position) => position,
             Written::Unknown => return None,
         };
-        let reach = async {
-            while !copy.includes(position) {
-                sleep(POSITION_INTERVAL).await;
-            }
-        };
-        timeout(POSITION_TIMEOUT, reach).await.is_ok().then_some(copy)
+        timeout(POSITION_TIMEOUT, copy.wait_for(position)).await.is_ok().then_some(copy)
     }
 }
 

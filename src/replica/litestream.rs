@@ -84,6 +84,8 @@ impl Program {
             command.env("LITESTREAM_ACCESS_KEY_ID", &self.store.access_key_id);
             command.env("LITESTREAM_SECRET_ACCESS_KEY", secret);
         }
+        // Litestream fails if it is set: it uses the certificates that the system trusts.
+        command.env_remove("AWS_CA_BUNDLE");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Ok(command)
     }
@@ -222,13 +224,6 @@ fn copy_log(log: impl io::Read, last: &Mutex<String>) {
         }
         *last.lock().unwrap_or_else(PoisonError::into_inner) = line;
     }
-}
-
-/// Returns the file that Litestream writes after each update.
-pub(super) fn update_number_file(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push("-txid");
-    name.into()
 }
 
 /// Deletes a directory with earlier copies.

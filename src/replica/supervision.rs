@@ -13,14 +13,14 @@ use std::{
 
 use super::{
     copy::Copy,
-    litestream::{Litestream, delete_copy, update_number_file},
+    litestream::{Litestream, delete_copy},
     shared::Shared,
 };
 use crate::{
     error::{Error, ErrorChain},
     market::{DATABASE_FILE, OpenError},
     private_files,
-    store::OpenError as StoreOpenError,
+    store::{FollowedFile, OpenError as StoreOpenError},
 };
 
 /// Interval at which updates of the file are let in and noticed.
@@ -51,9 +51,7 @@ pub(super) fn run(shared: &Arc<Shared>, is_stopping: &AtomicBool) {
     while !is_stopping.load(Ordering::SeqCst) {
         match restore_and_follow(shared, is_stopping) {
             Ok(End::Stopping) => return,
-            Ok(End::NeedsRestore) => {
-                tracing::warn!("the database is restored anew");
-            }
+            Ok(End::NeedsRestore) => tracing::warn!("the database is restored anew"),
             Err(cause) => {
                 tracing::error!(cause = %ErrorChain(&cause), "the database of the primary cannot be restored; trying again");
                 wait(RETRY_DELAY, is_stopping);
@@ -68,7 +66,7 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
     let file = directory.join(DATABASE_FILE);
     let generation = shared
         .generations
-        .newest()
+        .newest_with_data()
         .map_err(|cause| Error::internal_with_source("the store of replica.source cannot be read", cause))?;
     let url = shared.generations.url(generation);
     let start = || {
@@ -78,7 +76,8 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
         })
     };
     let follower = start()?;
-    let is_restored = follower.wait_for(&update_number_file(&file), || is_stopping.load(Ordering::SeqCst));
+    let is_restored =
+        follower.wait_for(&FollowedFile::update_number_file(&file), || is_stopping.load(Ordering::SeqCst));
     if !is_restored {
         let message = follower.kill();
         delete_copy(&directory);
@@ -130,22 +129,23 @@ fn follow(
             tracing::error!(%cause, "it is unknown whether an update waits");
         }
         match copy.pick_up_updates() {
-            Ok(is_current) if is_current == shared.state.is_outdated() => {
+            Ok(is_current) => {
+                failures = 0;
+                let was_outdated = shared.state.is_outdated();
                 shared.state.set_outdated(!is_current);
-                if !is_current {
+                if !is_current && !was_outdated {
                     tracing::error!(
                         "the primary has another version of the program, so this replica answers nothing itself; install \
                          that version here"
                     );
                 }
             }
-            Ok(_) => failures = 0,
             Err(cause) => {
+                tracing::error!(cause = %ErrorChain(&cause), "picking up the changes of the primary failed");
                 failures += 1;
                 if failures > MAX_FAILURES {
-                    return Err(cause);
+                    return Ok(End::NeedsRestore);
                 }
-                tracing::error!(cause = %ErrorChain(&cause), "picking up the changes of the primary failed");
             }
         }
         if follower.has_ended() {

@@ -79,8 +79,7 @@ impl FollowedFile {
         };
         mark().map_err(unusable)?;
         let file = File::open(path).map_err(OpenError::unusable(path))?;
-        let mut update_number = path.as_os_str().to_owned();
-        update_number.push("-txid");
+        let update_number = FollowedFile::update_number_file(path);
         let state = State {
             follower: Some(follower),
             awaited_after: None,
@@ -90,7 +89,14 @@ impl FollowedFile {
             complete: None,
         };
         let (state, changed) = (Mutex::new(state), Condvar::new());
-        Ok(FollowedFile { file, update_number: update_number.into(), state, changed })
+        Ok(FollowedFile { file, update_number, state, changed })
+    }
+
+    /// Returns the file beside a database to which the follower writes the number of the last update, after each.
+    pub fn update_number_file(path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push("-txid");
+        name.into()
     }
 
     /// Records that the follower has ended. Must be called before its ID can be that of another process.
@@ -310,7 +316,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = create(directory.path());
         let file = FollowedFile::open(&path, id()).unwrap();
-        let number = PathBuf::from(format!("{}-txid", path.display()));
+        let number = FollowedFile::update_number_file(&path);
         fs::write(&number, "1").unwrap();
         let [first, second, third, fourth] = [1, 2, 3, 4].map(CommitPosition);
         assert!(file.is_complete(first), "the follower runs");

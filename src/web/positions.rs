@@ -18,6 +18,9 @@ use crate::{clock::Entropy, domain::commit_position::CommitPosition, market::Mar
 /// The header of a position, in responses and in requests.
 pub const HEADER: HeaderName = HeaderName::from_static("market-position");
 
+/// Maximum number of positions of a request that are decrypted. A client has one for each way in which it brings them.
+const MAX_POSITIONS: usize = 8;
+
 /// What the name of the cookie of a position begins with. It differs between markets, since the ports of a host share its cookies.
 const COOKIE: &str = "market_position";
 
@@ -84,7 +87,7 @@ impl Positions {
         let of_cookies = cookies.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value.as_bytes());
         let of_headers = headers.get_all(HEADER).iter().map(HeaderValue::as_bytes);
         let later = |one: CommitPosition, other| if one.includes(other) { one } else { other };
-        of_headers.chain(of_cookies).fold(Written::Nothing, |written, text| {
+        of_headers.chain(of_cookies).take(MAX_POSITIONS).fold(Written::Nothing, |written, text| {
             match (written, self.open(text)) {
                 (Written::Unknown, _) | (_, None) => Written::Unknown,
                 (Written::Nothing, Some(position)) => Written::Until(position),

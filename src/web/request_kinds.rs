@@ -2,11 +2,13 @@
 
 use poem::{Request, http::Method};
 
+use crate::{blobs, web::world_host};
+
 /// Paths of the agent server, whose messages only read.
-const AGENT_PATHS: [&str; 2] = ["/v2/mcp", "/v2/mcp/"];
+pub const AGENT_PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
 /// What only a primary has: worlds, and files that it made for bundles or that are being uploaded.
-const OF_PRIMARY: [&str; 3] = ["/sandbox/", "/w/", "/v2/blobs/bundles/"];
+const OF_PRIMARY: [&str; 3] = ["/sandbox/", world_host::PREFIX, blobs::BUNDLES];
 
 /// Whether a request changes nothing, and needs nothing that only the primary has.
 pub fn only_reads(request: &Request) -> bool {

@@ -43,7 +43,7 @@ const UPLOADS: &str = "/v2/blobs/";
 const WRITE_BYTES: u64 = 64 << 10;
 
 /// What the paths of worlds begin with.
-const PREFIX: &str = "/w/";
+pub const PREFIX: &str = "/w/";
 
 /// Creates the endpoint of a market, which has everything that a server has. The text is the base URL of stored
 /// addresses.
