@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use reqwest::{Method, blocking::Response, header::HeaderMap};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -32,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
-    headers: reqwest::header::HeaderMap,
+    headers: HeaderMap,
     pub body: Vec<u8>,
 }
 
@@ -41,12 +42,63 @@ impl Answer {
         Some(self.headers.get(name)?.to_str().unwrap().to_owned())
     }
 
+    fn read(response: Response) -> reqwest::Result<Answer> {
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, body: response.bytes()?.to_vec() })
+    }
+
+    /// Returns the cookies that the answer sets, as a client sends them back.
+    pub fn cookies(&self) -> String {
+        let set = self.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+        set.filter_map(|cookie| cookie.split(';').next()).collect::<Vec<_>>().join("; ")
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+/// A request, by an operator unless it has another key.
+#[derive(Clone, Debug)]
+pub struct Call {
+    method: Method,
+    path: String,
+    headers: HeaderMap,
+    body: Option<String>,
+}
+
+impl Call {
+    pub fn get(path: &str) -> Call {
+        let call = Call { method: Method::GET, path: path.to_owned(), headers: HeaderMap::new(), body: None };
+        call.by("mkt_demo_operator")
+    }
+
+    pub fn post(path: &str, body: &Value) -> Call {
+        let call = Call { method: Method::POST, body: Some(body.to_string()), ..Call::get(path) };
+        call.with("content-type", "application/json")
+    }
+
+    /// Sends a form, as a browser does that is at this server.
+    pub fn form(path: &str, fields: &str, url: &str) -> Call {
+        let call = Call { method: Method::POST, body: Some(fields.to_owned()), ..Call::get(path) };
+        call.with("content-type", "application/x-www-form-urlencoded")
+            .with("origin", url)
+            .with("sec-fetch-site", "same-origin")
+    }
+
+    #[must_use]
+    pub fn by(self, key: &str) -> Call {
+        self.with("authorization", &format!("Bearer {key}"))
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str) -> Call {
+        self.headers.insert(name, value.parse().unwrap());
+        self
     }
 }
 
@@ -117,17 +169,14 @@ impl Cluster {
         self.replicas[index] = Some(Server::spawn(command));
         let url = self.replica_url(index);
         self.wait_for("a copy of the database", |cluster| {
-            cluster.try_send(&url, "GET", "/readyz", None, &[]).is_some_and(|state| state.status == 200)
+            cluster.try_send(&url, &Call::get("/readyz")).is_some_and(|state| state.status == 200)
         });
     }
 
     /// Kills one of the processes, and starts it again if nothing else does.
     pub fn kill_one(&mut self, turn: usize) {
         match turn % 4 {
-            0 | 2 => {
-                let index = turn / 2 % self.replicas.len();
-                kill_litestream(self.replicas[index].as_ref().unwrap().0.id());
-            }
+            0 | 2 => self.kill_follower(turn / 2 % self.replicas.len()),
             1 => kill_litestream(self.primary.as_ref().unwrap().0.id()),
             _ => {
                 let index = turn / 4 % self.replicas.len();
@@ -139,35 +188,31 @@ impl Cluster {
         }
     }
 
+    /// Kills the Litestream of a replica.
+    pub fn kill_follower(&self, index: usize) {
+        kill_litestream(self.replicas[index].as_ref().unwrap().0.id());
+    }
+
     /// Returns the ID of a listing that is published.
     pub fn first_listing(&self) -> String {
-        let page = self.send(
-            &self.primary_url,
-            "GET",
-            "/operator/v1/listings?catalog_status=published&limit=1",
-            None,
-            &[],
-        );
+        let published = Call::get("/operator/v1/listings?catalog_status=published&limit=1");
+        let page = self.send(&self.primary_url, &published);
         page.json()["items"][0]["id"].as_str().unwrap().to_owned()
     }
 
     /// Waits until a replica has what the primary has.
     pub fn wait_until_equal(&mut self, url: &str) {
-        let newest = |cluster: &Cluster, url: &str| {
-            let path = "/operator/v1/teams?limit=1";
-            cluster.try_send(url, "GET", path, None, &[]).map(|answer| answer.body)
-        };
-        let last_use = |cluster: &Cluster, url: &str| {
-            cluster.try_send(url, "GET", "/operator/v1/keys?limit=200", None, &[]).map(|answer| answer.body)
+        let answers = |cluster: &Cluster, url: &str| {
+            let paths = ["/operator/v1/teams?limit=1", "/operator/v1/keys?limit=200"];
+            paths.map(|path| cluster.try_send(url, &Call::get(path)).map(|answer| answer.body))
         };
         self.wait_for("equal answers", |cluster| {
-            newest(cluster, url).is_some()
-                && newest(cluster, url) == newest(cluster, &cluster.primary_url)
-                && last_use(cluster, url) == last_use(cluster, &cluster.primary_url)
+            let own = answers(cluster, url);
+            own.iter().all(Option::is_some) && own == answers(cluster, &cluster.primary_url)
         });
     }
 
-    fn wait_for(&mut self, what: &str, condition: impl Fn(&Cluster) -> bool) {
+    pub fn wait_for(&mut self, what: &str, condition: impl Fn(&Cluster) -> bool) {
         let began = Instant::now();
         while !condition(self) {
             assert!(began.elapsed() < PATIENCE, "waited for {what} in vain\n{}", self.logs());
@@ -201,61 +246,21 @@ impl Cluster {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    pub fn send(
-        &self,
-        url: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-        headers: &[(&str, &str)],
-    ) -> Answer {
-        self.send_as("mkt_demo_operator", url, method, path, body, headers)
-    }
-
-    pub fn send_as(
-        &self,
-        key: &str,
-        url: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-        headers: &[(&str, &str)],
-    ) -> Answer {
-        self.try_send_as(key, url, method, path, body, headers).unwrap()
+    /// Sends a request to a server, and returns the answer.
+    pub fn send(&self, url: &str, call: &Call) -> Answer {
+        Answer::read(self.open(url, call).unwrap()).unwrap()
     }
 
     /// Sends a request. Returns `None` if the connection was interrupted.
-    pub fn try_send(
-        &self,
-        url: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-        headers: &[(&str, &str)],
-    ) -> Option<Answer> {
-        self.try_send_as("mkt_demo_operator", url, method, path, body, headers).ok()
+    pub fn try_send(&self, url: &str, call: &Call) -> Option<Answer> {
+        self.open(url, call).and_then(Answer::read).ok()
     }
 
-    fn try_send_as(
-        &self,
-        key: &str,
-        url: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-        headers: &[(&str, &str)],
-    ) -> reqwest::Result<Answer> {
-        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
-        let request = self
-            .client
-            .request(method, format!("{url}{path}"))
-            .bearer_auth(key)
-            .header("x-request-id", "same");
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        let request = if let Some(body) = body { request.json(body) } else { request };
-        let response = request.send()?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Ok(Answer { status, headers, body: response.bytes()?.to_vec() })
+    /// Sends a request, and returns the response before its body.
+    pub fn open(&self, url: &str, call: &Call) -> reqwest::Result<Response> {
+        let request = self.client.request(call.method.clone(), format!("{url}{}", call.path));
+        let request = request.headers(call.headers.clone()).header("x-request-id", "same");
+        call.body.iter().fold(request, |request, body| request.body(body.clone())).send()
     }
 }
 
