@@ -89,7 +89,7 @@ use crate::{
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
     regular_files,
-    replica::{FOLLOWER_SUBCOMMAND, exec_below_parent},
+    replica::{LITESTREAM_SUBCOMMAND, exec_below_parent},
     rest,
     store::Durability,
 };
@@ -246,10 +246,10 @@ enum Command {
         /// What to do, as JSON.
         invocation: String,
     },
-    /// Run Litestream in a child process of a replica.
-    #[command(name = FOLLOWER_SUBCOMMAND, hide = true)]
-    FollowPrimary {
-        /// Process ID of the replica.
+    /// Run Litestream in a child process of the server.
+    #[command(name = LITESTREAM_SUBCOMMAND, hide = true)]
+    RunLitestream {
+        /// Process ID of the server.
         parent: u32,
         /// The program and its arguments.
         #[arg(last = true)]
@@ -266,7 +266,7 @@ pub fn run() -> ExitCode {
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
     }
-    if let Command::FollowPrimary { parent, program } = &cli.command {
+    if let Command::RunLitestream { parent, program } = &cli.command {
         eprintln!("error: {}", exec_below_parent(*parent, program));
         return ExitCode::FAILURE;
     }
@@ -382,7 +382,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Restore(restore) => restore.run(&options),
         Command::Promote(promote) => promote.run(&options),
         Command::Upgrade(upgrade) => upgrade.run(&options),
-        Command::ReadUntrusted { .. } | Command::FollowPrimary { .. } => Ok(()),
+        Command::ReadUntrusted { .. } | Command::RunLitestream { .. } => Ok(()),
     }
 }
 

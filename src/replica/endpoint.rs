@@ -13,7 +13,7 @@ use std::{
 use poem::{Endpoint, Request, Response};
 use tokio::time::timeout;
 
-use super::{copy::Copy, forwarding::Forwarder, shared::Shared, supervision};
+use super::{forwarding::Forwarder, served_copy::ServedCopy, shared::Shared, supervision};
 use crate::{
     config::Settings,
     error::{Error, Result},
@@ -88,7 +88,7 @@ impl ReplicaEndpoint {
     }
 
     /// Returns the copy that answers a request; `None` if the primary has to.
-    async fn choose(&self, request: &Request) -> Option<Arc<Copy>> {
+    async fn choose(&self, request: &Request) -> Option<Arc<ServedCopy>> {
         let copy = self.shared.current()?;
         if monitoring::is_about_state(request.uri().path()) {
             return Some(copy);
@@ -96,7 +96,7 @@ impl ReplicaEndpoint {
         if !request_kinds::only_reads(request) || self.shared.state.is_outdated() {
             return None;
         }
-        if self.shared.is_distrusted() && !self.shared.state.is_primary_away() {
+        if self.shared.is_stale() && !self.shared.state.is_primary_away() {
             return None;
         }
         let position = match copy.positions.find(request.headers()) {

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The hidden command that runs Litestream: it ends with the server.
-pub const FOLLOWER_SUBCOMMAND: &str = "run-litestream";
+pub const LITESTREAM_SUBCOMMAND: &str = "run-litestream";
 
 /// Interval at which a replica looks for changes.
 const FOLLOW_INTERVAL: &str = "250ms";
@@ -78,7 +78,11 @@ impl Program {
     fn command(&self, url: &str, file: &Path, arguments: &[&str]) -> io::Result<Command> {
         let config = self.write_config(url, file)?;
         let mut command = Command::new(&self.runner);
-        command.arg(FOLLOWER_SUBCOMMAND).arg(std::process::id().to_string()).arg("--").arg(&self.litestream);
+        command
+            .arg(LITESTREAM_SUBCOMMAND)
+            .arg(std::process::id().to_string())
+            .arg("--")
+            .arg(&self.litestream);
         command.args(arguments).arg("-config").arg(config).arg("-no-expand-env");
         if let Some(secret) = self.store.secret_access_key.reveal() {
             command.env("LITESTREAM_ACCESS_KEY_ID", &self.store.access_key_id);

@@ -8,17 +8,17 @@
 //! The primary is here, too: it runs Litestream as long as its generation is the newest one (`generations`), and a promotion begins
 //! another.
 
-mod copy;
 mod endpoint;
 mod forwarding;
 mod generations;
 mod litestream;
 mod primary;
 mod promotion;
+mod served_copy;
 mod shared;
 mod supervision;
 
 pub use endpoint::{ReplicaEndpoint, ReplicaMonitoring, ReplicaServer, serve};
-pub use litestream::{FOLLOWER_SUBCOMMAND, exec_below_parent};
+pub use litestream::{LITESTREAM_SUBCOMMAND, exec_below_parent};
 pub use primary::Replication;
 pub use promotion::{Promotion, promote};

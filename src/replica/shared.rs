@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::{copy::Copy, generations::Generations, litestream::Program};
+use super::{generations::Generations, litestream::Program, served_copy::ServedCopy};
 use crate::{config::Settings, error::Result, mcp::App, web::monitoring::ReplicaState};
 
 /// The directory of the copies in the data directory of a replica.
@@ -23,10 +23,10 @@ pub(super) struct Shared {
     pub(super) base_url: String,
     pub(super) program: Program,
     pub(super) generations: Generations,
-    current: RwLock<Option<Arc<Copy>>>,
+    current: RwLock<Option<Arc<ServedCopy>>>,
     pub(super) state: Arc<ReplicaState>,
     /// Whether the copy is not kept current any more, and another one is not complete yet.
-    is_distrusted: AtomicBool,
+    is_stale: AtomicBool,
 }
 
 impl Shared {
@@ -41,30 +41,30 @@ impl Shared {
             generations: Generations::open(&settings.replica.source, settings)?,
             current: RwLock::default(),
             state: Arc::default(),
-            is_distrusted: AtomicBool::default(),
+            is_stale: AtomicBool::default(),
         })
     }
 
     /// Records that the copy is not kept current any more: the primary answers, if it can, until there is another.
-    pub(super) fn distrust(&self) {
+    pub(super) fn mark_stale(&self) {
         self.state.set_followed(false);
-        self.is_distrusted.store(true, Ordering::SeqCst);
+        self.is_stale.store(true, Ordering::SeqCst);
     }
 
     /// Whether the primary answers, if it can, although there is a copy.
-    pub(super) fn is_distrusted(&self) -> bool {
-        self.is_distrusted.load(Ordering::SeqCst)
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale.load(Ordering::SeqCst)
     }
 
     /// Serves another copy from the next request on.
-    pub(super) fn switch_to(&self, copy: Arc<Copy>) {
+    pub(super) fn switch_to(&self, copy: Arc<ServedCopy>) {
         self.state.set_followed(true);
-        self.is_distrusted.store(false, Ordering::SeqCst);
+        self.is_stale.store(false, Ordering::SeqCst);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(copy);
     }
 
     /// Returns the copy that is served; `None` before the first one is complete.
-    pub(super) fn current(&self) -> Option<Arc<Copy>> {
+    pub(super) fn current(&self) -> Option<Arc<ServedCopy>> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -12,8 +12,8 @@ use std::{
 };
 
 use super::{
-    copy::Copy,
     litestream::{Litestream, delete_copy},
+    served_copy::ServedCopy,
     shared::Shared,
 };
 use crate::{
@@ -86,7 +86,8 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
         }
         return Err(Error::internal(format!("Litestream ended: {message}")));
     }
-    let opened = Copy::open(&directory, follower.id(), &shared.settings, (&shared.app, &shared.base_url));
+    let opened =
+        ServedCopy::open(&directory, follower.id(), &shared.settings, (&shared.app, &shared.base_url));
     let copy = match opened {
         Ok(copy) => Arc::new(copy),
         Err(cause) => {
@@ -110,14 +111,14 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
     tracing::info!(directory = %directory.display(), "the copy of the database is served");
     let end = follow(shared, (&copy, generation), follower, start, is_stopping);
     copy.file.end_follower();
-    shared.distrust();
+    shared.mark_stale();
     end
 }
 
 /// Lets updates in and picks them up, and starts Litestream again when it has ended.
 fn follow(
     shared: &Arc<Shared>,
-    (copy, generation): (&Copy, Option<u64>),
+    (copy, generation): (&ServedCopy, Option<u64>),
     mut follower: Litestream,
     start: impl Fn() -> Result<Litestream, Error>,
     is_stopping: &AtomicBool,

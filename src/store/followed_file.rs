@@ -60,8 +60,8 @@ struct State {
     reads: usize,
     /// Whether new reads wait for an update.
     is_closed: bool,
-    /// Until when no reads wait, since they have waited for a long one.
-    closed_again_at: Instant,
+    /// Until when reads do not wait again, since they have waited for a long one.
+    open_until: Instant,
     /// The last state that is known to be complete.
     complete: Option<CommitPosition>,
 }
@@ -85,7 +85,7 @@ impl FollowedFile {
             awaited_after: None,
             reads: 0,
             is_closed: false,
-            closed_again_at: Instant::now(),
+            open_until: Instant::now(),
             complete: None,
         };
         let (state, changed) = (Mutex::new(state), Condvar::new());
@@ -121,7 +121,7 @@ impl FollowedFile {
             return Ok(());
         }
         let mut state = self.lock();
-        if state.reads > 0 && Instant::now() < state.closed_again_at {
+        if state.reads > 0 && Instant::now() < state.open_until {
             return Ok(());
         }
         state.is_closed = true;
@@ -129,7 +129,7 @@ impl FollowedFile {
         let (mut state, waited) = drained.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             // A long read goes on. Other reads have their turn for longer than they have waited.
-            state.closed_again_at = Instant::now() + PAUSES_BETWEEN * MAX_PAUSE;
+            state.open_until = Instant::now() + PAUSES_BETWEEN * MAX_PAUSE;
         }
         drop(state);
         let began = Instant::now();

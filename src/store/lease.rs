@@ -61,7 +61,9 @@ mod tests {
         let write = |name: &str, end: Option<Duration>| {
             store.write(|writer| {
                 // The lease can end while a transaction runs.
-                end.into_iter().for_each(|end| store.lease().set_end(end));
+                if let Some(end) = end {
+                    store.lease().set_end(end);
+                }
                 secrets::insert(writer, name, &[1; 32])
             })
         };

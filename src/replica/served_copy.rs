@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A copy of the database, and the server of its market.
-pub(super) struct Copy {
+pub(super) struct ServedCopy {
     pub(super) market: Market,
     pub(super) file: Arc<FollowedFile>,
     pub(super) endpoint: BoxEndpoint<'static, Response>,
@@ -30,14 +30,14 @@ pub(super) struct Copy {
     pub(super) end: watch::Sender<()>,
 }
 
-impl Copy {
+impl ServedCopy {
     /// Opens the copy in a directory, which the process with this ID keeps current.
     pub(super) fn open(
         directory: &Path,
         follower: u32,
         settings: &Settings,
         (app, base_url): (&App, &str),
-    ) -> std::result::Result<Copy, OpenError> {
+    ) -> std::result::Result<ServedCopy, OpenError> {
         let file = Arc::new(FollowedFile::open(&directory.join(DATABASE_FILE), follower)?);
         let options = OpenOptions {
             data_dir: directory.to_owned(),
@@ -55,7 +55,7 @@ impl Copy {
         let positions = Positions::new(secret, market.blob_secret());
         let WatchedServer { endpoint, monitor } = app.watched(market.clone(), base_url, None);
         let (reached, end) = (watch::Sender::default(), watch::Sender::default());
-        Ok(Copy { market, file, endpoint, monitor, positions, reached, end })
+        Ok(ServedCopy { market, file, endpoint, monitor, positions, reached, end })
     }
 
     /// Picks up the updates of the copy, also in the index. Returns whether it has the schema of this program.
