@@ -53,6 +53,10 @@ impl Promote {
             )),
             None => print_line("it has no event"),
         }
+        print_line(
+            "copies of repositories are not replicated: before you start the server, copy the directory blobs from the last \
+             primary or a backup",
+        );
         Ok(())
     }
 }
