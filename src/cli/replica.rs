@@ -88,8 +88,7 @@ async fn serve(
     print_line(format_args!("listening on {url}"));
     manager.ready(&format!("Serving {url} as a replica"));
     let served = served.await;
-    // Ends Litestream, which takes a moment.
-    let _ = tokio::task::spawn_blocking(move || drop(replica)).await;
+    replica.end().await;
     match served {
         Ok(Ok(())) => Ok(()),
         Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),

@@ -1,14 +1,15 @@
 //! The cache of API keys: keys are looked up by digest, cached until the next write, and their use is
-//! recorded.
+//! recorded, or reported by a replica.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+use super::replication::{MAX_REPORTED_USES, Uses};
 use crate::{
     domain::{
         principals::{KeyOwner, PrincipalKind},
@@ -75,10 +76,12 @@ struct Entries {
 
 #[derive(Debug, Default)]
 struct PendingUses {
-    by_key: HashMap<KeyRowId, Timestamp>,
+    by_key: HashMap<Uuid, Timestamp>,
+    /// Uses of sessions at a replica. A primary writes them at once.
+    by_session: HashMap<Uuid, Timestamp>,
     flushed_at: Timestamp,
     /// The times that [`KeyCache::flush_all_uses`] has written.
-    written: HashMap<KeyRowId, Timestamp>,
+    written: HashMap<Uuid, Timestamp>,
 }
 
 impl KeyCache {
@@ -139,19 +142,19 @@ impl KeyCache {
 
     /// Returns whether there are key uses that [`KeyCache::flush_uses`] has not written.
     pub fn has_pending_uses(&self) -> bool {
-        !self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner).by_key.is_empty()
+        !self.lock_uses().by_key.is_empty()
     }
 
     /// Returns whether there are key uses that [`KeyCache::flush_all_uses`] would write.
     pub fn has_unwritten_uses(&self) -> bool {
-        let uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let uses = self.lock_uses();
         uses.by_key.iter().any(|(key, at)| uses.written.get(key) != Some(at))
     }
 
     /// Writes the times of key uses to the database, about once a minute.
     pub fn flush_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_key = {
-            let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uses = self.lock_uses();
             if uses.by_key.is_empty() || now < uses.flushed_at.plus_micros(FLUSH_INTERVAL) {
                 return Ok(());
             }
@@ -162,7 +165,7 @@ impl KeyCache {
             by_key.iter().try_for_each(|(key, at)| store::keys::record_use(rows, *key, *at))
         };
         store.write(record).map(drop).inspect_err(|_| {
-            let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uses = self.lock_uses();
             for (key, at) in &by_key {
                 uses.by_key.entry(*key).or_insert(*at);
             }
@@ -171,9 +174,9 @@ impl KeyCache {
 
     /// Writes the times of all key uses to the database. Writes nothing for keys that were used at the same time before.
     pub fn flush_all_uses(&self, store: &Store) -> Result<()> {
-        let new: Vec<(KeyRowId, Timestamp)> = {
-            let uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_new = |(key, at): &(&KeyRowId, &Timestamp)| uses.written.get(key) != Some(at);
+        let new: Vec<(Uuid, Timestamp)> = {
+            let uses = self.lock_uses();
+            let is_new = |(key, at): &(&Uuid, &Timestamp)| uses.written.get(key) != Some(at);
             uses.by_key.iter().filter(is_new).map(|(key, at)| (*key, *at)).collect()
         };
         if !new.is_empty() {
@@ -182,12 +185,42 @@ impl KeyCache {
             };
             store.write(record)?;
         }
-        let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.lock_uses();
         let PendingUses { by_key, written, .. } = &mut *uses;
         written.extend(new.iter().copied());
         // A use at a later time stays.
         by_key.retain(|key, at| written.get(key) != Some(at));
         Ok(())
+    }
+
+    /// Notes the use of a session at a replica, to report it to the primary.
+    pub fn note_session_use(&self, session: Uuid, at: Timestamp) {
+        self.lock_uses().by_session.insert(session, at);
+    }
+
+    /// Takes the uses that a replica has not reported: of each kind, at most [`MAX_REPORTED_USES`].
+    pub fn take_uses(&self) -> Uses {
+        let mut uses = self.lock_uses();
+        let take = |by_id: &mut HashMap<Uuid, Timestamp>| {
+            let taken: Vec<Uuid> = by_id.keys().copied().take(MAX_REPORTED_USES).collect();
+            taken.into_iter().filter_map(|id| Some((id, by_id.remove(&id)?.0))).collect()
+        };
+        Uses { keys: take(&mut uses.by_key), sessions: take(&mut uses.by_session) }
+    }
+
+    /// Keeps uses that could not be reported. Later uses win.
+    pub fn keep_uses(&self, unreported: &Uses) {
+        let mut uses = self.lock_uses();
+        let PendingUses { by_key, by_session, .. } = &mut *uses;
+        for (kept, ids) in [(by_key, &unreported.keys), (by_session, &unreported.sessions)] {
+            for (id, at) in ids {
+                kept.entry(*id).or_insert(Timestamp(*at));
+            }
+        }
+    }
+
+    fn lock_uses(&self) -> MutexGuard<'_, PendingUses> {
+        self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn validate(&self, key: Arc<CachedKey>, now: Timestamp) -> Result<Arc<CachedKey>> {
@@ -201,8 +234,8 @@ impl KeyCache {
         if state.expires_at.is_some_and(|at| at <= now) {
             return Err(ended_key(&key.owner, "has expired"));
         }
-        let mut uses = self.pending_uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.by_key.insert(state.row_id, now);
+        let mut uses = self.lock_uses();
+        uses.by_key.insert(state.id, now);
         drop(uses);
         Ok(key)
     }

@@ -67,6 +67,7 @@ use crate::{
     web::{
         monitoring::{self, MetricsForOperators, Monitor},
         positions::WithPositions,
+        reported_uses::WithReportedUses,
         request_counts::METRICS_PATH,
         trusted_sources::TrustedSources,
         world_host::{SandboxHost, WorldDispatcher},
@@ -133,6 +134,7 @@ impl App {
         };
         let endpoint = match replicated.position_secret() {
             Some(secret) if replicated.written_position().is_some() => {
+                let endpoint = WithReportedUses::new(replicated.clone(), secret, endpoint);
                 WithPositions::new(replicated.clone(), secret, endpoint).boxed()
             }
             _ => endpoint,

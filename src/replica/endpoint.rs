@@ -6,14 +6,14 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread::{self, JoinHandle},
+    thread,
     time::Duration,
 };
 
 use poem::{Endpoint, Request, Response};
-use tokio::time::timeout;
+use tokio::{task::JoinHandle, time::timeout};
 
-use super::{forwarding::Forwarder, served_copy::ServedCopy, shared::Shared, supervision};
+use super::{forwarding::Forwarder, reporting, served_copy::ServedCopy, shared::Shared, supervision};
 use crate::{
     config::Settings,
     error::{Error, Result},
@@ -32,7 +32,7 @@ const POSITION_TIMEOUT: Duration = Duration::from_secs(1);
 /// The endpoint of a replica.
 pub struct ReplicaEndpoint {
     shared: Arc<Shared>,
-    forwarder: Forwarder,
+    forwarder: Arc<Forwarder>,
 }
 
 /// The metrics and the state of a replica, for an address of their own.
@@ -51,25 +51,42 @@ impl Endpoint for ReplicaMonitoring {
 
 /// A replica that is being kept current. Dropping it ends Litestream.
 pub struct ReplicaServer {
+    shared: Arc<Shared>,
+    forwarder: Arc<Forwarder>,
+    reporting: JoinHandle<()>,
     is_stopping: Arc<AtomicBool>,
-    supervision: Option<JoinHandle<()>>,
+    supervision: Option<thread::JoinHandle<()>>,
 }
 
-/// Starts to restore a copy below a directory, and returns its server. Until the copy is there, reads are forwarded.
+/// Starts to restore a copy below a directory, and returns its server. Until the copy is there, reads are forwarded. Must be called
+/// in a runtime.
 pub fn serve(
     settings: &Settings,
     app: App,
     (base_url, program): (&str, PathBuf),
 ) -> Result<(ReplicaServer, ReplicaEndpoint)> {
     let shared = Arc::new(Shared::new(settings, app, (base_url, program))?);
-    let endpoint = ReplicaEndpoint { shared: Arc::clone(&shared), forwarder: Forwarder::new(settings)? };
+    let forwarder = Arc::new(Forwarder::new(settings)?);
+    let endpoint = ReplicaEndpoint { shared: Arc::clone(&shared), forwarder: Arc::clone(&forwarder) };
+    let reporting = tokio::spawn(reporting::run(Arc::clone(&shared), Arc::clone(&forwarder)));
     let is_stopping = Arc::new(AtomicBool::default());
-    let stopping = Arc::clone(&is_stopping);
+    let (followed, stopping) = (Arc::clone(&shared), Arc::clone(&is_stopping));
     let supervision = thread::Builder::new()
         .name("replica".to_owned())
-        .spawn(move || supervision::run(&shared, &stopping))
+        .spawn(move || supervision::run(&followed, &stopping))
         .map_err(Error::internal)?;
-    Ok((ReplicaServer { is_stopping, supervision: Some(supervision) }, endpoint))
+    let supervision = Some(supervision);
+    Ok((ReplicaServer { shared, forwarder, reporting, is_stopping, supervision }, endpoint))
+}
+
+impl ReplicaServer {
+    /// Reports to the primary what was not reported yet, and ends Litestream.
+    pub async fn end(self) {
+        self.reporting.abort();
+        reporting::report(&self.shared, &self.forwarder).await;
+        // Ending Litestream takes a moment.
+        let _ = tokio::task::spawn_blocking(move || drop(self)).await;
+    }
 }
 
 impl Drop for ReplicaServer {

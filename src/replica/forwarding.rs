@@ -126,6 +126,12 @@ impl Forwarder {
         })
     }
 
+    /// Begins a request of the replica itself.
+    pub(super) fn post(&self, path: &str) -> Result<reqwest::RequestBuilder> {
+        let url = self.url(path)?;
+        Ok(self.client.post(url).header(header::VIA, VIA))
+    }
+
     /// Forwards a request. If the primary cannot be reached, or too many requests are being forwarded, the response says so.
     pub(super) async fn forward(&self, mut request: Request, state: &ReplicaState) -> Response {
         let body = request.take_body();
@@ -175,7 +181,10 @@ impl Forwarder {
     }
 
     fn url_of(&self, request: &Request) -> Result<Url> {
-        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        self.url(request.uri().path_and_query().map_or("/", |target| target.as_str()))
+    }
+
+    fn url(&self, target: &str) -> Result<Url> {
         let base = self.primary_url.as_str().trim_end_matches('/');
         Url::parse(&format!("{base}{target}")).map_err(Error::internal)
     }

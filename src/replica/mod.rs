@@ -14,6 +14,7 @@ mod generations;
 mod litestream;
 mod primary;
 mod promotion;
+mod reporting;
 mod served_copy;
 mod shared;
 mod supervision;

@@ -14,7 +14,7 @@ use crate::{
     mcp::{App, WatchedServer},
     operations, rest,
     store::{self, Durability, FollowedFile},
-    web::{monitoring::Monitor, positions::Positions},
+    web::{monitoring::Monitor, positions::Positions, sealing::Sealer},
 };
 
 /// A copy of the database, and the server of its market.
@@ -24,6 +24,7 @@ pub(super) struct ServedCopy {
     pub(super) endpoint: BoxEndpoint<'static, Response>,
     pub(super) monitor: Arc<Monitor>,
     pub(super) positions: Positions,
+    pub(super) sealer: Sealer,
     /// The position that the copy and its index have reached.
     reached: watch::Sender<Option<CommitPosition>>,
     /// Dropped with the copy, which ends its streams.
@@ -53,9 +54,10 @@ impl ServedCopy {
         let market = Market::open_replica(options, Arc::clone(&file))?;
         let secret = market.position_secret().ok_or(OpenError::NoPositions)?;
         let positions = Positions::new(secret, market.blob_secret());
+        let sealer = Sealer::new(secret);
         let WatchedServer { endpoint, monitor } = app.watched(market.clone(), base_url, None);
         let (reached, end) = (watch::Sender::default(), watch::Sender::default());
-        Ok(ServedCopy { market, file, endpoint, monitor, positions, reached, end })
+        Ok(ServedCopy { market, file, endpoint, monitor, positions, sealer, reached, end })
     }
 
     /// Picks up the updates of the copy, also in the index. Returns whether it has the schema of this program.

@@ -60,7 +60,11 @@ impl Shared {
     pub(super) fn switch_to(&self, copy: Arc<ServedCopy>) {
         self.state.set_followed(true);
         self.is_stale.store(false, Ordering::SeqCst);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(copy);
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(earlier) = current.as_ref() {
+            copy.market.key_cache().keep_uses(&earlier.market.key_cache().take_uses());
+        }
+        *current = Some(copy);
     }
 
     /// Returns the copy that is served; `None` before the first one is complete.

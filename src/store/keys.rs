@@ -255,8 +255,8 @@ pub fn update_times(writer: &Writer, key: &KeyTimes) -> Result<()> {
 }
 
 /// Records the last use of a key. An earlier time than the stored one is ignored.
-pub fn record_use(writer: &Writer, row_id: KeyRowId, at: Timestamp) -> Result<()> {
-    const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?1";
-    writer.execute(SQL, (row_id, at.0))?;
+pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE uuid = ?1";
+    writer.execute(SQL, (id, at.0))?;
     Ok(())
 }

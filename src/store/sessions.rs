@@ -156,9 +156,12 @@ pub fn delete_in_file(path: &Path) -> Result<()> {
     connection.close().map_err(|(_, cause)| cause.into())
 }
 
-/// Records a use of a session.
-pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE sessions SET last_used_at = ?2 WHERE uuid = ?1", (id, at.0))?;
+/// Records a use of a session. An earlier time than the stored one is ignored, unless the stored one is after the current time,
+/// `now`: then a clock was wrong.
+pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE sessions SET last_used_at = ?2
+        WHERE uuid = ?1 AND (last_used_at < ?2 OR last_used_at > ?3)";
+    writer.execute(SQL, (id, at.0, now.0))?;
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Tests of transactions and of connections.
 
+use uuid::Uuid;
+
 use super::*;
-use crate::error::Code;
+use crate::{domain::time::Timestamp, error::Code};
 
 #[test]
 fn panic_in_a_read_leaves_no_transaction_open() {
@@ -38,6 +40,24 @@ fn write_during_one_of_another_process_is_refused() {
         .unwrap();
     write(&own, "late").unwrap();
     assert_eq!(other.read(|rows| secrets::find(rows, "late")).unwrap(), Some([1; 32]));
+}
+
+#[test]
+fn uses_of_sessions_go_forward() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    store.connections.writer().unwrap().pragma_update(None, "foreign_keys", false).unwrap();
+    let id = Uuid::new_v4();
+    let insert = "INSERT INTO sessions (uuid, digest, key, created_at, last_used_at, preferences)
+        VALUES (?1, zeroblob(32), 1, 10, 10, '{}')";
+    store.write(|writer| writer.execute(insert, [id]).map(drop)).unwrap();
+    // Reported at different times, by machines whose clocks differ.
+    for (at, now, expected) in [(30, 40, 30), (20, 40, 30), (90, 90, 90), (50, 50, 50)] {
+        store.write(|writer| sessions::record_use(writer, id, Timestamp(at), Timestamp(now))).unwrap();
+        let read = "SELECT last_used_at FROM sessions";
+        let stored: i64 = store.connections.writer().unwrap().query_row(read, [], |row| row.get(0)).unwrap();
+        assert_eq!(stored, expected, "{at} {now}");
+    }
 }
 
 #[test]

@@ -138,11 +138,14 @@ pub async fn authenticate(
     let Some((mut session, key)) = market.read_inline(requester.clone(), find).await? else {
         return Ok(None);
     };
-    if limits.records_use(session.last_used_at, now) && !market.is_replica() {
+    if limits.records_use(session.last_used_at, now) {
         let id = session.id;
-        let record =
-            move |market: &Market| market.write_sessions(|rows| store::sessions::record_use(rows, id, now));
-        if let Err(error) = market.spawn_blocking(record).await {
+        let record = move |market: &Market| {
+            market.write_sessions(|rows| store::sessions::record_use(rows, id, now, now))
+        };
+        if market.is_replica() {
+            market.key_cache().note_session_use(id, now);
+        } else if let Err(error) = market.spawn_blocking(record).await {
             // The next request tries again.
             tracing::warn!(cause = %ErrorChain(&error), "the use of a session could not be recorded");
         }

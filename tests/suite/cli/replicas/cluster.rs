@@ -173,6 +173,11 @@ impl Cluster {
         });
     }
 
+    /// Stops a replica, which reports the uses of keys before it ends.
+    pub fn stop_replica(&mut self, index: usize) {
+        assert_eq!(self.replicas[index].take().unwrap().terminate(), 0);
+    }
+
     /// Kills one of the processes, and starts it again if nothing else does.
     pub fn kill_one(&mut self, turn: usize) {
         match turn % 4 {
@@ -203,8 +208,11 @@ impl Cluster {
     /// Waits until a replica has what the primary has.
     pub fn wait_until_equal(&mut self, url: &str) {
         let answers = |cluster: &Cluster, url: &str| {
-            let paths = ["/operator/v1/teams?limit=1", "/operator/v1/keys?limit=200"];
-            paths.map(|path| cluster.try_send(url, &Call::get(path)).map(|answer| answer.body))
+            let paths = ["/operator/v1/teams?limit=1", "/operator/v1/keys?limit=100"];
+            paths.map(|path| {
+                let answer = cluster.try_send(url, &Call::get(path));
+                answer.filter(|answer| answer.status == 200).map(|answer| answer.body)
+            })
         };
         self.wait_for("equal answers", |cluster| {
             let own = answers(cluster, url);
