@@ -3,6 +3,7 @@
 //! Litestream comes from a package registry, so `.ci/replicas` runs these tests.
 
 mod cluster;
+mod proxy;
 
 use std::{collections::BTreeSet, io::Read};
 
@@ -179,6 +180,28 @@ fn sessions_and_bodies_pass_through_a_replica() {
     assert_eq!(cluster.send(&replica, &looping).status, 503, "a replica of a replica");
 }
 
+/// A proxy sends requests to any machine, whatever they do.
+#[test]
+#[ignore = "needs nginx and Litestream, which `.ci/replicas` provides"]
+fn any_machine_answers_behind_a_proxy() {
+    let mut cluster = Cluster::start(2);
+    let proxy = cluster.start_proxy();
+    cluster.wait_for("nginx", |_| proxy.is_ready());
+    let sign_in = Call::form("/console/sign-in", "key=mkt_demo_buyer", &proxy.url);
+    let cookies = cluster.send(&proxy.url, &sign_in).cookies();
+    for number in 0..12 {
+        let (id, position) = create_team(&cluster, &proxy.url, &format!("Behind the proxy {number}"));
+        // nginx takes turns, so each machine is asked.
+        for _ in 0..3 {
+            let path = format!("/operator/v1/teams/{id}");
+            let shown = cluster.send(&proxy.url, &Call::get(&path).with(POSITION, &position));
+            assert_eq!(shown.status, 200, "{shown:?}");
+            let page = cluster.send(&proxy.url, &Call::get("/console/catalog").with("cookie", &cookies));
+            assert!(page.status == 200 && page.text().contains("Git surgery"), "{}", page.text());
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
 fn streams_of_events_are_live_and_end_with_their_copy() {
@@ -227,6 +250,45 @@ fn promoted_replica_takes_over() {
 
 /// Random changes and reads while processes are killed: nothing that was acknowledged is missing where its position is brought, no
 /// answer is a mixture of two states, and in the end all machines answer alike.
+/// What a replica has shown is there after the promotion, also if the machine of the primary was lost under load.
+#[test]
+#[ignore = "needs Litestream, which `.ci/replicas` provides"]
+fn promotion_keeps_what_was_replicated() {
+    let mut cluster = Cluster::start(1);
+    let (writers, per_writer) = (4, if std::env::var_os("THOROUGH").is_some() { 1500 } else { 60 });
+    let created: Vec<(String, String)> = std::thread::scope(|scope| {
+        let cluster = &cluster;
+        let write = move |writer: u32| {
+            let teams = (0..per_writer).map(move |number| {
+                create_team(cluster, cluster.primary_url(), &format!("Team {writer}-{number}"))
+            });
+            teams.collect::<Vec<_>>()
+        };
+        let threads: Vec<_> = (0..writers).map(|writer| scope.spawn(move || write(writer))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    // What the replica has by now has passed through the store. It answers itself, since the primary is away.
+    cluster.kill_primary();
+    let replica = cluster.replica_url(0);
+    let shows = |cluster: &Cluster, url: &str, team: &str| {
+        cluster.send(url, &Call::get(&format!("/operator/v1/teams/{team}"))).status == 200
+    };
+    let shown: Vec<&String> =
+        created.iter().map(|(team, _)| team).filter(|team| shows(&cluster, &replica, team)).collect();
+    let began = std::time::Instant::now();
+    let printed = cluster.promote(0);
+    assert!(printed.contains("no problems found"), "{printed}");
+    cluster.start_primary();
+    let seconds = began.elapsed().as_secs_f64();
+    let url = cluster.primary_url().to_owned();
+    for team in &shown {
+        assert!(shows(&cluster, &url, team), "{team} was replicated");
+    }
+    let kept = created.iter().filter(|(team, _)| shows(&cluster, &url, team)).count();
+    println!("{kept} of {} changes kept, {} replicated before; {seconds:.1} s", created.len(), shown.len());
+    assert!(kept >= shown.len() && kept > 0, "{kept}");
+}
+
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
 fn replicas_are_consistent_while_processes_are_killed() {

@@ -12,6 +12,7 @@ use reqwest::{Method, blocking::Response, header::HeaderMap};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::proxy::Nginx;
 use crate::{
     cli::{Server, marketplace, stdout_of, temp_dir},
     harness::s3::S3Server,
@@ -154,6 +155,11 @@ impl Cluster {
         assert_eq!(self.primary.take().unwrap().terminate(), 0);
     }
 
+    /// Ends the primary and its Litestream as the loss of their machine does.
+    pub fn kill_primary(&mut self) {
+        drop(self.primary.take());
+    }
+
     pub fn start_primary(&mut self) {
         let command = primary_command(self.directory.path(), &self.data, self.port, &self.store);
         self.primary = Some(Server::spawn(command));
@@ -171,6 +177,14 @@ impl Cluster {
         self.wait_for("a copy of the database", |cluster| {
             cluster.try_send(&url, &Call::get("/readyz")).is_some_and(|state| state.status == 200)
         });
+    }
+
+    /// Starts nginx in front of all servers.
+    pub fn start_proxy(&self) -> Nginx {
+        let replicas = (0..self.replicas.len()).map(|index| self.replica_url(index));
+        let urls = replicas.chain([self.primary_url.clone()]);
+        let addresses: Vec<String> = urls.map(|url| url.trim_start_matches("http://").to_owned()).collect();
+        Nginx::start(self.directory.path(), &addresses)
     }
 
     /// Stops a replica, which reports the uses of keys before it ends.
