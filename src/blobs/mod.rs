@@ -270,8 +270,12 @@ impl Blobs {
         };
         let mut deleted = 0;
         for id in staged {
+            // Checked without the lock first: requests for an upload in progress would be refused while it is held.
+            if is_in_progress(id) {
+                continue;
+            }
             let Ok(_lock) = self.locks.try_lock(id, UploadStep::Delete) else { continue };
-            // Checked with the lock: a part is received only if its upload was in progress then.
+            // Checked again with the lock: a part is received only if its upload was in progress then.
             if !is_in_progress(id) {
                 match &self.s3 {
                     Some(s3) => s3.delete_staged(id)?,

@@ -3,7 +3,7 @@
 use crate::{
     config::SettingsError,
     error::{self, Error, ErrorChain},
-    fixtures, market,
+    fixtures, market, store,
 };
 
 /// The error of a command.
@@ -50,6 +50,9 @@ pub(super) fn operator_message(error: &Error) -> String {
 fn open_message(error: &market::OpenError) -> String {
     match error {
         market::OpenError::Other(error) => operator_message(error),
+        damaged if store::is_damage(damaged) => {
+            format!("{damaged}; restore a backup to an empty directory with `marketplace restore`")
+        }
         other => other.to_string(),
     }
 }

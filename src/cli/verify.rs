@@ -15,6 +15,7 @@ use crate::{
         index_checks::IndexCheck,
         verify::{self, Inconsistency, Part},
     },
+    store,
     string_enum::StringEnum,
 };
 
@@ -44,17 +45,29 @@ pub(super) struct Report {
 
 impl Verify {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
-        verify(&options.inspect_market()?, Report { is_deep: self.deep, is_json: self.is_json })
+        let report = Report { is_deep: self.deep, is_json: self.is_json };
+        match options.inspect_market() {
+            Ok(market) => verify(&market, report),
+            // Damage that keeps the database from being opened is a problem that is found.
+            Err(error) if store::is_damage(&error) => {
+                print(&[Inconsistency { part: Part::Database, message: error.to_string() }], report)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
 /// Checks a market, and prints the problems. Fails if there is any.
 pub(super) fn verify(market: &Market, report: Report) -> CommandResult {
-    let found = find(market, report)?;
+    print(&find(market, report)?, report)
+}
+
+/// Prints the problems. Fails if there is any.
+fn print(found: &[Inconsistency], report: Report) -> CommandResult {
     if report.is_json {
-        print_as_json(&found);
+        print_as_json(found);
     } else {
-        print_as_text(&found);
+        print_as_text(found);
     }
     match found.len() as u64 {
         0 => Ok(()),

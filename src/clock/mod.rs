@@ -73,17 +73,14 @@ impl Clock {
         }
     }
 
-    /// Waits until it is `at`. The owner of a simulated clock that does not run has to advance it to that time.
+    /// Waits until it is `at`, or until the time has passed that this takes now: after the clock of the system was set back, `at`
+    /// may be far away. The owner of a simulated clock that does not run has to advance it to that time.
     pub async fn sleep_until(&self, at: Timestamp) {
         match self {
-            // The system time may have been changed meanwhile.
-            Clock::System | Clock::Shifted(_) => loop {
+            Clock::System | Clock::Shifted(_) => {
                 let remaining = at.0.saturating_sub(self.now().0);
-                if remaining <= 0 {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_micros(remaining.unsigned_abs())).await;
-            },
+                tokio::time::sleep(Duration::from_micros(remaining.max(0).unsigned_abs())).await;
+            }
             Clock::Simulated(clock) => clock.sleep_until(at).await,
         }
     }

@@ -10,8 +10,9 @@ use marketplace_index::Index;
 
 use super::{Market, opening::index_writer_size, other_processes};
 use crate::{
+    domain::{catalog::CatalogEntry, time::Timestamp},
     error::{Error, Result},
-    search::{SharedUpdater, WriterOptions},
+    search::{RenderedListing, SharedUpdater, Taxonomy, WriterOptions},
     store,
 };
 
@@ -160,6 +161,16 @@ impl Market {
     /// Returns what is wrong with the files of the index. Reads all of them, and changes nothing.
     pub fn find_index_damage(&self) -> Vec<String> {
         self.inner.index_dir.find_damage()
+    }
+
+    /// Returns the JSON that is stored for a listing, rendered anew.
+    pub fn render_listing(
+        &self,
+        entry: &CatalogEntry,
+        taxonomy: &Taxonomy,
+        now: Timestamp,
+    ) -> RenderedListing {
+        self.inner.indexer.render(entry, taxonomy, now)
     }
 
     /// Creates an empty index in a directory, with the schema version of the market's own.

@@ -473,6 +473,11 @@ impl Market {
         &self.inner.program
     }
 
+    /// Whether the file of the database was found damaged since the market was opened.
+    pub fn is_database_damaged(&self) -> bool {
+        self.inner.store.is_damaged()
+    }
+
     /// Returns the data directory of the market.
     pub fn data_dir(&self) -> &std::path::Path {
         &self.inner.data_dir

@@ -117,6 +117,7 @@ fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> 
     let market = &context.market;
     // A job that becomes due from now on is seen by its claim, or else by the search for the next time.
     let started_at = market.clock().now();
+    bring_forward(market, started_at)?;
     let next_step = market.run_due_steps()?;
     for queue in Queue::ALL {
         let max_running = jobs::max_running(queue, &market.settings().jobs);
@@ -141,4 +142,14 @@ fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> 
     }
     let next_job = market.read_blocking(|reader| store::jobs::next_due_at(reader.rows, started_at))?;
     Ok(Due { next: next_step.into_iter().chain(next_job).min() })
+}
+
+/// Lets jobs be due that were scheduled while the clock of the machine was ahead. Otherwise they would wait until it is as late
+/// as it was then.
+fn bring_forward(market: &Market, now: Timestamp) -> Result<()> {
+    if market.read_blocking(|reader| store::jobs::is_any_too_late(reader.rows, now))? {
+        tracing::warn!("the clock was set back; jobs that were scheduled before are due now");
+        market.write_blocking(|writer| store::jobs::bring_forward(writer.rows, writer.now))?;
+    }
+    Ok(())
 }

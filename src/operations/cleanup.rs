@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     domain::{
-        jobs::{JobKind, JobSubject, KEEP_ENDED_DAYS},
+        jobs::{CLEANUP_INTERVAL_MICROS, JobKind, JobSubject, KEEP_ENDED_DAYS},
         time::Timestamp,
     },
     error::{Error, Result},
@@ -20,9 +20,6 @@ use crate::{
 
 /// Seconds until the next cleanup, if something to delete was in use.
 const RETRY_SECONDS: i64 = 60;
-
-/// Microseconds between two cleanups that nothing else requested, which delete what has expired meanwhile: six hours.
-const INTERVAL_MICROS: i64 = 6 * 3_600_000_000;
 
 /// The subject of the cleanup that is due after the interval. One that is due earlier has another subject,
 /// since jobs of the same kind and subject are queued once.
@@ -124,12 +121,12 @@ pub struct IdleCleanups {
 impl IdleCleanups {
     /// Returns the times at which they are due.
     pub fn times(self) -> impl Iterator<Item = Timestamp> {
-        (0..self.count as i64).map(move |number| self.first.plus_micros(number * INTERVAL_MICROS))
+        (0..self.count as i64).map(move |number| self.first.plus_micros(number * CLEANUP_INTERVAL_MICROS))
     }
 
     /// Does what they do to the market, at the time when the last of them is due: they enqueue one another.
     pub fn skip(self, writer: &Writer) -> Result<()> {
-        let next = self.first.plus_micros(self.count as i64 * INTERVAL_MICROS);
+        let next = self.first.plus_micros(self.count as i64 * CLEANUP_INTERVAL_MICROS);
         store::jobs::repeat(writer.rows, JobKind::Cleanup, NEXT, self.count, next)
     }
 }
@@ -146,7 +143,7 @@ pub fn find_idle(reader: &Reader, until: Timestamp) -> Result<Option<IdleCleanup
     ];
     let last =
         others.into_iter().flatten().map(|at| at.plus_micros(-1)).chain([until]).min().unwrap_or(until);
-    let count = (last.0.saturating_sub(first.0)).div_euclid(INTERVAL_MICROS) + 1;
+    let count = (last.0.saturating_sub(first.0)).div_euclid(CLEANUP_INTERVAL_MICROS) + 1;
     Ok(u64::try_from(count).ok().filter(|count| *count > 0).map(|count| IdleCleanups { first, count }))
 }
 
@@ -197,6 +194,6 @@ pub fn enqueue_next_if_none(writer: &Writer) -> Result<()> {
 }
 
 fn enqueue_next(writer: &Writer) -> Result<()> {
-    let due_at = writer.now.plus_micros(INTERVAL_MICROS);
+    let due_at = writer.now.plus_micros(CLEANUP_INTERVAL_MICROS);
     writer.enqueue_at(JobKind::Cleanup, NEXT, due_at)
 }

@@ -6,7 +6,7 @@ use marketplace_index::{Filters, Scope, Search, Snapshot, Sort, Start, catch_pan
 use uuid::Uuid;
 
 use crate::{
-    domain::{catalog::CatalogEntry, listings::ListingRowId},
+    domain::{catalog::CatalogEntry, listings::ListingRowId, time::Timestamp},
     error::{Error, Result},
     market::{Market, Reader},
     search::{self, Progress, Taxonomy},
@@ -45,7 +45,7 @@ pub(super) fn find_inconsistencies(
     }
     let comparison =
         Comparison { reader, taxonomy: Taxonomy::load(reader.rows)?, pending: pending(market, reader)? };
-    found.extend(comparison.find_differences(options)?);
+    found.extend(comparison.find_differences(market, options)?);
     if options.is_deep {
         found.extend(comparison.find_differences_from_rebuilt(market, options)?);
     }
@@ -74,8 +74,8 @@ struct Comparison<'r, 'a> {
 }
 
 impl Comparison<'_, '_> {
-    /// Compares the documents that the index was given.
-    fn find_differences(&self, options: IndexCheck) -> Result<Vec<String>> {
+    /// Compares the documents that the index was given, and the JSON that was stored with them.
+    fn find_differences(&self, market: &Market, options: IndexCheck) -> Result<Vec<String>> {
         let mut indexed: BTreeMap<u64, u64> =
             catch_panics(|| Ok(self.reader.index.snapshot().fingerprints()))?;
         let mut found = Vec::new();
@@ -89,6 +89,9 @@ impl Comparison<'_, '_> {
                 }
                 Some(_) => {}
             }
+            if !self.pending.contains(&row_id) && !self.is_rendered(market, entry)? {
+                found.push(format!("the stored JSON of listing {} differs from its record", entry.id));
+            }
             Ok(())
         })?;
         found.extend(
@@ -98,6 +101,16 @@ impl Comparison<'_, '_> {
                 .map(|row_id| format!("the index has listing row {row_id}, which does not exist")),
         );
         Ok(found)
+    }
+
+    /// Whether the stored JSON of a listing is that of its record, now or before a kind of asset was retired: the step that
+    /// renders it again is due then, but may not have run.
+    fn is_rendered(&self, market: &Market, entry: &CatalogEntry) -> Result<bool> {
+        let Some(stored) = store::renderings::find(self.reader.rows, entry.id)? else { return Ok(false) };
+        Ok([self.reader.now, Timestamp::default()].into_iter().any(|now| {
+            let expected = market.render_listing(entry, &self.taxonomy, now);
+            expected.summary == stored.summary && expected.detail_fields == stored.detail_fields
+        }))
     }
 
     /// Builds another index in a temporary directory, and compares everything that searches read.

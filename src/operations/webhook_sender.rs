@@ -30,8 +30,8 @@ use crate::{
         time::Timestamp,
         webhook_messages::{SigningSecret, message_id, signature_header},
         webhooks::{
-            AttemptError, AttemptResult, MAX_ATTEMPT_SECONDS, MAX_RESPONSE_BYTES, parse_retry_after,
-            parse_url,
+            AttemptError, AttemptResult, MAX_ATTEMPT_SECONDS, MAX_RESPONSE_BYTES, MAX_WAIT_MICROS,
+            parse_retry_after, parse_url,
         },
     },
     error::{Error, ErrorChain, Result},
@@ -165,6 +165,18 @@ impl Sending {
         let (chosen, waiting) =
             market.read(Requester::process(), move |reader| choose_due(reader, slots)).await?;
         self.slots.retain_owners(&waiting);
+        // The first one is the earliest of its webhook: others were scheduled before or after the clock was set back.
+        let latest = market.clock().now().plus_micros(MAX_WAIT_MICROS);
+        if waiting.iter().any(|webhook| webhook.first_at > latest) {
+            tracing::warn!(
+                "the clock was set back; deliveries to webhooks that were scheduled before are due now"
+            );
+            let bring_forward = |writer: &mut crate::market::Writer| {
+                store::webhook_deliveries::bring_forward(writer.rows, writer.now)
+            };
+            market.write_freeing(Requester::process(), bring_forward).await?;
+            return Ok(Some(Due { next: Some(market.clock().now()) }));
+        }
         for delivery in chosen {
             self.start(&market, delivery);
         }

@@ -236,6 +236,11 @@ impl Indexer {
         Ok(())
     }
 
+    /// Renders a listing as of a time.
+    pub fn render(&self, entry: &CatalogEntry, taxonomy: &Taxonomy, now: Timestamp) -> RenderedListing {
+        (self.render)(entry, taxonomy, now)
+    }
+
     /// Stores the rendering of a listing, and returns its document.
     fn render_entry(
         &self,
@@ -244,7 +249,7 @@ impl Indexer {
         taxonomy: &Taxonomy,
         now: Timestamp,
     ) -> Result<ListingDocument> {
-        let rendered = (self.render)(entry, taxonomy, now);
+        let rendered = self.render(entry, taxonomy, now);
         store::renderings::upsert(rows, entry.row_id, &rendered.summary, &rendered.detail_fields)?;
         Ok(documents::build_document(entry, taxonomy))
     }

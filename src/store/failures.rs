@@ -28,6 +28,15 @@ pub fn has_failed(error: &Error) -> bool {
     })
 }
 
+/// Whether an error says that the file of the database is damaged.
+pub fn is_damage(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    error::sources(error).any(|source| {
+        let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+        matches!(code, Some(DatabaseCorrupt | NotADatabase))
+    })
+}
+
 /// Whether an error is one of the machine, such as a full disk, rather than of what is read or written.
 pub fn is_of_machine(error: &(dyn std::error::Error + 'static)) -> bool {
     use rusqlite::ErrorCode;

@@ -4,7 +4,9 @@
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        jobs::{JobKind, JobState, JobSubject, LEASE_MICROS, Queue},
+        jobs::{
+            JobKind, JobState, JobSubject, LEASE_MICROS, MAX_CLEANUP_WAIT_MICROS, MAX_WAIT_MICROS, Queue,
+        },
         row_ids::JobRowId,
         teams::TeamRowId,
         time::Timestamp,
@@ -304,6 +306,28 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
              interrupted_starts = ?4
          WHERE id = ?1 AND lease = ?2";
     writer.execute(SQL, (job.id, job.lease, until.0, job.interrupted_starts))?;
+    Ok(())
+}
+
+/// Selects the waiting jobs that are due later than a cleanup (?2), or another job (?1), can be.
+const TOO_LATE: &str = "leased_until IS NULL AND run_after > ?1 AND (kind <> ?3 OR run_after > ?2)";
+
+fn latest_times(now: Timestamp) -> (i64, i64, &'static str) {
+    let cleanup = now.plus_micros(MAX_CLEANUP_WAIT_MICROS);
+    (now.plus_micros(MAX_WAIT_MICROS).0, cleanup.0, JobKind::Cleanup.as_str())
+}
+
+/// Whether a waiting job is due later than it can be; see [`MAX_WAIT_MICROS`].
+pub fn is_any_too_late(reader: &Reader, now: Timestamp) -> Result<bool> {
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM jobs WHERE {TOO_LATE})");
+    reader.query_one(&sql, latest_times(now), |row| row.get(0))
+}
+
+/// Lets the waiting jobs be due now that are due later than they can be.
+pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
+    let sql = format!("UPDATE jobs SET run_after = ?4 WHERE {TOO_LATE}");
+    let (latest, cleanup, kind) = latest_times(now);
+    writer.execute(&sql, (latest, cleanup, kind, now.0))?;
     Ok(())
 }
 

@@ -24,6 +24,7 @@ pub mod collected_events;
 mod columns;
 mod connections;
 pub mod credit_purchases;
+mod damage;
 pub mod data_structures;
 mod derived_rows;
 pub mod discarded_uploads;
@@ -66,6 +67,7 @@ pub mod operator_start;
 pub mod operator_uploads;
 pub mod opportunities;
 pub mod own_listings;
+mod pooled_reader;
 mod private_connection;
 mod program_versions;
 pub mod purchases;
@@ -127,14 +129,16 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use self::{
     bulk_settings::BulkGuard,
-    failures::{has_failed, is_of_machine, is_unique_violation},
+    failures::{has_failed, is_damage, is_of_machine, is_unique_violation},
     followed_file::FollowedFile,
     lease::{Lease, uptime},
     open_error::OpenError,
+    pooled_reader::PooledReader,
     transaction::{Reader, Writer},
 };
 use self::{
-    connections::{AnyReadConnection, Connections},
+    connections::Connections,
+    damage::Damage,
     derived_rows::{are_rows_missing, derive_missing_rows},
     private_connection::PrivateDatabase,
     read_connections::ReadConnections,
@@ -191,6 +195,8 @@ pub struct Store {
     statement_count: Arc<AtomicU64>,
     /// Number of committed write transactions so far.
     commit_count: AtomicU64,
+    /// Whether a statement has found the file damaged.
+    damage: Damage,
     /// Whether each commit gets a position, for replicas.
     counts_positions: bool,
     /// Until when writes are permitted.
@@ -328,6 +334,7 @@ impl Store {
             connections,
             statement_count: Arc::default(),
             commit_count: AtomicU64::default(),
+            damage: Damage::default(),
             counts_positions: false,
             lease: Lease::default(),
             position: AtomicU32::default(),
@@ -339,16 +346,23 @@ impl Store {
     /// connection is free.
     pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let Some(file) = &self.followed else {
-            return transaction::read_in_transaction(
-                &*self.connections.reader()?,
+            let connection = self.connections.reader()?;
+            return self.damage.note(transaction::read_in_transaction(
+                &connection,
                 &self.statement_count,
                 work,
-            );
+            ));
         };
+        // Until a read is found to be consistent, it may see a mixture of states, which looks like damage.
         let begin = |first: &mut dyn FnMut(&Reader) -> Result<()>| {
             transaction::read_in_transaction(&*self.connections.reader()?, &self.statement_count, first)
         };
-        file.read(begin, work)
+        self.damage.note(file.read(begin, work))
+    }
+
+    /// Whether a statement has found the file of the database damaged since it was opened.
+    pub fn is_damaged(&self) -> bool {
+        self.damage.is_known()
     }
 
     /// Returns a read connection if one is free now, and a read need not wait for an update of the file.
@@ -357,7 +371,8 @@ impl Store {
             return None;
         }
         let connection = self.connections.try_reader()?;
-        Some(PooledReader { connection, statement_count: Arc::clone(&self.statement_count) })
+        let (statement_count, damage) = (Arc::clone(&self.statement_count), self.damage.clone());
+        Some(PooledReader { connection, statement_count, damage })
     }
 
     /// Returns the number of statements executed so far. Tests measure the cost of a request as the
@@ -381,6 +396,14 @@ impl Store {
     /// much less for a write of another process. Otherwise the last of many writes would wait for the sum of
     /// the waits of all others.
     pub fn write_after<T>(
+        &self,
+        waited: Duration,
+        work: impl FnOnce(&Writer) -> Result<T>,
+    ) -> Result<(T, Option<i64>)> {
+        self.damage.note(self.write_now(waited, work))
+    }
+
+    fn write_now<T>(
         &self,
         waited: Duration,
         work: impl FnOnce(&Writer) -> Result<T>,
@@ -433,19 +456,6 @@ impl Store {
 
 fn open_readers(name: &Path, flags: OpenFlags, readers: u32) -> rusqlite::Result<Arc<ReadConnections>> {
     ReadConnections::open(name.to_owned(), flags, readers + OWN_READERS)
-}
-
-/// A read connection that is in use.
-pub struct PooledReader {
-    connection: AnyReadConnection,
-    statement_count: Arc<AtomicU64>,
-}
-
-impl PooledReader {
-    /// Runs `work` in one read transaction, like [`Store::read`].
-    pub fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        transaction::read_in_transaction(&self.connection, &self.statement_count, work)
-    }
 }
 
 fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {

@@ -9,7 +9,7 @@ use crate::{
         row_ids::{WebhookDeliveryRowId, WebhookRowId},
         teams::TeamRowId,
         time::Timestamp,
-        webhooks::DeliveryStatus,
+        webhooks::{DeliveryStatus, MAX_WAIT_MICROS},
     },
     error::Result,
     string_enum::StringEnum,
@@ -168,6 +168,13 @@ pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
             next_at: row::optional_time(row, 3)?,
         })
     })
+}
+
+/// Lets the pending deliveries be due now that are due later than they can be; see [`MAX_WAIT_MICROS`].
+pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE webhook_deliveries SET next_attempt_at = ?2 WHERE next_attempt_at > ?1";
+    writer.execute(SQL, (now.plus_micros(MAX_WAIT_MICROS).0, now.0))?;
+    Ok(())
 }
 
 /// A delivery that is due, with what its next attempt needs.

@@ -191,10 +191,20 @@ pub const LEASE_MICROS: i64 = 60 * MICROS_PER_SECOND;
 /// Delay in microseconds before the next attempt of a job that found the disk full.
 pub const FULL_DISK_DELAY_MICROS: i64 = 60 * MICROS_PER_SECOND;
 
+/// Delay in microseconds before the next regular cleanup: six hours.
+pub const CLEANUP_INTERVAL_MICROS: i64 = 6 * 3_600 * MICROS_PER_SECOND;
+
 /// Delay in microseconds before the first retry of a failed job.
 const FIRST_RETRY_DELAY_MICROS: i64 = 10 * MICROS_PER_SECOND;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// How many microseconds a waiting job can be ahead of its time. One that is due later was scheduled while the clock was
+/// ahead. This is twice the longest delay, so that a clock that is adjusted a little changes nothing.
+pub const MAX_WAIT_MICROS: i64 = 2 * (FIRST_RETRY_DELAY_MICROS << (MAX_ATTEMPTS - 2));
+
+/// Like [`MAX_WAIT_MICROS`], for cleanups.
+pub const MAX_CLEANUP_WAIT_MICROS: i64 = 2 * CLEANUP_INTERVAL_MICROS;
 
 /// Returns the delay in microseconds before the next attempt, which doubles each time, or `None` to give up.
 pub fn retry_delay(attempts: u32) -> Option<i64> {
@@ -218,5 +228,8 @@ mod tests {
             .map(|attempts| retry_delay(attempts).map(|wait| wait / MICROS_PER_SECOND))
             .collect();
         assert_eq!(waits, [Some(10), Some(20), Some(40), Some(80), None]);
+        let longest =
+            (1..MAX_ATTEMPTS).filter_map(retry_delay).chain([FULL_DISK_DELAY_MICROS]).max().unwrap();
+        assert_eq!(MAX_WAIT_MICROS, 2 * longest);
     }
 }

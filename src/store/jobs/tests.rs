@@ -173,3 +173,25 @@ fn only_starts_that_have_begun_count_as_interrupted() {
     assert_eq!(claim_job().interrupted_starts, 2, "the server was killed");
     assert!(!write(&store, |writer| begin(writer, &job)), "the lease is lost");
 }
+
+/// A job that was scheduled while the clock was ahead must not wait until it is as late again.
+#[test]
+fn jobs_from_a_clock_that_was_ahead_are_due_now() {
+    let (_directory, store) = create_store();
+    let (now, ahead) = (Timestamp(1_000_000_000), Timestamp(1_000_000_000).plus_days(400));
+    let due_at = |kind, subject| write(&store, |writer| find_due_at(writer, kind, subject)).unwrap();
+    let retried = now.plus_micros(80_000_000);
+    let cleaned = now.plus_micros(jobs::CLEANUP_INTERVAL_MICROS);
+    write(&store, |writer| enqueue(writer, KIND, JobSubject(1), retried));
+    write(&store, |writer| enqueue(writer, JobKind::Cleanup, JobSubject(-1), cleaned));
+    assert!(!write(&store, |writer| is_any_too_late(writer, now)));
+    for (kind, subject) in [(KIND, JobSubject(2)), (JobKind::Cleanup, JobSubject::NONE)] {
+        write(&store, |writer| enqueue(writer, kind, subject, ahead));
+        assert!(write(&store, |writer| is_any_too_late(writer, now)));
+        write(&store, |writer| bring_forward(writer, now));
+        assert!(!write(&store, |writer| is_any_too_late(writer, now)));
+        assert_eq!(due_at(kind, subject), now);
+    }
+    assert_eq!(due_at(KIND, JobSubject(1)), retried);
+    assert_eq!(due_at(JobKind::Cleanup, JobSubject(-1)), cleaned);
+}

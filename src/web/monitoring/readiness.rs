@@ -32,6 +32,8 @@ string_enum! {
     Condition {
         /// The database can be read.
         DatabaseReadable = "database_readable",
+        /// No statement has found the file of the database damaged.
+        DatabaseIntact = "database_intact",
         /// The database has the schema of this version of the program.
         Migrated = "migrated",
         /// The search index contains what is committed, or will in a moment.
@@ -69,6 +71,9 @@ impl Readiness {
             return failed.clone();
         }
         let mut failed = check_database(market).await;
+        if market.is_database_damaged() {
+            failed.push(Condition::DatabaseIntact);
+        }
         if !is_disk_writable(market).await {
             failed.push(Condition::DiskWritable);
         }

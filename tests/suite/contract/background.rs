@@ -72,6 +72,17 @@ async fn refresh(market: &TestMarket) {
     .await;
 }
 
+/// What was scheduled while the clock was ahead does not wait until it is as late again.
+#[tokio::test(flavor = "multi_thread")]
+async fn cleanup_goes_on_after_the_clock_was_set_back() {
+    let market = empty_market();
+    let _jobs = start(&market);
+    wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
+    market.clock().advance(-400 * 4 * CLEANUP_INTERVAL);
+    refresh(&market).await;
+    wait_for_next_cleanup(&market, CLEANUP_INTERVAL).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn commit_starts_the_job_that_it_enqueues() {
     let market = empty_market();

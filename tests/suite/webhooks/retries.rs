@@ -99,6 +99,21 @@ async fn failed_delivery_disables_a_webhook_without_success_for_five_days() {
     assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
 }
 
+/// What was scheduled while the clock was ahead does not wait until it is as late again.
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_go_on_after_the_clock_was_set_back() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    occur(&market, SELLER);
+    wait_for_attempts(&market, webhook, 1).await;
+    receiver.reply_with(Reply::status(200));
+    market.clock().advance(-400 * DAY);
+    occur(&market, SELLER);
+    receiver.wait_for(3).await;
+    wait_until_ended(&market, webhook).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn status_410_disables_at_once_and_keeps_what_is_pending() {
     let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));

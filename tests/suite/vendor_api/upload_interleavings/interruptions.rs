@@ -1,6 +1,6 @@
 //! Uploads whose completion was interrupted after their parts were joined.
 
-use marketplace::{error::Error, operations::grant_uploads};
+use marketplace::{domain::upload_activity::UploadStep, error::Error, operations::grant_uploads};
 use tokio::runtime::Runtime;
 
 use super::{Uploads, count_files};
@@ -69,4 +69,22 @@ fn interrupted_completion_continues_only_with_the_same_entity_tags() {
     let market = TestMarket::with_settings(|settings| store.configure(settings));
     small_market::seed_market(&market, &[], &serde_json::json!({}));
     check_completion_after_interruption(&Uploads::new(&market, Some(Runtime::new().unwrap())));
+}
+
+/// The first cleanup after a start runs while clients go on with their uploads. None of their requests is refused.
+#[test]
+fn cleanup_leaves_uploads_in_progress_alone() {
+    let market = empty_market();
+    let uploads = Uploads::new(&market, None);
+    let grant = uploads.create_grant();
+    let prepared = uploads.prepare(&grant, 0).unwrap();
+    uploads.plan(&grant, 0, prepared);
+    let upload = grant.known.lock().unwrap()[0].clone();
+    Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
+    let blobs = uploads.market.blobs();
+    let is_in_progress = |id| blobs.lock_upload(id, UploadStep::Complete).is_ok() && id == upload.id;
+    assert_eq!(blobs.cleanup_staged(is_in_progress).unwrap(), 0);
+    let joined = uploads.join(&grant, &upload).unwrap();
+    uploads.complete(&grant, &upload, joined);
+    assert_eq!(*grant.completed.lock().unwrap(), 1);
 }
