@@ -1,5 +1,6 @@
 """A market whose server is started, ended, and asked by the drill, and what it has acknowledged."""
 
+import collections
 import hashlib
 import http.client
 import json
@@ -201,6 +202,8 @@ class Trade:
         self.lock = threading.Lock()
         self.is_halted = threading.Event()
         self.repeated = 0
+        # How often requests were refused, by status and code.
+        self.refused = collections.Counter()
 
     def do(self, path: str, body=None, key: str | None = None, method: str = "POST"):
         """Sends a request until it is answered, across restarts of the server. Returns the body."""
@@ -210,6 +213,7 @@ class Trade:
                 answer = self.market.send(method, path, body, key, name)
                 if answer.status < 500:
                     return answer.ok()
+                self.refused[f"{answer.status} {answer.code()}"] += 1
             except (OSError, http.client.HTTPException):
                 self.repeated += 1
             if self.is_halted.is_set():

@@ -28,6 +28,7 @@ use super::{CompletionOutcome, StoredFile, UploadedPart};
 use crate::{
     config::BlobSettings,
     domain::uploads::{SIGNED_URL_SECONDS, Upload},
+    error::ObjectStoreFailed,
     http_client,
 };
 
@@ -37,12 +38,16 @@ const PART_BYTES: usize = 16 << 20;
 /// Maximum size in bytes of a response to `ListParts`. A list of a thousand parts is smaller.
 const MAX_PART_LIST_BYTES: u64 = 4 << 20;
 
-/// How long the store may take to accept a connection, and to complete a request.
+/// How long the store may take to accept a connection, to begin its response, and to send the next bytes of it. A large object
+/// may take any time in all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the store may take to receive a part from this server.
 const PART_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// Name of what a download is written to, in errors.
+const A_FILE: &str = "a file";
 
 /// A bucket in an S3-compatible store.
 pub struct S3 {
@@ -56,7 +61,8 @@ pub struct S3 {
 #[derive(Debug)]
 struct Connector {
     allows_http: bool,
-    timeout: Duration,
+    /// How long a request may take in all, if that is limited.
+    timeout: Option<Duration>,
 }
 
 impl HttpConnector for Connector {
@@ -65,9 +71,10 @@ impl HttpConnector for Connector {
         let client = http_client::asynchronous()
             .map_err(|error| failed(error.into()))?
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(self.timeout)
+            .read_timeout(RESPONSE_TIMEOUT)
             .http1_only()
             .https_only(!self.allows_http);
+        let client = self.timeout.into_iter().fold(client, reqwest::ClientBuilder::timeout);
         Ok(HttpClient::new(client.build().map_err(|error| failed(error.into()))?))
     }
 }
@@ -90,15 +97,19 @@ impl Drop for S3 {
 impl S3 {
     /// Creates a client from the settings. It does not connect yet.
     pub fn new(settings: &BlobSettings) -> io::Result<S3> {
-        S3::with_retries(settings, RetryConfig::default(), REQUEST_TIMEOUT)
+        S3::with_retries(settings, RetryConfig::default(), None)
     }
 
     /// Like [`S3::new`], for requests that are sent once, and whose answer is useless after a time.
     pub fn impatient(settings: &BlobSettings, timeout: Duration) -> io::Result<S3> {
-        S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() }, timeout)
+        S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() }, Some(timeout))
     }
 
-    fn with_retries(settings: &BlobSettings, retries: RetryConfig, timeout: Duration) -> io::Result<S3> {
+    fn with_retries(
+        settings: &BlobSettings,
+        retries: RetryConfig,
+        timeout: Option<Duration>,
+    ) -> io::Result<S3> {
         let allows_http = settings.endpoint.starts_with("http:");
         let mut builder = AmazonS3Builder::new()
             .with_http_connector(Connector { allows_http, timeout })
@@ -121,7 +132,7 @@ impl S3 {
 
     /// Requests the list of the staged uploads once, as a server does regularly.
     pub fn check_access(settings: &BlobSettings) -> io::Result<()> {
-        let s3 = S3::impatient(settings, REQUEST_TIMEOUT)?;
+        let s3 = S3::impatient(settings, RESPONSE_TIMEOUT)?;
         s3.block_on(async { s3.store.list(Some(&s3.staged_prefix())).next().await.transpose() })?;
         Ok(())
     }
@@ -355,7 +366,7 @@ impl S3 {
                 digest.update(&bytes);
                 size_bytes += bytes.len() as u64;
                 to.write_all(&bytes).map_err(|cause| object_store::Error::Generic {
-                    store: "a file",
+                    store: A_FILE,
                     source: Box::new(cause),
                 })?;
             }
@@ -369,7 +380,7 @@ fn fetch_text(url: String) -> io::Result<String> {
     // The blocking client has its own runtime, which must not be created or dropped inside another one.
     let read = std::thread::spawn(move || {
         let client = http_client::blocking().map_err(io::Error::other)?;
-        let failed = |error: reqwest::Error| io::Error::other(error.without_url());
+        let failed = |error: reqwest::Error| io::Error::other(ObjectStoreFailed(error.without_url().into()));
         let response = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
         let mut text = String::new();
         if response.status() != reqwest::StatusCode::NOT_FOUND {
@@ -389,7 +400,7 @@ fn send_file(url: String, file: File, size: u64) -> io::Result<Option<String>> {
     // Like in `fetch_text`.
     let send = std::thread::spawn(move || {
         let client = http_client::blocking().map_err(io::Error::other)?;
-        let failed = |error: reqwest::Error| io::Error::other(error.without_url());
+        let failed = |error: reqwest::Error| io::Error::other(ObjectStoreFailed(error.without_url().into()));
         let client = client.connect_timeout(CONNECT_TIMEOUT).timeout(PART_TIMEOUT).build().map_err(failed)?;
         let body = reqwest::blocking::Body::sized(file, size);
         let response = client.put(url).body(body).send().map_err(failed)?;
@@ -432,7 +443,9 @@ fn into_io_error(error: object_store::Error) -> io::Error {
         object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. } => {
             io::ErrorKind::AlreadyExists
         }
-        _ => io::ErrorKind::Other,
+        // What is read may be written elsewhere, and that may fail, too.
+        object_store::Error::Generic { store: A_FILE, source } => return io::Error::other(source),
+        _ => return io::Error::other(ObjectStoreFailed(error.into())),
     };
     io::Error::new(kind, error)
 }

@@ -42,6 +42,9 @@ pub(super) enum CommandError {
 pub(super) fn operator_message(error: &Error) -> String {
     match error {
         Error::NotFound(what) if !error::is_sentence(what) => format!("There is no {what}."),
+        Error::StorageUnavailable { .. } => {
+            "The storage cannot be used; the line above this one says why.".to_owned()
+        }
         Error::Internal(source) => ErrorChain(source.as_ref()).to_string(),
         other => other.message(),
     }

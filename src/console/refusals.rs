@@ -28,6 +28,7 @@ pub const fn is_about_form(error: &Error) -> bool {
             | Error::Malformed(_)
             | Error::PayloadTooLarge { .. }
             | Error::StorageFull { .. }
+            | Error::StorageUnavailable { .. }
             | Error::DatabaseLocked { .. }
             | Error::AtCapacity { .. }
             | Error::Maintenance { .. }

@@ -108,6 +108,11 @@ impl Error {
                  Retry in {}; if the error persists, tell the operator of this server to free space.",
                 format_seconds(*retry_seconds)
             ),
+            Error::StorageUnavailable { retry_seconds } => format!(
+                "The server cannot use its storage at the moment. Retry in {}; if the error persists, tell the operator \
+                 of this server.",
+                format_seconds(*retry_seconds)
+            ),
             Error::DatabaseLocked { retry_seconds } => format!(
                 "Another process is changing the market, for instance a command that loads data, so nothing was \
                  changed. Retry in {}.",
@@ -141,6 +146,7 @@ impl Error {
             Error::QuotaExceeded(excess) => Some(excess.details()),
             // The code of all of them is that of a server with too much to do.
             Error::BeingPrepared { .. } => Some(json!({"reason": "being_prepared"})),
+            Error::StorageUnavailable { .. } => Some(json!({"reason": "storage_unavailable"})),
             Error::DatabaseLocked { .. } => Some(json!({"reason": "database_locked"})),
             Error::IndexUnavailable { .. } => Some(json!({"reason": "index_unavailable"})),
             Error::Maintenance { .. } => Some(json!({"reason": "maintenance"})),

@@ -5,12 +5,14 @@
 mod codes;
 mod messages;
 mod sentences;
+mod storage;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
 
 pub use self::{
     codes::{Code, GoneCode, StateCode},
     sentences::is_sentence,
+    storage::ObjectStoreFailed,
 };
 use crate::domain::{
     aggregation::TooLarge, error_sources::ErrorWithSource, state_machine::InvalidTransition,
@@ -28,6 +30,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Seconds after which a client should retry a request that failed because the disk is full.
 const STORAGE_RETRY_SECONDS: u64 = 60;
+
+/// Seconds after which a client should retry a request for which the server could not use its storage.
+const UNAVAILABLE_RETRY_SECONDS: u64 = 30;
 
 /// Seconds after which a client should retry a write that failed because another process writes for long.
 const LOCKED_RETRY_SECONDS: u64 = 5;
@@ -140,6 +145,11 @@ pub enum Error {
         /// Seconds after which the client should retry.
         retry_seconds: u64,
     },
+    /// The server cannot use its storage: it is read-only, no file can be opened, or the object store fails.
+    StorageUnavailable {
+        /// Seconds after which the client should retry.
+        retry_seconds: u64,
+    },
     /// Another process writes to the database for longer than a write waits for that. Nothing was changed.
     DatabaseLocked {
         /// Seconds after which the client should retry.
@@ -179,6 +189,11 @@ impl Error {
         Error::StorageFull { retry_seconds: STORAGE_RETRY_SECONDS }
     }
 
+    /// Creates an [`Error::StorageUnavailable`].
+    pub const fn storage_unavailable() -> Error {
+        Error::StorageUnavailable { retry_seconds: UNAVAILABLE_RETRY_SECONDS }
+    }
+
     /// Creates an [`Error::DatabaseLocked`].
     pub const fn database_locked() -> Error {
         Error::DatabaseLocked { retry_seconds: LOCKED_RETRY_SECONDS }
@@ -196,12 +211,17 @@ impl Error {
     }
 
     /// Creates an [`Error::Internal`] from an error or a text. If a source of the error is a full disk, the
-    /// error is an [`Error::StorageFull`].
+    /// error is an [`Error::StorageFull`]; if it is another fault of the storage that will pass, it is an
+    /// [`Error::StorageUnavailable`].
     pub fn internal(source: impl Into<BoxedError>) -> Error {
         let source = source.into();
-        if is_storage_full(source.as_ref()) {
+        if storage::is_full(source.as_ref()) {
             tracing::error!(cause = %ErrorChain(source.as_ref()), "the disk is full");
             return Error::storage_full();
+        }
+        if storage::is_unavailable(source.as_ref()) {
+            tracing::error!(cause = %ErrorChain(source.as_ref()), "the storage is unavailable");
+            return Error::storage_unavailable();
         }
         Error::Internal(source)
     }
@@ -242,6 +262,7 @@ impl Error {
             Error::AtCapacity { .. }
             | Error::ResponseTimeout { .. }
             | Error::BeingPrepared { .. }
+            | Error::StorageUnavailable { .. }
             | Error::DatabaseLocked { .. }
             | Error::IndexUnavailable { .. }
             | Error::Maintenance { .. } => Code::AtCapacity,
@@ -249,26 +270,6 @@ impl Error {
             Error::Invalid(_) => return None,
         })
     }
-}
-
-/// Whether an error or one of its sources means that the disk is full, or a disk quota is used up.
-fn is_storage_full(error: &(dyn StdError + 'static)) -> bool {
-    sources(error).any(|source| {
-        let io_error = source
-            .downcast_ref::<io::Error>()
-            .or_else(|| source.downcast_ref::<Arc<io::Error>>().map(AsRef::as_ref));
-        let error =
-            source.downcast_ref::<Error>().or_else(|| source.downcast_ref::<Arc<Error>>().map(AsRef::as_ref));
-        match (io_error, error) {
-            (Some(error), _) => {
-                // `source` of an `io::Error` skips the error that it wraps.
-                matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-                    || error.get_ref().is_some_and(|wrapped| is_storage_full(wrapped))
-            }
-            (None, Some(error)) => matches!(error, Error::StorageFull { .. }),
-            (None, None) => false,
-        }
-    })
 }
 
 impl From<InvalidTransition> for Error {

@@ -82,7 +82,11 @@ impl Writer<'_> {
         match result {
             Ok(()) => Ok(()),
             // The database failed, not the step. It is repeated by the next write.
-            Err(error @ (Error::StorageFull { .. } | Error::DatabaseLocked { .. })) => Err(error),
+            Err(
+                error @ (Error::StorageFull { .. }
+                | Error::StorageUnavailable { .. }
+                | Error::DatabaseLocked { .. }),
+            ) => Err(error),
             Err(error) if store::has_failed(&error) => Err(error),
             Err(cause) => {
                 tracing::error!(kind, row_id = subject, cause = %ErrorChain(&cause), "a due step failed");

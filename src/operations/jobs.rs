@@ -188,9 +188,9 @@ fn give_up(running: &RunningJob) -> JobResult {
 fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<AttemptEnd> {
     let Job { kind, subject, attempts, .. } = *running.job();
     tracing::error!(?kind, subject = subject.0, attempts, cause = %ErrorChain(cause), "job failed");
-    // Neither a full disk nor a long write of another process is the fault of the job, however long it lasts.
+    // Neither a fault of the storage nor a long write of another process is the fault of the job, however long it lasts.
     let delay = match cause {
-        Error::StorageFull { .. } | Error::DatabaseLocked { .. } => {
+        Error::StorageFull { .. } | Error::StorageUnavailable { .. } | Error::DatabaseLocked { .. } => {
             running.market().write_blocking(|writer| {
                 let until = writer.now.plus_micros(jobs::FULL_DISK_DELAY_MICROS);
                 store::jobs::postpone(writer.rows, running.job(), until)

@@ -16,6 +16,11 @@ impl From<rusqlite::Error> for Error {
             tracing::warn!("another process writes to the database for long");
             return Error::database_locked();
         }
+        let cannot_use = [rusqlite::ErrorCode::ReadOnly, rusqlite::ErrorCode::CannotOpen];
+        if error.sqlite_error_code().is_some_and(|code| cannot_use.contains(&code)) {
+            tracing::error!(cause = %ErrorChain(&error), "the database cannot be written");
+            return Error::storage_unavailable();
+        }
         Error::internal_with_source("database", error)
     }
 }

@@ -131,6 +131,7 @@ pub fn error_status(error: &Error) -> StatusCode {
         Error::AtCapacity { .. }
         | Error::ResponseTimeout { .. }
         | Error::StorageFull { .. }
+        | Error::StorageUnavailable { .. }
         | Error::BeingPrepared { .. }
         | Error::DatabaseLocked { .. }
         | Error::IndexUnavailable { .. }
@@ -228,6 +229,7 @@ pub fn error_header(error: &Error) -> Option<(HeaderName, HeaderValue)> {
         Error::RateLimited { retry_seconds, .. }
         | Error::AtCapacity { retry_seconds }
         | Error::StorageFull { retry_seconds }
+        | Error::StorageUnavailable { retry_seconds }
         | Error::BeingPrepared { retry_seconds, .. }
         | Error::DatabaseLocked { retry_seconds }
         | Error::IndexUnavailable { retry_seconds, .. }

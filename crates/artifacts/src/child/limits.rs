@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 /// Limits on the resources of a child process.
@@ -23,7 +23,7 @@ pub struct ResourceLimits {
 }
 
 impl ResourceLimits {
-    /// Applies the limits to this process, for good.
+    /// Applies the limits to this process, for good. Lower ones that it has already stay.
     pub(super) fn apply(&self) -> io::Result<()> {
         let limits = [
             (Resource::Core, 0, 0),
@@ -36,7 +36,9 @@ impl ResourceLimits {
             (Resource::Fsize, self.file_bytes, self.file_bytes),
         ];
         for (resource, current, maximum) in limits {
-            setrlimit(resource, Rlimit { current: Some(current), maximum: Some(maximum) })?;
+            let lowest = |limit: u64| getrlimit(resource).maximum.map_or(limit, |highest| limit.min(highest));
+            let limits = Rlimit { current: Some(lowest(current)), maximum: Some(lowest(maximum)) };
+            setrlimit(resource, limits)?;
         }
         Ok(())
     }

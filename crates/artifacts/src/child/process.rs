@@ -16,6 +16,7 @@ use super::{
     limits::ResourceLimits,
     reply::{self, LargeReplies, ReceiveError, ReplyBytes},
     task::{Invocation, SUBCOMMAND, Task},
+    worker::NOT_STARTED,
 };
 
 /// Interval between two checks whether a child has ended.
@@ -119,6 +120,11 @@ impl ChildProcess {
             }
             std::thread::sleep(POLL_INTERVAL.min(timeout));
         };
+        if status.code() == Some(NOT_STARTED.into()) {
+            return Err(io::Error::other(
+                "the child process could not confine itself, or could not read its task",
+            ));
+        }
         if !status.success() {
             let is_limit = is_own_limit(status);
             return Ok(Some(if is_limit {

@@ -24,8 +24,8 @@ use crate::{
 /// Path of the standard input, which is the archive to read.
 const ARCHIVE: &str = "/proc/self/fd/0";
 
-/// Exit code of a child that could not start its task.
-const NOT_STARTED: u8 = 3;
+/// Exit code of a child that could not start its task, which is not the fault of its files.
+pub(super) const NOT_STARTED: u8 = 3;
 
 /// Executes the task in `argument`, the argument of the hidden subcommand, and writes the reply to the
 /// standard output. A child without a reply ends with an exit code other than 0.

@@ -19,6 +19,7 @@ mod write_rate;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use poem::{Endpoint, Response};
+use rustix::process::{Resource, getrlimit};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
@@ -84,6 +85,7 @@ pub async fn serve(
     signals: Signals,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let settings = &within_descriptors(settings);
     let connected = Arc::new(signals.connected);
     let app = Arc::new(app);
     let limits = Arc::new(ConnectionLimits::new(settings, refusals));
@@ -195,6 +197,21 @@ async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>, table: &Arc<Co
             }
         }
     }
+}
+
+/// Limits the connections to half of the files that the process may have open. The other half is for the database, the search
+/// index, bodies, and child processes.
+fn within_descriptors(settings: &ConnectionSettings) -> ConnectionSettings {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let half = u32::try_from(limit / 2).unwrap_or(u32::MAX).max(1);
+    if settings.max_connections > half {
+        tracing::warn!(
+            limit,
+            max_connections = half,
+            "there are fewer connections than server.max_connections, since the process may not have enough files open"
+        );
+    }
+    ConnectionSettings { max_connections: settings.max_connections.min(half), ..*settings }
 }
 
 /// Whether `accept` failed because the client has already closed the connection.
