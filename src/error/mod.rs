@@ -341,6 +341,27 @@ mod tests {
     }
 
     #[test]
+    fn faults_of_the_storage_are_recognized_by_the_type_of_any_source() {
+        use rustix::io::Errno;
+        let os_error = |errno: Errno| io::Error::from(errno);
+        let is_unavailable = |error: Error| matches!(error, Error::StorageUnavailable { .. });
+        for errno in [Errno::MFILE, Errno::NFILE, Errno::ROFS, Errno::ACCESS, Errno::PERM, Errno::NOMEM] {
+            assert!(is_unavailable(Error::internal(os_error(errno))), "{errno}");
+            assert!(
+                is_unavailable(Error::internal_with_source("index", Arc::new(os_error(errno)))),
+                "{errno}"
+            );
+        }
+        let failed = || io::Error::other(ObjectStoreFailed("status 503".into()));
+        assert!(is_unavailable(Error::internal(failed())));
+        assert!(is_unavailable(Error::internal_with_source("cannot read the upload", failed())));
+        for errno in [Errno::NOENT, Errno::IO, Errno::CONNREFUSED] {
+            assert!(!is_unavailable(Error::internal(os_error(errno))), "{errno}");
+        }
+        assert!(!is_unavailable(Error::internal("permission denied")), "not by its text");
+    }
+
+    #[test]
     fn details_say_why_a_server_with_capacity_is_at_capacity() {
         let reason = |error: Error| {
             assert_eq!(error.code(), Some(Code::AtCapacity));
@@ -349,6 +370,7 @@ mod tests {
         let preparing = Error::BeingPrepared { what: "bundle", retry_seconds: 1 };
         assert_eq!(reason(preparing), Some(json!("being_prepared")));
         assert_eq!(reason(Error::database_locked()), Some(json!("database_locked")));
+        assert_eq!(reason(Error::storage_unavailable()), Some(json!("storage_unavailable")));
         assert_eq!(reason(Error::index_unavailable(true)), Some(json!("index_unavailable")));
         assert_eq!(reason(Error::index_unavailable(false)), Some(json!("index_unavailable")));
         assert_eq!(reason(Error::maintenance("Later.".to_owned())), Some(json!("maintenance")));

@@ -74,6 +74,53 @@ fn verify_names_the_damage_and_its_repair() {
     assert_eq!(closed.stdout(std::process::Stdio::null()).status().unwrap().code(), Some(1));
 }
 
+/// Damage that keeps the database from being opened is found, and a server says what to do.
+#[test]
+fn database_that_cannot_be_opened_is_a_problem() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data", "--role", "vendor", "--data", "market"], directory));
+    let database = directory.join("market/market.sqlite");
+    let intact = fs::read(&database).unwrap();
+    for damage in [0..100, 100..4_000] {
+        let mut bytes = intact.clone();
+        bytes[damage].fill(0x55);
+        fs::write(&database, bytes).unwrap();
+        let (text, stderr) = verify_damaged(&["--json"], directory);
+        let json: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["problems"][0]["part"], "database", "{text}");
+        assert!(stderr.ends_with("error: 1 problem found\n"), "{stderr}");
+        let refused = run(&["serve", "--data", "market", "--listen", "127.0.0.1:0"], directory);
+        assert_eq!(refused.status.code(), Some(1));
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(
+            stderr.contains("restore a backup to an empty directory with `marketplace restore`"),
+            "{stderr}"
+        );
+    }
+}
+
+/// Buyers get the stored JSON of listings, so a changed byte of it is found.
+#[test]
+fn changed_json_of_a_listing_is_found_and_repaired() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["seed", "--generate", "2", "--data", "market"], directory));
+    let rows = rusqlite::Connection::open(directory.join("market/market.sqlite")).unwrap();
+    let sql =
+        "UPDATE listing_renderings SET item = CAST(replace(CAST(item AS TEXT), 'title', 'tidle') AS BLOB)
+         WHERE listing = (SELECT min(listing) FROM listing_renderings)";
+    assert_eq!(rows.execute(sql, []).unwrap(), 1);
+    drop(rows);
+    let (text, stderr) = verify_damaged(&[], directory);
+    assert!(
+        text.contains("index: the stored JSON of listing ") && stderr == "error: 1 problem found\n",
+        "{text}"
+    );
+    stdout_of(&run(&["reindex", "--data", "market"], directory));
+    assert_eq!(stdout_of(&run(&["verify", "--data", "market"], directory)), "no problems found\n");
+}
+
 /// Overwrites the first half of each file of the search index with one of these extensions.
 fn overwrite_index(market: &Path, extensions: &[&str]) {
     let name = fs::read_to_string(market.join("index/CURRENT")).unwrap();

@@ -1,6 +1,6 @@
 //! Whether a server is alive and ready: the effect of each failed condition, and access without a key.
 
-use std::path::PathBuf;
+use std::{os::unix::fs::FileExt, path::PathBuf};
 
 use marketplace::{market::DATABASE_FILE, mcp, rest};
 use poem::{Endpoint, Request, http::Method};
@@ -112,6 +112,27 @@ async fn schema_of_another_version_fails() {
     assert_eq!(state(&market).await, (503, json!(["migrated"])));
     rows.pragma_update(None, "user_version", version).unwrap();
     assert_eq!(state(&market).await, (200, json!([])));
+}
+
+/// Damage is known once it is read.
+#[tokio::test]
+async fn damaged_database_fails() {
+    let market = TestMarket::demo();
+    let path = market.market().data_dir().join(DATABASE_FILE);
+    let rows = connect(&market);
+    rows.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'announcement'";
+    let page: u64 = rows.query_row(root, [], |row| row.get(0)).unwrap();
+    let size: u64 = rows.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap();
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let (mut intact, at) = (vec![0; size as usize], (page - 1) * size);
+    file.read_exact_at(&mut intact, at).unwrap();
+    file.write_all_at(&vec![0x55; size as usize], at).unwrap();
+    assert_eq!(state(&market).await, (200, json!([])));
+    let response = market.get("mkt_demo_operator", "/operator/v1/announcement").await;
+    assert_eq!(response.expect_error(500), "internal_error");
+    assert_eq!(state(&market).await, (503, json!(["database_intact"])));
+    file.write_all_at(&intact, at).unwrap();
 }
 
 /// A change that the server was not notified of is not in its index.

@@ -5,7 +5,10 @@ use std::{cell::Cell, io::Cursor, os::unix::fs::PermissionsExt, path::PathBuf, t
 
 use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 use marketplace::{
-    domain::{jobs::Queue, teams::TeamRowId},
+    domain::{
+        jobs::{FULL_DISK_DELAY_MICROS, MAX_ATTEMPTS, Queue},
+        teams::TeamRowId,
+    },
     operations::{self, child_processes::ChildProcesses},
 };
 use serde_json::{Value, json};
@@ -214,6 +217,26 @@ async fn interrupted_child_is_started_once_more() {
     let program = Program::new(huge_frame);
     let market = market_with_program(program.path());
     assert_eq!(check(&market).await.1["status"], "completed");
+}
+
+/// A fault of the machine is not the fault of the upload, however often it occurs.
+#[tokio::test]
+async fn job_waits_while_no_child_can_be_started() {
+    let program = Program::new("exit 1");
+    let permit = |mode| std::fs::set_permissions(program.path(), PermissionsExt::from_mode(mode)).unwrap();
+    let market = market_with_program(program.path());
+    let url = upload_zip(&market, "Seller house", &zip_of(&[("a.txt", "text")]));
+    let path = create_raw_data(&market, "Scans", &url).await;
+    let status = async || seller_get(&market, &path).await["data"]["analysis_status"].clone();
+    permit(0o600);
+    for _ in 0..2 * MAX_ATTEMPTS {
+        market.run_background();
+        assert_ne!(status().await, "failed");
+        market.clock().advance(FULL_DISK_DELAY_MICROS);
+    }
+    permit(0o700);
+    market.run_background();
+    assert_eq!(status().await, "failed", "the program runs, and ends without a reply");
 }
 
 /// The parent validates a reply like any untrusted input.

@@ -85,7 +85,7 @@ pub async fn serve(
     signals: Signals,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let settings = &within_descriptors(settings);
+    let settings = &within_descriptors(settings, getrlimit(Resource::Nofile).current);
     let connected = Arc::new(signals.connected);
     let app = Arc::new(app);
     let limits = Arc::new(ConnectionLimits::new(settings, refusals));
@@ -201,14 +201,13 @@ async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>, table: &Arc<Co
 
 /// Limits the connections to half of the files that the process may have open. The other half is for the database, the search
 /// index, bodies, and child processes.
-fn within_descriptors(settings: &ConnectionSettings) -> ConnectionSettings {
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let half = u32::try_from(limit / 2).unwrap_or(u32::MAX).max(1);
+fn within_descriptors(settings: &ConnectionSettings, descriptors: Option<u64>) -> ConnectionSettings {
+    let half = descriptors.and_then(|limit| u32::try_from(limit / 2).ok()).unwrap_or(u32::MAX).max(1);
     if settings.max_connections > half {
         tracing::warn!(
-            limit,
+            descriptors,
             max_connections = half,
-            "there are fewer connections than server.max_connections, since the process may not have enough files open"
+            "fewer connections than server.max_connections are open at a time, since the process may have too few files open"
         );
     }
     ConnectionSettings { max_connections: settings.max_connections.min(half), ..*settings }

@@ -106,3 +106,13 @@ async fn client_that_takes_in_bulk_what_it_reads_slowly_is_served() {
     }
     assert_eq!(Received::read(&mut end).await.unwrap().status, 200);
 }
+
+#[test]
+fn connections_leave_half_of_the_descriptors() {
+    let settings = ConnectionSettings { max_connections: 1_000, ..ConnectionSettings::default() };
+    for (descriptors, expected) in
+        [(None, 1_000), (Some(1 << 40), 1_000), (Some(2_000), 1_000), (Some(96), 48), (Some(1), 1)]
+    {
+        assert_eq!(within_descriptors(&settings, descriptors).max_connections, expected, "{descriptors:?}");
+    }
+}
