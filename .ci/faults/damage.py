@@ -99,6 +99,7 @@ def pages(market: Market, seed: int) -> tuple[str, str]:
 
 def flip_bits(database: Database, seed: int) -> str:
     """Flips single bits. Returns which of them `verify` finds: SQLite has no checksums, so not every changed letter."""
+    database.write(database.intact)
     intact, chance = database.contents(), random.Random(seed)
     found, changed, missed = 0, 0, collections.Counter()
     for _ in range(BITS):

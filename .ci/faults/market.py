@@ -52,11 +52,15 @@ class Answer:
         return json.loads(self.bytes)
 
     def code(self) -> str:
-        """Returns the code of an error, empty if it is none."""
+        """Returns the code of an error with its reason, if it has one; empty if it is no error."""
+        if self.status < 400:
+            return ""
         try:
-            return self.json()["error"]["code"] if self.status >= 400 else ""
+            error = self.json()["error"]
         except (ValueError, KeyError, TypeError):
             return "(no error)"
+        reason = (error["details"] or {}).get("reason")
+        return f"{error['code']}/{reason}" if reason else error["code"]
 
     def ok(self):
         """Returns the body of a successful response."""
@@ -175,8 +179,15 @@ class Market:
         return self.wait_for("the server to be ready", lambda: self.failed() == [])
 
     def wait_for_jobs(self) -> float:
-        """Waits until no job but the next cleanup is queued."""
-        return self.wait_for("jobs", lambda: self.get(f"{OPERATOR}/jobs?limit=2").json()["total"] <= 1)
+        """Waits until no job but the next cleanup is queued. After a fault, jobs are tried again within a minute."""
+        queued = lambda: sum(self.get(f"{OPERATOR}/jobs?limit=1&state={state}").ok()["total"] for state in ("waiting", "running"))  # noqa: E731
+        return self.wait_for("jobs", lambda: queued() <= 1, 3 * PATIENCE_SECONDS)
+
+    def require_no_lost_jobs(self) -> None:
+        """Waits until jobs have ended, none of which may have been given up because of a fault."""
+        self.wait_for_jobs()
+        failed = self.get(f"{OPERATOR}/jobs?limit=5&state=failed").ok()
+        require(failed["total"] == 0, f"{failed['total']} jobs were given up, such as {failed['items'][:1]}")
 
     def problems(self, *arguments: str) -> list[dict]:
         """Returns what `verify` finds."""
@@ -289,7 +300,9 @@ class Trade:
     def check(self, paths: list[str]) -> None:
         """Compares records with what was acknowledged."""
         for path in paths:
-            found, expected = self.market.get(path), self.records[path]
+            # Read first, since clients may go on meanwhile.
+            expected = self.records[path]
+            found = self.market.get(path)
             require(found.status == 200, f"{path} was acknowledged, and is now {found!r}")
             got = {name: found.json().get(name) for name in expected}
             require(got == expected, f"{path} was {expected}, and is now {got}")

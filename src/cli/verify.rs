@@ -49,7 +49,7 @@ impl Verify {
         match options.inspect_market() {
             Ok(market) => verify(&market, report),
             // Damage that keeps the database from being opened is a problem that is found.
-            Err(error) if store::is_damage(&error) => {
+            Err(error) if store::is_damage(&error) || store::is_unreadable(&error) => {
                 print(&[Inconsistency { part: Part::Database, message: error.to_string() }], report)
             }
             Err(error) => Err(error),

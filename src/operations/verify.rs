@@ -119,7 +119,7 @@ fn add(found: &mut Vec<Inconsistency>, part: Part, checked: Result<Vec<String>>)
         Ok(messages) => {
             found.extend(messages.into_iter().map(|message| Inconsistency { part, message }));
         }
-        Err(error) if store::has_failed(&error) => {
+        Err(error) if store::has_failed(&error) || store::is_unreadable(&error) => {
             let message = format!("records cannot be read: {}", ErrorChain(&error));
             let unreadable = Inconsistency { part: Part::Database, message };
             if !found.contains(&unreadable) {

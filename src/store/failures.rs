@@ -33,6 +33,20 @@ pub fn has_failed(error: &Error) -> bool {
     })
 }
 
+/// Whether an operation failed because a stored value is not of the form that it must have.
+pub fn is_unreadable(error: &(dyn std::error::Error + 'static)) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    error::sources(error).filter_map(|source| source.downcast_ref()).any(|failure| {
+        matches!(
+            failure,
+            FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..)
+        )
+    })
+}
+
 /// Whether an error says that the file of the database is damaged.
 pub fn is_damage(error: &(dyn std::error::Error + 'static)) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

@@ -121,6 +121,19 @@ fn changed_json_of_a_listing_is_found_and_repaired() {
     assert_eq!(stdout_of(&run(&["verify", "--data", "market"], directory)), "no problems found\n");
 }
 
+/// A value that cannot be read is a problem, and no failure of the command.
+#[test]
+fn text_that_is_not_utf_8_is_a_problem() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["seed", "--generate", "1", "--data", "market"], directory));
+    let rows = rusqlite::Connection::open(directory.join("market/market.sqlite")).unwrap();
+    assert_eq!(rows.execute("UPDATE listings SET description = CAST(x'6180' AS TEXT)", []).unwrap(), 1);
+    drop(rows);
+    let (text, _) = verify_damaged(&[], directory);
+    assert!(text.contains("database: records cannot be read: "), "{text}");
+}
+
 /// Overwrites the first half of each file of the search index with one of these extensions.
 fn overwrite_index(market: &Path, extensions: &[&str]) {
     let name = fs::read_to_string(market.join("index/CURRENT")).unwrap();
