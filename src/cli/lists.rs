@@ -12,17 +12,32 @@ pub fn print_json(value: &Value) {
 /// Prints records as a table. `columns` are the names of their fields, in snake case and separated by spaces; a period leads to
 /// a field of a field.
 pub fn print_table(columns: &str, records: &[Value]) {
-    format_table(&split(columns), records).iter().for_each(print_line);
+    table_lines(columns, records).iter().for_each(print_line);
+}
+
+/// Returns the lines of a table, as [`print_table`] prints them.
+pub fn table_lines(columns: &str, records: &[Value]) -> Vec<String> {
+    format_table(&split(columns), records)
 }
 
 /// Prints one record, with a line for each of these fields.
 pub fn print_record(columns: &str, record: &Value) {
     let columns = split(columns);
-    let names: Vec<String> = columns.iter().map(|name| format!("{}:", label(name))).collect();
-    let width = names.iter().map(String::len).max().unwrap_or_default();
-    for (name, column) in names.iter().zip(columns) {
-        print_line(format_args!("{name:<width$}  {}", field_text(record, column)));
-    }
+    let texts = columns.into_iter().map(|column| (label(column), field_text(record, column)));
+    align(&texts.collect::<Vec<_>>()).iter().for_each(print_line);
+}
+
+/// Returns a line for each of these names and values.
+pub fn record_lines(values: &[(String, Value)]) -> Vec<String> {
+    let texts = values.iter().map(|(name, value)| (name.clone(), value_text(value)));
+    align(&texts.collect::<Vec<_>>())
+}
+
+/// Returns a line for each name and text, with the texts below each other.
+fn align(texts: &[(String, String)]) -> Vec<String> {
+    let width = texts.iter().map(|(name, _)| name.len() + 1).max().unwrap_or_default();
+    let line = |(name, text): &(String, String)| format!("{:<width$}  {text}", format!("{name}:"));
+    texts.iter().map(line).collect()
 }
 
 fn split(columns: &str) -> Vec<&str> {
@@ -52,10 +67,15 @@ fn value_text(value: &Value) -> String {
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => whole_seconds(text).unwrap_or_else(|| text.chars().flat_map(escape).collect()),
+        Value::String(text) => whole_seconds(text).unwrap_or_else(|| escaped(text)),
         Value::Array(values) => values.iter().map(value_text).collect::<Vec<_>>().join(", "),
-        Value::Object(_) => value.to_string().chars().flat_map(escape).collect(),
+        Value::Object(_) => escaped(&value.to_string()),
     }
+}
+
+/// Escapes the control characters of a text.
+pub fn escaped(text: &str) -> String {
+    text.chars().flat_map(escape).collect()
 }
 
 /// Returns a time of the API, such as `2026-03-01T09:00:00.123Z`, without its fraction of a second; `None` for any other

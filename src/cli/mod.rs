@@ -47,6 +47,7 @@ mod reload;
 mod replay;
 mod replica;
 mod restore;
+mod scan;
 mod seed;
 mod serve;
 mod server_url;
@@ -228,6 +229,8 @@ enum Command {
     Sweep(sweep::Sweep),
     /// Check the database, the ledger, the uploads, and the search index for problems.
     Verify(verify::Verify),
+    /// Say what a market would read from a repository, a zip, or files, and how its checks would end.
+    Scan(scan::Scan),
     /// Check whether a deployment behaves as its documents and the interface say.
     Check(check::Check),
     /// Back up the market to a directory or a bucket. Safe while a server is running.
@@ -376,6 +379,7 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Gym { command } => command.run(&options),
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(verify) => verify.run(&options),
+        Command::Scan(scan) => scan.run(&options),
         Command::Check(check) => check.run(),
         Command::Backup(backup) => backup.run(&options),
         Command::Replay(replay) => replay.run(),

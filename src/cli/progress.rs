@@ -1,10 +1,13 @@
 //! Progress bars. They appear on terminals only, so that logs and pipes stay clean.
 
-use std::io::IsTerminal;
+use std::{io::IsTerminal, time::Duration};
 
 use indicatif::{DecimalBytes, ProgressBar, ProgressStyle};
 
 use crate::search::Progress;
+
+/// Interval between two updates of a spinner.
+const SPINNER_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A progress bar on stderr. Does nothing if stderr is not a terminal.
 pub struct CliProgress(Option<ProgressBar>);
@@ -27,6 +30,31 @@ impl CliProgress {
         }
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         CliProgress(Some(ProgressBar::new(0).with_style(style).with_message(what)))
+    }
+}
+
+/// A step of unknown length, with the time that it has taken, on stderr. Does nothing if stderr is not a terminal.
+pub struct Spinner(Option<ProgressBar>);
+
+impl Spinner {
+    /// Begins a step with this label.
+    pub fn new(what: &'static str) -> Spinner {
+        if !std::io::stderr().is_terminal() {
+            return Spinner(None);
+        }
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let bar = ProgressBar::new_spinner().with_style(style).with_message(what);
+        bar.enable_steady_tick(SPINNER_INTERVAL);
+        Spinner(Some(bar))
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Temporary data directories of demo markets.
+//! Temporary directories: of demo markets for their data, and of scans.
 
 use std::{
     fs::{self, File},
@@ -10,8 +10,8 @@ use std::{
 use super::CommandError;
 use crate::{error::ErrorChain, private_files};
 
-/// Prefix of the names of temporary data directories.
-const PREFIX: &str = "marketplace-demo-";
+/// Prefix of the names of temporary directories.
+const PREFIX: &str = "marketplace-work-";
 
 /// File that is locked as long as the process that uses the directory exists.
 const LOCK_FILE: &str = "temporary.lock";
@@ -19,7 +19,7 @@ const LOCK_FILE: &str = "temporary.lock";
 /// Its name before it is locked.
 const UNLOCKED_FILE: &str = "temporary.lock.new";
 
-/// A temporary data directory, which is deleted when the value is dropped.
+/// A temporary directory, which is deleted when the value is dropped.
 #[derive(Debug)]
 pub struct TemporaryDirectory {
     directory: tempfile::TempDir,
@@ -99,14 +99,14 @@ mod tests {
         let abandoned = directory.keep();
         drop(lock);
         fs::create_dir(abandoned.join("blobs")).unwrap();
-        let others = [parent.path().join("marketplace-demo-new"), parent.path().join("other")];
+        let others = [parent.path().join("marketplace-work-new"), parent.path().join("other")];
         for other in &others {
             fs::create_dir(other).unwrap();
         }
         fs::write(others[1].join(LOCK_FILE), "").unwrap();
         let target = tempfile::tempdir().unwrap();
         fs::write(target.path().join(LOCK_FILE), "").unwrap();
-        let link = parent.path().join("marketplace-demo-link");
+        let link = parent.path().join("marketplace-work-link");
         std::os::unix::fs::symlink(target.path(), &link).unwrap();
         delete_abandoned(parent.path()).unwrap();
         assert!(!abandoned.exists());

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     artifacts::{
         ReadError, Rejection,
-        child::{Input, Reply, Task, Validate},
+        child::{Input, Task, Validate},
         git::{self, IndexedPack, PackToIndex, REPACKED, RemoteRepository, RepackedRepository, bundle},
     },
     domain::teams::TeamRowId,
@@ -158,9 +158,5 @@ fn run_child<T: DeserializeOwned + Validate>(
         }
         other => other?,
     };
-    let Reply { result, unenforced, .. } = reply
-        .parse::<T>()
-        .map_err(|cause| ReadError::ProcessEnded(format!("the reply is invalid: {cause}")))?;
-    children.log_unenforced(&unenforced);
-    result.into()
+    children.parse_reply(&reply, |_| {})
 }

@@ -20,6 +20,7 @@ use crate::{
     domain::{
         assets::{Channel, Kind, Robotics},
         field_locks,
+        inventory::Asset,
         row_ids::AssetRowId,
         time::Timestamp,
     },
@@ -96,16 +97,16 @@ pub fn store_analysis(
 ) -> Result<()> {
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
     let before = asset.clone();
+    set_fields(&mut asset, &found);
     let ArchiveAnalysis { listing: summary, own } = found;
     data_structures::store(writer, asset_row_id, &summary.structure)?;
-    let manifest = match own {
+    match own {
         AnalysisByKind::Codebase(code) => {
-            asset.codebase.lines_of_code = Some(code.languages.lines as i64);
-            asset.codebase.ci_on_prs = Some(code.ci_on_prs);
-            field_locks::lock_extracted(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
-            let languages = data_analysis::languages_by_slug(writer, code.languages.bytes)?;
+            let languages = data_analysis::languages_by_slug(
+                &store::taxonomy::languages(writer.rows)?,
+                code.languages.bytes,
+            );
             store::assets::set_languages(writer.rows, asset_row_id, &languages)?;
-            code.manifest
         }
         AnalysisByKind::RawData(dataset) => {
             let extensions: Vec<String> = summary.extensions.into_keys().collect();
@@ -119,9 +120,19 @@ pub fn store_analysis(
                 size_bytes: summary.bytes,
             });
             store::assets::set_robotics(writer.rows, asset_row_id, robotics.as_ref())?;
-            None
         }
-    };
-    asset_changes::set_description_from_data(&mut asset, Channel::Zip, summary.description.or(manifest));
+    }
     data_analysis::store_fields(writer, &before, &asset, at)
+}
+
+/// Sets the fields of an asset that its archive states, and locks them.
+pub fn set_fields(asset: &mut Asset, found: &ArchiveAnalysis) {
+    let mut description = found.listing.description.clone();
+    if let AnalysisByKind::Codebase(code) = &found.own {
+        asset.codebase.lines_of_code = Some(code.languages.lines as i64);
+        asset.codebase.ci_on_prs = Some(code.ci_on_prs);
+        field_locks::lock_extracted(&mut asset.locks, Channel::Zip, ["lines_of_code", "ci_on_prs"]);
+        description = description.or_else(|| code.manifest.clone());
+    }
+    asset_changes::set_description_from_data(asset, Channel::Zip, description);
 }

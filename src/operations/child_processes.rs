@@ -2,21 +2,27 @@
 //! time, and until the job is stopped.
 
 use std::{
+    cell::Cell,
+    fs::File,
     io,
-    path::Path,
+    path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, UNIX_EPOCH},
 };
+
+use serde::de::DeserializeOwned;
 
 use super::compute_turns::{ComputeTurns, Participant};
 use crate::{
     artifacts::{
         ReadError, Rejection,
         child::{
-            ChildEnd, ChildProcess, Input, Launcher, ReplyBytes, ResourceLimits, SelfTest, Task, TaskResult,
+            ChildEnd, ChildProcess, Input, Launcher, Reply, ReplyBytes, ResourceLimits, SelfTest, Task,
+            TaskResult, Validate,
         },
     },
     blobs::Blobs,
-    clock::Stopwatch,
+    clock::{Clock, Stopwatch},
     config::Settings,
     market::Market,
 };
@@ -31,15 +37,34 @@ const SELF_TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 const MEGABYTE: u64 = 1 << 20;
 
-/// The child processes of a market.
+/// The child processes of a market, or of a command that reads files without one.
 #[derive(Debug)]
 pub struct ChildProcesses {
     launcher: Launcher,
-    blobs: Blobs,
+    replies: ReplyFiles,
     limits: ResourceLimits,
     turns: ComputeTurns,
     stopwatch: Stopwatch,
     program_version: String,
+}
+
+/// Where replies are received.
+#[derive(Debug)]
+enum ReplyFiles {
+    /// With the temporary files of a market.
+    Market(Blobs),
+    /// In a directory.
+    Directory(PathBuf),
+}
+
+impl ReplyFiles {
+    /// Creates an empty file without a name.
+    fn create(&self) -> io::Result<File> {
+        match self {
+            ReplyFiles::Market(blobs) => blobs.temporary_file(),
+            ReplyFiles::Directory(directory) => tempfile::tempfile_in(directory),
+        }
+    }
 }
 
 /// Limit on the time that a task computes. Time in which other teams have their turn does not count.
@@ -54,15 +79,31 @@ pub struct TimeLimit<'a> {
 impl ChildProcesses {
     /// Creates the child processes of a market, none of which is running.
     pub fn new(market: &Market) -> ChildProcesses {
-        let settings = market.settings();
+        let replies = ReplyFiles::Market(market.blobs().clone());
+        ChildProcesses::with(market.settings(), market.program(), replies, market.work_stopwatch())
+    }
+
+    /// Creates the child processes of a command that has no market: `program` runs with the limits of these settings, and
+    /// its replies are received in `directory`.
+    pub fn without_market(settings: &Settings, program: &Path, directory: &Path) -> ChildProcesses {
+        let replies = ReplyFiles::Directory(directory.to_owned());
+        ChildProcesses::with(settings, program, replies, Stopwatch::start(Arc::new(Clock::System)))
+    }
+
+    fn with(
+        settings: &Settings,
+        program: &Path,
+        replies: ReplyFiles,
+        stopwatch: Stopwatch,
+    ) -> ChildProcesses {
         let limits = resource_limits(settings);
         ChildProcesses {
-            launcher: Launcher::new(market.program().to_owned(), limits),
-            blobs: market.blobs().clone(),
+            launcher: Launcher::new(program.to_owned(), limits),
+            replies,
             limits,
             turns: ComputeTurns::new(settings.jobs.readings as usize),
-            stopwatch: market.work_stopwatch(),
-            program_version: file_version(market.program()).unwrap_or_default(),
+            stopwatch,
+            program_version: file_version(program).unwrap_or_default(),
         }
     }
 
@@ -81,9 +122,25 @@ impl ChildProcesses {
         &self.turns
     }
 
-    /// Logs once which restrictions of child processes the kernel does not enforce.
-    pub fn log_unenforced(&self, unenforced: &[String]) {
-        self.launcher.log_unenforced(unenforced);
+    /// Returns the result in the reply of a child process. `log_cause` gets the cause of a rejection, for operators.
+    pub fn parse_reply<T: DeserializeOwned + Validate>(
+        &self,
+        reply: &ReplyBytes,
+        log_cause: impl FnOnce(&str),
+    ) -> Result<T, ReadError> {
+        let Reply { result, cause, unenforced } = reply
+            .parse::<T>()
+            .map_err(|cause| ReadError::ProcessEnded(format!("the reply is invalid: {cause}")))?;
+        self.launcher.log_unenforced(&unenforced);
+        if let Some(cause) = cause {
+            log_cause(&cause);
+        }
+        result.into()
+    }
+
+    /// Returns the stopwatch by which tasks are limited.
+    pub const fn stopwatch(&self) -> &Stopwatch {
+        &self.stopwatch
     }
 
     /// Tests what a child process could do although it must not, and logs it. The reasons are in docs/security.md.
@@ -101,7 +158,7 @@ impl ChildProcesses {
     /// Returns what a child process could do although it must not.
     pub fn test_confinement(&self) -> io::Result<Vec<String>> {
         let input = Input::Directory(Path::new("/"));
-        let mut child = self.launcher.start(&Task::TestConfinement, input, self.blobs.temporary_file()?)?;
+        let mut child = self.launcher.start(&Task::TestConfinement, input, self.replies.create()?)?;
         match child.wait(SELF_TEST_TIMEOUT)? {
             Some(ChildEnd::Replied(reply)) => match reply.parse::<SelfTest>().map(|reply| reply.result) {
                 Ok(TaskResult::Done(test)) => Ok(test.succeeded),
@@ -124,7 +181,7 @@ impl ChildProcesses {
         if !should_continue() {
             return Err(ReadError::Canceled);
         }
-        let reply = self.blobs.temporary_file().map_err(ReadError::Io)?;
+        let reply = self.replies.create().map_err(ReadError::Io)?;
         let mut child = self.launcher.start(task, input, reply).map_err(ReadError::Io)?;
         let end = run_in_turns(turn, &mut child, &self.stopwatch, limit, should_continue);
         // A child that has not ended is killed.
@@ -137,6 +194,29 @@ impl ChildProcesses {
             ChildEnd::Other(cause) => Err(ReadError::ProcessEnded(cause)),
         }
     }
+}
+
+/// Runs work that waits for others with a time limit. If it is exceeded, the error message names the subject of the limit.
+pub fn with_time_limit<T>(
+    stopwatch: &Stopwatch,
+    limit: TimeLimit,
+    should_continue: &dyn Fn() -> bool,
+    work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let TimeLimit { seconds, what } = limit;
+    let deadline = stopwatch.elapsed() + Duration::from_secs(seconds.into());
+    // Whether it stopped for this reason, since the time may also pass while it stops for another one.
+    let is_timed_out = Cell::new(false);
+    let should_continue = || {
+        is_timed_out.set(stopwatch.elapsed() > deadline);
+        !is_timed_out.get() && should_continue()
+    };
+    work(&should_continue).map_err(|error| match error {
+        ReadError::Canceled if is_timed_out.get() => {
+            Rejection(format!("{what} takes more than {seconds} seconds to read. Make it smaller.")).into()
+        }
+        other => other,
+    })
 }
 
 /// Waits for the turn of a job, for as long as `should_continue` returns true.

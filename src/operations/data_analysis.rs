@@ -35,10 +35,9 @@ pub fn store_fields(writer: &Writer, before: &Asset, asset: &Asset, at: Timestam
     asset_events::analyzed(writer, before.stage(), asset, &progress)
 }
 
-/// Converts language names to slugs. A language that is not in the taxonomy gets its name in lower case as
+/// Converts language names to the slugs of known languages. A language that is not among them gets its name in lower case as
 /// its slug.
-pub fn languages_by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>> {
-    let known = store::taxonomy::languages(writer.rows)?;
+pub fn languages_by_slug(known: &[Language], bytes: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut slugs = BTreeMap::new();
     for (name, count) in bytes {
         let matches_name = |language: &&Language| {
@@ -49,5 +48,5 @@ pub fn languages_by_slug(writer: &Writer, bytes: BTreeMap<String, u64>) -> Resul
         let slug = slug.unwrap_or_else(|| name.to_lowercase().replace([' ', '/'], "-"));
         *slugs.entry(slug).or_default() += count;
     }
-    Ok(slugs)
+    slugs
 }

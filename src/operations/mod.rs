@@ -108,6 +108,7 @@ pub mod reviews;
 pub mod running_job;
 pub mod sales;
 pub mod samples;
+pub mod scans;
 pub mod selections;
 pub mod task_changes;
 pub mod task_quality_refreshes;

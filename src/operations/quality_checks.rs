@@ -14,7 +14,7 @@ use crate::{
     artifacts::{
         ReadError, Rejection,
         child::{Input, Task},
-        quality_checks::{Finding, Outcome, Subject as DataSubject, duplicates, integrity::ARCHIVE_INTACT},
+        quality_checks::{Finding, Outcome, Subject as DataSubject, duplicates},
     },
     domain::{
         assets::Kind,
@@ -161,7 +161,7 @@ fn check_asset(job: &RunningJob, asset: &Asset) -> std::result::Result<AssetChec
         Ok(outcome) => outcome,
         Err(error) => {
             let Rejection(message) = running_job::rejection(error)?;
-            let finding = Finding { rule: &ARCHIVE_INTACT, status: CheckStatus::Failed, message };
+            let finding = Finding::unreadable(message);
             return Ok(AssetChecks {
                 checks: vec![automated_check(asset.row_id, finding)],
                 fingerprint: None,
@@ -233,20 +233,25 @@ fn check_files(
     let upload = market.read_blocking(|reader| store::assets::find_upload(reader.rows, asset.row_id));
     if let Some(upload) = upload.map_err(into_read_error)? {
         let staging_dir = market.blobs().staging_dir().map_err(ReadError::Io)?;
-        let task = Task::CheckArchive { subject, limits: archive_analysis::limits(market.settings()) };
+        let task = Task::CheckArchive {
+            subject,
+            is_detailed: false,
+            limits: archive_analysis::limits(market.settings()),
+        };
         let outcome = read_upload(job, &upload, &task, staging_dir.path(), limit)?;
         return outcome.map_or_else(|| missing(DATA_GONE.to_owned()), Ok);
     }
     let limits = repository_analysis::limits(&market.settings().repositories);
     let attached_at = asset.data.as_ref().map(|data| data.attached_at).unwrap_or_default();
     let directory = market.blobs().repository_path(asset.id, attached_at);
-    let task = Task::CheckRepository { subject, limits, now_secs: market.clock().now().seconds() };
+    let now_secs = market.clock().now().seconds();
+    let task = Task::CheckRepository { subject, is_detailed: false, limits, now_secs };
     let (outcome, _) = job.run_child(&task, Input::Directory(&directory), limit)?;
     Ok(outcome)
 }
 
 fn automated_check(asset: AssetRowId, finding: Finding) -> CheckResult {
-    let Finding { rule, status, message } = finding;
+    let Finding { rule, status, message, .. } = finding;
     CheckResult {
         asset: Some(asset),
         kind: CheckKind::Automated,

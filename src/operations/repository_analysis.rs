@@ -28,6 +28,7 @@ use crate::{
     domain::{
         assets::RepositoryChannel,
         field_locks,
+        inventory::Asset,
         jobs::{JobKind, MAX_INTERRUPTED_STARTS},
         row_ids::AssetRowId,
         time::Timestamp,
@@ -314,16 +315,31 @@ pub fn store_analysis(
 ) -> Result<()> {
     let Some(mut asset) = store::assets::find_by_row_id(writer.rows, asset_row_id)? else { return Ok(()) };
     let before = asset.clone();
-    let RepositoryAnalysis { commit_sha, files: analysis, history } = found;
-    data_structures::store(writer, asset_row_id, &analysis.structure)?;
+    set_fields(&mut asset, channel, &found, metadata);
+    let RepositoryAnalysis { commit_sha, files, .. } = found;
+    data_structures::store(writer, asset_row_id, &files.structure)?;
+    let languages =
+        data_analysis::languages_by_slug(&store::taxonomy::languages(writer.rows)?, files.languages.bytes);
+    store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
+    data_analysis::store_fields(writer, &before, &asset, at)
+}
+
+/// Sets the fields of a codebase that its repository states, and locks them.
+pub fn set_fields(
+    asset: &mut Asset,
+    channel: RepositoryChannel,
+    found: &RepositoryAnalysis,
+    metadata: RepositoryMetadata,
+) {
+    let RepositoryAnalysis { files, history, .. } = found;
     let codebase = &mut asset.codebase;
-    codebase.lines_of_code = Some(analysis.languages.lines as i64);
+    codebase.lines_of_code = Some(files.languages.lines as i64);
     codebase.commits = Some(history.commits as i64);
     codebase.contributors = Some(history.contributors as i64);
     // The count of the host is more reliable than one derived from commit messages.
     let merged_prs = metadata.merged_prs.unwrap_or(history.merged_prs);
     codebase.merged_prs = Some(i64::try_from(merged_prs).unwrap_or(i64::MAX));
-    codebase.ci_on_prs = Some(analysis.ci_on_prs);
+    codebase.ci_on_prs = Some(files.ci_on_prs);
     let mut fields = vec!["lines_of_code", "commits", "contributors", "merged_prs", "ci_on_prs"];
     if let Some((first, last)) = history.span {
         let day = |seconds: i64| Timestamp(seconds.saturating_mul(1_000_000)).day();
@@ -331,12 +347,6 @@ pub fn store_analysis(
         fields.extend(["history_start", "history_end"]);
     }
     field_locks::lock_extracted(&mut asset.locks, channel.into(), fields);
-    asset_changes::set_description_from_data(
-        &mut asset,
-        channel.into(),
-        analysis.readme.or(metadata.description).or(analysis.manifest),
-    );
-    let languages = data_analysis::languages_by_slug(writer, analysis.languages.bytes)?;
-    store::assets::record_commit(writer.rows, asset_row_id, &commit_sha, &languages)?;
-    data_analysis::store_fields(writer, &before, &asset, at)
+    let description = files.readme.clone().or(metadata.description).or_else(|| files.manifest.clone());
+    asset_changes::set_description_from_data(asset, channel.into(), description);
 }

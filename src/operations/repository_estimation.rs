@@ -80,7 +80,10 @@ fn measure(writer: &Writer, found: RepositoryAnalysis) -> Result<RepositoryMetri
         lines_of_code: files.languages.lines,
         commits: history.commits,
         contributors: history.contributors,
-        languages: data_analysis::languages_by_slug(writer, files.languages.bytes)?,
+        languages: data_analysis::languages_by_slug(
+            &store::taxonomy::languages(writer.rows)?,
+            files.languages.bytes,
+        ),
     })
 }
 

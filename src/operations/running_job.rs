@@ -15,7 +15,7 @@ use super::{
 use crate::{
     artifacts::{
         ReadError, Rejection,
-        child::{Input, Reply, ReplyBytes, Task, Validate},
+        child::{Input, ReplyBytes, Task, Validate},
     },
     domain::{
         jobs::{self, JobKind, JobState},
@@ -230,14 +230,9 @@ impl<'a> RunningJob<'a> {
         &self,
         reply: &ReplyBytes,
     ) -> std::result::Result<T, ReadError> {
-        let Reply { result, cause, unenforced } = reply
-            .parse::<T>()
-            .map_err(|cause| ReadError::ProcessEnded(format!("the reply is invalid: {cause}")))?;
-        self.children.log_unenforced(&unenforced);
-        if let Some(cause) = cause {
+        self.children.parse_reply(reply, |cause| {
             tracing::info!(cause, subject = self.job.subject.0, "data was rejected");
-        }
-        result.into()
+        })
     }
 
     /// Runs work that waits for others with a time limit. If it is exceeded, the error message for the vendor
@@ -247,22 +242,8 @@ impl<'a> RunningJob<'a> {
         limit: TimeLimit,
         work: impl FnOnce(&dyn Fn() -> bool) -> std::result::Result<T, ReadError>,
     ) -> std::result::Result<T, ReadError> {
-        let TimeLimit { seconds, what } = limit;
         let stopwatch = self.market.work_stopwatch();
-        let deadline = stopwatch.elapsed() + Duration::from_secs(seconds.into());
-        // Whether it stopped for this reason, since the time may also pass while it stops for another one.
-        let is_timed_out = Cell::new(false);
-        let should_continue = || {
-            is_timed_out.set(stopwatch.elapsed() > deadline);
-            !is_timed_out.get() && self.renew_and_continue()
-        };
-        work(&should_continue).map_err(|error| match error {
-            ReadError::Canceled if is_timed_out.get() => {
-                Rejection(format!("{what} takes more than {seconds} seconds to read. Make it smaller."))
-                    .into()
-            }
-            other => other,
-        })
+        child_processes::with_time_limit(&stopwatch, limit, &|| self.renew_and_continue(), work)
     }
 
     /// Writes progress, if this worker still holds the job.

@@ -15,6 +15,7 @@ mod monitoring;
 mod operator;
 mod regular_files;
 mod replicas;
+mod scan;
 mod seeding;
 mod service;
 mod settings;

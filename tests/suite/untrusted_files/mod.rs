@@ -2,3 +2,4 @@
 
 pub mod child_processes;
 mod random_files;
+mod scans;

@@ -218,7 +218,7 @@ fn random_archives_are_read_within_limits() {
             corrupt(&mut random, &mut bytes, 20);
         }
         for subject in [Subject::Codebase, Subject::RawData] {
-            let task = Task::CheckArchive { subject, limits: ARCHIVE_LIMITS };
+            let task = Task::CheckArchive { subject, is_detailed: true, limits: ARCHIVE_LIMITS };
             let context = format!("seed {seed}, {subject:?}");
             let result = run_on_bytes::<Outcome>(&task, &bytes, &context);
             assert!(matches!(result, TaskResult::Done(_) | TaskResult::Rejected(_)), "{context}: {result:?}");
@@ -294,7 +294,12 @@ fn random_repositories_are_read_within_limits() {
             &context,
         );
         assert!(matches!(result, TaskResult::Done(_) | TaskResult::Rejected(_)), "{context}: {result:?}");
-        let task = Task::CheckRepository { subject: Subject::Codebase, limits, now_secs: 1_800_000_000 };
+        let task = Task::CheckRepository {
+            subject: Subject::Codebase,
+            is_detailed: true,
+            limits,
+            now_secs: 1_800_000_000,
+        };
         let result = run::<Outcome>(&task, Input::Directory(copy.path()), &context);
         assert!(matches!(result, TaskResult::Done(_) | TaskResult::Rejected(_)), "{context}: {result:?}");
     }

@@ -24,6 +24,8 @@ pub enum Task {
     CheckArchive {
         /// Kind of the data.
         subject: quality_checks::Subject,
+        /// Whether the findings have their places.
+        is_detailed: bool,
         /// Limits on the archive.
         limits: Limits,
     },
@@ -39,6 +41,8 @@ pub enum Task {
     CheckRepository {
         /// Kind of the data.
         subject: quality_checks::Subject,
+        /// Whether the findings have their places.
+        is_detailed: bool,
         /// Limits on the repository.
         limits: git::Limits,
         /// Current time in Unix seconds.

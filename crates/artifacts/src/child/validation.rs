@@ -9,12 +9,18 @@ use crate::{
     datasets::Dataset,
     git::{IndexedPack, RepackedRepository},
     packing::PackedFiles,
-    quality_checks::{MAX_MESSAGE_CHARS, Outcome},
+    quality_checks::{
+        MAX_MESSAGE_CHARS, Outcome,
+        places::{MAX_PLACES, Place},
+    },
     structure::Structure,
 };
 
 /// Maximum number of findings of one pass.
 const MAX_FINDINGS: usize = 100;
+
+/// Maximum number of places of one finding: of its cause, what was noticed, and what was left out, from several samples each.
+const MAX_PLACES_OF_FINDING: usize = 5 * MAX_PLACES;
 
 /// Maximum number of languages and of file extensions.
 const MAX_NAMES: usize = 2_000;
@@ -148,7 +154,12 @@ impl Validate for Outcome {
     fn validate(&self) -> Result<(), String> {
         require(self.findings.len() <= MAX_FINDINGS, "the number of findings")?;
         let is_short = |message: &str| message.chars().count() <= MAX_MESSAGE_CHARS;
-        require(self.findings.iter().all(|finding| is_short(&finding.message)), "a finding")?;
+        for finding in &self.findings {
+            require(is_short(&finding.message), "a finding")?;
+            let places = &finding.places;
+            let is_valid = places.len() <= MAX_PLACES_OF_FINDING && places.iter().all(Place::is_short);
+            require(is_valid && finding.further_places <= MAX_NUMBER, "a place")?;
+        }
         require(self.fingerprint.is_valid(), "the fingerprint")
     }
 }

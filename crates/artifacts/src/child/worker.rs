@@ -56,14 +56,17 @@ fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Resu
         Task::AnalyzeArchive { is_codebase, limits } => {
             to_json(analyses::analyze_archive(archive, *is_codebase, *limits, always), None, unenforced)
         }
-        Task::CheckArchive { subject, limits } => {
-            to_json(check_archive(archive, *subject, *limits), None, unenforced)
-        }
+        Task::CheckArchive { subject, is_detailed, limits } => to_json(
+            check_archive(archive, *subject, *limits).map(without_places_unless(*is_detailed)),
+            None,
+            unenforced,
+        ),
         Task::AnalyzeRepository { limits, now_secs } => {
             to_json(analyses::analyze_repository(repository, *limits, *now_secs, always), None, unenforced)
         }
-        Task::CheckRepository { subject, limits, now_secs } => {
-            to_json(check_repository(repository, *subject, *limits, *now_secs), None, unenforced)
+        Task::CheckRepository { subject, is_detailed, limits, now_secs } => {
+            let checked = check_repository(repository, *subject, *limits, *now_secs);
+            to_json(checked.map(without_places_unless(*is_detailed)), None, unenforced)
         }
         Task::PackRepository { commit, selection, limits } => {
             let packed = standard_input()
@@ -94,6 +97,11 @@ fn to_json<T: Serialize>(
     unenforced: Vec<String>,
 ) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Reply { result: TaskResult::from(result), cause, unenforced })
+}
+
+/// Returns what removes the places of findings, unless they are wanted.
+fn without_places_unless(is_detailed: bool) -> impl Fn(Outcome) -> Outcome {
+    move |outcome| if is_detailed { outcome } else { outcome.without_places() }
 }
 
 /// Runs the checks over all files of an archive. Temporary files go to the current directory.

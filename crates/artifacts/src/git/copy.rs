@@ -76,10 +76,11 @@ pub fn copy_repository(
     if let Some(format) = local_path.as_deref().and_then(UnsupportedFormat::of_directory) {
         return Err(format.rejection().into());
     }
+    let is_local_repository = local_path.as_deref().is_some_and(is_repository);
     // The repositories of a world are bundles.
     let bundle = local_path.filter(|path| path.is_file());
     // Git reports a missing directory only by its text, so it is looked up first.
-    if is_file && bundle.is_none() && !is_local_repository(&source.address) {
+    if is_file && bundle.is_none() && !is_local_repository {
         return Err(from_host_error(HostError::NotFound, limits));
     }
     let (head, is_private) = match bundle {
@@ -236,11 +237,9 @@ fn local_path(address: &str) -> Option<PathBuf> {
     gix::url::parse(address).ok().and_then(|url| gix::path::from_bstring(url.path).ok())
 }
 
-/// Whether there is a repository at a `file` address, bare or with a worktree.
-fn is_local_repository(address: &str) -> bool {
-    local_path(address).is_some_and(|path| {
-        gix::discover::is_git(&path).is_ok() || gix::discover::is_git(&path.join(".git")).is_ok()
-    })
+/// Whether there is a repository in a directory, bare or with a worktree.
+pub fn is_repository(directory: &Path) -> bool {
+    gix::discover::is_git(directory).is_ok() || gix::discover::is_git(&directory.join(".git")).is_ok()
 }
 
 /// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are

@@ -14,7 +14,7 @@ mod zipped;
 
 use std::{fmt, path::Path};
 
-pub use copy::{CopyResult, PackToIndex, copy_repository};
+pub use copy::{CopyResult, PackToIndex, copy_repository, is_repository};
 pub use files::visit_files;
 pub use history::{History, UnusualCommits, read_history};
 pub use index_pack::{IndexedPack, index_pack};

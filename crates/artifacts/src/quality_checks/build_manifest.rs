@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::{Check, FileAction, Finding, Rule, samples::Samples};
+use super::{Check, FileAction, Finding, Place, Role, Rule, samples::Samples};
 use crate::contents::{Entry, EntryKind, Root, quoted};
 
 /// A build manifest exists.
@@ -118,17 +118,20 @@ impl Check for BuildManifest {
         }
         let (mut found, mut unpinned) = (Samples::default(), Samples::default());
         for (_, path, tool) in &self.manifests {
-            found.add(|| quoted(path));
+            found.add_file(path);
             let lockfiles = TOOLS[*tool].1;
             if !lockfiles.is_empty() && !self.has_lockfile(path, *tool) {
-                unpinned.add(|| format!("{} ({})", quoted(path), lockfiles[0]));
+                unpinned.add(
+                    || Place::file(path, &format!("has no {}", lockfiles[0])),
+                    |place| format!("{} ({})", quoted(&place.path), lockfiles[0]),
+                );
             }
         }
         let mut message = format!("Found: {found}.");
         if !unpinned.is_empty() {
             message = format!("{message} No lockfile was found for: {unpinned}.");
         }
-        vec![Finding::passed(&BUILD_MANIFEST, &message)]
+        vec![Finding::passed(&BUILD_MANIFEST, &message).with(Role::Note, "", unpinned)]
     }
 }
 

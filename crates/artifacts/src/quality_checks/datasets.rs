@@ -8,7 +8,7 @@ use std::{
 use marketplace_domain::quality_checks::CheckStatus;
 
 use super::{
-    Check, Chunk, FileAction, Finding, Rule,
+    Check, Chunk, FileAction, Finding, Place, Role, Rule,
     samples::{Samples, with_noun},
 };
 use crate::{
@@ -63,10 +63,13 @@ impl Datasets {
     fn record(&mut self, path: &str, format: Format, outcome: ReadOutcome) {
         match outcome {
             ReadOutcome::Read(facts) => self.compare(path, format, facts),
-            ReadOutcome::Invalid(error) => self.unreadable.add(|| format!("{} {}", quoted(path), error.0)),
-            ReadOutcome::TooLarge => self.too_large.add(|| quoted(path)),
+            ReadOutcome::Invalid(error) => self.unreadable.add_problem(path, error.0),
+            ReadOutcome::TooLarge => self.too_large.add_file(path),
             ReadOutcome::Failed(cause) => {
-                self.io_errors.add(|| format!("{}: {}", quoted(path), cause.kind()));
+                self.io_errors.add(
+                    || Place::file(path, &cause.kind().to_string()),
+                    |place| format!("{}: {}", quoted(&place.path), place.text),
+                );
             }
         }
     }
@@ -76,15 +79,15 @@ impl Datasets {
         let rows = facts.rows.unwrap_or(0);
         self.rows = self.rows.saturating_add(rows);
         if rows == 0 {
-            self.without_rows.add(|| quoted(path));
+            self.without_rows.add_file(path);
         }
         let key = (datasets::table_path(path), format);
         match self.first_files.get(&key) {
             Some((first, columns)) => {
                 self.compared_files += 1;
                 if let Some(difference) = difference(format, columns, &facts.columns) {
-                    self.differences
-                        .add(|| format!("{} {difference}, unlike {}", quoted(path), quoted(first)));
+                    let problem = format!("{difference}, unlike {}", quoted(first));
+                    self.differences.add_problem(path, problem);
                 }
             }
             None => {
@@ -93,7 +96,7 @@ impl Datasets {
                     self.column_bytes += bytes;
                     self.first_files.insert(key, (path.to_owned(), facts.columns));
                 } else {
-                    self.uncompared.add(|| quoted(path));
+                    self.uncompared.add_file(path);
                 }
             }
         }
@@ -157,7 +160,7 @@ impl Check for Datasets {
         };
         self.files += 1;
         if entry.is_too_large {
-            self.too_large.add(|| quoted(entry.path));
+            self.too_large.add_file(entry.path);
             return FileAction::Skip;
         }
         self.current_file =
@@ -174,7 +177,7 @@ impl Check for Datasets {
     fn end_file(&mut self, problem: Option<&str>) {
         let Some((path, format, reader)) = self.current_file.take() else { return };
         match problem {
-            Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
+            Some(problem) => self.unreadable.add_problem(&path, problem),
             None => {
                 let outcome = reader.finish(&mut self.budget);
                 self.record(&path, format, outcome);
@@ -186,7 +189,18 @@ impl Check for Datasets {
         if self.files == 0 {
             return Vec::new();
         }
-        [Some(self.readable_finding()), self.consistent_finding()].into_iter().flatten().collect()
+        let (readable, consistent) = (self.readable_finding(), self.consistent_finding());
+        let rows = if self.rows == 0 { Role::Cause } else { Role::Note };
+        let Datasets { unreadable, too_large, io_errors, without_rows, differences, uncompared, .. } = *self;
+        let readable = readable
+            .with(Role::Cause, "", unreadable)
+            .with(Role::Cause, "is too large to check", too_large)
+            .with(Role::Cause, "", io_errors)
+            .with(rows, "has no rows", without_rows);
+        let consistent = consistent.map(|finding| {
+            finding.with(Role::Cause, "", differences).with(Role::Note, "was not compared", uncompared)
+        });
+        [Some(readable), consistent].into_iter().flatten().collect()
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use marketplace_domain::quality_checks::CheckStatus;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    Check, Chunk, FileAction, Finding, Rule,
+    Check, Chunk, FileAction, Finding, Place, Role, Rule,
     samples::{Samples, percent},
 };
 use crate::contents::{Entry, Root, quoted};
@@ -69,8 +70,14 @@ impl Duplicates {
         groups.sort_by_key(|content| (std::cmp::Reverse(wasted_bytes(content)), content.path));
         let mut samples = Samples::default();
         for group in groups {
-            let path = group.path.map_or_else(|| "a file".to_owned(), |at| quoted(&self.paths[at as usize]));
-            samples.add(|| format!("{path} ({} copies)", u64::from(group.copies) + 1));
+            let copies = format!("{} copies", u64::from(group.copies) + 1);
+            match group.path.map(|at| &self.paths[at as usize]) {
+                Some(path) => samples.add(
+                    || Place::file(path, &format!("has {copies}")),
+                    |place| format!("{} ({copies})", quoted(&place.path)),
+                ),
+                None => samples.add_unplaced(|| format!("a file ({copies})")),
+            }
         }
         let share = percent(self.duplicate_bytes, self.total_bytes);
         let message = if samples.is_empty() {
@@ -79,7 +86,8 @@ impl Duplicates {
             format!("{share}% of the bytes are copies of other files: {samples}.")
         };
         let finding = Finding::passed_if(&DUPLICATE_SHARE, share <= MAX_PERCENT, &message);
-        (Some(finding), self.fingerprint)
+        let role = if finding.status == CheckStatus::Passed { Role::Note } else { Role::Cause };
+        (Some(finding.with(role, "", samples)), self.fingerprint)
     }
 
     fn record(&mut self, hash: u128, path: String, size: u64) {
@@ -193,7 +201,7 @@ pub fn finding_for_other_assets(others: &[(String, f64)]) -> Finding {
     shared.sort_by_key(|(share, title)| (std::cmp::Reverse(*share), *title));
     let mut samples = Samples::default();
     for (share, title) in &shared {
-        samples.add(|| format!("{share}% in {}", quoted(title)));
+        samples.add_unplaced(|| format!("{share}% in {}", quoted(title)));
     }
     let message = if samples.is_empty() {
         "None of the files are in your other assets.".to_owned()

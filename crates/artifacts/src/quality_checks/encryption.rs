@@ -1,10 +1,10 @@
 //! Checks that no file of an archive is encrypted.
 
 use super::{
-    Check, FileAction, Finding, Rule,
+    Check, FileAction, Finding, Role, Rule,
     samples::{Samples, with_noun},
 };
-use crate::contents::{Entry, Root, quoted};
+use crate::contents::{Entry, Root};
 
 /// No file needs a password.
 pub static NO_ENCRYPTED_ENTRIES: Rule = Rule::mandatory("no_encrypted_entries", "No encrypted entries");
@@ -16,7 +16,7 @@ pub struct Encryption(Samples);
 impl Check for Encryption {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         if entry.is_encrypted {
-            self.0.add(|| quoted(entry.path));
+            self.0.add_file(entry.path);
         }
         FileAction::Skip
     }
@@ -28,6 +28,7 @@ impl Check for Encryption {
         }
         let count = with_noun(found.count(), "file needs", "files need");
         let message = format!("{count} a password: {found}. Pack the archive without a password.");
-        vec![Finding::failed(&NO_ENCRYPTED_ENTRIES, &message)]
+        let finding = Finding::failed(&NO_ENCRYPTED_ENTRIES, &message);
+        vec![finding.with(Role::Cause, "needs a password", found)]
     }
 }

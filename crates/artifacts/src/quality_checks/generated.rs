@@ -2,7 +2,7 @@
 //! third-party code.
 
 use super::{
-    Check, Chunk, FileAction, Finding, Rule,
+    Check, Chunk, FileAction, Finding, Place, Role, Rule,
     samples::{Samples, percent},
 };
 use crate::{
@@ -143,7 +143,8 @@ impl Check for Generated {
                 totals.samples
             )
         };
-        vec![Finding::passed_if(&GENERATED_SHARE, share <= MAX_PERCENT, &message)]
+        let finding = Finding::passed_if(&GENERATED_SHARE, share <= MAX_PERCENT, &message);
+        vec![finding.with(Role::LeftOut, "", totals.samples)]
     }
 }
 
@@ -160,7 +161,8 @@ impl Totals {
         } else {
             return;
         }
-        self.samples.add(|| quoted(&file.path));
+        let what = if is_generated { "is generated" } else { "is vendored: a copy of code of others" };
+        self.samples.add(|| Place::file(&file.path, what), |place| quoted(&place.path));
     }
 }
 

@@ -2,11 +2,11 @@
 //! central directory.
 
 use super::{
-    Check, FileAction, Finding, Rule, Source,
+    Check, FileAction, Finding, Role, Rule, Source,
     samples::{Samples, with_noun},
 };
 use crate::{
-    contents::{ArchiveProblem, Entry, EntryKind, Root, quoted},
+    contents::{ArchiveProblem, Entry, EntryKind, Root},
     lfs_pointers,
 };
 
@@ -101,7 +101,7 @@ impl Check for Integrity {
         }
         self.files += 1;
         if entry.is_too_large {
-            self.too_large.add(|| quoted(entry.path));
+            self.too_large.add_file(entry.path);
         } else if !entry.is_encrypted {
             self.current_file = Some((entry.path.to_owned(), entry.size));
         }
@@ -111,8 +111,8 @@ impl Check for Integrity {
     fn end_file(&mut self, problem: Option<&str>) {
         let Some((path, size)) = self.current_file.take() else { return };
         match problem {
-            Some(lfs_pointers::PROBLEM) => self.pointers.add(|| quoted(&path)),
-            Some(problem) => self.unreadable.add(|| format!("{} {problem}", quoted(&path))),
+            Some(lfs_pointers::PROBLEM) => self.pointers.add_file(&path),
+            Some(problem) => self.unreadable.add_problem(&path, problem),
             None => {
                 self.read_files += 1;
                 self.read_bytes = self.read_bytes.saturating_add(size);
@@ -121,7 +121,7 @@ impl Check for Integrity {
     }
 
     fn left_out(&mut self, path: &str) {
-        self.left_out.add(|| quoted(path));
+        self.left_out.add_file(path);
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {
@@ -139,6 +139,13 @@ impl Check for Integrity {
             let files = with_noun(self.left_out.count(), "file that is", "files that are");
             sentences.push(format!("Left out {files} not data: {}.", self.left_out));
         }
-        vec![Finding::passed_if(&ARCHIVE_INTACT, is_passed, &sentences.join(" "))]
+        let finding = Finding::passed_if(&ARCHIVE_INTACT, is_passed, &sentences.join(" "));
+        vec![
+            finding
+                .with(Role::Cause, "", self.unreadable)
+                .with(Role::Cause, lfs_pointers::PROBLEM, self.pointers)
+                .with(Role::Cause, "is too large to check", self.too_large)
+                .with(Role::LeftOut, "is not data", self.left_out),
+        ]
     }
 }

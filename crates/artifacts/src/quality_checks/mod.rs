@@ -14,6 +14,7 @@ pub mod integrity;
 pub mod license;
 pub mod paths;
 pub mod personal_data;
+pub mod places;
 pub mod readme;
 mod samples;
 pub mod secrets;
@@ -26,6 +27,10 @@ use marketplace_domain::quality_checks::CheckStatus;
 use marketplace_text::encoding::{Decoder, Encoding, HEAD_BYTES};
 use serde::{Deserialize, Serialize};
 
+use self::{
+    places::{Place, Role},
+    samples::Samples,
+};
 use super::{
     contents::{ArchiveProblem, Entry, FileAction, Root, Visitor},
     lfs_pointers,
@@ -115,6 +120,12 @@ pub struct Finding {
     /// Where something was found and what to do about it, for the vendor. Secrets and personal data are
     /// masked.
     pub message: String,
+    /// Where it was found, file by file. Empty unless details were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
+    /// Number of places that are only counted.
+    #[serde(default)]
+    pub further_places: u64,
 }
 
 impl Finding {
@@ -125,7 +136,7 @@ impl Finding {
             }
             _ => message.to_owned(),
         };
-        Finding { rule, status, message }
+        Finding { rule, status, message, places: Vec::new(), further_places: 0 }
     }
 
     fn passed(rule: &'static Rule, message: &str) -> Finding {
@@ -134,6 +145,29 @@ impl Finding {
 
     fn failed(rule: &'static Rule, message: &str) -> Finding {
         Finding::new(rule, CheckStatus::Failed, message)
+    }
+
+    /// Creates the finding for data that could not be read at all, for the reason in `message`.
+    pub fn unreadable(message: String) -> Finding {
+        let places = Vec::new();
+        Finding {
+            rule: &integrity::ARCHIVE_INTACT,
+            status: CheckStatus::Failed,
+            message,
+            places,
+            further_places: 0,
+        }
+    }
+
+    /// Adds the places of samples. `reason` says what is so about those that do not say it themselves.
+    fn with(mut self, role: Role, reason: &str, samples: Samples) -> Finding {
+        let (places, further) = samples.into_places();
+        self.further_places += further;
+        self.places.extend(places.into_iter().map(|place| {
+            let text = if place.text.is_empty() { reason.to_owned() } else { place.text };
+            Place { role, text, ..place }
+        }));
+        self
     }
 
     /// Creates a finding that passes if `is_passed` is true, and fails otherwise.
@@ -243,6 +277,16 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Fingerprint to compare the data with other assets.
     pub fingerprint: duplicates::Fingerprint,
+}
+
+impl Outcome {
+    /// Returns the outcome without the places of its findings.
+    pub fn without_places(mut self) -> Outcome {
+        for finding in &mut self.findings {
+            (finding.places, finding.further_places) = (Vec::new(), 0);
+        }
+        self
+    }
 }
 
 impl Checks {

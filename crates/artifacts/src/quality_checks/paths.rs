@@ -2,10 +2,10 @@
 //! its size.
 
 use super::{
-    Check, FileAction, Finding, Rule, Source,
+    Check, FileAction, Finding, Role, Rule, Source,
     samples::{Samples, with_noun},
 };
-use crate::contents::{ArchiveProblem, Entry, EntryKind, Root, quoted};
+use crate::contents::{ArchiveProblem, Entry, EntryKind, Root};
 
 /// No path or link points outside the data.
 pub static NO_PATH_TRAVERSAL: Rule =
@@ -33,15 +33,15 @@ impl Paths {
 impl Check for Paths {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         if entry.is_outside {
-            self.outside.add(|| quoted(entry.path));
+            self.outside.add_file(entry.path);
         }
         match entry.kind {
-            EntryKind::Submodule => self.submodules.add(|| quoted(entry.path)),
+            EntryKind::Submodule => self.submodules.add_file(entry.path),
             EntryKind::Link { target } => {
                 let is_inside = self.source == Source::Repository
                     && target.is_some_and(|to| is_target_inside(entry.path, to));
                 if !is_inside {
-                    self.links.add(|| quoted(entry.path));
+                    self.links.add_file(entry.path);
                 }
             }
             EntryKind::File => {}
@@ -83,7 +83,17 @@ impl Check for Paths {
             let count = with_noun(self.submodules.count(), "submodule is", "submodules are");
             sentences.push(format!("{count} not part of the data: {}.", self.submodules));
         }
-        vec![Finding::passed_if(&NO_PATH_TRAVERSAL, is_passed, &sentences.join(" "))]
+        let link = match self.source {
+            Source::Zip => "is a link",
+            Source::Repository => "is a link that leaves the repository",
+        };
+        let finding = Finding::passed_if(&NO_PATH_TRAVERSAL, is_passed, &sentences.join(" "));
+        vec![
+            finding
+                .with(Role::Cause, "points outside the root", self.outside)
+                .with(Role::Cause, link, self.links)
+                .with(Role::LeftOut, "is a submodule, another repository", self.submodules),
+        ]
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
-    Check, Chunk, FileAction, Finding, Rule,
+    Check, Chunk, FileAction, Finding, Place, Role, Rule,
     samples::{Samples, masked},
     window::{View, Window},
 };
-use crate::contents::{Entry, Root, quoted};
+use crate::contents::{Entry, Root};
 
 /// No email addresses or personal numbers were found.
 pub static PERSONAL_DATA_HINTS: Rule = Rule::informational("personal_data_hints", "Hints of personal data");
@@ -27,8 +27,8 @@ enum HintKind {
     InvalidCard,
 }
 
-/// For each kind, the number of hints and a description of the first one.
-type HintCounts = [(u64, String); 6];
+/// For each kind, the number of hints and the place of the first one.
+type HintCounts = [(u64, Option<Place>); 6];
 
 /// Singular and plural nouns of the kinds that are reported.
 const KIND_NOUNS: [(&str, &str); 5] = [
@@ -96,6 +96,8 @@ pub struct PersonalData {
     /// Number of texts that were read to the end.
     texts: u64,
     is_text: bool,
+    /// For each file and kind, the place of the first hint.
+    places: Samples,
     unread: Samples,
 }
 
@@ -117,12 +119,7 @@ fn scan(path: &str, view: View<'_>, found: &mut HintCounts) {
         *count += 1;
         if *count == 1 {
             let value = String::from_utf8_lossy(&view.bytes[from..candidate.end()]);
-            *first = format!(
-                "{} in {}, line {}",
-                masked(&value),
-                quoted(path),
-                view.line_number(candidate.start())
-            );
+            *first = Some(Place::line(path, view.line_number(candidate.start()), masked(&value)));
         }
     }
 }
@@ -233,7 +230,7 @@ impl Check for PersonalData {
         self.path = entry.is_file().then(|| entry.path.to_owned());
         self.is_text = false;
         if entry.is_too_large {
-            self.unread.add(|| quoted(entry.path));
+            self.unread.add_file(entry.path);
         }
         if self.path.is_some() { FileAction::Read } else { FileAction::Skip }
     }
@@ -248,7 +245,7 @@ impl Check for PersonalData {
     fn end_file(&mut self, problem: Option<&str>) {
         self.push(&[], true);
         if let (Some(path), Some(_)) = (self.path.take(), problem) {
-            self.unread.add(|| quoted(&path));
+            self.unread.add_file(&path);
         } else {
             self.texts += u64::from(self.is_text);
         }
@@ -257,9 +254,16 @@ impl Check for PersonalData {
         if found[HintKind::InvalidCard as usize].0 >= found[HintKind::Card as usize].0 {
             found[HintKind::Card as usize].0 = 0;
         }
-        for ((sum, first), (count, location)) in self.found.iter_mut().zip(found) {
+        for (kind, ((sum, first), (count, place))) in self.found.iter_mut().zip(found).enumerate() {
+            if let (1.., Some(place), Some(nouns)) = (count, &place, KIND_NOUNS.get(kind)) {
+                let text = || match count {
+                    1 => format!("{} {}", nouns.0, place.text),
+                    _ => format!("{count} {}, the first {}", nouns.1, place.text),
+                };
+                self.places.add(|| Place { text: text(), ..place.clone() }, Place::described);
+            }
             if *sum == 0 {
-                *first = location;
+                *first = place;
             }
             *sum += count;
         }
@@ -269,10 +273,10 @@ impl Check for PersonalData {
         let hints: Vec<String> = KIND_NOUNS
             .iter()
             .zip(&self.found)
-            .filter(|(_, (count, _))| *count > 0)
-            .map(|((singular, plural), (count, first))| {
+            .filter_map(|((singular, plural), (count, first))| {
                 let noun = if *count == 1 { singular } else { plural };
-                format!("{count} {noun} (first: {first})")
+                let first = first.as_ref().filter(|_| *count > 0)?;
+                Some(format!("{count} {noun} (first: {})", first.described()))
             })
             .collect();
         let is_passed = hints.is_empty();
@@ -287,7 +291,8 @@ impl Check for PersonalData {
         if !self.unread.is_empty() {
             message = format!("{message} Could not be read: {}.", self.unread);
         }
-        vec![Finding::passed_if(&PERSONAL_DATA_HINTS, is_passed, &message)]
+        let finding = Finding::passed_if(&PERSONAL_DATA_HINTS, is_passed, &message);
+        vec![finding.with(Role::Cause, "", self.places).with(Role::LeftOut, "could not be read", self.unread)]
     }
 }
 

@@ -1,12 +1,76 @@
-//! Samples that the message of a finding names: the first few locations, and the total number.
+//! Samples that the message of a finding names: the first few locations, and the total number. A detailed outcome also has
+//! more of these locations as values.
+
+use std::fmt;
 
 use marketplace_domain::named::Named;
+
+use super::places::{MAX_PLACES, Place};
+use crate::contents::quoted;
 
 /// Maximum number of samples that a message names.
 const MAX_SAMPLES: usize = 3;
 
-/// Locations of a problem: the total number, and descriptions of the first few.
-pub type Samples = Named<MAX_SAMPLES>;
+/// Locations of a problem: the total number, descriptions of the first few, and the first [`MAX_PLACES`] as values.
+#[derive(Debug, Default)]
+pub struct Samples {
+    named: Named<MAX_SAMPLES>,
+    places: Vec<Place>,
+}
+
+impl Samples {
+    /// Adds a file. The message has its path.
+    pub fn add_file(&mut self, path: &str) {
+        self.add(|| Place::file(path, ""), |place| quoted(&place.path));
+    }
+
+    /// Adds a file with what is wrong with it, a predicate. The message has both.
+    pub fn add_problem(&mut self, path: &str, problem: impl fmt::Display) {
+        self.add(
+            || Place::file(path, &problem.to_string()),
+            |place| format!("{} {}", quoted(&place.path), place.text),
+        );
+    }
+
+    /// Adds a place, with its description in the message. Neither is created if there are enough already.
+    pub fn add(&mut self, place: impl FnOnce() -> Place, name: impl FnOnce(&Place) -> String) {
+        if self.places.len() >= MAX_PLACES {
+            return self.named.add_unnamed(1);
+        }
+        let place = place();
+        self.named.add(|| name(&place));
+        if place.is_short() {
+            self.places.push(place);
+        }
+    }
+
+    /// Adds what has no place in the data, by its description in the message.
+    pub fn add_unplaced(&mut self, name: impl FnOnce() -> String) {
+        self.named.add(name);
+    }
+
+    /// Returns the number of all locations.
+    pub fn count(&self) -> u64 {
+        self.named.count()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty()
+    }
+
+    /// Returns the places, and the number of locations that are not among them.
+    pub(super) fn into_places(self) -> (Vec<Place>, u64) {
+        let further = self.named.count() - self.places.len() as u64;
+        (self.places, further)
+    }
+}
+
+impl fmt::Display for Samples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.named.fmt(f)
+    }
+}
 
 /// Masks a secret or personal data for use in a message: shows a few of the first characters, followed by
 /// `****`.

@@ -12,11 +12,11 @@ use nosecrets_rules::Rule as RuleDefinition;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
-    Check, Chunk, FileAction, Finding, Rule,
+    Check, Chunk, FileAction, Finding, Place, Role, Rule,
     samples::{Samples, masked, with_noun},
     window::{View, Window},
 };
-use crate::contents::{Entry, Root, quoted};
+use crate::contents::{Entry, Root};
 
 /// No private keys or provider tokens were found.
 pub static NO_LIVE_SECRETS: Rule = Rule::mandatory("no_live_secrets", "No credentials that still work");
@@ -260,14 +260,15 @@ fn add_matches(rule: &CompiledRule, path: &str, view: View<'_>, samples: &mut Sa
         let Some(value) = found.get(rule.capture).or_else(|| found.get(0)) else { continue };
         let whole = found.get(0).map_or(value.range(), |whole| whole.range());
         if view.owns_match_at(whole.start) && rule.is_secret(value.as_bytes(), &view.bytes[whole.end..]) {
-            samples.add(|| {
+            let place = || {
                 let what = if rule.is_private_key {
                     rule.name.clone()
                 } else {
                     format!("{} {}", rule.name, masked(&String::from_utf8_lossy(value.as_bytes())))
                 };
-                format!("{what} in {}, line {}", quoted(path), view.line_number(whole.start))
-            });
+                Place::line(path, view.line_number(whole.start), what)
+            };
+            samples.add(place, Place::described);
         }
     }
 }
@@ -277,7 +278,7 @@ impl Check for Secrets {
         self.window.clear();
         self.path = entry.is_file().then(|| entry.path.to_owned());
         if entry.is_too_large {
-            self.unread.add(|| quoted(entry.path));
+            self.unread.add_file(entry.path);
         }
         if self.path.is_some() { FileAction::Read } else { FileAction::Skip }
     }
@@ -290,7 +291,7 @@ impl Check for Secrets {
     fn end_file(&mut self, problem: Option<&str>) {
         self.push(&[], true);
         match (self.path.take(), problem) {
-            (Some(path), Some(_)) => self.unread.add(|| quoted(&path)),
+            (Some(path), Some(_)) => self.unread.add_file(&path),
             (Some(_), None) => self.read_files += 1,
             (None, _) => {}
         }
@@ -322,7 +323,14 @@ impl Check for Secrets {
         if !self.unread.is_empty() {
             sentences.push(format!("Could not be read: {}.", self.unread));
         }
-        vec![Finding::passed_if(&NO_LIVE_SECRETS, is_passed, &sentences.join(" "))]
+        let finding = Finding::passed_if(&NO_LIVE_SECRETS, is_passed, &sentences.join(" "));
+        vec![
+            finding
+                .with(Role::Cause, "", self.found)
+                .with(Role::Note, "", self.weak_matches)
+                .with(Role::Note, "", self.test_keys)
+                .with(Role::LeftOut, "could not be read", self.unread),
+        ]
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     Check, Chunk, FileAction, Finding, Rule,
     samples::{Samples, percent, with_noun},
 };
-use crate::contents::{Entry, Root, quoted};
+use crate::contents::{Entry, Root};
 
 /// Tests exist.
 pub static TESTS_PRESENT: Rule = Rule::recommended("tests_present", "Tests were found");
@@ -67,7 +67,7 @@ impl Check for TestsPresent {
         let Some(file) = self.current_file.take().filter(|_| problem.is_none()) else { return };
         self.source_files += 1;
         if file.has_tests {
-            self.tests.add(|| quoted(&file.path));
+            self.tests.add_file(&file.path);
         }
     }
 

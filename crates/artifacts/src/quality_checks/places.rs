@@ -1,0 +1,60 @@
+//! Where in the data something was found: what a finding says in its message, file by file.
+
+use marketplace_domain::string_enum::string_enum;
+use serde::{Deserialize, Serialize};
+
+use crate::contents::quoted;
+
+/// Maximum number of places of one kind in a finding. The others are counted.
+pub const MAX_PLACES: usize = 200;
+
+/// Maximum length of a path and of a text in bytes. A place with a longer one is only counted.
+const MAX_TEXT_BYTES: usize = 4_096;
+
+string_enum! {
+    /// What a place means for the result of its check.
+    Role {
+        /// It is why the check did not pass.
+        Cause = "cause",
+        /// It was noticed, and does not count against the data.
+        Note = "note",
+        /// It is not part of what was read.
+        LeftOut = "left_out",
+    }
+}
+
+/// A place in the data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Path of the file, with `/`.
+    pub path: String,
+    /// Number of the line, from 1, if it is known.
+    pub line: Option<u64>,
+    /// What was found there. Secrets and personal data are masked.
+    pub text: String,
+    /// What it means for the result of the check.
+    pub role: Role,
+}
+
+impl Place {
+    /// Creates the place of a whole file.
+    pub(super) fn file(path: &str, text: &str) -> Place {
+        Place { path: path.to_owned(), line: None, text: text.to_owned(), role: Role::Cause }
+    }
+
+    /// Creates the place of a line.
+    pub(super) fn line(path: &str, line: u64, text: String) -> Place {
+        Place { path: path.to_owned(), line: Some(line), text, role: Role::Cause }
+    }
+
+    /// Describes the place of a line for a message.
+    pub(super) fn described(&self) -> String {
+        let line = self.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        format!("{} in {}{line}", self.text, quoted(&self.path))
+    }
+
+    /// Whether the path and the text are within their limits.
+    pub(crate) fn is_short(&self) -> bool {
+        self.path.len() <= MAX_TEXT_BYTES && self.text.len() <= MAX_TEXT_BYTES
+    }
+}
