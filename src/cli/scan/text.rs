@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    artifacts::quality_checks::places::Role,
     cli::{lists, progress::human_bytes},
     domain::{
         codebase_fields::CodebaseFields,
@@ -146,12 +147,13 @@ fn check_lines(check: &Check) -> Vec<String> {
     ];
     // The message names the first few.
     if check.has_failed() && check.is_mandatory {
-        let places = check.places.iter().take(MAX_LINES).map(|place| {
+        let causes = check.places.iter().filter(|place| place.role == Role::Cause);
+        let further = causes.clone().count().saturating_sub(MAX_LINES) as u64 + check.further_places;
+        let places = causes.take(MAX_LINES).map(|place| {
             let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
             format!("          {}{line}  {}", lists::escaped(&place.path), lists::escaped(&place.text))
         });
         lines.extend(places);
-        let further = check.places.len().saturating_sub(MAX_LINES) as u64 + check.further_places;
         if further > 0 {
             lines.push(format!("          and {}", counted(further, "more place", "more places")));
         }

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 pub use report::{Check, Figures, LeftOut, Report, Verdict};
 pub use sources::SourceKind;
 
-use self::sources::Source;
+use self::{report::Analysis, sources::Source};
 use super::{
     archive_analysis,
     child_processes::{self, ChildProcesses, TimeLimit},
@@ -67,13 +67,6 @@ pub enum Step {
     Check,
 }
 
-/// What was analyzed.
-#[derive(Debug)]
-enum Analysis {
-    Archive(ArchiveAnalysis),
-    Repository(RepositoryAnalysis),
-}
-
 impl Scan<'_> {
     /// Scans the data. `begin` is called when a step begins. Data that cannot be read gives a report that says why; other
     /// errors are those of this machine.
@@ -82,14 +75,14 @@ impl Scan<'_> {
         let read = self.read(&mut source_kind, &mut kind, begin);
         match read {
             Ok((analysis, outcome, skipped)) => {
-                let mut report = Report::new(self, source_kind, kind);
+                let mut report = Report::new(self.path, self.settings, source_kind, kind);
                 report.add_analysis(analysis, self.languages);
                 report.add_outcome(outcome);
                 report.left_out.extend(skipped);
                 Ok(report)
             }
             Err(ReadError::Rejected(Rejection(message))) => {
-                let mut report = Report::new(self, source_kind, kind);
+                let mut report = Report::new(self.path, self.settings, source_kind, kind);
                 report.problem = Some(message);
                 Ok(report)
             }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::LeftOut;
+use super::report::LeftOut;
 use crate::{
     artifacts::{Limits, ReadError, Rejection, contents::quoted, file_sets::FileSetWriter},
     private_files, regular_files,

@@ -1,11 +1,14 @@
 //! The report of a scan, as `marketplace scan --json` prints it.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
 
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{Analysis, Scan, SourceKind};
+use super::sources::SourceKind;
 use crate::{
     artifacts::{
         analyses::{AnalysisByKind, ArchiveAnalysis, RepositoryAnalysis},
@@ -35,8 +38,12 @@ use crate::{
     string_enum::string_enum,
 };
 
-/// Why an entry is left out that a check names as a cause.
-const UNREADABLE: &str = "cannot be read";
+/// What was analyzed.
+#[derive(Debug)]
+pub(super) enum Analysis {
+    Archive(ArchiveAnalysis),
+    Repository(RepositoryAnalysis),
+}
 
 string_enum! {
     /// How a scan ended.
@@ -156,10 +163,15 @@ impl Check {
 }
 
 impl Report {
-    /// Creates the report of data that was not read.
-    pub(super) fn new(scan: &Scan, source_kind: Option<SourceKind>, kind: Option<Kind>) -> Report {
+    /// Creates the report of data at a path that was not read.
+    pub(super) fn new(
+        path: &Path,
+        settings: &Settings,
+        source_kind: Option<SourceKind>,
+        kind: Option<Kind>,
+    ) -> Report {
         Report {
-            source: scan.path.to_string_lossy().into_owned(),
+            source: path.to_string_lossy().into_owned(),
             source_kind,
             kind,
             verdict: Verdict::Unreadable,
@@ -170,7 +182,7 @@ impl Report {
             missing: Vec::new(),
             checks: Vec::new(),
             left_out: Vec::new(),
-            limits: limits(scan.settings, source_kind),
+            limits: limits(settings, source_kind),
         }
     }
 
@@ -226,7 +238,7 @@ impl Report {
             });
         }
         // Several checks may not have been able to read a file.
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         self.left_out.retain(|entry| seen.insert((entry.path.clone(), entry.reason.clone())));
     }
 }
@@ -236,8 +248,7 @@ fn left_out(finding: &Finding) -> impl Iterator<Item = LeftOut> + '_ {
     let is_integrity = finding.rule.key == ARCHIVE_INTACT.key;
     finding.places.iter().filter_map(move |place| {
         let is_left_out = place.role == Role::LeftOut || is_integrity && place.role == Role::Cause;
-        let reason = if place.text.is_empty() { UNREADABLE } else { &place.text };
-        is_left_out.then(|| LeftOut { path: place.path.clone(), reason: reason.to_owned() })
+        is_left_out.then(|| LeftOut { path: place.path.clone(), reason: place.text.clone() })
     })
 }
 

@@ -66,8 +66,15 @@ pub(super) fn find(path: &Path) -> Result<Source, ReadError> {
     };
     let absolute = fs::canonicalize(path).map_err(|cause| unreadable(&shown, &cause))?;
     if metadata.is_dir() {
-        let is_repository = git::is_repository(&absolute);
-        return Ok(if is_repository { Source::Repository(absolute) } else { Source::Files(absolute) });
+        if !git::is_repository(&absolute) {
+            return Ok(Source::Files(absolute));
+        }
+        if ["shallow", ".git/shallow"].iter().any(|file| absolute.join(file).is_file()) {
+            let message = "The repository is a shallow clone, which lacks the beginning of its history. Fetch it with `git fetch \
+                           --unshallow`.";
+            return Err(Rejection(message.to_owned()).into());
+        }
+        return Ok(Source::Repository(absolute));
     }
     let mut start = Vec::new();
     regular_files::open(&absolute, u64::MAX)
