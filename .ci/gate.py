@@ -79,6 +79,7 @@ SIDE_BY_SIDE = {
     "monitoring": ([".ci/monitoring"], {}),
     "proxies": ([".ci/proxies"], {}),
     "replicas": ([".ci/replicas"], {}),
+    "scans": ([".ci/scans"], {}),
 }
 # What measures times, and so needs the machine for itself.
 ALONE = {"attacks": ([".ci/attacks"], {})}

@@ -88,6 +88,8 @@ impl Scan {
         };
         let spinner = RefCell::new(None);
         let report = scan.run(&|step| {
+            // The next one begins on the same line.
+            drop(spinner.take());
             spinner.replace(Some(Spinner::new(step_label(step))));
         });
         drop(spinner);

@@ -80,7 +80,7 @@ pub struct Report {
     pub missing: Vec<RequiredField>,
     /// Results of the checks.
     pub checks: Vec<Check>,
-    /// Files that are not read, or that do not count. At most the first 200 for each reason.
+    /// Files that are not read, or that do not count: at most the first 200 for each reason that a check has.
     pub left_out: Vec<LeftOut>,
     /// The limits of the settings that apply.
     pub limits: BTreeMap<&'static str, u64>,
