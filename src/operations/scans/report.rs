@@ -237,9 +237,9 @@ impl Report {
                 further_places,
             });
         }
-        // Several checks may not have been able to read a file.
+        // Several checks may not have been able to read a file. The first one, of integrity, says why.
         let mut seen = HashSet::new();
-        self.left_out.retain(|entry| seen.insert((entry.path.clone(), entry.reason.clone())));
+        self.left_out.retain(|entry| seen.insert(entry.path.clone()));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::contents::quoted;
 pub const MAX_PLACES: usize = 200;
 
 /// Maximum length of a path and of a text in bytes. A place with a longer one is only counted.
-const MAX_TEXT_BYTES: usize = 4_096;
+const MAX_TEXT_BYTES: usize = 1_024;
 
 string_enum! {
     /// What a place means for the result of its check.
