@@ -140,8 +140,9 @@ async fn figures_equal_those_of_a_server() {
         if kind == "codebases" {
             body["exclusivity"] = json!("available");
         }
-        body["data"] = json!({"channel": "zip", "url": url});
         let id = seller_post(&market, kind, body).await["id"].as_str().unwrap().to_owned();
+        let link = json!({"channel": "zip", "url": url});
+        seller_post(&market, &format!("{kind}/{id}/data"), link).await;
         let checks = checks_of_server(&market, &format!("{kind}/{id}")).await;
         let asset = seller_get(&market, &format!("{kind}/{id}")).await;
         let option = if kind == "codebases" { "codebase" } else { "raw-data" };
