@@ -20,6 +20,9 @@ use crate::{
 /// The schema of the format, as OASIS publishes it.
 const SARIF_SCHEMA: &str = include_str!("scan/sarif-schema-2.1.0.json");
 
+/// Key of the asset of the demo set whose data is a zipped codebase.
+const CARTWHEEL: &str = "lumen-cartwheel";
+
 /// A key that a rule recognizes. It is in two parts, so that it is in no file of this repository.
 const SECRET: (&str, &str) = ("ghp_", "k3Jd8sLq0ZpVw7RtYb2XnMc5UeHaGf1T9oQi");
 
@@ -45,13 +48,15 @@ fn report(path: &Path, options: &[&str], code: i32) -> Value {
 /// Runs the checks of an asset of the seller and returns the key, the status, and the message of each.
 async fn checks_of_server(market: &TestMarket, path: &str) -> Vec<Value> {
     seller_call(market, "POST", &format!("{path}/qc/runs"), Value::Null).await.expect_status(202);
-    let work = market.market().clone();
-    let background =
-        move || marketplace::operations::background::run_pending(&work, &|| true).map(drop).unwrap();
-    tokio::task::spawn_blocking(background).await.unwrap();
+    market.run_background();
     let run = seller_get(market, &format!("{path}/qc")).await["latest_run"].clone();
     assert_eq!(run["status"], "completed", "{run:#}");
-    // A scan knows no other assets of the team.
+    own_checks(&run)
+}
+
+/// Returns the checks of a run, without the one that compares the data with other assets of the team, which a scan does not
+/// know.
+fn own_checks(run: &Value) -> Vec<Value> {
     let own = run["checks"].as_array().unwrap().iter().filter(|check| check["key"] != "duplicates_elsewhere");
     own.map(|check| json!([check["key"], check["status"], check["message"]])).collect()
 }
@@ -133,28 +138,40 @@ async fn figures_equal_those_of_a_server() {
         assert_eq!(report["commit_sha"], asset["data"]["commit_sha"], "{name}");
         assert_eq!(report["figures"]["languages"], stored(&market, "languages", &id), "{name}");
     }
-    for (kind, path) in zips.iter().flat_map(|path| [("codebases", path), ("raw-data", path)]) {
-        let title = format!("{} {kind}", path.display());
+    for path in &zips {
         let url = upload_zip(&market, "Seller house", &fs::read(path).unwrap());
-        let mut body = json!({"title": title});
-        if kind == "codebases" {
-            body["exclusivity"] = json!("available");
-        }
-        let id = seller_post(&market, kind, body).await["id"].as_str().unwrap().to_owned();
-        let link = json!({"channel": "zip", "url": url});
-        seller_post(&market, &format!("{kind}/{id}/data"), link).await;
-        let checks = checks_of_server(&market, &format!("{kind}/{id}")).await;
-        let asset = seller_get(&market, &format!("{kind}/{id}")).await;
-        let option = if kind == "codebases" { "codebase" } else { "raw-data" };
-        let report = report(path, &["--kind", option], 0);
-        assert_eq!(checks_of(&report), checks, "{title}");
+        let body = json!({"title": path.display().to_string(), "data": {"channel": "zip", "url": url}});
+        let id = seller_post(&market, "raw-data", body).await["id"].as_str().unwrap().to_owned();
+        let checks = checks_of_server(&market, &format!("raw-data/{id}")).await;
+        let asset = seller_get(&market, &format!("raw-data/{id}")).await;
+        let report = report(path, &["--kind", "raw-data"], 0);
+        assert_eq!(checks_of(&report), checks, "{path:?}");
         assert_same_fields(&report, &asset);
-        if kind == "codebases" {
-            assert_eq!(report["figures"]["languages"], stored(&market, "languages", &id), "{title}");
-        } else {
-            assert_same_tables(&report, &stored(&market, "dataset", &id));
-        }
+        assert_same_tables(&report, &stored(&market, "dataset", &id));
     }
+}
+
+/// A codebase in a zip comes with an upload grant; the demo market has one.
+#[tokio::test]
+async fn figures_of_a_zipped_codebase_equal_those_of_a_server() {
+    let directory = temp_dir();
+    let (_, zips) = write_fixtures(directory.path());
+    let zip = zips.iter().find(|path| path.ends_with("cartwheel.zip")).unwrap();
+    let report = report(zip, &[], 0);
+    assert_eq!((&report["kind"], &report["source_kind"]), (&json!("codebase"), &json!("archive")));
+    let market = TestMarket::demo();
+    let id = marketplace::clock::fixture_record_id("assets", CARTWHEEL).to_string();
+    let path = format!("/v2/codebases/{id}");
+    let asset = market.get("mkt_demo_vendor", &path).await.ok();
+    for field in ["lines_of_code", "ci_on_prs"] {
+        assert_eq!(report["figures"][field], asset[field], "{asset:#}");
+    }
+    assert_eq!(report["figures"]["languages"], stored(&market, "languages", &id));
+    let run = market.call("mkt_demo_vendor", "POST", &format!("{path}/qc/runs"), &Value::Null).await;
+    run.expect_status(202);
+    market.run_background();
+    let quality = market.get("mkt_demo_vendor", &format!("{path}/qc")).await.ok();
+    assert_eq!(checks_of(&report), own_checks(&quality["latest_run"]));
 }
 
 /// Compares the fields of an asset, and what it lacks besides what its vendor stated.
