@@ -7,7 +7,7 @@ mod messages;
 mod sentences;
 mod storage;
 
-use std::{borrow::Cow, error::Error as StdError, fmt, io, sync::Arc};
+use std::{borrow::Cow, error::Error as StdError, fmt};
 
 pub use self::{
     codes::{Code, GoneCode, StateCode},
@@ -307,6 +307,8 @@ impl StdError for Error {
 
 #[cfg(test)]
 mod tests {
+    use std::{io, sync::Arc};
+
     use serde_json::json;
 
     use super::*;

@@ -1,0 +1,195 @@
+//! A market at work for a long time, then with too much work, then with a team that floods it.
+//!
+//! `MARKET=directory cargo bench --bench soak` copies a directory that `marketplace seed --generate 100000` has made, and sends what
+//! people, programs, and agents send. `SECONDS` is how long the market is at 80 % of its capacity, 600 unless set. All figures are
+//! ratios within one run. The client runs on the same cores, and is part of the capacity. The status is 1 if a target is missed.
+
+#![allow(clippy::print_stdout)] // The benchmark prints tables.
+
+#[path = "../http/client.rs"]
+mod client;
+mod load;
+mod mix;
+#[allow(dead_code)] // Only memory is of interest here.
+#[path = "../worlds/process.rs"]
+mod process;
+#[allow(dead_code)] // No cursors are sent.
+#[path = "../http/request_values.rs"]
+mod request_values;
+mod server;
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use client::Client;
+use load::{Answers, Load, Pace, quantile, run};
+use mix::{KINDS, Mix};
+use process::Usage;
+use request_values::RequestValues;
+use server::Server;
+
+/// Connections of the market at work.
+const CONNECTIONS: usize = 32;
+
+/// Connections with which the market has too much work.
+const TOO_MANY: usize = 256;
+
+/// Connections of the team that floods the market.
+const FLOODING: usize = 64;
+
+/// The most that the slowest hundredth may take, relative to the idle server; and with too much work, relative to the market at work.
+const MAX_BUSY_RATIO: f64 = 3.0;
+const MAX_OVERLOAD_RATIO: f64 = 2.0;
+
+/// The most that another team may take, relative to when nobody floods the market.
+const MAX_FLOOD_RATIO: f64 = 1.25;
+
+/// The growth of memory in the second half, in MB, that is not one: what the allocator keeps varies.
+const MEMORY_NOISE_MB: f64 = 8.0;
+
+fn main() {
+    let Some(market) = std::env::var_os("MARKET") else {
+        println!("set MARKET to the directory of a market; see docs/performance.md");
+        return;
+    };
+    let seconds = std::env::var("SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(600);
+    let directory = tempfile::tempdir().expect("create a directory");
+    server::copy_directory(Path::new(&market), directory.path());
+    let server = Server::start(directory.path());
+    let mix = Mix::new(RequestValues::sample(&mut Client::connect(&server.address, &server.buyers[0].key)));
+    println!("{} listings", mix.values.listings);
+    let send = |load| run(&server, &mix, load, &AtomicBool::new(false));
+    let of_all = |connections, pace, seconds| Load {
+        connections,
+        pace,
+        time: Duration::from_secs(seconds),
+        is_of_all_teams: true,
+    };
+    send(of_all(1, Pace::AsAnswered, 5));
+    let idle = send(of_all(1, Pace::AsAnswered, 20));
+    let capacity = send(of_all(CONNECTIONS, Pace::AsAnswered, 20)).rate();
+    println!("capacity: {capacity:.0} requests a second");
+    let mut failed = false;
+    let mut check = |what: &str, is_met: bool| {
+        println!("{}: {what}", if is_met { "met" } else { "MISSED" });
+        failed |= !is_met;
+    };
+
+    let (busy, memory) =
+        watch_memory(&server, || send(of_all(CONNECTIONS, Pace::Rate(capacity * 0.8), seconds)));
+    print_table(&idle, &busy);
+    print_summary("at 80 %", &busy);
+    let (idle_p99, busy_p99) = (quantile(idle.all(), 990), quantile(busy.all(), 990));
+    check(
+        &format!(
+            "the slowest hundredth takes {busy_p99:.1} ms, {:.1} times that of the idle server",
+            busy_p99 / idle_p99
+        ),
+        busy_p99 <= idle_p99 * MAX_BUSY_RATIO,
+    );
+    check(&format!("{} answers are wrong: {:?}", busy.wrong.len(), named(&busy)), busy.wrong.is_empty());
+    let (first, second) = memory.split_at(memory.len() / 2);
+    let [first, second] = [first, second].map(|half| quantile(half.to_vec(), 1000));
+    check(
+        &format!("memory of its own: at most {first:.0} MB in the first half, and {second:.0} in the second"),
+        second <= first + MEMORY_NOISE_MB,
+    );
+
+    let overload = send(of_all(TOO_MANY, Pace::AtMost(capacity * 3.0), 60));
+    print_summary("at three times the capacity", &overload);
+    check(
+        &format!("{} answers are wrong: {:?}", overload.wrong.len(), named(&overload)),
+        overload.wrong.is_empty(),
+    );
+    check(
+        &format!(
+            "served requests take {:.1} ms by the slowest hundredth, {:.1} times that at 80 %",
+            quantile(overload.all(), 990),
+            quantile(overload.all(), 990) / busy_p99
+        ),
+        quantile(overload.all(), 990) <= busy_p99 * MAX_OVERLOAD_RATIO,
+    );
+    let alone = send(of_all(2, Pace::Rate(capacity * 0.1), 30));
+    let stop = AtomicBool::new(false);
+    let flooded = thread::scope(|scope| {
+        let flood = Load { is_of_all_teams: false, ..of_all(FLOODING, Pace::AsAnswered, 3600) };
+        let (server, mix, stop) = (&server, &mix, &stop);
+        let flood = scope.spawn(move || run(server, mix, flood, stop));
+        let flooded = send(of_all(2, Pace::Rate(capacity * 0.1), 30));
+        stop.store(true, Ordering::Relaxed);
+        print_summary("the flood", &flood.join().expect("the thread ends"));
+        flooded
+    });
+    let [alone, flooded] = [alone, flooded].map(|answers| quantile(answers.all(), 500));
+    check(
+        &format!(
+            "another team during the flood: {flooded:.2} ms by the median, {:.2} times that before",
+            flooded / alone
+        ),
+        flooded <= alone * MAX_FLOOD_RATIO,
+    );
+    if failed {
+        std::process::exit(1);
+    }
+}
+
+/// Does some work, and returns the memory of the server in MB for each second of it.
+fn watch_memory(server: &Server, work: impl FnOnce() -> Answers) -> (Answers, Vec<f64>) {
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let mut memory = Vec::new();
+            while !is_done.load(Ordering::Relaxed) {
+                memory.push(Usage::of_process(&server.id()).anonymous_mb);
+                thread::sleep(Duration::from_secs(1));
+            }
+            memory
+        });
+        let answers = work();
+        is_done.store(true, Ordering::Relaxed);
+        (answers, watching.join().expect("the thread ends"))
+    })
+}
+
+fn print_summary(name: &str, answers: &Answers) {
+    let all = answers.all();
+    println!(
+        "{name}: {:.0} requests a second, {:.0} of them served, {} refused; {:.2} ms by the median, {:.1} ms by the slowest hundredth",
+        answers.offered(),
+        answers.rate(),
+        answers.refused,
+        quantile(all.clone(), 500),
+        quantile(all, 990)
+    );
+}
+
+fn print_table(idle: &Answers, busy: &Answers) {
+    println!(
+        "\n| request | idle: median, p99 (ms) | at 80 %: median, p99 (ms) | ratio of p99 |\n| - | - | - | - |"
+    );
+    for (kind, (_, name, _)) in KINDS.iter().enumerate() {
+        let [(idle_median, idle_p99), (median, p99)] = [idle, busy].map(|answers| {
+            let values = &answers.served[kind];
+            (quantile(values.clone(), 500), quantile(values.clone(), 990))
+        });
+        println!(
+            "| {name} | {idle_median:.2}, {idle_p99:.2} | {median:.2}, {p99:.2} | {:.1} |",
+            p99 / idle_p99
+        );
+    }
+    println!();
+}
+
+/// Returns how many answers are wrong: by the kind of the request, and by the status.
+fn named(answers: &Answers) -> BTreeMap<(&'static str, u16), usize> {
+    let mut counts = BTreeMap::new();
+    for (kind, status) in &answers.wrong {
+        *counts.entry((KINDS[*kind].1, *status)).or_default() += 1;
+    }
+    counts
+}
