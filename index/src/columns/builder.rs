@@ -1,6 +1,4 @@
 //! Builds the columns of a new segment, document by document, and writes them.
-//!
-//! Flushes and merges use the same builder, so a merged segment has the same form as a flushed one.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

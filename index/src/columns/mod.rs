@@ -17,6 +17,8 @@
 //! fit are stored elsewhere.
 
 mod builder;
+mod file_writer;
+mod merge;
 mod packed;
 mod plugin;
 
@@ -28,6 +30,7 @@ use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
 use self::builder::ColumnsBuilder;
+use self::file_writer::{FileWriter, Shape};
 use self::packed::PackedArray;
 pub(crate) use self::plugin::{ColumnsPlugin, EXTENSION};
 use crate::doc_bitmap::DocBitmap;
@@ -264,18 +267,11 @@ fn write_arrays(
     arrays: &[PackedArray<Vec<u8>>; ARRAYS],
     out: &mut impl Write,
 ) -> io::Result<()> {
-    out.write_all(MAGIC)?;
-    out.write_all(&(size as u64).to_le_bytes())?;
+    let shapes = arrays.each_ref().map(|array| Shape { width: array.width(), len: array.len() });
+    let mut file = FileWriter::new(size, &shapes, out)?;
     for array in arrays {
-        out.write_all(&u64::from(array.width()).to_le_bytes())?;
-        out.write_all(&(array.len() as u64).to_le_bytes())?;
+        file.start_array()?;
+        file.push_cells(array.bytes())?;
     }
-    let mut end = HEADER_BYTES;
-    for array in arrays {
-        let start = end.next_multiple_of(ALIGNMENT);
-        out.write_all(&[0; ALIGNMENT][..start - end])?;
-        out.write_all(array.bytes())?;
-        end = start + array.bytes().len();
-    }
-    Ok(())
+    file.finish()
 }

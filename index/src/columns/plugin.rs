@@ -2,9 +2,9 @@
 //! the segments.
 
 use std::any::Any;
-use std::io::Write;
+use std::io::{self, Write};
 
-use tantivy::directory::TerminatingWrite;
+use tantivy::directory::{TerminatingWrite, WritePtr};
 use tantivy::index::SegmentComponent;
 use tantivy::indexer::DocIdMapping;
 use tantivy::indexer::doc_id_mapping::MappingType;
@@ -17,6 +17,7 @@ use tantivy::{
 
 use super::Columns;
 use super::builder::ColumnsBuilder;
+use super::merge::{self, Source};
 use crate::numeric::NUMERIC_COLUMNS;
 use crate::schema::Fields;
 
@@ -50,17 +51,15 @@ impl SegmentPlugin for ColumnsPlugin {
                 "columns do not support merges that reorder documents".to_owned(),
             ));
         }
-        let mut builder = ColumnsBuilder::new();
+        let mut sources: Vec<Source> = Vec::with_capacity(merge.readers.len());
         for reader in merge.readers {
             let bytes = reader.open_read(SegmentComponent::Custom(EXTENSION.to_owned()))?.read_bytes()?;
-            let source =
+            let columns =
                 Columns::open(&bytes).map_err(|error| TantivyError::InternalError(error.to_string()))?;
-            let ordinals: Vec<u32> = source.label_names().iter().map(|name| builder.ordinal(name)).collect();
-            for doc in reader.doc_ids_alive() {
-                builder.push(&source.row(doc), source.labels(doc).map(|label| ordinals[label as usize]));
-            }
+            let alive = reader.has_deletes().then(|| reader.doc_ids_alive());
+            sources.push(Source::new(columns, sources.last().map_or(0, Source::end), alive));
         }
-        write_columns(builder, merge.target_segment)
+        write_columns(merge.target_segment, |out| merge::merge(&sources, out))
     }
 }
 
@@ -96,7 +95,7 @@ impl PluginWriter for ColumnsWriter {
                 "columns do not support flushes that reorder documents".to_owned(),
             ));
         }
-        write_columns(self.builder, segment)
+        write_columns(segment, |out| self.builder.write(out))
     }
 
     fn mem_usage(&self) -> usize {
@@ -112,9 +111,12 @@ impl PluginWriter for ColumnsWriter {
     }
 }
 
-fn write_columns(builder: ColumnsBuilder, segment: &Segment) -> tantivy::Result<()> {
+fn write_columns(
+    segment: &Segment,
+    write: impl FnOnce(&mut WritePtr) -> io::Result<()>,
+) -> tantivy::Result<()> {
     let mut out = segment.clone().open_write(SegmentComponent::Custom(EXTENSION.to_owned()))?;
-    builder.write(&mut out)?;
+    write(&mut out)?;
     out.flush()?;
     out.terminate()?;
     Ok(())
