@@ -17,6 +17,12 @@ use marketplace_index::{Bounds, Filters, Index, Measure, PerMeasure, Scope, Sear
 const DISTINCT_WORDS: u64 = 60_000;
 const TEAMS: u64 = 5_000;
 
+/// Memory of the writer, as servers have by default, in bytes.
+const WRITER_BYTES: usize = 64_000_000;
+
+/// Number of listings between two commits of the build, as in a rebuild of the index.
+const DOCUMENTS_PER_COMMIT: u64 = 50_000;
+
 /// Number of changes of single listings that are measured.
 const SINGLE_WRITES: u64 = 1_000;
 
@@ -134,8 +140,13 @@ fn process_time() -> f64 {
 
 /// Returns the resident memory of the process that is not backed by files, in MB.
 fn anonymous_memory() -> u64 {
+    memory("RssAnon:")
+}
+
+/// Returns a figure of the memory of the process in MB, by its name in the status.
+fn memory(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
@@ -156,16 +167,19 @@ fn micros(mut call: impl FnMut()) -> f64 {
 fn build(dir: &Path, listings: u64) {
     let before = process_time();
     let index = Index::create(dir).expect("create the index");
-    let mut writer = index.writer(400_000_000, 2).expect("open the writer");
+    let mut writer = index.writer(WRITER_BYTES, 1).expect("open the writer");
     let mut random = Random(0x5eed);
     let mut generating = 0;
     let row_ids: Vec<u64> = (1..=listings).collect();
-    for row_ids in row_ids.chunks(5_000) {
+    for row_ids in row_ids.chunks(1_000) {
         let start = thread_time();
         let docs: Vec<ListingDocument> = row_ids.iter().map(|row_id| listing(*row_id, &mut random)).collect();
         generating += thread_time() - start;
         for doc in &docs {
             writer.put(doc).expect("put a listing");
+        }
+        if row_ids.last().is_some_and(|last| last % DOCUMENTS_PER_COMMIT == 0) {
+            writer.commit(1).expect("commit");
         }
     }
     let generating = generating as f64 / 1e9;
@@ -173,6 +187,7 @@ fn build(dir: &Path, listings: u64) {
     println!("written: {:.1} s of CPU time", process_time() - before - generating);
     writer.finish().expect("finish merges");
     println!("merged: {:.1} s of CPU time", process_time() - before - generating);
+    println!("at most {} MB of memory, with mapped files", memory("VmHWM:"));
     let mut sizes = std::collections::BTreeMap::new();
     for file in fs::read_dir(dir).expect("read the directory").flatten() {
         let name = file.file_name().to_string_lossy().into_owned();
@@ -209,6 +224,12 @@ fn words_matching(index: &Index, part: f64) -> String {
         (all as f64 - target).abs() as u64
     };
     texts.min_by_key(distance).unwrap_or_default()
+}
+
+/// Returns the most common words.
+fn most_common(count: u64) -> String {
+    let words: Vec<String> = (0..count).map(word).collect();
+    words.join(" ")
 }
 
 fn three_filters() -> Filters {
@@ -255,6 +276,8 @@ fn searches(index: &Index) -> Vec<(&'static str, Search)> {
         ("a prefix of two letters, totals", word_of("ba")),
         ("a misspelled word, totals", word_of(&format!("{}q {}", word(900), word(5)))),
         ("a phrase, totals", word_of(&format!("\"{} {}\"", word(0), word(1)))),
+        ("a phrase of four common words, totals", word_of(&format!("\"{}\"", most_common(4)))),
+        ("ten common words, totals", word_of(&(most_common(10) + " "))),
         ("own listings of a team", Search { scope: Scope::Team(17), sort: Sort::Recent, ..first_page() }),
     ]
 }

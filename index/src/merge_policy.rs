@@ -20,6 +20,11 @@ const GROWTH_FACTOR: u64 = 4;
 /// of their documents are deleted, since they are soon merged anyway.
 const MAX_SMALL_DOCS: u64 = 1_000;
 
+/// Maximum number of documents in a merge of many documents, unless the index has many times as many: then, one of these
+/// parts of it. A merge maps the files of its segments into memory, and larger segments are hardly faster to search.
+const MAX_MERGED_DOCS: u64 = 250_000;
+const MAX_MERGED_PARTS: u64 = 4;
+
 /// Merges the smallest segments, and rewrites segments in which more than a third of the documents are
 /// deleted.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +50,11 @@ impl MergePolicy for GrowingSegments {
 
 /// Returns how many of the segments, given by ascending size, to merge into one.
 fn count_to_merge(sizes: &[u64]) -> usize {
+    let max_merged = MAX_MERGED_DOCS.max(sizes.iter().sum::<u64>() / MAX_MERGED_PARTS);
     let mut sum = 0;
     let mut count = 0;
     for size in sizes {
-        if count > 0 && *size > GROWTH_FACTOR * sum {
+        if count > 0 && (*size > GROWTH_FACTOR * sum || sum + size > max_merged) {
             break;
         }
         sum += size;
@@ -60,12 +66,13 @@ fn count_to_merge(sizes: &[u64]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::count_to_merge;
+    use super::{MAX_MERGED_DOCS, MAX_MERGED_PARTS, count_to_merge};
 
     #[test]
     fn segments_stay_few_and_writing_stays_cheap() {
         for batch in [1, 100, 20_000] {
             let (mut sizes, mut written, mut merges, mut max_segments) = (Vec::new(), 0_u64, 0, 0);
+            let mut largest_merge = 0;
             let commits = 50_000 / batch.min(50);
             for _ in 0..commits {
                 sizes.push(batch);
@@ -74,6 +81,7 @@ mod tests {
                 if together > 0 {
                     let size: u64 = sizes.drain(..together).sum();
                     written += size;
+                    largest_merge = largest_merge.max(size);
                     merges += 1;
                     sizes.push(size);
                     sizes.sort_unstable();
@@ -83,6 +91,8 @@ mod tests {
             assert!(max_segments <= 12, "{max_segments} segments at batches of {batch}");
             assert!(merges <= commits / 3, "{merges} merges at batches of {batch}");
             assert!(written <= 15 * batch * commits, "{written} written at batches of {batch}");
+            let max_merged = MAX_MERGED_DOCS.max(batch * commits / MAX_MERGED_PARTS);
+            assert!(largest_merge <= max_merged, "a merge of {largest_merge} at batches of {batch}");
         }
     }
 }

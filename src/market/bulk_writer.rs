@@ -1,29 +1,21 @@
-//! Bulk writes: the index is updated once, at the end, and with more memory than a server would spend that
-//! handles requests at the same time.
+//! Bulk writes: the index is updated once, at the end.
 
 use std::cell::Cell;
 
 use super::{Market, Writer, entry_points::WriteCause, opening::index_writer_size};
-use crate::{
-    error::Result,
-    search::{Progress, WriterOptions},
-    store::BulkGuard,
-};
-
-/// Minimum size of the index's write buffer per thread, in bytes. Large segments are merged less often.
-const MIN_INDEX_BYTES_PER_THREAD: usize = 300_000_000;
+use crate::{error::Result, search::Progress, store::BulkGuard};
 
 /// A bulk write in progress. Each transaction is committed on its own, but only [`BulkWriter::finish`]
 /// updates the index. If it is never called, the next process that opens the market updates the index.
 pub struct BulkWriter<'a> {
     market: &'a Market,
     last_change: Cell<Option<i64>>,
-    _bulk: BulkGuard<'a>,
+    bulk: BulkGuard<'a>,
 }
 
 impl<'a> BulkWriter<'a> {
     pub(super) fn new(market: &'a Market) -> Result<BulkWriter<'a>> {
-        Ok(BulkWriter { market, last_change: Cell::new(None), _bulk: market.inner.store.start_bulk()? })
+        Ok(BulkWriter { market, last_change: Cell::new(None), bulk: market.inner.store.start_bulk()? })
     }
 
     /// Runs a write operation in one transaction, on the current thread.
@@ -43,11 +35,9 @@ impl<'a> BulkWriter<'a> {
                 updater.commit()
             }
             None => {
-                let WriterOptions { memory_bytes, threads } = index_writer_size(inner.settings.current());
-                let size = WriterOptions {
-                    memory_bytes: memory_bytes.max(MIN_INDEX_BYTES_PER_THREAD * threads),
-                    threads,
-                };
+                // The index needs memory, and what is written meanwhile is in the order of the table.
+                self.bulk.shrink_cache()?;
+                let size = index_writer_size(inner.settings.current());
                 self.market.apply_changes(change as u64, size, progress)
             }
         }

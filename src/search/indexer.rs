@@ -24,9 +24,9 @@ const MAX_PREPARED_LISTINGS: usize = 64;
 /// Number of listings processed in one transaction, during which no other write can run.
 const BATCH_SIZE: usize = 256;
 
-/// Number of documents after which a long drain commits, so that a kill does not discard all of its work. Their
-/// columns are in memory until then.
-const DOCUMENTS_PER_COMMIT: u64 = 20_000;
+/// Number of documents after which a long drain commits, so that a kill does not discard all of its work. Each commit
+/// ends a segment, and segments of fewer documents would have to be merged more often.
+const DOCUMENTS_PER_COMMIT: u64 = 50_000;
 
 /// The JSON of a listing, as the catalog returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]

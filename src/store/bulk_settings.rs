@@ -54,6 +54,16 @@ pub struct BulkGuard<'s> {
     synchronous: i64,
 }
 
+impl BulkGuard<'_> {
+    /// Frees the page cache of bulk writes, for writes that change few pages at a time.
+    pub fn shrink_cache(&self) -> Result<()> {
+        if !self.store.is_private() {
+            self.store.connections.writer()?.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        }
+        Ok(())
+    }
+}
+
 impl Drop for BulkGuard<'_> {
     fn drop(&mut self) {
         // These settings only affect performance, so an error can be ignored.
