@@ -117,6 +117,11 @@ impl Tokenizer for WordTokenizer {
 }
 
 impl WordStream<'_> {
+    fn set_word(&mut self, word: RequiredField<'_>) {
+        self.token.text.clear();
+        word.append_to(&mut self.token.text, MAX_WORD_CHARS);
+    }
+
     fn set_token(&mut self, characters: impl Iterator<Item = char>) {
         self.token.text.clear();
         self.token.text.extend(characters);
@@ -130,7 +135,7 @@ impl TokenStream for WordStream<'_> {
             match std::mem::replace(&mut self.rest, Rest::Nothing) {
                 Rest::Nothing => {}
                 Rest::Base(piece) => {
-                    self.set_token(word_chars(piece));
+                    self.set_word(piece);
                     return true;
                 }
                 Rest::Pair(first, characters) => {
@@ -156,7 +161,7 @@ impl TokenStream for WordStream<'_> {
                 (PieceKind::Unspaced, _) => {}
                 (PieceKind::Word | PieceKind::Name, base) => {
                     self.token.position = self.token.position.wrapping_add(1);
-                    self.set_token(word_chars(piece));
+                    self.set_word(piece);
                     self.rest = base.map_or(Rest::Nothing, Rest::Base);
                     return true;
                 }
@@ -171,11 +176,6 @@ impl TokenStream for WordStream<'_> {
     fn token_mut(&mut self) -> &mut Token {
         self.token
     }
-}
-
-/// Returns the characters of a word that count.
-fn word_chars(word: RequiredField<'_>) -> impl Iterator<Item = char> {
-    word.chars().take(MAX_WORD_CHARS)
 }
 
 /// A word of a search text.

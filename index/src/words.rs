@@ -54,6 +54,16 @@ impl<'a> RequiredField<'a> {
         PieceChars(self.text.chars())
     }
 
+    /// Appends the first of the characters that count to a text.
+    pub(crate) fn append_to(self, text: &mut String, max_chars: usize) {
+        if self.text.is_ascii() {
+            // All of these characters count.
+            text.push_str(&self.text[..self.text.len().min(max_chars)]);
+        } else {
+            text.extend(self.chars().take(max_chars));
+        }
+    }
+
     /// Returns the word in a name, without the dot. A single letter with signs has none: `C#` is not about C.
     pub(crate) fn base(self) -> Option<RequiredField<'a>> {
         let base = self.text.strip_prefix('.').filter(|_| self.kind == PieceKind::Name)?;
@@ -185,7 +195,9 @@ const fn is_ignored(char: char) -> bool {
 /// Returns whether a letter, or a mark on one, belongs to a script that is written without spaces. Digits are
 /// words in all scripts.
 const fn is_unspaced(char: char) -> bool {
-    matches!(char,
+    // Most characters come before all of them.
+    char >= '\u{e01}'
+        && matches!(char,
         // Thai and Lao
         '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' | '\u{e81}'..='\u{ece}' | '\u{edc}'..='\u{edf}'
         // Burmese and Khmer
