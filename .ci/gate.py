@@ -77,6 +77,7 @@ SIDE_BY_SIDE = {
     "early-answers": ([".ci/early-answers"], {}),
     "webhooks": ([".ci/webhooks"], {}),
     "monitoring": ([".ci/monitoring"], {}),
+    "passport": ([".ci/passport"], {}),
     "proxies": ([".ci/proxies"], {}),
     "replicas": ([".ci/replicas"], {}),
     "scans": ([".ci/scans"], {}),

@@ -53,6 +53,7 @@ mod serve;
 mod server_url;
 mod service_manager;
 mod settings;
+mod signing_key;
 mod status;
 mod sweep;
 mod tasks;
@@ -63,6 +64,7 @@ mod tls;
 mod upgrade;
 mod upload;
 mod verify;
+mod verify_bundle;
 mod version;
 mod webhooks;
 mod withdrawals;
@@ -231,6 +233,10 @@ enum Command {
     Verify(verify::Verify),
     /// Say what a market would read from a repository, a zip, or files, and how its checks would end.
     Scan(scan::Scan),
+    /// Verify a bundle that was bought, and what the market signed about it.
+    VerifyBundle(verify_bundle::VerifyBundle),
+    /// List and rotate the keys by which the market signs.
+    SigningKey(signing_key::SigningKey),
     /// Check whether a deployment behaves as its documents and the interface say.
     Check(check::Check),
     /// Back up the market to a directory or a bucket. Safe while a server is running.
@@ -380,6 +386,8 @@ fn dispatch(cli: Cli) -> CommandResult {
         Command::Sweep(_) => sweep::Sweep::run(&options),
         Command::Verify(verify) => verify.run(&options),
         Command::Scan(scan) => scan.run(&options),
+        Command::VerifyBundle(verify) => verify.run(),
+        Command::SigningKey(command) => command.run(&options),
         Command::Check(check) => check.run(),
         Command::Backup(backup) => backup.run(&options),
         Command::Replay(replay) => replay.run(),

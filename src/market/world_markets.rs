@@ -59,7 +59,7 @@ impl Market {
         let WorldOptions { data_dir, clock, entropy, renderer, idle_closer, .. } = opening;
         let settings = one_reader(opening.settings);
         let store = Arc::new(Store::open_private(&data_dir.join(DATABASE_FILE), idle_closer.clone())?);
-        forget_people(&store)?;
+        forget_state_of_original(&store)?;
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);
@@ -107,17 +107,20 @@ impl Market {
     }
 }
 
-/// Deletes the state that does not apply to a copy: the sessions of people, the announcement, and maintenance.
-fn forget_people(store: &Store) -> Result<()> {
+/// Deletes the state that does not apply to a copy: the sessions of people, the announcement, maintenance, and the secret of the
+/// signing key.
+fn forget_state_of_original(store: &Store) -> Result<()> {
     let is_known = |rows: &store::Reader| {
         Ok(store::sessions::exist(rows)?
             || store::announcements::find(rows)?.is_some()
-            || store::maintenance::find(rows)?.is_some())
+            || store::maintenance::find(rows)?.is_some()
+            || store::signing_keys::find_seed(rows)?.is_some())
     };
     if store.read(is_known)? {
         store.write(|rows| {
             store::sessions::delete_all(rows)?;
             store::announcements::delete(rows)?;
+            store::signing_keys::delete_seed(rows)?;
             store::maintenance::delete(rows)
         })?;
     }

@@ -1,5 +1,6 @@
 //! The background job that prepares a bundle: it makes the files of its entries, and computes their digests. Each entry
-//! is recorded when it is prepared, so an interrupted job continues with the next one.
+//! is recorded when it is prepared, so an interrupted job continues with the next one. The documents that describe the
+//! bundle are made last.
 //!
 //! An entry whose data cannot be read becomes the description of its asset, and the manifest says why. So one damaged
 //! repository does not keep the buyer from the rest.
@@ -13,8 +14,9 @@ use std::{
 use uuid::Uuid;
 
 use super::{
-    archive_analysis,
+    archive_analysis, attestations,
     child_processes::TimeLimit,
+    croissant,
     data_files::DATA_GONE,
     repository_analysis,
     running_job::{self, JobError, JobResult, RunningJob},
@@ -27,7 +29,10 @@ use crate::{
     },
     blobs::{Blobs, HashedFile, RepositoryHold, hash_for_bundle},
     domain::{
-        bundles::{EntryContent, EntryDigest, EntrySource, description, manifest},
+        bundles::{
+            CROISSANT_PATH, Document, EntryContent, EntryDigest, EntrySource, MANIFEST_PATH, description,
+            manifest,
+        },
         row_ids::{TasksetRowId, UploadRowId},
         samples::{DEFAULT_TASKS, Selection},
     },
@@ -77,11 +82,24 @@ pub fn give_up(job: &RunningJob) -> JobResult {
 }
 
 fn finish(job: &RunningJob, bundle: &Bundle) -> JobResult {
-    let list = |reader: &Reader| store::bundle_entries::list_manifest(reader.rows, bundle.row_id);
-    let manifest =
-        manifest(bundle.listing_id, &job.market().read_blocking(list)?).map_err(Error::internal)?;
+    let public_url = &job.market().settings().server.public_url;
+    let (listing, id) = (bundle.listing, bundle.listing_id);
+    let (entries, croissant, facts) = job.market().read_blocking(|reader| {
+        let entries = store::bundle_entries::list_manifest(reader.rows, bundle.row_id)?;
+        let croissant = croissant::describe_bundle(reader.rows, listing, id, public_url, &entries)?;
+        Ok((entries, croissant, attestations::read_facts(reader, bundle)?))
+    })?;
+    let manifest = manifest(id, &entries).map_err(Error::internal)?;
+    let documents = [(MANIFEST_PATH, manifest), (CROISSANT_PATH, croissant)];
+    let documents = documents.map(|(path, bytes)| Document { path, bytes });
     job.finish(|writer| {
-        store::bundle_entries::set_manifest(writer.rows, bundle.row_id, &manifest)?;
+        // Nothing is recorded of a bundle that a refund has deleted meanwhile.
+        if !store::bundle_entries::set_documents(writer.rows, bundle.row_id, &documents)? {
+            return Ok(());
+        }
+        if let Some(facts) = facts {
+            attestations::sign(writer, facts, &documents, &entries)?;
+        }
         store::bundles::delete_older_for_vendor(writer.rows, bundle)
     })
 }

@@ -7,7 +7,10 @@ use uuid::Uuid;
 use super::cleanup;
 use crate::{
     domain::{
-        bundles::{EntryDigest, MANIFEST_PATH, ManifestEntry, description, entity_tag},
+        bundles::{
+            ATTESTATION_PATH, CROISSANT_PATH, Document, EntryDigest, MANIFEST_PATH, ManifestEntry,
+            description, entity_tag,
+        },
         jobs::JobKind,
         listings::ListingRowId,
         purchases::PurchaseStatus,
@@ -94,10 +97,17 @@ pub struct LinkedBundle {
 pub struct PreparedBundle {
     /// Row ID of the bundle.
     pub row_id: BundleRowId,
-    /// The manifest.
-    pub manifest: Vec<u8>,
+    /// The documents, of which the first one is the manifest.
+    pub documents: Vec<Document>,
     /// Number of entries.
     pub entries: u64,
+}
+
+impl PreparedBundle {
+    /// Returns the size of all documents in bytes.
+    pub fn document_bytes(&self) -> u64 {
+        self.documents.iter().map(|document| document.bytes.len() as u64).sum()
+    }
 }
 
 /// Returns the bundle that a link to a listing is for. Fails if the purchase was refunded. The caller has checked the
@@ -105,11 +115,25 @@ pub struct PreparedBundle {
 pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<LinkedBundle> {
     let (team, bundle) = find(reader.rows, listing, holder)?;
     let team = store::teams::find_by_row_id(reader.rows, team)?;
-    let Some((row_id, manifest)) = bundle.and_then(|bundle| Some((bundle.row_id, bundle.manifest?))) else {
-        return Ok(LinkedBundle { team, prepared: None });
+    let prepared = bundle.map(|bundle| prepared(reader.rows, bundle)).transpose()?.flatten();
+    Ok(LinkedBundle { team, prepared })
+}
+
+/// Returns a bundle with its documents; `None` if it is not prepared.
+pub(super) fn prepared(rows: &store::Reader, bundle: Bundle) -> Result<Option<PreparedBundle>> {
+    let Bundle { row_id, purchase, manifest: Some(manifest), croissant, .. } = bundle else {
+        return Ok(None);
     };
-    let entries = store::bundle_entries::count_entries(reader.rows, row_id)?;
-    Ok(LinkedBundle { team, prepared: Some(PreparedBundle { row_id, manifest, entries }) })
+    let attestation =
+        purchase.map(|purchase| store::attestations::find(rows, purchase)).transpose()?.flatten();
+    let documents = [
+        (MANIFEST_PATH, Some(manifest)),
+        (CROISSANT_PATH, croissant),
+        (ATTESTATION_PATH, attestation.map(|attestation| attestation.envelope)),
+    ];
+    let documents = documents.into_iter().filter_map(|(path, bytes)| Some(Document { path, bytes: bytes? }));
+    let entries = store::bundle_entries::count_entries(rows, row_id)?;
+    Ok(Some(PreparedBundle { row_id, documents: documents.collect(), entries }))
 }
 
 /// Returns the team that a link is for, and its bundle, unless none is fixed.
@@ -173,31 +197,31 @@ pub struct Delivery {
     pub bundle: BundleRowId,
     /// The entity tag, without quotes.
     pub entity_tag: String,
-    /// The archive. Its first file is the manifest; the others are `files`.
+    /// The archive. Its first files are the documents; the others are `files`.
     pub layout: ZipLayout,
-    /// The manifest.
-    pub manifest: Vec<u8>,
-    /// The files after the manifest: the asset, and where the bytes are.
+    /// The documents.
+    pub documents: Vec<Document>,
+    /// The files after the documents: the asset, and where the bytes are.
     pub files: Vec<(AssetRowId, Location)>,
 }
 
 /// Returns what is downloaded of a prepared bundle.
 pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
-    let PreparedBundle { row_id, manifest, .. } = bundle;
+    let PreparedBundle { row_id, documents, .. } = bundle;
     let delivered = store::bundle_entries::list_delivered(reader.rows, row_id)?;
-    let mut entries = Vec::with_capacity(delivered.len() + 1);
-    entries.push(StoredEntry {
-        path: MANIFEST_PATH.to_owned(),
-        size_bytes: manifest.len() as u64,
-        crc32: EntryDigest::of(&manifest).crc32,
-    });
+    let mut entries = Vec::with_capacity(delivered.len() + documents.len());
+    entries.extend(documents.iter().map(|document| StoredEntry {
+        path: document.path.to_owned(),
+        size_bytes: document.bytes.len() as u64,
+        crc32: EntryDigest::of(&document.bytes).crc32,
+    }));
     let mut files = Vec::with_capacity(delivered.len());
     for entry in delivered {
         entries.push(StoredEntry { path: entry.path, size_bytes: entry.size_bytes, crc32: entry.crc32 });
         files.push((entry.asset, entry.location));
     }
-    let (entity_tag, layout) = (entity_tag(&manifest), ZipLayout::new(entries));
-    Ok(Delivery { bundle: row_id, entity_tag, layout, manifest, files })
+    let (entity_tag, layout) = (entity_tag(&documents), ZipLayout::new(entries));
+    Ok(Delivery { bundle: row_id, entity_tag, layout, documents, files })
 }
 
 /// Returns the description that an entry of a bundle is. Fails if the purchase was refunded meanwhile.

@@ -1,7 +1,7 @@
 //! What all changes of a listing have in common: the check of its state, the history, the notification of the
 //! vendor, the end of a certification, and the queue of the index.
 
-use super::notifications;
+use super::{attestations, notifications};
 use crate::{
     domain::{
         events::ListingData,
@@ -95,6 +95,8 @@ pub fn record(
 ) -> Result<ListingState> {
     let AllowedChange { operation, before, after } = change;
     index_queue::enqueue(writer.rows, listing.row_id)?;
+    let is_revoked = before.is_certified && !after.is_certified;
+    let attested = if is_revoked { attestations::certified(writer, listing.row_id)? } else { Vec::new() };
     if before.status != after.status {
         store::listings::set_status(writer.rows, listing.row_id, before.status, after.status, writer.now)?;
     }
@@ -102,11 +104,12 @@ pub fn record(
         record_event(writer, listing, change, event, actor)?;
     }
     emit(writer, listing, change, operation, actor)?;
-    if before.is_certified && !after.is_certified && operation != Operation::Revoke {
+    if is_revoked && operation != Operation::Revoke {
         store::listings::set_certified_at(writer.rows, listing.row_id, None, writer.now)?;
         record_event(writer, listing, change, Event::CertificationRevoked, Actor::System)?;
         emit(writer, listing, change, Operation::Revoke, Actor::System)?;
     }
+    attestations::report_revocation(writer, listing.id, attested)?;
     notify_vendor(writer, listing, operation, note)?;
     Ok(after)
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Buyer, Platform},
-    agreements, bundles, exclusive_sales, exclusivity,
+    agreements, attestations, bundles, exclusive_sales, exclusivity,
     ledger::{self, SaleToPost},
     listings, notifications,
     proposed_sales::Sale,
@@ -318,6 +318,7 @@ pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -
     store::purchases::set_refunded(writer.rows, purchase.row_id, writer.now)?;
     let purchase = PurchaseRow { status, ..purchase };
     bundles::release(writer, &purchase)?;
+    attestations::report_refund(writer, &purchase)?;
     if purchase.is_exclusive {
         exclusive_sales::reverse(writer, &purchase)?;
     }

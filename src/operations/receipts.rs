@@ -6,15 +6,22 @@ use uuid::Uuid;
 use super::{
     access::{Buyer, Platform},
     agreements,
-    bundles::{self, LinkHolder, PreparedBundle},
+    bundles::{self, LinkHolder},
 };
 use crate::{
-    domain::{bundles::EntryDigest, purchases::PurchaseStatus, row_ids::AssetRowId, time::Timestamp},
+    domain::{
+        bundles::{Document, EntryDigest},
+        purchases::PurchaseStatus,
+        row_ids::AssetRowId,
+        teams::Team,
+        time::Timestamp,
+    },
     error::{Error, Result},
     market::{CheckContext, Reader, Writer},
     store::{
         self,
         agreements::Agreement,
+        attestations::Attestation,
         bundle_entries::PreparationProgress,
         purchases::PurchaseRow,
         receipts::ReceiptLine,
@@ -33,6 +40,8 @@ pub const MAX_PAGE_LINES: u32 = 1_000;
 pub struct Receipt {
     /// The purchase. It names the vendor.
     pub purchase: TeamPurchase,
+    /// ID of the buyer.
+    pub buyer_id: Uuid,
     /// Name of the buyer.
     pub buyer_name: String,
     /// The agreement; `None` unless the purchase was completed since agreements are stored.
@@ -41,6 +50,8 @@ pub struct Receipt {
     pub ordered_terms: Option<String>,
     /// What is delivered.
     pub delivery: DeliveryState,
+    /// What the market has attested about the delivery; `None` before that. A refund does not delete it.
+    pub attestation: Option<Attestation>,
     /// The first assets.
     pub manifest: ManifestPage,
     /// Time until which the platform can refund it; `None` unless it is completed.
@@ -78,25 +89,25 @@ pub enum DeliveryState {
 pub struct Archive {
     /// Size of the archive in bytes.
     pub size_bytes: u64,
-    /// Number of files, with the manifest.
+    /// Number of files, with the documents.
     pub file_count: u64,
     /// The entity tag of its download, without quotes.
     pub entity_tag: String,
-    /// Size and digests of the manifest, which has the digests of all other files.
-    pub manifest: EntryDigest,
+    /// Paths, sizes, and digests of the documents. The first one is the manifest, which has the digests of all entries.
+    pub documents: Vec<(&'static str, EntryDigest)>,
 }
 
 /// Returns the receipt of a purchase of the team. A fixed number of statements.
 pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt> {
     let row = find_own(reader.rows, buyer, purchase)?;
-    make(reader, &row, buyer.team().name.clone())
+    make(reader, &row, buyer.team())
 }
 
 /// Returns the receipt of any purchase.
 pub fn receipt_of_any(reader: &Reader, _: Platform, purchase: Uuid) -> Result<Receipt> {
     let row = store::purchases::find(reader.rows, purchase)?.ok_or_else(|| Error::not_found("purchase"))?;
     let buyer = store::teams::find_by_row_id(reader.rows, row.buyer)?;
-    make(reader, &row, buyer.name)
+    make(reader, &row, &buyer)
 }
 
 /// Returns a page of the assets of a purchase of the team: at most `limit` and [`MAX_PAGE_LINES`] of them.
@@ -124,17 +135,19 @@ fn find_own(rows: &store::Reader, buyer: &Buyer, purchase: Uuid) -> Result<Purch
     found.ok_or_else(|| Error::not_found("purchase"))
 }
 
-fn make(reader: &Reader, row: &PurchaseRow, buyer_name: String) -> Result<Receipt> {
+fn make(reader: &Reader, row: &PurchaseRow, buyer: &Team) -> Result<Receipt> {
     let rows = reader.rows;
     let purchase = PURCHASES.find(rows, row.buyer, row.id)?.ok_or_else(|| Error::not_found("purchase"))?;
     let bundle = store::bundles::find_for_purchase(rows, row.row_id)?;
     let is_pending = row.status == PurchaseStatus::Pending;
     Ok(Receipt {
         purchase,
-        buyer_name,
+        buyer_id: buyer.id,
+        buyer_name: buyer.name.clone(),
         agreement: store::agreements::find(rows, row.row_id)?,
         ordered_terms: is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?,
         delivery: delivery(reader, row, bundle.as_ref())?,
+        attestation: store::attestations::find(rows, row.row_id)?,
         manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,
         refundable_until: refundable_until(&reader.check_context(), row),
     })
@@ -157,20 +170,19 @@ fn delivery(
         PurchaseStatus::Completed => (),
     }
     let bundle = bundle.ok_or_else(|| Error::internal("a completed purchase has no bundle"))?;
-    let Some(manifest) = bundle.manifest.clone() else {
+    let Some(prepared) = bundles::prepared(reader.rows, bundle.clone())? else {
         return Ok(DeliveryState::Preparing(store::bundle_entries::find_progress(
             reader.rows,
             bundle.row_id,
         )?));
     };
-    let digest = EntryDigest::of(&manifest);
-    let prepared = PreparedBundle { row_id: bundle.row_id, manifest, entries: 0 };
     let delivered = bundles::deliver(reader, prepared)?;
+    let digest = |document: &Document| (document.path, EntryDigest::of(&document.bytes));
     Ok(DeliveryState::Ready(Archive {
         size_bytes: delivered.layout.size_bytes(),
-        file_count: delivered.files.len() as u64 + 1,
+        file_count: (delivered.files.len() + delivered.documents.len()) as u64,
         entity_tag: delivered.entity_tag,
-        manifest: digest,
+        documents: delivered.documents.iter().map(digest).collect(),
     }))
 }
 

@@ -15,9 +15,10 @@ use super::{
 use crate::{
     config::{ContactSettings, Settings},
     domain::principals::PrincipalKind,
+    operations::signing_keys,
     rest::{
         documents::openapi_document,
-        files::{blobs, bundles, world_transfers},
+        files::{attestations, blobs, bundles, croissant, world_transfers},
         pages::{guides::GUIDES, openapi_pages},
     },
     web::{documented_operations::DocumentedOperations, path_params},
@@ -165,11 +166,19 @@ fn docs_pages(apis: &[(&'static Api, Arc<Value>)], has_demo_keys: bool) -> DocsP
     apis.iter().map(page).collect()
 }
 
-/// Returns the routes of groups, and those of uploads and bundles.
+/// Returns the routes of groups, and those of uploads, bundles, descriptions, and attestations.
 pub fn routes_with_files(groups: &[&RouteGroup]) -> Route {
     router::build_routes(groups)
         .at(blobs::PART_ROUTE, blobs::part_endpoint())
-        .at(bundles::ROUTE, bundles::endpoint())
+        .at(path_params::framework_path(bundles::ROUTE), bundles::endpoint())
+        .at(path_params::framework_path(croissant::ROUTE), croissant::endpoint())
+        .at(
+            path_params::framework_path(attestations::ATTESTATION_ROUTE),
+            attestations::attestation_endpoint(),
+        )
+        .at(path_params::framework_path(attestations::STATUS_ROUTE), attestations::status_endpoint())
+        .at(signing_keys::PUBLISHED_PATH, attestations::keys_endpoint())
+        .at(attestations::SCHEMA_ROUTE, attestations::schema_endpoint())
 }
 
 /// Returns the APIs with their documents, which are generated at the same time: a start waits for the longest.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        bundles::{EntryContent, EntryDigest, EntrySource, ManifestEntry},
+        bundles::{Document, EntryContent, EntryDigest, EntrySource, ManifestEntry},
         row_ids::{AssetRowId, BundleRowId, UploadRowId},
         samples::Selection,
         time::Timestamp,
@@ -123,10 +123,12 @@ pub(super) fn read_digest(row: &rusqlite::Row) -> rusqlite::Result<EntryDigest> 
     Ok(EntryDigest { size_bytes: row.get(0)?, sha256: row.get(1)?, crc32: row.get(2)? })
 }
 
-/// Records the manifest of a bundle whose entries are all prepared.
-pub fn set_manifest(writer: &Writer, bundle: BundleRowId, manifest: &[u8]) -> Result<()> {
-    writer.execute("UPDATE bundles SET manifest = ?2 WHERE id = ?1", (bundle, manifest))?;
-    Ok(())
+/// Records the documents of a bundle whose entries are all prepared: the manifest, and the description in Croissant. Returns
+/// false if the bundle does not exist.
+pub fn set_documents(writer: &Writer, bundle: BundleRowId, documents: &[Document; 2]) -> Result<bool> {
+    const SQL: &str = "UPDATE bundles SET manifest = ?2, croissant = ?3 WHERE id = ?1";
+    let [manifest, croissant] = documents;
+    Ok(writer.execute(SQL, (bundle, &manifest.bytes, &croissant.bytes))? > 0)
 }
 
 /// Returns the prepared entries of a bundle, in their order.

@@ -16,6 +16,14 @@ use crate::{
     error::Result,
 };
 
+/// What the entry of an asset (`a`) with its linked data (`d`) is made of.
+pub(super) const CONTENT: &str = "CASE
+         WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
+         WHEN d.upload IS NOT NULL THEN 'upload'
+         WHEN d.channel <> 'zip' AND d.archive_status = 'completed' AND d.commit_sha IS NOT NULL THEN 'repository'
+         ELSE 'description'
+     END";
+
 /// Returns the statement that inserts the entries of the bundle ?1: with a selection, from assets (`a`), under a condition.
 fn insert_entries(selection: &str, from: &str, condition: &str) -> String {
     let fields: Vec<String> = CodebaseFields::in_bundles().map(|name| format!("'{name}', {name}")).collect();
@@ -31,14 +39,7 @@ fn insert_entries(selection: &str, from: &str, condition: &str) -> String {
                  'environment', json(json_remove(environment, '$.extra_columns')),
                  'robotics', json(robotics), 'content_tags', json(content_tags))), NULL)
          FROM (
-             SELECT a.id AS asset, a.*, d.upload, d.attached_at, d.commit_sha, {selection} AS selection,
-                 CASE
-                     WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
-                     WHEN d.upload IS NOT NULL THEN 'upload'
-                     WHEN d.channel <> 'zip' AND d.archive_status = 'completed' AND d.commit_sha IS NOT NULL
-                         THEN 'repository'
-                     ELSE 'description'
-                 END AS content
+             SELECT a.id AS asset, a.*, d.upload, d.attached_at, d.commit_sha, {selection} AS selection, {CONTENT} AS content
              FROM {from} LEFT JOIN data_objects d ON d.asset = a.id WHERE {condition})"
     )
 }
@@ -111,6 +112,8 @@ pub struct Bundle {
     pub last_rows: LastRows,
     /// The manifest as it is delivered; `None` until all entries are prepared.
     pub manifest: Option<Vec<u8>>,
+    /// The description in Croissant as it is delivered; `None` until then, and in bundles that were prepared without one.
+    pub croissant: Option<Vec<u8>>,
     /// Number of the listing's latest change when the bundle was fixed.
     listing_change: i64,
 }
@@ -129,7 +132,7 @@ pub struct LastRows {
 }
 
 const SELECT: &str = "SELECT b.id, b.listing, l.uuid, b.purchase, b.last_task, b.last_version, b.last_build,
-         b.last_deletion, b.manifest, b.listing_change
+         b.last_deletion, b.manifest, b.croissant, b.listing_change
      FROM bundles b JOIN listings l ON l.id = b.listing";
 
 fn read_bundle(row: &rusqlite::Row) -> rusqlite::Result<Bundle> {
@@ -145,7 +148,8 @@ fn read_bundle(row: &rusqlite::Row) -> rusqlite::Result<Bundle> {
             deletion: row.get(7)?,
         },
         manifest: row.get(8)?,
-        listing_change: row.get(9)?,
+        croissant: row.get(9)?,
+        listing_change: row.get(10)?,
     })
 }
 

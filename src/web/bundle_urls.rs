@@ -8,7 +8,10 @@ use crate::{
     domain::time::Timestamp,
     error::{Error, Result},
     market::Market,
-    operations::bundles::LinkHolder,
+    operations::{
+        bundles::LinkHolder,
+        croissant::{self, Addresses},
+    },
 };
 
 /// The expiry of links is a multiple of this number of seconds, so that responses with links rarely change. A link is
@@ -18,6 +21,11 @@ const EXPIRY_SECONDS: i64 = 3600;
 /// Returns the stable URL of the bundle of a listing, which gives no access.
 pub fn bundle_url(base_url: &str, listing: Uuid) -> String {
     format!("{base_url}{}", blobs::bundle_path(listing))
+}
+
+/// Returns the addresses that the description of a listing has.
+pub fn addresses(base_url: &str, listing: Uuid) -> Addresses {
+    Addresses { listing: croissant::listing_url(base_url, listing), bundle: bundle_url(base_url, listing) }
 }
 
 /// Returns the signed URL of the bundle of a listing.

@@ -17,7 +17,7 @@ use crate::{market::CostTimes, web::shared_addresses::SharedAddresses};
 pub const METRICS_PATH: &str = "/metrics";
 
 /// Requests that are for no operation of a document: the kind of API, and the operation. The order is that of [`Other`].
-const OTHERS: [(&str, &str); 10] = [
+const OTHERS: [(&str, &str); 11] = [
     ("none", "unknown"),
     ("pages", "get_page"),
     ("console", "get_page"),
@@ -25,6 +25,7 @@ const OTHERS: [(&str, &str); 10] = [
     ("mcp", "send_message"),
     ("files", "upload_part"),
     ("files", "download_bundle"),
+    ("files", "get_document"),
     ("sandbox", "transfer_world"),
     ("monitoring", "get_metrics"),
     ("worlds", "any"),
@@ -40,6 +41,7 @@ enum Other {
     AgentMessage,
     UploadPart,
     Bundle,
+    Document,
     WorldTransfer,
     Metrics,
     World,
@@ -307,6 +309,8 @@ fn find_other(route: &str, method: &Method) -> Other {
         Other::AgentMessage
     } else if is_below("/v2/blobs/bundles/") {
         Other::Bundle
+    } else if is_below("/v2/listings/") || is_below("/v2/attestations/") {
+        Other::Document
     } else if is_below("/v2/blobs/") {
         Other::UploadPart
     } else if is_below("/sandbox/v1/") {

@@ -39,7 +39,9 @@ pub fn copy_records(market: &Market, to: &Path) -> WorldResult<()> {
     private_files::create_dir_all(to).map_err(WorldError::Files)?;
     // The index may be older than the database, which has the changes that it lacks, but not newer.
     copy_index(&market.data_dir().join("index"), &to.join("index"))?;
-    copy_database(market, &to.join(DATABASE_FILE)).map_err(WorldError::from)
+    let database = to.join(DATABASE_FILE);
+    copy_database(market, &database)?;
+    store::signing_keys::delete_seed_in_file(&database).map_err(WorldError::from)
 }
 
 /// Copies the files of an index. The list of files is replaced as a whole, but between it and the files that it names,

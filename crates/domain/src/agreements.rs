@@ -15,6 +15,9 @@ use super::{
 };
 use crate::string_enum::StringEnum;
 
+/// What precedes the vendor's terms in an agreement.
+const TERMS_HEADING: &str = "\nTerms of the vendor:\n\n";
+
 /// What a buyer and a vendor agree on.
 #[derive(Clone, Debug)]
 pub struct Terms {
@@ -108,10 +111,15 @@ pub fn render_terms(terms: &Terms, deal: &Deal) -> String {
         line("Available from", &at.to_string());
     }
     let conditions = conditions.trim_end();
-    text.push_str("\nTerms of the vendor:\n\n");
+    text.push_str(TERMS_HEADING);
     text.push_str(if conditions.is_empty() { "The listing states no terms." } else { conditions });
     text.push('\n');
     text
+}
+
+/// Returns the vendor's terms in an agreement, to the end of its text.
+pub fn vendor_terms(text: &str) -> &str {
+    text.split_once(TERMS_HEADING).map_or("", |(_, terms)| terms)
 }
 
 /// Returns the SHA-256 digest of an agreement, in hexadecimal.
@@ -159,6 +167,7 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }
+        assert_eq!(vendor_terms(&text), "For training only.\n");
         assert!(!text.contains("90.00"), "the buyer does not learn the fee of the platform");
         assert_eq!(digest(&text).len(), 64);
     }

@@ -12,8 +12,18 @@ use crate::string_enum::string_enum;
 /// Path of the manifest in a bundle.
 pub const MANIFEST_PATH: &str = "manifest.json";
 
-/// What is hashed with the manifest of a bundle: the format of the archive, whose bytes depend on nothing else.
+/// Path of the description in Croissant in a bundle.
+pub const CROISSANT_PATH: &str = "croissant.json";
+
+/// Path of the attestation in a bundle.
+pub const ATTESTATION_PATH: &str = "attestation.json";
+
+/// What is hashed with the manifest of a bundle that has no other document: the format of the archive, whose bytes depend on
+/// nothing else.
 const FORMAT: &str = "marketplace bundle 1";
+
+/// What is hashed with the documents of other bundles.
+const FORMAT_WITH_DOCUMENTS: &str = "marketplace bundle 2";
 
 string_enum! {
     /// What an entry is made of.
@@ -110,9 +120,31 @@ pub fn manifest(listing: Uuid, entries: &[ManifestEntry]) -> serde_json::Result<
     Ok(json)
 }
 
-/// Returns the entity tag of a bundle, without quotes: it determines all bytes, since the manifest has their digests.
-pub fn entity_tag(manifest: &[u8]) -> String {
-    hexadecimal(&Sha256::new().chain_update(FORMAT).chain_update(manifest).finalize())
+/// A file of a bundle that describes it, and is before the entries. The first one is the manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Path in the bundle.
+    pub path: &'static str,
+    /// The file as it is delivered.
+    pub bytes: Vec<u8>,
+}
+
+/// Returns the entity tag of a bundle with these documents, without quotes: it determines all bytes, since the manifest has the
+/// digests of the entries.
+pub fn entity_tag(documents: &[Document]) -> String {
+    if let [manifest] = documents {
+        return hexadecimal(&Sha256::new().chain_update(FORMAT).chain_update(&manifest.bytes).finalize());
+    }
+    let digest =
+        documents.iter().fold(Sha256::new().chain_update(FORMAT_WITH_DOCUMENTS), |digest, document| {
+            digest.chain_update(document.path).chain_update([0]).chain_update(Sha256::digest(&document.bytes))
+        });
+    hexadecimal(&digest.finalize())
+}
+
+/// Returns the name of the file that is downloaded of a listing.
+pub fn archive_name(listing: Uuid) -> String {
+    format!("{listing}.zip")
 }
 
 /// Returns the bytes of a description, given its fields as a JSON object.
@@ -139,9 +171,22 @@ mod tests {
     }
 
     #[test]
-    fn entity_tag_depends_on_the_manifest() {
-        assert_ne!(entity_tag(b"a"), entity_tag(b"b"));
-        assert_eq!(entity_tag(b"a").len(), 64);
+    fn entity_tag_depends_on_all_documents() {
+        let document = |path, bytes: &[u8]| Document { path, bytes: bytes.to_vec() };
+        let manifest = || document(MANIFEST_PATH, b"a");
+        let tag = entity_tag(&[manifest()]);
+        assert_eq!(
+            tag,
+            hexadecimal(&Sha256::digest("marketplace bundle 1a")),
+            "earlier bundles keep their tag"
+        );
+        let others = [
+            entity_tag(&[document(MANIFEST_PATH, b"b")]),
+            entity_tag(&[manifest(), document(CROISSANT_PATH, b"b")]),
+            entity_tag(&[manifest(), document(CROISSANT_PATH, b"c")]),
+        ];
+        let tags: std::collections::BTreeSet<&String> = others.iter().chain([&tag]).collect();
+        assert_eq!(tags.len(), 4);
         assert_eq!(EntryDigest::of(b"abc").crc32, 0x3524_41c2);
         assert!(EntryDigest::of(b"abc").sha256.starts_with("ba7816bf"));
     }

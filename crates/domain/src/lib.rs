@@ -5,6 +5,7 @@ pub mod agreements;
 pub mod announcements;
 pub mod asset_filters;
 pub mod assets;
+pub mod attestations;
 pub mod backup_retention;
 pub mod browse;
 pub mod bulk_changes;

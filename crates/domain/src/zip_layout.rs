@@ -108,13 +108,52 @@ impl ZipLayout {
     }
 }
 
+/// Length of the fixed part of a local header in bytes.
+pub const HEADER_BYTES: usize = 30;
+
+/// What follows in an archive after the files before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A local header of this length in bytes.
+    Header(usize),
+    /// The central directory, or the end of an archive without files.
+    Directory,
+}
+
+/// Returns what begins with these bytes: the fixed part of a local header, or at least 4 bytes of a directory. `None` if it is
+/// neither.
+pub fn read_next(start: &[u8]) -> Option<Next> {
+    let number = |at: usize| Some(usize::from(u16::from_le_bytes(start.get(at..at + 2)?.try_into().ok()?)));
+    match start.get(..4)? {
+        b"PK\x03\x04" => Some(Next::Header(HEADER_BYTES + number(26)? + number(28)?)),
+        b"PK\x01\x02" | b"PK\x05\x06" => Some(Next::Directory),
+        _ => None,
+    }
+}
+
+/// Reads a whole local header; `None` unless it is exactly as [`ZipLayout`] writes it.
+pub fn read_header(bytes: &[u8]) -> Option<StoredEntry> {
+    let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let name = usize::from(u16::from_le_bytes(bytes.get(26..28)?.try_into().ok()?));
+    let path = std::str::from_utf8(bytes.get(HEADER_BYTES..HEADER_BYTES + name)?).ok()?.to_owned();
+    let size_bytes = match number(22)? {
+        u32::MAX => {
+            let at = HEADER_BYTES + name + 4;
+            u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?)
+        }
+        size => u64::from(size),
+    };
+    let entry = StoredEntry { path, size_bytes, crc32: number(14)? };
+    (header(&entry) == bytes).then_some(entry)
+}
+
 fn is_zip64(entry: &StoredEntry) -> bool {
     entry.size_bytes >= ZIP64_BYTES
 }
 
 /// Returns the length of the local header of an entry.
 fn header_length(entry: &StoredEntry) -> u64 {
-    30 + entry.path.len() as u64 + if is_zip64(entry) { 20 } else { 0 }
+    HEADER_BYTES as u64 + entry.path.len() as u64 + if is_zip64(entry) { 20 } else { 0 }
 }
 
 /// Writes what local headers and the central directory have in common: from the version to the size.
@@ -204,4 +243,27 @@ fn write_end(directory: &mut Vec<u8>, count: usize, offset: u64) {
 /// Returns a number, or the mark that it is in a field of ZIP64.
 fn saturated(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read_as_they_are_written() {
+        for size_bytes in [0, 5, ZIP64_BYTES - 1, ZIP64_BYTES, 1 << 40] {
+            let entry = StoredEntry { path: "a/\u{e9}".to_owned(), size_bytes, crc32: 0x0102_0304 };
+            let bytes = header(&entry);
+            assert_eq!(read_next(&bytes), Some(Next::Header(bytes.len())));
+            assert_eq!(read_header(&bytes), Some(entry));
+            for at in 0..bytes.len() {
+                let mut changed = bytes.clone();
+                changed[at] ^= 0x40;
+                assert_ne!(read_header(&changed), read_header(&bytes), "{at}");
+                assert_eq!(read_header(&bytes[..at]), None, "{at}");
+            }
+        }
+        assert_eq!(read_next(b"PK\x01\x02"), Some(Next::Directory));
+        assert_eq!((read_next(b"PK\x03\x04"), read_next(b"abcd"), read_next(b"")), (None, None, None));
+    }
 }

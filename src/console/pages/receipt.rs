@@ -7,15 +7,17 @@ use crate::{
         prelude::*,
     },
     domain::{
+        bundles::hexadecimal,
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
         time::Timestamp,
     },
     operations::{
         bundles::LinkHolder,
         receipts::{self, Archive, DeliveryState, Receipt},
+        signing_keys,
     },
     store::{
-        bundle_entries::PreparationProgress, receipts::ReceiptLine,
+        attestations::Attestation, bundle_entries::PreparationProgress, receipts::ReceiptLine,
         records::team_lists::purchases::TeamPurchase,
     },
     web::bundle_urls,
@@ -48,6 +50,7 @@ fn content(context: &Context, receipt: &Receipt) -> Content {
             (agreement(context, receipt))
             (manifest(context, receipt))
             @if let DeliveryState::Ready(archive) = &receipt.delivery { (verification(context, purchase, archive)) }
+            @if let Some(found) = &receipt.attestation { (attestation(context, receipt, found)) }
         }
     };
     Content::new("Receipt", body)
@@ -250,7 +253,7 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
             p.note {
                 (text::counted(page.total, "asset", "assets"))
                 @if let DeliveryState::Ready(archive) = &receipt.delivery {
-                    " · " (text::counted(archive.file_count, "file", "files")) " with the manifest · "
+                    " · " (text::counted(archive.file_count, "file", "files")) " with those that describe the others · "
                     (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
                 }
                 @if shown < page.total { " · The first " (text::grouped(shown)) " are shown; " (note) "." }
@@ -300,19 +303,46 @@ fn assets(lines: &[ReceiptLine]) -> Markup {
     tables::table("Assets", &[Head::text("Asset"), Head::text("Kind")], &rows)
 }
 
+/// Shows what the market has signed, and what proves that it is about the buyer.
+fn attestation(context: &Context, receipt: &Receipt, attestation: &Attestation) -> Markup {
+    let path = receipt_files::attestation_path(receipt.purchase.id);
+    html! {
+        section.stack aria-labelledby="attestation" {
+            h2 #attestation { "Attestation" }
+            p { "The market has signed what it delivered, what it had checked, and under which terms. Anybody who has the market's \
+                 public keys can verify it with the download, without this market:" }
+            pre tabindex="0" { code { "marketplace verify-bundle bundle.zip --keys keys.json" } }
+            (tables::facts(&[
+                ("Attested", text::moment(attestation.created_at)),
+                ("Digest of the statement", html! { span.mono.long { (attestation.statement_sha256) } }),
+                ("Your team", html! { span.mono.long { (receipt.buyer_id) } }),
+                ("Salt", html! { span.mono.long { (hexadecimal(&attestation.salt)) } }),
+            ]))
+            p.note { "The attestation does not name your team. Whoever knows the salt can see that it is about you: keep this receipt, \
+                      and show the salt only to those who may know." }
+            p.row.no-print {
+                a href=(context.links.to(&path)) download { "Download attestation.json" }
+                a href=(context.links.outside(signing_keys::PUBLISHED_PATH)) { "Public keys of the market" }
+            }
+        }
+    }
+}
+
 /// Returns how to check what was downloaded.
 fn verification(context: &Context, purchase: &TeamPurchase, archive: &Archive) -> Markup {
     let name = receipt_files::digests_name(purchase.id);
+    let mut facts = vec![("Size of the download", html! { (text::grouped(archive.size_bytes)) " bytes" })];
+    let manifest = archive.documents.first();
+    facts.extend(
+        manifest.map(|(_, digest)| ("Digest of manifest.json", html! { span.mono.long { (digest.sha256) } })),
+    );
     html! {
         section.stack.no-print aria-labelledby="verify" {
             h2 #verify { "Check what you received" }
             p { "Unpack the download, save the file of digests beside the unpacked files, then run:" }
             pre tabindex="0" { code { "sha256sum --check " (name) } }
             p { a href=(context.links.to(&receipt_files::digests_path(purchase.id))) download { "Download " (name) } }
-            (tables::facts(&[
-                ("Size of the download", html! { (text::grouped(archive.size_bytes)) " bytes" }),
-                ("Digest of manifest.json", html! { span.mono.long { (archive.manifest.sha256) } }),
-            ]))
+            (tables::facts(&facts))
             p.note { "The link of the download is valid for an hour or longer. Open this page again for a new one." }
         }
     }

@@ -7,7 +7,7 @@ use poem::{Body, Response, http::header};
 
 use crate::{
     console::prelude::*,
-    domain::{bundles::MANIFEST_PATH, row_ids::AssetRowId},
+    domain::row_ids::AssetRowId,
     operations::{
         agreements,
         receipts::{self, Archive, DeliveryState, MAX_PAGE_LINES, ManifestPage},
@@ -22,6 +22,11 @@ pub fn digests_path(purchase: Uuid) -> String {
 /// Returns the path of the text of the agreement of a purchase.
 pub fn agreement_path(purchase: Uuid) -> String {
     format!("{}/agreement", paths::purchase(purchase))
+}
+
+/// Returns the path of the attestation of a purchase.
+pub fn attestation_path(purchase: Uuid) -> String {
+    format!("{}/attestation", paths::purchase(purchase))
 }
 
 /// Returns the path of the form that lets the download of a purchase be prepared.
@@ -52,7 +57,7 @@ impl Page for Digests {
                 "There are no digests yet, or no longer: the download of this purchase is not ready.";
             return Err(Error::Conflict(message.to_owned()));
         };
-        let first = format!("{}{}", manifest_line(&archive), lines(&receipt.manifest));
+        let first = document_lines(&archive) + &lines(&receipt.manifest);
         let body = digests_body(visit, id, first, receipt.manifest.next);
         Ok(Answer::File(file("text/plain; charset=utf-8", &digests_name(id), body)))
     }
@@ -77,6 +82,25 @@ impl Page for AgreementText {
     }
 }
 
+/// The attestation, as it is in the bundle.
+pub struct AttestationFile;
+
+impl Page for AttestationFile {
+    const PATH: &'static str = "/purchases/{purchase_id}/attestation";
+    const TITLE: &'static str = "Attestation of a purchase";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let receipt = visit.read(move |reader, buyer| receipts::receipt(reader, buyer, id)).await?;
+        let attestation = receipt.attestation.ok_or_else(|| Error::not_found("attestation"))?;
+        let name = format!("attestation-{id}.json");
+        Ok(Answer::File(file("application/json", &name, attestation.envelope.into())))
+    }
+}
+
 /// The button that lets a download be prepared.
 pub struct Prepare;
 
@@ -98,7 +122,8 @@ impl Action for Prepare {
     }
 }
 
-fn file(content_type: &str, name: &str, body: Body) -> Response {
+/// Returns a file with this name.
+pub(super) fn file(content_type: &str, name: &str, body: Body) -> Response {
     Response::builder()
         .content_type(content_type)
         .header(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))
@@ -106,9 +131,10 @@ fn file(content_type: &str, name: &str, body: Body) -> Response {
         .body(body)
 }
 
-/// The manifest does not list itself.
-fn manifest_line(archive: &Archive) -> String {
-    format!("{}  {MANIFEST_PATH}\n", archive.manifest.sha256)
+/// The manifest lists the entries only.
+fn document_lines(archive: &Archive) -> String {
+    let documents = archive.documents.iter();
+    documents.fold(String::new(), |text, (path, digest)| text + &digest.sha256 + "  " + path + "\n")
 }
 
 fn lines(page: &ManifestPage) -> String {

@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod assets;
+mod croissant;
 mod deals;
 mod evidence;
 mod filters;
@@ -25,5 +26,6 @@ pub type Apis = (
     assets::AssetsApi,
     evidence::EvidenceApi,
     task_preview::TaskPreviewApi,
+    croissant::CroissantApi,
     taxonomy::TaxonomyApi,
 );

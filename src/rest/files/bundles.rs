@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::{
-    domain::zip_layout::Part,
+    domain::{bundles::archive_name, zip_layout::Part},
     error::{Error, ErrorChain, Result},
     http_server::byte_ranges::{self, Selected},
     market::{Market, Reader, Requester, Writer},
@@ -47,7 +47,7 @@ use crate::{
 };
 
 /// The route of a bundle.
-pub const ROUTE: &str = "/v2/blobs/bundles/:listing";
+pub const ROUTE: &str = "/v2/blobs/bundles/{listing_id}";
 
 /// Maximum number of bytes that are read at a time, and thus in memory for each download.
 const CHUNK_BYTES: u64 = 256 * 1024;
@@ -83,9 +83,7 @@ async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
     let slot = transfers.map(RequestTransfers::download_slot).transpose()?;
     let mut memory = transfers.map(RequestTransfers::memory);
     if let Some(memory) = &mut memory {
-        memory
-            .grow(CHUNK_BYTES + prepared.manifest.len() as u64 + prepared.entries * BYTES_PER_ENTRY)
-            .await?;
+        memory.grow(CHUNK_BYTES + prepared.document_bytes() + prepared.entries * BYTES_PER_ENTRY).await?;
     }
     let delivery = market.read(requester.clone(), |reader| bundles::deliver(reader, prepared)).await?;
     let tag = HeaderValue::from_str(&format!("\"{}\"", delivery.entity_tag)).map_err(Error::internal)?;
@@ -129,7 +127,7 @@ fn respond(request: &Request, listing: Uuid, tag: &HeaderValue, mut body: Bundle
                 .finish();
         }
     };
-    let name = format!("attachment; filename=\"{listing}.zip\"");
+    let name = format!("attachment; filename=\"{}\"", archive_name(listing));
     builder = builder
         .header(header::CONTENT_DISPOSITION, name)
         .header(header::CONTENT_LENGTH, body.range.end - body.range.start)
@@ -158,10 +156,11 @@ impl Source {
         if length == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // The first file is the manifest.
-        let Some((asset, location)) = index.checked_sub(1).and_then(|index| delivery.files.get(index)) else {
-            return Ok(cut(&delivery.manifest, offset, length));
-        };
+        if let Some(document) = delivery.documents.get(index) {
+            return Ok(cut(&document.bytes, offset, length));
+        }
+        let file = delivery.files.get(index - delivery.documents.len());
+        let (asset, location) = file.ok_or(io::ErrorKind::UnexpectedEof)?;
         match location.clone() {
             Location::Description => {
                 let (bundle, asset) = (delivery.bundle, *asset);

@@ -1,6 +1,7 @@
 //! What a vendor gets never identifies a buyer: responses, events, and webhooks, in the demo market and in the markets
 //! of random operations. Requests in the name of a buyer have its name wherever a client may write a text of its own.
 
+mod attestations;
 mod console;
 mod demo;
 pub mod random;

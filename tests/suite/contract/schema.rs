@@ -10,6 +10,12 @@ fn database_schema_matches_snapshot() {
 }
 
 #[test]
+fn attestation_schema_file_matches_the_types() {
+    let file = "src/operations/attestations/delivery.schema.json";
+    generated::assert_current(file, marketplace::domain::attestations::delivery_schema());
+}
+
+#[test]
 fn fixture_schema_file_matches_the_types() {
     generated::assert_current("fixtures/schema.json", marketplace::fixtures::json_schema());
 }

@@ -82,11 +82,17 @@ async fn prepared_bundle_survives_every_change() {
 async fn bundle_is_fixed_before_it_is_prepared() {
     let shop = shop().await;
     shop.buy("other", PurchaseKind::Full).await;
-    let expected = unzip(&shop.download("other").await);
+    let entries = |bundle: &[u8]| {
+        let mut files = unzip(bundle);
+        // What describes the entries depends on the buyer and on the listing.
+        files.retain(|path, _| path.contains('/') || path == "manifest.json");
+        files
+    };
+    let expected = entries(&shop.download("other").await);
     let pay_with = marketplace::domain::purchases::PayWith::Credits;
     crate::sales::buy(&shop.market, "buyer", listing_id("all"), PurchaseKind::Full, pay_with).unwrap();
     change_everything(&shop).await;
-    assert!(unzip(&shop.download("buyer").await) == expected, "the same was bought");
+    assert!(entries(&shop.download("buyer").await) == expected, "the same was bought");
 }
 
 /// Returns the number of files that were made for bundles.

@@ -1,9 +1,12 @@
 //! Bundles: what is delivered of purchases, and the downloads at signed URLs.
 
+mod attestations;
+mod croissant;
 mod downloads;
 mod fixed;
 mod links;
 mod samples;
+mod verification;
 mod zip_layout;
 
 use marketplace::{
@@ -65,6 +68,11 @@ async fn run_background(market: &TestMarket) {
 
 /// Creates the market. `change` changes the record of the listing, given the IDs of its assets.
 async fn shop_with(change: impl FnOnce(&mut Value, &[String; 4])) -> Shop {
+    shop_of(&DATA, change).await
+}
+
+/// Creates the market with raw data that has these files.
+async fn shop_of(data: &[(&str, &str)], change: impl FnOnce(&mut Value, &[String; 4])) -> Shop {
     let repositories = Repositories::new();
     let path = repositories.create("acme/ledger");
     commit(&path, &FILES, "Begin", &[]);
@@ -84,7 +92,7 @@ async fn shop_with(change: impl FnOnce(&mut Value, &[String; 4])) -> Shop {
     let code = json!({"title": "Ledger", "exclusivity": "available", "price_usd": 30,
         "data": {"channel": "github", "repo_full_name": "acme/ledger"}});
     let code = seller_post(&market, "codebases", code).await["id"].as_str().unwrap().to_owned();
-    let url = upload_zip(&market, "Seller house", &zip_of(&DATA));
+    let url = upload_zip(&market, "Seller house", &zip_of(data));
     let data = json!({"title": "Scans", "data": {"channel": "zip", "url": url}});
     let data = seller_post(&market, "raw-data", data).await["id"].as_str().unwrap().to_owned();
     run_background(&market).await;

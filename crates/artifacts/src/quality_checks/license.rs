@@ -24,6 +24,12 @@ const MIN_TERMS_BYTES: usize = 20;
 /// Maximum length in bytes of the name or expression of a license in a manifest.
 const MAX_EXPRESSION_BYTES: usize = 1_000;
 
+/// What the message of a passed check begins with.
+const FOUND: &str = "Found: ";
+
+/// What is between a license and the file in which it was found.
+const IN: &str = " in ";
+
 /// A file that may state a license.
 #[derive(Debug)]
 struct Candidate {
@@ -88,23 +94,36 @@ impl Check for License {
                 let scanner = Scanner::new(&store).confidence_threshold(MIN_CONFIDENCE);
                 match scanner.scan(&text).license {
                     Some(license) => {
-                        format!("{} in {}", license.name.trim_end_matches("-only"), quoted(&file.path))
+                        format!("{}{IN}{}", license.name.trim_end_matches("-only"), quoted(&file.path))
                     }
-                    None => format!("custom terms in {}", quoted(&file.path)),
+                    None => format!("custom terms{IN}{}", quoted(&file.path)),
                 }
             }));
         }
         for file in &self.candidates {
-            found.extend(manifest_license(file).map(|name| format!("{name} in {}", quoted(&file.path))));
+            found.extend(manifest_license(file).map(|name| format!("{name}{IN}{}", quoted(&file.path))));
         }
         vec![if found.is_empty() {
             let message = "No license was found in the root. Add a LICENSE file there, or state the license in \
                            the manifest (Cargo.toml, pyproject.toml, package.json or composer.json).";
             Finding::failed(&LICENSE_FOUND, message)
         } else {
-            Finding::passed(&LICENSE_FOUND, &format!("Found: {}.", found.join("; ")))
+            Finding::passed(&LICENSE_FOUND, &format!("{FOUND}{}.", found.join("; ")))
         }]
     }
+}
+
+/// Returns the SPDX expressions of the licenses that the message of a passed check for [`LICENSE_FOUND`] names.
+pub fn licenses_in(message: &str) -> Vec<String> {
+    let list = message.strip_prefix(FOUND).and_then(|list| list.strip_suffix('.')).unwrap_or_default();
+    let names = list.split("; ").filter_map(|part| Some(part.split_once(IN)?.0));
+    let mut licenses: Vec<String> = Vec::new();
+    for name in names {
+        if spdx::Expression::parse(name).is_ok() && !licenses.iter().any(|known| known == name) {
+            licenses.push(name.to_owned());
+        }
+    }
+    licenses
 }
 
 /// Returns how a file may state a license, by its name, or `None` if it is not a candidate.
@@ -202,6 +221,7 @@ mod tests {
         assert_eq!(found.status, CheckStatus::Passed);
         let expected = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
         assert_eq!(found.message, expected);
+        assert_eq!(licenses_in(&found.message), ["Apache-2.0", "MIT"]);
     }
 
     #[test]
@@ -214,6 +234,7 @@ mod tests {
         ] {
             let found = finding(&[(path, text)]);
             assert!(found.message.contains(expected), "{text}: {}", found.message);
+            assert_eq!(licenses_in(&found.message), [expected.trim_end_matches(" in")], "{text}");
         }
         for (path, text) in [
             ("package.json", "{\"license\": \"SEE LICENSE IN x\"}"),

@@ -2,6 +2,7 @@
 //! the file of its resource.
 
 mod assets;
+mod attestations;
 mod bulk;
 mod clock;
 mod estimations;
@@ -25,9 +26,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 pub use self::{
-    assets::*, bulk::MAX_LISTED_IDS, clock::*, estimations::*, grants::*, keys::*, listings::*,
-    notifications::*, offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*, quality::*,
-    tasksets::*, taxonomy::*, teams::*, wallet::*, webhooks::*,
+    assets::*, attestations::*, bulk::MAX_LISTED_IDS, clock::*, estimations::*, grants::*, keys::*,
+    listings::*, notifications::*, offers::*, opportunities::*, outbox::*, project_bids::*, purchases::*,
+    quality::*, tasksets::*, taxonomy::*, teams::*, wallet::*, webhooks::*,
 };
 pub use super::row_ids::EventRowId;
 use crate::string_enum::{StringEnum, string_enum};
@@ -125,6 +126,8 @@ events! {
     PurchaseCancelled = "purchase.cancelled" (PurchaseData),
     /// A purchase was refunded.
     PurchaseRefunded = "purchase.refunded" (PurchaseData),
+    /// What the market attested about a delivery is no longer so. Only the buyer has a view of it. The subject is the purchase.
+    AttestationStatusChanged = "attestation.status_changed" (AttestationData),
     /// Assets were created, or imported from tasks.
     AssetsCreated = "asset.created" (AssetsData),
     /// An asset was edited, or moved to another group.

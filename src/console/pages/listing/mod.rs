@@ -1,6 +1,7 @@
 //! A listing: what it contains, what the market says about it, and what the team can do with it.
 
 mod contents;
+mod croissant;
 mod decision;
 mod share;
 mod shown;
@@ -25,6 +26,7 @@ use crate::{
 
 pub(super) use self::shown::Shown;
 pub(super) use self::taskset::{stage as version_stage, state as version_state, values as written_values};
+pub use croissant::Croissant;
 pub use taskset::TasksetPage;
 
 /// Maximum number of figures beside each other.

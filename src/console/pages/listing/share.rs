@@ -1,5 +1,6 @@
-//! Links that lead elsewhere from a listing: to the comparison, and to the same page for a colleague who decides.
+//! Links that lead elsewhere from a listing: to the comparison, to its description in Croissant, and to the same page for a colleague who decides.
 
+use super::croissant;
 use crate::console::{
     address::{PREFIX, Query},
     parts::{cards, icons, listing_view::ListingView},
@@ -45,7 +46,9 @@ pub(super) fn links(context: &Context, listing: &ListingView) -> Markup {
     let is_made = context.query.get(MAKE).is_some();
     let note = note(context).unwrap_or_default();
     html! {
-        p.row { a.button.quiet.little href=(compare.at(&context.links.to(paths::COMPARE))) { (icons::icon("plus")) "Compare" } }
+        p.row { a.button.quiet.little href=(compare.at(&context.links.to(paths::COMPARE))) { (icons::icon("plus")) "Compare" }
+            a.button.quiet.little href=(context.links.to(&croissant::path(id))) download { (icons::icon("down")) "Croissant" }
+        }
         details open[is_made] {
             summary { "Copy link for approval" }
             div.stack {

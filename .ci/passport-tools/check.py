@@ -1,0 +1,174 @@
+"""Validates the descriptions of listings of a demo market, sells two of them, and verifies what is delivered."""
+
+import hashlib
+import io
+import json
+import logging
+import pathlib
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import zipfile
+
+import mlcroissant
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import VerificationError
+from securesystemslib.signer import SSlibKey
+
+MARKET, PROGRAM, WORK = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+BUYER = "57d9aaca-90f7-528c-aff6-0b974cabd171"
+# What the README sells, and raw data with tables.
+README_LISTING = "ec363ec8-bc2c-5fba-adf4-afed3dea02b0"
+KINDS = ["codebase", "raw_data", "task", "taskset", "bundle", "environment", "robotics_dataset", "other"]
+
+
+def request(path, key=None, body=None):
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    data = None
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+        data = json.dumps(body).encode()
+    url = path if path.startswith("http") else MARKET + path
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers)) as response:
+        return response.read()
+
+
+def as_buyer(path):
+    return json.loads(request(path, "mkt_demo_buyer"))
+
+
+def as_operator(path, body):
+    return json.loads(request(f"/operator/v1/{path}", "mkt_demo_operator", body))
+
+
+def validate(document, name):
+    """Validates a description, which is a file in a directory."""
+    dataset = mlcroissant.Dataset(document)
+    issues = dataset.metadata.ctx.issues
+    assert not issues.errors, f"{name}: {issues.report()}"
+    return dataset
+
+
+def validate_kinds():
+    """Validates a listing of each kind of asset. Returns one whose tables were read."""
+    with_tables = None
+    for kind in KINDS:
+        found = as_buyer(f"/v2/listings/browse?asset_types={kind}&limit=100")["items"]
+        assert found, f"the demo market has no listing with {kind}"
+        for listing in found if kind == "raw_data" else found[:1]:
+            document = as_buyer(f"/v2/listings/browse/{listing['id']}/croissant")
+            path = WORK / f"{kind}.json"
+            path.write_text(json.dumps(document))
+            validate(path, kind)
+            if document["recordSet"] and with_tables is None:
+                with_tables = listing["id"]
+        print(f"{kind}: valid")
+    assert with_tables, "no listing has a table"
+    return with_tables
+
+
+def buy(listing):
+    body = {"team_id": BUYER, "listing_id": listing, "kind": "full", "pay_with": "invoice"}
+    purchase = as_operator("purchases", body)
+    if purchase["status"] == "pending":
+        as_operator(f"purchases/{purchase['id']}/complete", {})
+    link = as_buyer(f"/v2/listings/browse/{listing}")["bundle_download_url"]
+    for _ in range(120):
+        try:
+            return request(link), request(link.replace("?", "/attestation?"))
+        except urllib.error.HTTPError as error:
+            if error.code != 503:
+                raise
+            time.sleep(float(error.headers["Retry-After"]))
+    raise TimeoutError("the bundle was not prepared")
+
+
+def run(*command, status=0, cwd=None):
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == status, f"{command} ended with {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def verify(name, bundle, beside):
+    """Verifies a bundle with each program. Returns the directory in which it is unpacked."""
+    archive, unpacked, keys = WORK / f"{name}.zip", WORK / name, WORK / "keys.json"
+    archive.write_bytes(bundle)
+    keys.write_bytes(request("/.well-known/marketplace-keys.json"))
+    with zipfile.ZipFile(io.BytesIO(bundle)) as files:
+        files.extractall(unpacked)
+    attestation = (unpacked / "attestation.json").read_bytes()
+    assert attestation == beside, "the route beside the bundle has another attestation"
+    report = json.loads(run(PROGRAM, "verify-bundle", str(archive), "--keys", str(keys), "--json"))
+    assert report["signature"] == "valid" and report["mismatches"] == [], report
+    url = MARKET + "/.well-known/marketplace-keys.json"
+    print(run(PROGRAM, "verify-bundle", str(archive), "--keys", url))
+    run(PROGRAM, "verify-bundle", str(archive), status=2)
+    print(run(sys.executable, str(WORK / "verify.py"), str(archive), str(keys)))
+
+    envelope = Envelope.from_dict(json.loads(attestation))
+    for published in json.loads(keys.read_bytes())["keys"]:
+        key = SSlibKey(published["keyid"], published["keytype"], published["scheme"], published["keyval"])
+        envelope.verify([key], 1)
+    statement = json.loads(envelope.payload)
+    sums = "".join(f"{file['digest']['sha256']}  {file['name']}\n" for file in statement["subject"])
+    (unpacked / "SHA256SUMS").write_text(sums)
+    run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=unpacked)
+    damage(archive, bundle, keys, envelope, key)
+    return unpacked
+
+
+def damage(archive, bundle, keys, envelope, key):
+    """Changes a byte of an entry, of the manifest, and of the statement. All programs must notice."""
+    with zipfile.ZipFile(io.BytesIO(bundle)) as files:
+        names = files.namelist()
+    entry = next(name for name in names if "/" in name)
+    for name in [entry, "manifest.json", "attestation.json"]:
+        changed = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(bundle)) as files, zipfile.ZipFile(changed, "w") as copy:
+            for member in names:
+                content = bytearray(files.read(member))
+                if member == name:
+                    content[len(content) // 2] ^= 1
+                copy.writestr(member, bytes(content))
+        archive.write_bytes(changed.getvalue())
+        run(PROGRAM, "verify-bundle", str(archive), "--keys", str(keys), status=1)
+        output = run(sys.executable, str(WORK / "verify.py"), str(archive), str(keys), status=1)
+        assert name in output, f"{name} is not named: {output}"
+    archive.write_bytes(bundle)
+    envelope.payload = envelope.payload.replace(b"sha256", b"sha255", 1)
+    try:
+        envelope.verify([key], 1)
+    except VerificationError:
+        return
+    raise AssertionError("a changed statement was verified")
+
+
+def load_tables(unpacked):
+    """Loads the records of all tables of an unpacked bundle, and compares their number with the stated one."""
+    path = unpacked / "croissant.json"
+    dataset = validate(path, "bundle")
+    document = json.loads(path.read_text())
+    assert document["recordSet"], "the bundle has no table"
+    for table in document["recordSet"]:
+        records = list(dataset.records(table["@id"]))
+        print(f"{table['name']}: {len(records)} records, the first one {records[0]}")
+        assert f"{len(records)} rows." in table["description"], table["description"]
+        assert set(records[0]) == {field["@id"] for field in table["field"]}
+    for entry in document["distribution"]:
+        if "sha256" in entry:
+            content = (unpacked / entry["contentUrl"]).read_bytes()
+            assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry
+
+
+def main():
+    logging.disable(logging.WARNING)
+    with_tables = validate_kinds()
+    for step in ["approve", "publish"]:
+        as_operator(f"listings/{README_LISTING}/{step}", {})
+    verify("readme", *buy(README_LISTING))
+    load_tables(verify("tables", *buy(with_tables)))
+
+
+main()

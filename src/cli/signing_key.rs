@@ -1,0 +1,62 @@
+//! The `marketplace signing-key` command.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{
+    CommandResult, GlobalOptions,
+    lists::{print_json, print_table},
+};
+use crate::{
+    error::Error,
+    operations::{access::Platform, signing_keys},
+};
+
+/// List and rotate the keys by which the market signs attestations.
+#[derive(Debug, Args)]
+pub struct SigningKey {
+    #[command(subcommand)]
+    command: SigningKeyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SigningKeyCommand {
+    /// List the public keys, the newest first.
+    #[command(after_help = "Example:\n  marketplace signing-key list --data ./market")]
+    List(Output),
+    /// Replace the key by a new one. Safe while a server is running.
+    ///
+    /// The secret half of the old key is deleted. Its public half stays published, with the time until which it was used, so what
+    /// it has signed stays valid.
+    #[command(after_help = "Example:\n  marketplace signing-key rotate --data ./market")]
+    Rotate(Output),
+}
+
+#[derive(Debug, Args)]
+struct Output {
+    /// Print JSON, as it is published.
+    #[arg(long = "json")]
+    is_json: bool,
+}
+
+impl SigningKey {
+    pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
+        let market = options.open_market(false)?;
+        let output = match &self.command {
+            SigningKeyCommand::List(output) => output,
+            SigningKeyCommand::Rotate(output) => {
+                market.write_blocking(|writer| signing_keys::rotate(writer, Platform::of_process()))?;
+                output
+            }
+        };
+        let keys = market.read_blocking(signing_keys::list)?;
+        let keys = json!(keys);
+        if output.is_json {
+            print_json(&keys);
+        } else {
+            let keys = keys["keys"].as_array().ok_or_else(|| Error::internal("keys are a list"))?;
+            print_table("keyid valid_from valid_until", keys);
+        }
+        Ok(())
+    }
+}

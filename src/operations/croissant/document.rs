@@ -1,0 +1,396 @@
+//! The JSON-LD of a listing in Croissant 1.0, which extends schema.org's `Dataset`. This module knows the format only.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::artifacts::datasets::{Column, Format, Table};
+
+/// The version of the format.
+const CONFORMS_TO: &str = "http://mlcommons.org/croissant/1.0";
+
+/// The context of the format, with all its terms.
+const CONTEXT: &str = include_str!("context.json");
+
+/// The ID of the archive in a document.
+const ARCHIVE: &str = "bundle";
+
+/// Maximum number of columns that a document describes.
+pub(super) const MAX_COLUMNS: usize = 4_000;
+
+/// What a document says about a listing.
+#[derive(Debug)]
+pub struct Listing {
+    /// Address of the listing, or its ID as a URN.
+    pub url: String,
+    /// Title.
+    pub title: String,
+    /// The vendor's description.
+    pub description: String,
+    /// Name of the vendor.
+    pub publisher: String,
+    /// Time of creation, in RFC 3339.
+    pub created_at: String,
+    /// Time of the latest change.
+    pub updated_at: String,
+    /// Time of publication; `None` if it was never published.
+    pub published_at: Option<String>,
+    /// SPDX expressions of the licenses that were found in the data.
+    pub licenses: Vec<String>,
+    /// Slugs of domains and tags.
+    pub keywords: Vec<String>,
+}
+
+/// The archive that is delivered.
+#[derive(Debug)]
+pub struct Archive {
+    /// Name of the file.
+    pub name: String,
+    /// Its stable address.
+    pub url: String,
+    /// Number of its entries.
+    pub entries: u64,
+}
+
+/// An entry of the archive.
+#[derive(Debug)]
+pub struct Entry {
+    /// Path in the archive.
+    pub path: String,
+    /// Title of the asset; `None` if it is not known.
+    pub title: Option<String>,
+    /// Size in bytes and SHA-256 digest, for those who may know them.
+    pub digest: Option<(u64, String)>,
+    /// The tables that were read in it.
+    pub tables: Vec<Table>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(rename = "@context")]
+    context: &'a RawValue,
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    #[serde(rename = "conformsTo")]
+    conforms_to: &'static str,
+    name: &'a str,
+    description: &'a str,
+    url: &'a str,
+    publisher: Organization<'a>,
+    creator: Organization<'a>,
+    #[serde(rename = "dateCreated")]
+    created_at: &'a str,
+    #[serde(rename = "dateModified")]
+    updated_at: &'a str,
+    #[serde(rename = "datePublished", skip_serializing_if = "Option::is_none")]
+    published_at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    license: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    keywords: &'a [String],
+    /// Digests of the archive are not known: it may change until it is bought, and it contains this document afterwards.
+    #[serde(rename = "isLiveDataset", skip_serializing_if = "std::ops::Not::not")]
+    is_live: bool,
+    distribution: Vec<Resource<'a>>,
+    #[serde(rename = "recordSet")]
+    record_sets: Vec<RecordSet<'a>>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct Organization<'a> {
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Reference<'a> {
+    #[serde(rename = "@id")]
+    id: &'a str,
+}
+
+/// A file, or several files of an archive.
+#[derive(Serialize)]
+struct Resource<'a> {
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    #[serde(rename = "@id")]
+    id: String,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(rename = "contentUrl", skip_serializing_if = "Option::is_none")]
+    content_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    includes: Option<String>,
+    #[serde(rename = "encodingFormat")]
+    encoding_format: &'static str,
+    #[serde(rename = "contentSize", skip_serializing_if = "Option::is_none")]
+    content_size: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
+    #[serde(rename = "containedIn", skip_serializing_if = "Option::is_none")]
+    contained_in: Option<Reference<'a>>,
+}
+
+#[derive(Serialize)]
+struct RecordSet<'a> {
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    #[serde(rename = "@id")]
+    id: String,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    field: Vec<Field<'a>>,
+}
+
+#[derive(Serialize)]
+struct Field<'a> {
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    #[serde(rename = "@id")]
+    id: String,
+    name: &'a str,
+    #[serde(rename = "dataType")]
+    data_type: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    repeated: bool,
+    source: Source<'a>,
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    #[serde(rename = "fileObject", skip_serializing_if = "Option::is_none")]
+    file: Option<SourceId>,
+    #[serde(rename = "fileSet", skip_serializing_if = "Option::is_none")]
+    files: Option<SourceId>,
+    extract: Extract<'a>,
+}
+
+#[derive(Serialize)]
+struct SourceId {
+    #[serde(rename = "@id")]
+    id: String,
+}
+
+#[derive(Serialize)]
+struct Extract<'a> {
+    column: &'a str,
+}
+
+/// Returns the document of a listing. With an archive, the paths of the entries are in it; without one, they are relative to the
+/// document.
+pub fn render(
+    listing: &Listing,
+    archive: Option<&Archive>,
+    entries: &[Entry],
+) -> serde_json::Result<Vec<u8>> {
+    let mut parts = Parts { resources: Vec::new(), record_sets: Vec::new(), columns: 0 };
+    parts.resources.extend(archive.map(|archive| describe_archive(archive, entries.len() as u64)));
+    for entry in entries {
+        parts.add_entry(entry, archive.is_some());
+    }
+    let publisher = Organization { kind: "sc:Organization", name: &listing.publisher };
+    let context: Box<RawValue> = RawValue::from_string(CONTEXT.trim().to_owned())?;
+    let mut json = serde_json::to_vec_pretty(&Document {
+        context: &context,
+        kind: "sc:Dataset",
+        conforms_to: CONFORMS_TO,
+        name: &listing.title,
+        description: &listing.description,
+        url: &listing.url,
+        publisher,
+        creator: publisher,
+        created_at: &listing.created_at,
+        updated_at: &listing.updated_at,
+        published_at: listing.published_at.as_deref(),
+        license: listing.licenses.iter().map(|license| license_reference(license)).collect(),
+        keywords: &listing.keywords,
+        is_live: archive.is_some(),
+        distribution: parts.resources,
+        record_sets: parts.record_sets,
+    })?;
+    json.push(b'\n');
+    Ok(json)
+}
+
+/// Returns the page of a license in SPDX's list, or the expression if it is not a single license.
+fn license_reference(license: &str) -> String {
+    if license.contains(' ') { license.to_owned() } else { format!("https://spdx.org/licenses/{license}") }
+}
+
+fn describe_archive(archive: &Archive, described: u64) -> Resource<'_> {
+    let left_out = archive.entries.saturating_sub(described);
+    let note = (left_out > 0).then(|| format!("Has {left_out} more entries, which are not described here."));
+    Resource {
+        kind: "cr:FileObject",
+        id: ARCHIVE.to_owned(),
+        name: &archive.name,
+        description: note,
+        content_url: Some(&archive.url),
+        includes: None,
+        encoding_format: "application/zip",
+        content_size: None,
+        sha256: None,
+        contained_in: None,
+    }
+}
+
+struct Parts<'a> {
+    resources: Vec<Resource<'a>>,
+    record_sets: Vec<RecordSet<'a>>,
+    /// Number of columns that are described so far.
+    columns: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn add_entry(&mut self, entry: &'a Entry, is_in_archive: bool) {
+        let Entry { path, title, digest, tables } = entry;
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        self.resources.push(Resource {
+            kind: "cr:FileObject",
+            id: path.clone(),
+            name,
+            description: title.clone(),
+            content_url: Some(path),
+            includes: None,
+            encoding_format: encoding_format(name),
+            content_size: digest.as_ref().map(|(bytes, _)| format!("{bytes} B")),
+            sha256: digest.as_ref().map(|(_, sha256)| sha256.as_str()),
+            contained_in: is_in_archive.then_some(Reference { id: ARCHIVE }),
+        });
+        for (index, table) in tables.iter().enumerate() {
+            if self.columns + table.columns.len() > MAX_COLUMNS {
+                return;
+            }
+            self.add_table(&format!("{directory}/table-{}", index + 1), path, table);
+        }
+    }
+
+    /// Adds a table of the entry with this path: its files, and its columns.
+    fn add_table(&mut self, id: &str, entry: &'a str, table: &'a Table) {
+        let is_one_file = table.files == 1;
+        let files = format!("{id}/files");
+        let kinds = table.columns.iter().map(|column| (column, data_type(column)));
+        let described = kinds.enumerate().filter_map(|(index, (column, kind))| Some((index, column, kind?)));
+        let field = |(index, column, (data_type, repeated)): (usize, &'a Column, _)| Field {
+            kind: "cr:Field",
+            id: format!("{id}/column-{}", index + 1),
+            name: &column.name,
+            data_type,
+            repeated,
+            source: Source {
+                file: is_one_file.then(|| SourceId { id: files.clone() }),
+                files: (!is_one_file).then(|| SourceId { id: files.clone() }),
+                extract: Extract { column: &column.name },
+            },
+        };
+        let fields: Vec<Field> = described.map(field).collect();
+        if fields.is_empty() {
+            return;
+        }
+        self.columns += table.columns.len();
+        let left_out = table.columns.len() - fields.len();
+        let rows = table.rows.map(|rows| format!("{rows} rows."));
+        let nested = format!("{left_out} columns are not described, since their values are nested or mixed.");
+        let notes: Vec<String> = rows.into_iter().chain((left_out > 0).then_some(nested)).collect();
+        self.resources.push(Resource {
+            kind: if is_one_file { "cr:FileObject" } else { "cr:FileSet" },
+            id: files,
+            name: &table.path,
+            description: None,
+            content_url: is_one_file.then_some(&table.path),
+            includes: (!is_one_file).then(|| pattern(&table.path)),
+            encoding_format: match table.format {
+                Format::Csv => "text/csv",
+                Format::Tsv => "text/tab-separated-values",
+                Format::JsonLines => "application/jsonlines",
+                Format::Parquet => "application/x-parquet",
+            },
+            content_size: None,
+            sha256: None,
+            contained_in: Some(Reference { id: entry }),
+        });
+        self.record_sets.push(RecordSet {
+            kind: "cr:RecordSet",
+            id: id.to_owned(),
+            name: &table.path,
+            description: (!notes.is_empty()).then(|| notes.join(" ")),
+            field: fields,
+        });
+    }
+}
+
+/// Returns the media type of an entry of a bundle.
+fn encoding_format(name: &str) -> &'static str {
+    match name.rsplit_once('.') {
+        Some((_, "zip")) => "application/zip",
+        Some((_, "jsonl")) => "application/jsonlines",
+        _ => "application/json",
+    }
+}
+
+/// Returns the type of the values of a column, and whether each is a list; `None` if the format has no type for them.
+fn data_type(column: &Column) -> Option<(&'static str, bool)> {
+    let (kind, repeated) = match column.kind.strip_prefix("list of ") {
+        Some(element) => (element, true),
+        None => (column.kind.as_str(), false),
+    };
+    let data_type = match kind {
+        "boolean" => "sc:Boolean",
+        "integer" | "int32" | "int64" => "sc:Integer",
+        "number" | "float16" | "float32" | "float64" | "decimal" => "sc:Float",
+        // A column without any value has no type of its own.
+        "text" | "uuid" | "" => "sc:Text",
+        "date" => "sc:Date",
+        "time" => "sc:Time",
+        "timestamp" => "sc:DateTime",
+        _ => return None,
+    };
+    (!column.name.is_empty()).then_some((data_type, repeated))
+}
+
+/// Returns the glob pattern of a table's files: in their path, `*` stands for a number.
+fn pattern(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
+    let escaped = |text: &str, is_pattern: bool| {
+        text.chars().fold(String::new(), |mut pattern, character| {
+            match character {
+                '*' if is_pattern => pattern.push_str("[0-9]*"),
+                '*' | '?' | '[' => pattern.extend(['[', character, ']']),
+                other => pattern.push(other),
+            }
+            pattern
+        })
+    };
+    let separator = if directory.is_empty() { "" } else { "/" };
+    format!("{}{separator}{}", escaped(directory, false), escaped(name, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_numbers_and_nothing_else_special() {
+        for (path, expected) in [
+            ("a.csv", "a.csv"),
+            ("d[1]/p?-*.csv", "d[[]1]/p[?]-[0-9]*.csv"),
+            ("a*b/c*.csv", "a[*]b/c[0-9]*.csv"),
+        ] {
+            assert_eq!(pattern(path), expected);
+        }
+    }
+
+    #[test]
+    fn types_are_those_of_the_format_or_none() {
+        let kind = |kind: &str| data_type(&Column { name: "c".to_owned(), kind: kind.to_owned() });
+        assert_eq!(kind("int64"), Some(("sc:Integer", false)));
+        assert_eq!(kind("list of float64"), Some(("sc:Float", true)));
+        assert_eq!(kind(""), Some(("sc:Text", false)));
+        for nested in ["list of list of text", "struct", "map", "object", "array", "mixed", "binary", "list"]
+        {
+            assert_eq!(kind(nested), None, "{nested}");
+        }
+    }
+}

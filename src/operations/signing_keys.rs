@@ -1,0 +1,98 @@
+//! The keys by which the market signs: one at a time, created when it is first needed. Their public halves stay published.
+
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde::Serialize;
+
+use super::{access::Platform, audit};
+use crate::{
+    domain::{
+        attestations::{Envelope, PAYLOAD_TYPE, PublicKey, PublicKeys, Statement, sha256, signed_bytes},
+        time::Timestamp,
+    },
+    error::{Error, Result},
+    market::{Reader, Writer},
+    store,
+};
+
+/// Microseconds of a day.
+const MICROS_PER_DAY: i64 = 86_400_000_000;
+
+/// Path at which the public keys are published.
+pub const PUBLISHED_PATH: &str = "/.well-known/marketplace-keys.json";
+
+/// The key in use, with its secret half. It has no `Debug`, so no log shows it.
+pub struct SigningKey(Ed25519KeyPair);
+
+/// A signed statement.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    /// The envelope as a file.
+    pub envelope: Vec<u8>,
+    /// SHA-256 digest of the statement in hexadecimal.
+    pub statement_sha256: String,
+}
+
+impl SigningKey {
+    fn from_seed(seed: &[u8; 32]) -> Result<SigningKey> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed);
+        pair.map(SigningKey).map_err(|_| Error::internal("the seed of the signing key was rejected"))
+    }
+
+    /// Signs a statement.
+    pub fn sign<P: Serialize>(&self, statement: &Statement<P>) -> Result<Signed> {
+        let statement = serde_json::to_vec(statement).map_err(Error::internal)?;
+        let signature = self.0.sign(&signed_bytes(PAYLOAD_TYPE, &statement));
+        let keyid = sha256(self.0.public_key().as_ref());
+        let envelope = Envelope::new(&statement, &keyid, signature.as_ref());
+        Ok(Signed {
+            envelope: envelope.to_file().map_err(Error::internal)?,
+            statement_sha256: sha256(&statement),
+        })
+    }
+}
+
+/// Returns the key in use; `None` before the first one, and in a copy of a market, which has no secrets of the original.
+pub fn find(reader: &Reader) -> Result<Option<SigningKey>> {
+    find_in(reader.rows)
+}
+
+fn find_in(rows: &store::Reader) -> Result<Option<SigningKey>> {
+    store::signing_keys::find_seed(rows)?.map(|seed| SigningKey::from_seed(&seed)).transpose()
+}
+
+/// Returns the key in use, and creates it if there is none.
+pub fn find_or_create(writer: &Writer) -> Result<SigningKey> {
+    if let Some(key) = find_in(writer.rows)? {
+        return Ok(key);
+    }
+    // The key of which this market has no secret, if it is a copy.
+    store::signing_keys::end(writer.rows, writer.now)?;
+    create(writer)
+}
+
+fn create(writer: &Writer) -> Result<SigningKey> {
+    let seed = writer.entropy.random_secret();
+    let key = SigningKey::from_seed(&seed)?;
+    let valid_from = valid_from(writer.now);
+    store::signing_keys::insert(writer.rows, key.0.public_key().as_ref(), &seed, valid_from)?;
+    Ok(key)
+}
+
+/// Returns the time from which a key that is created now is valid: the beginning of the day, since the exact time would tell
+/// everybody when something was sold.
+const fn valid_from(now: Timestamp) -> Timestamp {
+    Timestamp(now.0.div_euclid(MICROS_PER_DAY) * MICROS_PER_DAY)
+}
+
+/// Replaces the key in use by a new one. The secret half of the old one is deleted. Returns the new one.
+pub fn rotate(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
+    store::signing_keys::end(writer.rows, writer.now)?;
+    let key = create(writer)?;
+    audit::record_of_process(writer, platform, "rotate_signing_key", "signing_key")?;
+    Ok(PublicKey::new(key.0.public_key().as_ref(), valid_from(writer.now), None))
+}
+
+/// Returns the public keys, the newest first.
+pub fn list(reader: &Reader) -> Result<PublicKeys> {
+    Ok(PublicKeys { keys: store::signing_keys::list(reader.rows)? })
+}

@@ -1,0 +1,140 @@
+//! Attestations of deliveries: the envelope beside the bundle, its status for the buyer, and, for everybody, the public keys of the
+//! market and the schema. The routes are in no OpenAPI document, since the formats are those of in-toto and DSSE.
+
+use poem::{
+    Body, Endpoint, Request, RequestBody, Response,
+    endpoint::make,
+    http::{HeaderValue, header},
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    domain::bundles::ATTESTATION_PATH,
+    error::{Error, Result},
+    market::{Reader, Writer},
+    operations::{access::Buyer, attestations, bundles, signing_keys},
+    rest::{arguments::params, router},
+    web::{
+        auth::Policy,
+        bundle_urls,
+        limits::{Budget, RequestLimits},
+        path_params,
+        problem::ApiError,
+        request_id,
+        served_market::ServedMarket,
+        shares,
+    },
+};
+
+/// The route of the attestation of a bundle, with the signed query of the bundle.
+pub const ATTESTATION_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/attestation";
+
+/// The route of the status of an attestation.
+pub const STATUS_ROUTE: &str = "/v2/attestations/{statement_sha256}/status";
+
+/// The route of the JSON Schema of what is attested about a delivery.
+pub const SCHEMA_ROUTE: &str = "/schemas/delivery-v1.json";
+
+/// The media type of an envelope of DSSE.
+const ENVELOPE: &str = "application/vnd.dsse.envelope.v1+json";
+
+/// What only the caller may keep, and not without asking again.
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// Keys are added, and end.
+const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60");
+
+/// Returns the endpoint that sends the attestation of a bundle.
+pub fn attestation_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| answer(send_attestation(&request).await)))
+}
+
+/// Returns the endpoint that sends the status of an attestation.
+pub fn status_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| send_status(&request).await))
+}
+
+/// Returns the endpoint that sends the public keys.
+pub fn keys_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| answer(send_keys(&request).await)))
+}
+
+/// Returns the endpoint that sends the schema.
+pub fn schema_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |_| {
+        Ok::<_, poem::Error>(respond("application/schema+json", &PUBLIC, attestations::DELIVERY_SCHEMA))
+    }))
+}
+
+fn answer(result: Result<Response>) -> poem::Result<Response> {
+    result.map_err(|error| ApiError(error).into())
+}
+
+fn respond(media_type: &str, cache: &HeaderValue, body: impl Into<Body>) -> Response {
+    Response::builder().header(header::CACHE_CONTROL, cache).content_type(media_type).body(body)
+}
+
+async fn send_attestation(request: &Request) -> Result<Response> {
+    let served = ServedMarket::shared(request)?;
+    let market = served.market();
+    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(id).ok());
+    let listing = listing.ok_or_else(|| Error::UnknownPath(String::new()))?;
+    let holder = bundle_urls::verify(market, request, listing)?;
+    let requester = RequestLimits::client_requester(request, market.settings());
+    let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
+    let linked = market.read(requester, find).await?;
+    let principal = linked.team.row_id.into();
+    request_id::set_caller(request, Some(std::sync::Arc::new(linked.team)), None);
+    shares::count_for(market, request, principal).await?;
+    let prepared = linked.prepared.ok_or_else(bundles::not_prepared)?;
+    let found = prepared.documents.into_iter().find(|document| document.path == ATTESTATION_PATH);
+    let attestation = found.ok_or_else(|| Error::not_found("attestation"))?;
+    Ok(respond(ENVELOPE, &PRIVATE, attestation.bytes))
+}
+
+async fn send_status(request: &Request) -> poem::Result<Response> {
+    let served = ServedMarket::shared(request).map_err(ApiError)?;
+    let buyer = admit(&served, request).await.map_err(ApiError)?;
+    params::reject_query(request, &mut RequestBody::new(Body::empty())).await?;
+    let digest = path_params::values(request).into_iter().next().unwrap_or_default();
+    let envelope = read_status(&served, buyer, digest).await.map_err(ApiError)?;
+    Ok(respond(ENVELOPE, &PRIVATE, envelope))
+}
+
+async fn admit(served: &ServedMarket, request: &Request) -> Result<Buyer> {
+    RequestLimits::set_budget(request, Budget::Purchases);
+    let authenticated = Buyer::identify(served, request).await?;
+    Buyer::admit(served, authenticated, request).await
+}
+
+async fn read_status(served: &ServedMarket, buyer: Buyer, digest: String) -> Result<Vec<u8>> {
+    let market = served.market();
+    let requester = buyer.requester();
+    let read = move |reader: &Reader| {
+        let status = attestations::status(reader, &buyer, &digest)?;
+        Ok((status, buyer, digest))
+    };
+    let (status, buyer, digest) = market.read(requester.clone(), read).await?;
+    if let Some(status) = status {
+        return Ok(status);
+    }
+    // A copy of a market has no key of the original, and creates its own when it first signs.
+    let create = |writer: &mut Writer| signing_keys::find_or_create(writer).map(drop);
+    market.write(requester.clone(), create).await?;
+    let read = move |reader: &Reader| attestations::status(reader, &buyer, &digest);
+    market.read(requester, read).await?.ok_or_else(|| Error::internal("there is no signing key"))
+}
+
+async fn send_keys(request: &Request) -> Result<Response> {
+    let served = ServedMarket::shared(request)?;
+    let requester = RequestLimits::client_requester(request, served.market().settings());
+    let keys = served.market().read_inline(requester, signing_keys::list).await?;
+    Ok(respond("application/json", &PUBLIC, to_json(&keys)?))
+}
+
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {
+    let mut json = serde_json::to_vec_pretty(value).map_err(Error::internal)?;
+    json.push(b'\n');
+    Ok(json)
+}

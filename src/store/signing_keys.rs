@@ -1,0 +1,55 @@
+//! The keys by which the market signs.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{Reader, Writer, row};
+use crate::{
+    domain::{attestations::PublicKey, time::Timestamp},
+    error::Result,
+};
+
+/// Returns the public keys, the newest first.
+pub fn list(reader: &Reader) -> Result<Vec<PublicKey>> {
+    const SQL: &str = "SELECT public_key, valid_from, ended_at FROM signing_keys ORDER BY id DESC";
+    reader.query_all(SQL, [], |row| {
+        let bytes: Vec<u8> = row.get(0)?;
+        Ok(PublicKey::new(&bytes, row::time(row, 1)?, row::optional_time(row, 2)?))
+    })
+}
+
+/// Returns the seed of the key in use; `None` before there is one.
+pub fn find_seed(reader: &Reader) -> Result<Option<[u8; 32]>> {
+    reader.query_first("SELECT seed FROM signing_secrets", [], |row| row.get(0))
+}
+
+/// Ends the key in use, and deletes its seed.
+pub fn end(writer: &Writer, at: Timestamp) -> Result<()> {
+    delete_seed(writer)?;
+    writer.execute("UPDATE signing_keys SET ended_at = ?1 WHERE ended_at IS NULL", [at.0])?;
+    Ok(())
+}
+
+/// Adds the key with this seed, which is in use now, and is valid from a time on.
+pub fn insert(writer: &Writer, public_key: &[u8], seed: &[u8; 32], at: Timestamp) -> Result<()> {
+    let key = writer
+        .insert("INSERT INTO signing_keys (public_key, valid_from) VALUES (?1, ?2)", (public_key, at.0))?;
+    writer.execute("INSERT INTO signing_secrets (key, seed) VALUES (?1, ?2)", (key, seed))?;
+    Ok(())
+}
+
+/// Deletes the seed of the key in use, in a copy of the market.
+pub fn delete_seed(writer: &Writer) -> Result<()> {
+    writer.execute("DELETE FROM signing_secrets", [])?;
+    Ok(())
+}
+
+/// Deletes the seed of the key in use from a copy of the database that no process uses, and its traces in the file.
+pub fn delete_seed_in_file(path: &Path) -> Result<()> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.execute("DELETE FROM signing_secrets", [])?;
+    // Moves the change from the log to the file.
+    connection.close().map_err(|(_, cause)| cause.into())
+}

@@ -1,0 +1,201 @@
+//! Attestations: what the market signs about a delivery, who gets it, and what happens to it afterwards.
+
+use std::collections::BTreeMap;
+
+use marketplace::{
+    domain::{
+        attestations::{
+            AttestationStatus, Delivery, Envelope, PublicKeys, STATUS_TYPE, Statement, buyer_digest,
+            decode_base64,
+        },
+        events::{EventRowId, EventType},
+        listing_lifecycle::Operation,
+        listings::Actor,
+        purchases::PurchaseKind,
+    },
+    market::Writer,
+    operations::{self, access::Platform, signing_keys},
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{Shop, run_background, sha256, shop, unzip};
+use crate::{
+    harness::{
+        backups::{back_up, open_restored, temp_dir},
+        listing_lifecycle,
+    },
+    sales::listing_id,
+};
+
+/// Returns the statement in an envelope.
+fn statement<P: DeserializeOwned>(envelope: &[u8]) -> Statement<P> {
+    let envelope: Envelope = serde_json::from_slice(envelope).unwrap();
+    serde_json::from_slice(&decode_base64(&envelope.payload).unwrap()).unwrap()
+}
+
+fn refund(shop: &Shop, purchase: Uuid) {
+    let refund = |writer: &mut Writer| {
+        operations::purchases::refund(writer, Platform::of_process(), Actor::Platform, purchase)
+    };
+    shop.market.market().write_blocking(refund).unwrap();
+}
+
+async fn published_keys(shop: &Shop) -> PublicKeys {
+    let keys = shop.fetch("/.well-known/marketplace-keys.json", &[]).await;
+    serde_json::from_slice(&keys.bytes).unwrap()
+}
+
+#[tokio::test]
+async fn statement_is_about_every_file_but_itself() {
+    let shop = shop().await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let files = unzip(&shop.download("buyer").await);
+    let statement: Statement<Delivery> = statement(&files["attestation.json"]);
+    let subjects =
+        statement.subject.iter().map(|subject| (subject.name.as_str(), subject.digest.sha256.clone()));
+    let others = files.iter().filter(|(path, _)| *path != "attestation.json");
+    let expected: BTreeMap<&str, String> =
+        others.map(|(path, bytes)| (path.as_str(), sha256(bytes))).collect();
+    assert_eq!(subjects.collect::<BTreeMap<_, _>>(), expected);
+    let delivery = &statement.predicate;
+    assert_eq!((delivery.listing.id, delivery.scope.as_str()), (listing_id("all"), "all"));
+    assert_eq!(delivery.listing.vendor, "Seller house");
+    let commits: Vec<bool> = delivery.assets.iter().map(|asset| asset.commit.is_some()).collect();
+    assert_eq!(commits.iter().filter(|has_commit| **has_commit).count(), 1);
+    let agreement = delivery.agreement.as_ref().unwrap();
+    assert_eq!(agreement.terms_sha256, sha256(b"The listing states no terms.\n"));
+    let schema: Value =
+        serde_json::from_slice(&shop.fetch("/schemas/delivery-v1.json", &[]).await.bytes).unwrap();
+    assert!(jsonschema::is_valid(&schema, &json!(delivery)), "{delivery:?}");
+}
+
+#[tokio::test]
+async fn only_buyers_get_an_attestation_and_the_same_everywhere() {
+    let shop = shop().await;
+    let purchase = shop.buy("buyer", PurchaseKind::Full).await;
+    shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
+    run_background(&shop.market).await;
+    let own = unzip(&shop.download("seller").await);
+    assert!(!own.contains_key("attestation.json") && own.contains_key("croissant.json"), "{:?}", own.keys());
+    let link = shop.link("buyer").await.replace('?', "/attestation?");
+    let beside = shop.fetch(&link, &[]).await;
+    assert_eq!(beside.bytes, unzip(&shop.download("buyer").await)["attestation.json"]);
+    let of_owner = shop.link("seller").await.replace('?', "/attestation?");
+    assert_eq!(shop.fetch(&of_owner, &[]).await.expect_error(404), "not_found");
+    assert_eq!(shop.fetch(link.split('?').next().unwrap(), &[]).await.expect_error(403), "forbidden");
+    refund(&shop, purchase);
+    assert_eq!(shop.fetch(&link, &[]).await.expect_error(410), "purchase_refunded");
+}
+
+#[tokio::test]
+async fn buyer_is_named_by_a_salted_digest() {
+    let shop = shop().await;
+    let mut digests = Vec::new();
+    for team in ["buyer", "other"] {
+        let purchase = shop.buy(team, PurchaseKind::Full).await;
+        let envelope = unzip(&shop.download(team).await)["attestation.json"].clone();
+        let delivery = statement::<Delivery>(&envelope).predicate;
+        let (found, id) = shop
+            .market
+            .market()
+            .read_blocking(|reader| {
+                let row = marketplace::store::purchases::find(reader.rows, purchase)?.unwrap();
+                let buyer = marketplace::store::teams::find_by_row_id(reader.rows, row.buyer)?;
+                Ok((marketplace::store::attestations::find(reader.rows, row.row_id)?.unwrap(), buyer.id))
+            })
+            .unwrap();
+        assert_eq!(delivery.buyer.salted_sha256, buyer_digest(&found.salt, id));
+        let statement =
+            decode_base64(&serde_json::from_slice::<Envelope>(&envelope).unwrap().payload).unwrap();
+        let text = String::from_utf8(statement).unwrap();
+        for hidden in [id.to_string(), purchase.to_string(), format!("{team} house")] {
+            assert!(!text.to_lowercase().contains(&hidden.to_lowercase()), "{hidden} in {text}");
+        }
+        digests.push(delivery.buyer.salted_sha256);
+    }
+    assert_ne!(digests[0], digests[1]);
+}
+
+/// Returns the status of an attestation, for a team.
+async fn status(shop: &Shop, team: &str, sha256: &str) -> Statement<AttestationStatus> {
+    let response =
+        shop.market.get(&format!("mkt_{team}"), &format!("/v2/attestations/{sha256}/status")).await;
+    assert_eq!(response.status, 200, "{}", response.json());
+    statement(&response.bytes)
+}
+
+/// Returns what a buyer was told about attestations.
+fn changes(shop: &Shop, team: &str) -> Vec<String> {
+    let events = shop.market.market().read_blocking(|reader| {
+        let found = marketplace::store::teams::list(reader.rows)?;
+        let id =
+            found.into_iter().find(|found| found.name.to_lowercase() == format!("{team} house")).unwrap().id;
+        let events = marketplace::store::events::list_after(reader.rows, EventRowId(0), 1_000_000)?;
+        Ok(events.into_iter().filter(move |event| event.team == Some(id)).collect::<Vec<_>>())
+    });
+    let events = events.unwrap().into_iter();
+    let changes = events.filter(|event| event.event_type == EventType::AttestationStatusChanged);
+    let change =
+        |data: String| serde_json::from_str::<Value>(&data).unwrap()["change"].as_str().unwrap().to_owned();
+    changes.map(|event| change(event.data)).collect()
+}
+
+#[tokio::test]
+async fn status_follows_refunds_and_certifications() {
+    let shop = shop().await;
+    shop.market
+        .market()
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Certify))
+        .unwrap();
+    let purchase = shop.buy("buyer", PurchaseKind::Full).await;
+    let envelope = unzip(&shop.download("buyer").await)["attestation.json"].clone();
+    let payload = decode_base64(&serde_json::from_slice::<Envelope>(&envelope).unwrap().payload).unwrap();
+    let digest = sha256(&payload);
+    let first = status(&shop, "buyer", &digest).await;
+    assert_eq!(
+        (first.predicate_type.as_str(), first.subject[0].digest.sha256.as_str()),
+        (STATUS_TYPE, digest.as_str())
+    );
+    assert_eq!((first.predicate.refunded_at, first.predicate.certification_revoked_at), (None, None));
+    for team in ["other", "seller"] {
+        let response =
+            shop.market.get(&format!("mkt_{team}"), &format!("/v2/attestations/{digest}/status")).await;
+        assert!([403, 404].contains(&response.status), "{team}: {}", response.status);
+    }
+    shop.market.clock().advance(1_000_000);
+    shop.market
+        .market()
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Revoke))
+        .unwrap();
+    assert!(status(&shop, "buyer", &digest).await.predicate.certification_revoked_at.is_some());
+    refund(&shop, purchase);
+    assert!(status(&shop, "buyer", &digest).await.predicate.refunded_at.is_some());
+    assert_eq!(changes(&shop, "buyer"), ["certification_revoked", "refunded"]);
+    assert!(changes(&shop, "seller").is_empty() && changes(&shop, "other").is_empty());
+}
+
+#[tokio::test]
+async fn rotated_keys_stay_published_and_are_in_backups_with_the_secret() {
+    let shop = shop().await;
+    assert!(published_keys(&shop).await.keys.is_empty(), "the first key is created at first use");
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let rotate = |writer: &mut Writer| signing_keys::rotate(writer, Platform::of_process());
+    shop.market.clock().advance(1_000_000);
+    let new = shop.market.market().write_blocking(rotate).unwrap();
+    let keys = published_keys(&shop).await.keys;
+    assert_eq!(keys.iter().map(|key| key.valid_until.is_some()).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(keys[0], new);
+    let day = new.valid_from.to_string();
+    assert!(day.ends_with("T00:00:00.000Z"), "the time of a sale is not published: {day}");
+    shop.buy("other", PurchaseKind::Full).await;
+    let envelope: Envelope =
+        serde_json::from_slice(&unzip(&shop.download("other").await)["attestation.json"]).unwrap();
+    assert_eq!(envelope.signatures[0].keyid, new.keyid);
+    let backup = temp_dir();
+    back_up(shop.market.market(), backup.path()).unwrap();
+    let restored = open_restored(backup.path());
+    let is_there = restored.market().read_blocking(|reader| Ok(signing_keys::find(reader)?.is_some()));
+    assert!(is_there.unwrap(), "a restored market signs with the same key");
+}

@@ -1,0 +1,119 @@
+//! Descriptions of listings in Croissant: in the catalog and in bundles. `.ci/passport` validates them with the library of the
+//! format.
+
+use marketplace::domain::purchases::PurchaseKind;
+use serde_json::{Value, json};
+
+use super::{Shop, run_background, sha256, shop, shop_of, unzip};
+use crate::sales::listing_id;
+
+/// The files of raw data with two tables, of which one has two files and a column with nested values.
+const TABLES: [(&str, &str); 5] = [
+    ("LICENSE", include_str!("../../../LICENSE-MIT")),
+    ("README.md", "Readings."),
+    ("a/readings.csv", "id,name,score\n1,x,1.5\n2,y,2.5\n"),
+    ("b/part-1.jsonl", "{\"n\": 1, \"at\": {\"x\": 1}}\n"),
+    ("b/part-2.jsonl", "{\"n\": 2, \"at\": {\"x\": 2}}\n"),
+];
+
+async fn describe(shop: &Shop, team: &str) -> Value {
+    let path = format!("/v2/listings/browse/{}/croissant", listing_id("all"));
+    let response = shop.market.get(&format!("mkt_{team}"), &path).await;
+    assert_eq!(response.header("content-type"), "application/ld+json");
+    response.ok()
+}
+
+/// Returns the part of a list with this ID.
+fn with_id<'d>(list: &'d Value, id: &str) -> &'d Value {
+    let found = list.as_array().unwrap().iter().find(|part| part["@id"] == id);
+    found.unwrap_or_else(|| panic!("no {id} in {list}"))
+}
+
+#[tokio::test]
+async fn listing_is_described_with_its_entries_and_tables() {
+    let shop = shop_of(&TABLES, |_, _| {}).await;
+    let document = describe(&shop, "other").await;
+    let id = listing_id("all");
+    assert_eq!((&document["@type"], &document["name"]), (&json!("sc:Dataset"), &json!("Listing all")));
+    assert_eq!(document["conformsTo"], "http://mlcommons.org/croissant/1.0");
+    assert_eq!(document["publisher"]["name"], "Seller house");
+    assert_eq!(document["isLiveDataset"], true);
+    let distribution = &document["distribution"];
+    let archive = with_id(distribution, "bundle");
+    assert!(archive["contentUrl"].as_str().unwrap().ends_with(&format!("/v2/blobs/bundles/{id}")));
+    let [code, data, tasks, environment] = &shop.assets;
+    for (asset, file) in
+        [(code, "repository.zip"), (data, "upload.zip"), (tasks, "tasks.jsonl"), (environment, "asset.json")]
+    {
+        let entry = with_id(distribution, &format!("{asset}/{file}"));
+        assert_eq!(entry["containedIn"], json!({"@id": "bundle"}), "{entry}");
+        assert!(entry.get("sha256").is_none(), "a stranger learns no digest: {entry}");
+    }
+    let sets = &document["recordSet"];
+    let readings = with_id(sets, &format!("{data}/table-1"));
+    assert_eq!((&readings["name"], &readings["description"]), (&json!("a/readings.csv"), &json!("2 rows.")));
+    let fields = readings["field"].as_array().unwrap().iter();
+    let types: Vec<_> = fields.map(|field| json!([field["name"], field["dataType"]])).collect();
+    assert_eq!(
+        types,
+        [json!(["id", "sc:Integer"]), json!(["name", "sc:Text"]), json!(["score", "sc:Float"])]
+    );
+    let parts = with_id(sets, &format!("{data}/table-2"));
+    assert_eq!(parts["field"].as_array().unwrap().len(), 1, "nested values have no type: {parts}");
+    let files = with_id(distribution, &format!("{data}/table-2/files"));
+    assert_eq!((&files["@type"], &files["includes"]), (&json!("cr:FileSet"), &json!("b/part-[0-9]*.jsonl")));
+}
+
+#[tokio::test]
+async fn digests_are_for_the_owner_and_buyers() {
+    let shop = shop().await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let files = unzip(&shop.download("buyer").await);
+    // The owner's bundle is prepared when it is first requested.
+    shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
+    run_background(&shop.market).await;
+    let path = format!("{}/upload.zip", shop.assets[1]);
+    for team in ["buyer", "seller"] {
+        let entry = with_id(&describe(&shop, team).await["distribution"], &path).clone();
+        assert_eq!(entry["sha256"], sha256(&files[&path]), "{team}");
+    }
+    let strangers = describe(&shop, "other").await.to_string();
+    assert!(!strangers.contains("sha256\""), "{strangers}");
+}
+
+#[tokio::test]
+async fn bundle_has_a_description_of_its_own_files() {
+    let shop = shop_of(&TABLES, |_, _| {}).await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let files = unzip(&shop.download("buyer").await);
+    let document: Value = serde_json::from_slice(&files["croissant.json"]).unwrap();
+    assert!(document.get("isLiveDataset").is_none(), "all files have digests");
+    for (path, bytes) in files.iter().filter(|(path, _)| path.contains('/')) {
+        let entry = with_id(&document["distribution"], path);
+        assert_eq!((&entry["contentUrl"], &entry["sha256"]), (&json!(path), &json!(sha256(bytes))));
+        assert!(entry.get("containedIn").is_none());
+    }
+    assert_eq!(document["recordSet"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn description_is_for_those_who_see_the_listing() {
+    let shop = shop().await;
+    let path = format!("/v2/listings/browse/{}/croissant", listing_id("all"));
+    assert_eq!(shop.market.get("mkt_nobody", &path).await.expect_error(401), "unauthorized");
+    let unknown = format!("/v2/listings/browse/{}/croissant", uuid::Uuid::nil());
+    assert_eq!(shop.market.get("mkt_buyer", &unknown).await.expect_error(404), "not_found");
+    assert_eq!(
+        shop.market.get("mkt_buyer", &format!("{path}?a=b")).await.problems(),
+        ["query.a extra_forbidden"]
+    );
+    shop.market
+        .market()
+        .write_blocking(|writer| {
+            let operation = marketplace::domain::listing_lifecycle::Operation::Unpublish;
+            crate::harness::listing_lifecycle::perform(writer, listing_id("all"), operation)
+        })
+        .unwrap();
+    assert_eq!(shop.market.get("mkt_buyer", &path).await.expect_error(404), "not_found");
+    assert_eq!(shop.market.get("mkt_seller", &path).await.status, 200);
+}
