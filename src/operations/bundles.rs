@@ -121,14 +121,14 @@ pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result
 
 /// Returns a bundle with its documents; `None` if it is not prepared.
 pub(super) fn prepared(rows: &store::Reader, bundle: Bundle) -> Result<Option<PreparedBundle>> {
-    let Bundle { row_id, purchase, manifest: Some(manifest), croissant, .. } = bundle else {
+    let Bundle { row_id, purchase, manifest: Some(manifest), .. } = bundle else {
         return Ok(None);
     };
     let attestation =
         purchase.map(|purchase| store::attestations::find(rows, purchase)).transpose()?.flatten();
     let documents = [
         (MANIFEST_PATH, Some(manifest)),
-        (CROISSANT_PATH, croissant),
+        (CROISSANT_PATH, store::bundles::find_croissant(rows, row_id)?),
         (ATTESTATION_PATH, attestation.map(|attestation| attestation.envelope)),
     ];
     let documents = documents.into_iter().filter_map(|(path, bytes)| Some(Document { path, bytes: bytes? }));

@@ -112,8 +112,6 @@ pub struct Bundle {
     pub last_rows: LastRows,
     /// The manifest as it is delivered; `None` until all entries are prepared.
     pub manifest: Option<Vec<u8>>,
-    /// The description in Croissant as it is delivered; `None` until then, and in bundles that were prepared without one.
-    pub croissant: Option<Vec<u8>>,
     /// Number of the listing's latest change when the bundle was fixed.
     listing_change: i64,
 }
@@ -132,7 +130,7 @@ pub struct LastRows {
 }
 
 const SELECT: &str = "SELECT b.id, b.listing, l.uuid, b.purchase, b.last_task, b.last_version, b.last_build,
-         b.last_deletion, b.manifest, b.croissant, b.listing_change
+         b.last_deletion, b.manifest, b.listing_change
      FROM bundles b JOIN listings l ON l.id = b.listing";
 
 fn read_bundle(row: &rusqlite::Row) -> rusqlite::Result<Bundle> {
@@ -148,14 +146,18 @@ fn read_bundle(row: &rusqlite::Row) -> rusqlite::Result<Bundle> {
             deletion: row.get(7)?,
         },
         manifest: row.get(8)?,
-        croissant: row.get(9)?,
-        listing_change: row.get(10)?,
+        listing_change: row.get(9)?,
     })
 }
 
 /// Returns a bundle.
 pub fn find(reader: &Reader, row_id: BundleRowId) -> Result<Option<Bundle>> {
     reader.query_first(&format!("{SELECT} WHERE b.id = ?1"), [row_id], read_bundle)
+}
+
+/// Returns the description in Croissant of a prepared bundle; `None` if it was prepared without one.
+pub fn find_croissant(reader: &Reader, row_id: BundleRowId) -> Result<Option<Vec<u8>>> {
+    reader.query_one("SELECT croissant FROM bundles WHERE id = ?1", [row_id], |row| row.get(0))
 }
 
 /// Returns the bundle of a purchase.

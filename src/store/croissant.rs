@@ -63,19 +63,22 @@ pub fn list_assets(reader: &Reader, listing: ListingRowId, limit: u32) -> Result
 }
 
 /// Calls `visit` for each of these assets, in their order, with its place in the list, its title, and a function that reads the
-/// JSON of the description of its linked data as a dataset. With a digest, only that of an upload with this digest.
+/// JSON of the description of its linked data as a dataset, unless that is longer than `max_bytes`. With a digest, only that of an
+/// upload with this digest.
 pub fn for_each_asset(
     reader: &Reader,
     assets: &[(Uuid, Option<&str>)],
+    max_bytes: u64,
     mut visit: impl FnMut(usize, String, &dyn Fn() -> Result<Option<String>>) -> Result<()>,
 ) -> Result<()> {
     const SQL: &str =
-        "SELECT j.key, a.title, iif(j.value ->> 1 IS NULL OR u.sha256 = j.value ->> 1, s.dataset, NULL)
+        "SELECT j.key, a.title, iif(
+             (j.value ->> 1 IS NULL OR u.sha256 = j.value ->> 1) AND octet_length(s.dataset) <= ?2, s.dataset, NULL)
          FROM json_each(?1) j CROSS JOIN assets a ON a.uuid = unhex(j.value ->> 0)
          LEFT JOIN data_objects d ON d.asset = a.id LEFT JOIN uploads u ON u.id = d.upload
          LEFT JOIN data_structures s ON s.asset = a.id";
     let wanted: Vec<_> = assets.iter().map(|(id, sha256)| (id.simple().to_string(), *sha256)).collect();
-    reader.for_each_row(SQL, [row::to_json(&wanted)?], |row| {
+    reader.for_each_row(SQL, (row::to_json(&wanted)?, max_bytes as i64), |row| {
         let place: i64 = row.get(0)?;
         visit(place as usize, row.get(1)?, &|| Ok(row.get(2)?))
     })

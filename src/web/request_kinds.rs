@@ -7,8 +7,12 @@ use crate::{blobs, web::world_host};
 /// Paths of the agent server, whose messages only read.
 pub const AGENT_PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
-/// What only a primary has: worlds, and files that it made for bundles or that are being uploaded.
-const OF_PRIMARY: [&str; 3] = ["/sandbox/", world_host::PREFIX, blobs::BUNDLES];
+/// What only a primary has: worlds, files that it made for bundles or that are being uploaded, and the present status of
+/// attestations, which it signs.
+const OF_PRIMARY: [&str; 4] = ["/sandbox/", world_host::PREFIX, blobs::BUNDLES, ATTESTATIONS];
+
+/// What the paths of attestations begin with.
+const ATTESTATIONS: &str = "/v2/attestations/";
 
 /// Whether a request changes nothing, and needs nothing that only the primary has.
 pub fn only_reads(request: &Request) -> bool {
@@ -40,6 +44,7 @@ mod tests {
             (Method::POST, "/v2/codebases", false),
             (Method::DELETE, "/v2/codebases/1", false),
             (Method::GET, bundle.as_str(), false),
+            (Method::GET, "/v2/attestations/0/status", false),
             (Method::GET, "/w/checkout/v2/wallet", false),
             (Method::GET, "/sandbox/v1/worlds", false),
         ] {

@@ -23,6 +23,9 @@ use crate::{
 /// Maximum number of entries that a description has.
 const MAX_ENTRIES: u32 = 1_000;
 
+/// Maximum size of the stored description of a dataset in bytes. Tables of data with a longer one are left out.
+const MAX_DATASET_BYTES: u64 = 4_000_000;
+
 /// Addresses that a description has.
 #[derive(Clone, Debug)]
 pub struct Addresses {
@@ -129,7 +132,7 @@ fn titles_and_tables(
 ) -> Result<Vec<(Option<String>, Vec<Table>)>> {
     let mut described = vec![<(Option<String>, Vec<Table>)>::default(); assets.len()];
     let mut columns = 0;
-    store::croissant::for_each_asset(rows, assets, |place, title, read_dataset| {
+    store::croissant::for_each_asset(rows, assets, MAX_DATASET_BYTES, |place, title, read_dataset| {
         let Some(found) = described.get_mut(place) else { return Ok(()) };
         found.0 = Some(title);
         if columns >= document::MAX_COLUMNS {
@@ -138,6 +141,9 @@ fn titles_and_tables(
         let Some(json) = read_dataset()? else { return Ok(()) };
         let dataset: Dataset = serde_json::from_str(&json).map_err(Error::internal)?;
         for mut table in dataset.tables {
+            if columns >= document::MAX_COLUMNS {
+                break;
+            }
             table.sample = Vec::new();
             columns += table.columns.len();
             found.1.push(table);

@@ -24,7 +24,7 @@ use super::{Shop, run_background, sha256, shop, unzip};
 use crate::{
     harness::{
         backups::{back_up, open_restored, temp_dir},
-        listing_lifecycle,
+        listing_lifecycle, teams,
     },
     sales::listing_id,
 };
@@ -129,9 +129,7 @@ async fn status(shop: &Shop, team: &str, sha256: &str) -> Statement<AttestationS
 /// Returns what a buyer was told about attestations.
 fn changes(shop: &Shop, team: &str) -> Vec<String> {
     let events = shop.market.market().read_blocking(|reader| {
-        let found = marketplace::store::teams::list(reader.rows)?;
-        let id =
-            found.into_iter().find(|found| found.name.to_lowercase() == format!("{team} house")).unwrap().id;
+        let id = teams::team(reader.rows, team).id;
         let events = marketplace::store::events::list_after(reader.rows, EventRowId(0), 1_000_000)?;
         Ok(events.into_iter().filter(move |event| event.team == Some(id)).collect::<Vec<_>>())
     });

@@ -51,7 +51,7 @@ async fn listing_is_described_with_its_entries_and_tables() {
     }
     let sets = &document["recordSet"];
     let readings = with_id(sets, &format!("{data}/table-1"));
-    assert_eq!((&readings["name"], &readings["description"]), (&json!("a/readings.csv"), &json!("2 rows.")));
+    assert_eq!(readings["name"], "a/readings.csv");
     let fields = readings["field"].as_array().unwrap().iter();
     let types: Vec<_> = fields.map(|field| json!([field["name"], field["dataType"]])).collect();
     assert_eq!(

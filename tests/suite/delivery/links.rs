@@ -8,7 +8,7 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use super::{shop, unzip};
+use super::{delivered, shop, unzip};
 use crate::{
     harness::{BASE, teams::buyer},
     sales::listing_id,
@@ -70,7 +70,7 @@ async fn forged_and_expired_links_are_forbidden() {
 #[tokio::test]
 async fn link_covers_the_widest_purchase() {
     let shop = shop().await;
-    let entries = |bytes: &[u8]| unzip(bytes).len() - 1;
+    let entries = |bytes: &[u8]| delivered(bytes).len() - 1;
     shop.buy("buyer", PurchaseKind::Sample).await;
     assert!(unzip(&shop.download("buyer").await).keys().any(|name| name.ends_with("sample.zip")));
     let selected = [shop.assets[0].parse().unwrap()];
@@ -88,7 +88,7 @@ async fn link_covers_the_widest_purchase() {
     shop.buy("other", PurchaseKind::Sample).await;
     assert_eq!(entries(&shop.download("other").await), 1, "a selection is wider than a sample");
     shop.buy("buyer", PurchaseKind::Full).await;
-    let files = unzip(&shop.download("buyer").await);
+    let files = delivered(&shop.download("buyer").await);
     assert!(files.len() == 5 && files.keys().any(|name| name.ends_with("repository.zip")));
 }
 
@@ -102,7 +102,8 @@ async fn vendor_gets_the_listing_as_it_is() {
     let first = shop.download("seller").await;
     assert_eq!(shop.detail("seller").await["bundle_manifest"].as_object().unwrap().len(), 4);
     shop.buy("buyer", PurchaseKind::Full).await;
-    assert!(shop.download("buyer").await == first, "buyers get the same bytes");
+    let bought = shop.download("buyer").await;
+    assert!(delivered(&bought) == delivered(&first), "buyers get the same files");
     let version = |writer: &mut marketplace::market::Writer| {
         let seller = crate::harness::teams::vendor(writer.rows, "seller");
         let task = crate::vendor_api::seller_market::seeded_id("tasks", "set/one").parse().unwrap();
@@ -118,6 +119,6 @@ async fn vendor_gets_the_listing_as_it_is() {
     shop.market.market().write_blocking(version).unwrap();
     shop.fetch(&link, &[]).await.expect_error(503);
     super::run_background(&shop.market).await;
-    assert!(shop.download("seller").await != first);
-    assert!(shop.download("buyer").await == first);
+    assert!(delivered(&shop.download("seller").await) != delivered(&first));
+    assert!(shop.download("buyer").await == bought);
 }

@@ -9,6 +9,8 @@ mod samples;
 mod verification;
 mod zip_layout;
 
+use std::collections::BTreeMap;
+
 use marketplace::{
     domain::purchases::{PayWith, PurchaseKind},
     operations,
@@ -148,6 +150,13 @@ impl Shop {
         assert_eq!(response.header("content-length"), response.bytes.len().to_string());
         response.bytes
     }
+}
+
+/// Returns the files of a bundle that do not depend on who bought it, and when: the entries, and the manifest.
+fn delivered(bundle: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut files = unzip(bundle);
+    files.retain(|path, _| path.contains('/') || path == "manifest.json");
+    files
 }
 
 /// Returns the names of the files of an archive in a bundle.
