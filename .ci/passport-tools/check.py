@@ -177,6 +177,19 @@ def load_tables(unpacked):
             assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry
 
 
+def rotate(archive):
+    """Replaces the key of the market. What the old one has signed stays valid."""
+    before = json.loads(request("/.well-known/marketplace-keys.json"))["keys"]
+    run(PROGRAM, "signing-key", "rotate", "--data", str(WORK / "market"))
+    listed = json.loads(run(PROGRAM, "signing-key", "list", "--data", str(WORK / "market"), "--json"))["keys"]
+    assert [key["keyid"] for key in listed[1:]] == [key["keyid"] for key in before], listed
+    assert listed[0]["valid_until"] is None and listed[1]["valid_until"], listed
+    (WORK / "keys.json").write_text(json.dumps({"keys": listed}))
+    run(PROGRAM, "verify-bundle", str(archive), "--keys", str(WORK / "keys.json"))
+    (WORK / "keys.json").write_text(json.dumps({"keys": listed[:1]}))
+    run(PROGRAM, "verify-bundle", str(archive), "--keys", str(WORK / "keys.json"), status=1)
+
+
 def main():
     logging.disable(logging.WARNING)
     validate_kinds()
@@ -184,6 +197,7 @@ def main():
         as_operator(f"listings/{README_LISTING}/{step}", {})
     verify("readme", *buy(README_LISTING))
     load_tables(verify("tables", *buy(publish_tables())))
+    rotate(WORK / "tables.zip")
 
 
 main()

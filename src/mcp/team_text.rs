@@ -6,7 +6,7 @@ use super::imitations;
 
 /// Fields that contain text or data from vendors and buyers, or text by the platform that quotes it. Sorted.
 /// A test checks that every free-text field of the API is either here or known to be written by the platform.
-pub const TEAM_TEXT_FIELDS: [&str; 41] = [
+pub const TEAM_TEXT_FIELDS: [&str; 42] = [
     "action",
     "agent_config",
     "analysis_error",
@@ -19,6 +19,7 @@ pub const TEAM_TEXT_FIELDS: [&str; 41] = [
     "column_order",
     "column_values",
     "columns",
+    "croissant",
     "delivery_taskset_names",
     "derived_column_values",
     "description",

@@ -331,11 +331,11 @@ fn attestation(context: &Context, receipt: &Receipt, attestation: &Attestation) 
 /// Returns how to check what was downloaded.
 fn verification(context: &Context, purchase: &TeamPurchase, archive: &Archive) -> Markup {
     let name = receipt_files::digests_name(purchase.id);
+    let documents = archive.documents.iter();
+    let names: Vec<String> = documents.clone().map(|(path, _)| format!("Digest of {path}")).collect();
+    let digests = documents.map(|(_, digest)| html! { span.mono.long { (digest.sha256) } });
     let mut facts = vec![("Size of the download", html! { (text::grouped(archive.size_bytes)) " bytes" })];
-    let manifest = archive.documents.first();
-    facts.extend(
-        manifest.map(|(_, digest)| ("Digest of manifest.json", html! { span.mono.long { (digest.sha256) } })),
-    );
+    facts.extend(names.iter().map(String::as_str).zip(digests));
     html! {
         section.stack.no-print aria-labelledby="verify" {
             h2 #verify { "Check what you received" }

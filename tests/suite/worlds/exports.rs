@@ -7,7 +7,13 @@ use std::{
     sync::Arc,
 };
 
-use marketplace::worlds::{JobTiming, World, WorldError};
+use marketplace::{
+    domain::bundles::hexadecimal,
+    market::Writer,
+    operations::{access::Platform, signing_keys},
+    store,
+    worlds::{JobTiming, World, WorldError},
+};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -215,4 +221,35 @@ async fn world_is_exported_and_imported_over_http() {
     );
     let export = market.get(read_only, &format!("{worlds}/one/export")).await;
     assert_eq!(export.expect_error(403), "forbidden", "it has the secrets of the world");
+}
+
+/// A copy of a market cannot sign in its name, whichever way it was made. The public key goes with what it has signed.
+#[test]
+fn signing_secret_stays_with_its_market() {
+    let sandbox = Sandbox::new(4);
+    let create = |writer: &mut Writer| signing_keys::rotate(writer, Platform::of_process());
+    let key = sandbox.root.market().write_blocking(create).unwrap();
+    let seed = sandbox.root.market().read_blocking(|reader| store::signing_keys::find_seed(reader.rows));
+    let seed = seed.unwrap().unwrap();
+    let copy = sandbox.create("copy", "market");
+    let own = copy.market().write_blocking(create).unwrap();
+    let fork = sandbox.create("fork", "copy");
+    for (world, keys) in [(&copy, vec![&own, &key]), (&fork, vec![&own, &key])] {
+        let found = world.market().read_blocking(signing_keys::list).unwrap().keys;
+        let ids: Vec<&str> = found.iter().map(|found| found.keyid.as_str()).collect();
+        assert_eq!(ids, keys.iter().map(|key| key.keyid.as_str()).collect::<Vec<_>>());
+    }
+    let has_secret = |world: &World| {
+        world.market().read_blocking(|reader| Ok(signing_keys::find(reader)?.is_some())).unwrap()
+    };
+    assert!(has_secret(&copy) && !has_secret(&fork), "a fork has the secret of neither");
+    // Exports are archives, whose rows name the secrets that they have in hexadecimal.
+    let own_seed = copy.market().read_blocking(|reader| store::signing_keys::find_seed(reader.rows));
+    let exported = export(&sandbox, &copy);
+    let rows: Vec<u8> = unzip(&exported).into_values().flatten().collect();
+    let rows = String::from_utf8_lossy(&rows);
+    assert!(rows.contains(&own.keyval.public), "the public key is exported");
+    for seed in [seed, own_seed.unwrap().unwrap()] {
+        assert!(!rows.contains(&hexadecimal(&seed)), "a secret is exported");
+    }
 }

@@ -151,9 +151,13 @@ pub fn faults(document: &Document) -> Vec<String> {
     faults
 }
 
-/// What only worlds have, what leads to another page, and a text without markup of downloads that are ready.
-const NOT_OPENED: [&str; 3] =
-    ["/world-clock", "/project-opportunities/{id}", "/purchases/{purchase_id}/sha256"];
+/// What only worlds have, what leads to another page, and files without markup of downloads that are ready.
+const NOT_OPENED: [&str; 4] = [
+    "/world-clock",
+    "/project-opportunities/{id}",
+    "/purchases/{purchase_id}/attestation",
+    "/purchases/{purchase_id}/sha256",
+];
 
 /// Plans an upload, and changes many assets, so that the pages of these are opened.
 async fn begin(browser: &Browser<'_>) {

@@ -193,7 +193,7 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
     assert_eq!(digests.status(), 200);
     let lines: Vec<(&str, &str)> =
         digests.text.lines().map(|line| line.split_once("  ").expect("digest and path")).collect();
-    assert_eq!(lines.len(), 5, "four files and the manifest");
+    assert_eq!(lines.len(), 7, "four files, and three that describe them");
     let download = page.text.split("href=\"").find(|link| link.contains("/bundle")).expect("a download");
     let link = download.split('"').next().unwrap().replace("&amp;", "&");
     let archive = browser.get(link.strip_prefix("http://market.test").unwrap_or(&link)).await;
