@@ -103,12 +103,6 @@ const SETTINGS_FILE: &str = "marketplace.toml";
 /// Names no settings file, not even one that is in the working directory.
 const NO_FILE: &str = "/dev/null";
 
-/// The variable that names the directory of the credentials from the service manager.
-const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
-
-/// Maximum size of a settings file in bytes.
-const MAX_SETTINGS_BYTES: u64 = 1 << 20;
-
 /// A data marketplace in one binary: vendor API, buyer API, search, and an agent (MCP) server.
 #[derive(Debug, Parser)]
 #[command(name = "marketplace", version, arg_required_else_help = true)]
@@ -415,6 +409,9 @@ impl GlobalOptions {
 
     /// Like [`GlobalOptions::load_layers`], for a command that may have `--demo`.
     fn load_layers_for(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
+        const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+        // The service manager's directory of credentials.
+        const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
         let mut sources = SettingsSources::new();
         let file = self.settings_file(is_demo);
         if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {

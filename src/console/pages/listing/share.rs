@@ -1,4 +1,5 @@
-//! Links that lead elsewhere from a listing: to the comparison, to its description in Croissant, and to the same page for a colleague who decides.
+//! Links that lead elsewhere from a listing: to the comparison, to its description in Croissant, and to the same page for a
+//! colleague who decides.
 
 use super::croissant;
 use crate::console::{
