@@ -119,9 +119,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def on_post(self, store: Store, key: str, query: dict[str, str], body: bytes) -> None:
         if "delete" in query:
-            for name in re.findall(rb"<Key>([^<]*)</Key>", body):
-                store.objects.pop(name.decode(), None)
-            return self.answer(200, b"<DeleteResult></DeleteResult>")
+            names = [name.decode() for name in re.findall(rb"<Key>([^<]*)</Key>", body)]
+            for name in names:
+                store.objects.pop(name, None)
+            deleted = "".join(f"<Deleted><Key>{name}</Key></Deleted>" for name in names)
+            return self.answer(200, f"<DeleteResult>{deleted}</DeleteResult>".encode())
         if "uploads" in query:
             name = f"upload-{len(store.uploads)}"
             store.uploads[name] = {}

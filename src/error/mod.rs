@@ -7,7 +7,7 @@ mod messages;
 mod sentences;
 mod storage;
 
-use std::{borrow::Cow, error::Error as StdError, fmt};
+use std::{borrow::Cow, error::Error as StdError, fmt, sync::Arc};
 
 pub use self::{
     codes::{Code, GoneCode, StateCode},
@@ -215,11 +215,17 @@ impl Error {
     /// [`Error::StorageUnavailable`].
     pub fn internal(source: impl Into<BoxedError>) -> Error {
         let source = source.into();
-        if storage::is_full(source.as_ref()) {
+        let is = |source: &(dyn StdError + 'static), is_fault: fn(&Error) -> bool| {
+            let shared = || source.downcast_ref::<Arc<Error>>().map(AsRef::as_ref);
+            source.downcast_ref::<Error>().or_else(shared).is_some_and(is_fault)
+        };
+        let is_full = |error: &Error| matches!(error, Error::StorageFull { .. });
+        if storage::any(source.as_ref(), &|source| storage::is_full(source) || is(source, is_full)) {
             tracing::error!(cause = %ErrorChain(source.as_ref()), "the disk is full");
             return Error::storage_full();
         }
-        if storage::is_unavailable(source.as_ref()) {
+        let is_out = |error: &Error| matches!(error, Error::StorageUnavailable { .. });
+        if storage::any(source.as_ref(), &|source| storage::is_unavailable(source) || is(source, is_out)) {
             tracing::error!(cause = %ErrorChain(source.as_ref()), "the storage is unavailable");
             return Error::storage_unavailable();
         }
@@ -307,7 +313,7 @@ impl StdError for Error {
 
 #[cfg(test)]
 mod tests {
-    use std::{io, sync::Arc};
+    use std::io;
 
     use serde_json::json;
 

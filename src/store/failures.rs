@@ -4,6 +4,19 @@ use rusqlite::ffi;
 
 use crate::error::{self, Error, ErrorChain};
 
+/// Codes of what fails when a file system becomes read-only while files are open. A failed read is not one of them: it concerns
+/// what is stored.
+const FAILED_WRITES: [i32; 8] = [
+    ffi::SQLITE_IOERR_WRITE,
+    ffi::SQLITE_IOERR_FSYNC,
+    ffi::SQLITE_IOERR_DIR_FSYNC,
+    ffi::SQLITE_IOERR_TRUNCATE,
+    ffi::SQLITE_IOERR_DELETE,
+    ffi::SQLITE_IOERR_LOCK,
+    ffi::SQLITE_IOERR_SHMOPEN,
+    ffi::SQLITE_IOERR_SHMLOCK,
+];
+
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
         let code = error.sqlite_error().map(|failure| failure.extended_code);
@@ -17,7 +30,9 @@ impl From<rusqlite::Error> for Error {
             return Error::database_locked();
         }
         let cannot_use = [rusqlite::ErrorCode::ReadOnly, rusqlite::ErrorCode::CannotOpen];
-        if error.sqlite_error_code().is_some_and(|code| cannot_use.contains(&code)) {
+        if error.sqlite_error_code().is_some_and(|code| cannot_use.contains(&code))
+            || code.is_some_and(|code| FAILED_WRITES.contains(&code))
+        {
             tracing::error!(cause = %ErrorChain(&error), "the database cannot be written");
             return Error::storage_unavailable();
         }

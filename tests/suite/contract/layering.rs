@@ -69,7 +69,7 @@ const OWNERS: [(&str, &[&str]); 16] = [
     ("clap", &["cli", "rest"]),
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
-    ("rustix", &["blobs", "cli", "market", "replica", "store"]),
+    ("rustix", &["blobs", "cli", "error", "market", "replica", "store"]),
     ("indicatif", &["cli"]),
 ];
 
