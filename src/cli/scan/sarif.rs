@@ -115,7 +115,9 @@ fn fingerprint(key: &str, path: &str, text: &str, occurrence: u64) -> String {
         digest.update(part);
     }
     digest.update(occurrence.to_le_bytes());
-    digest.finalize()[..FINGERPRINT_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = format!("{:x}", digest.finalize());
+    text.truncate(2 * FINGERPRINT_BYTES);
+    text
 }
 
 /// Returns the relative URI of a path; `.` for the root.

@@ -32,7 +32,7 @@ fn scan(path: &Path, options: &[&str], directory: &Path) -> Output {
     let output = command.env("TMPDIR", directory).output().unwrap();
     panics::assert_none_in(&String::from_utf8_lossy(&output.stderr));
     let left = fs::read_dir(directory).unwrap().count();
-    assert_eq!(left, 0, "a scan leaves no files: {directory:?}");
+    assert_eq!(left, 0, "a scan leaves no files: {}", directory.display());
     output
 }
 
@@ -41,8 +41,8 @@ fn report(path: &Path, options: &[&str], code: i32) -> Value {
     let temp_dir = temp_dir();
     let output = scan(path, &[&["--json"], options].concat(), temp_dir.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{path:?}: {stderr}");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{path:?}: {stderr}"))
+    assert_eq!(output.status.code(), Some(code), "{}: {stderr}", path.display());
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}: {stderr}", path.display()))
 }
 
 /// Runs the checks of an asset of the seller and returns the key, the status, and the message of each.
@@ -145,7 +145,7 @@ async fn figures_equal_those_of_a_server() {
         let checks = checks_of_server(&market, &format!("raw-data/{id}")).await;
         let asset = seller_get(&market, &format!("raw-data/{id}")).await;
         let report = report(path, &["--kind", "raw-data"], 0);
-        assert_eq!(checks_of(&report), checks, "{path:?}");
+        assert_eq!(checks_of(&report), checks, "{}", path.display());
         assert_same_fields(&report, &asset);
         assert_same_tables(&report, &stored(&market, "dataset", &id));
     }

@@ -165,7 +165,7 @@ impl Finding {
         self.further_places += further;
         self.places.extend(places.into_iter().map(|place| {
             let text = if place.text.is_empty() { reason.to_owned() } else { place.text };
-            Place { role, text, ..place }
+            Place { text, role, ..place }
         }));
         self
     }
@@ -281,6 +281,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Returns the outcome without the places of its findings.
+    #[must_use]
     pub fn without_places(mut self) -> Outcome {
         for finding in &mut self.findings {
             (finding.places, finding.further_places) = (Vec::new(), 0);
