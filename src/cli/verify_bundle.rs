@@ -37,7 +37,7 @@ const BUFFER: usize = 1 << 20;
 /// they are at /.well-known/marketplace-keys.json.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace verify-bundle bundle.zip --keys keys.json\n  marketplace verify-bundle bundle.zip --keys https://market.example.com/.well-known/marketplace-keys.json --json\n\nExits with 0 if everything is as the market signed it, with 1 if something differs, of which each is named, and with 2 if nothing differs but the signature was not checked, because there were no keys."
+    after_help = "Examples:\n  marketplace verify-bundle bundle.zip --keys keys.json\n  marketplace verify-bundle bundle.zip --keys keys.json --json\n\nExits with 0 if everything is as the market signed it, with 1 if something differs, of which each is named, and with 2 if nothing differs but the signature was not checked, because there were no keys."
 )]
 pub struct VerifyBundle {
     /// The bundle.

@@ -25,7 +25,7 @@ macro_rules! guides {
 }
 
 /// All guides, in the order of the README.
-pub static GUIDES: [Guide; 19] = guides![
+pub static GUIDES: [Guide; 20] = guides![
     "start",
     "concepts",
     "team",
@@ -37,6 +37,7 @@ pub static GUIDES: [Guide; 19] = guides![
     "deployment",
     "backups",
     "replicas",
+    "scale",
     "monitoring",
     "operator-api",
     "security",

@@ -274,7 +274,7 @@ async fn read_only_market_cannot_be_written() {
     let team = marketplace::clock::fixture_record_id("teams", "orchard-evals").to_string();
     let error = reader.write_blocking(|writer| keys::create(writer, &team, "agent", None)).unwrap_err();
     let error = ErrorChain(&error).to_string();
-    assert!(error.contains("readonly"), "{error}");
+    assert!(error.contains("cannot use its storage"), "{error}");
     let missing = tempfile::tempdir().unwrap();
     let opening = OpenOptions {
         data_dir: missing.path().join("none"),
