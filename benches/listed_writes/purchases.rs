@@ -57,12 +57,16 @@ impl Purchases {
 
     /// Makes the purchase with this number.
     pub fn make(&self, market: &Market, number: usize) {
+        market.write_blocking(|writer| self.make_in(writer, number)).expect("the buyer has enough credits");
+    }
+
+    /// Makes the purchase with this number in a transaction.
+    pub fn make_in(&self, writer: &mut Writer, number: usize) -> Result<()> {
         let (buyer, listing) = self.parties(number);
         let input =
             PurchaseInput { listing, kind: PurchaseKind::Full, asset_ids: None, pay_with: PayWith::Credits };
-        market
-            .write_blocking(|writer| purchases::create(writer, buyer, Actor::Team, &input))
-            .expect("the buyer has enough credits");
+        purchases::create(writer, buyer, Actor::Team, &input)?;
+        Ok(())
     }
 }
 

@@ -3,6 +3,8 @@
 //! Labels are prefixed with the letter of their facet, so that one sorted dictionary holds all eight facets
 //! and each is a contiguous range of it.
 
+use std::ops::Range;
+
 /// A kind of label whose values are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Facet {
@@ -62,5 +64,16 @@ impl Facet {
         label.push(self.prefix());
         label.push_str(value);
         label
+    }
+
+    /// Returns the value that a label of this facet represents.
+    pub(crate) fn value(self, label: &str) -> &str {
+        label.strip_prefix(self.prefix()).unwrap_or(label)
+    }
+
+    /// Returns the ordinals of the labels of this facet among sorted ones.
+    pub(crate) fn range(self, sorted: &[String]) -> Range<u32> {
+        let end = |prefix: char| sorted.partition_point(|label| label.chars().next() < Some(prefix)) as u32;
+        end(self.prefix())..end((self.prefix() as u8 + 1) as char)
     }
 }

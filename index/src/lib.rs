@@ -25,6 +25,7 @@ mod occurrence;
 mod order;
 mod page;
 mod panics;
+mod phrases;
 mod postings;
 mod private_directory;
 mod query;

@@ -1,6 +1,6 @@
 //! Every document that a search matches, for sums and counts.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tantivy::DocId;
 
@@ -19,6 +19,9 @@ use crate::snapshot::Snapshot;
 pub struct Match<'a> {
     view: &'a SegmentView,
     doc: DocId,
+    segment: usize,
+    /// For each facet, the ordinals of its labels in the segment.
+    facets: &'a [Range<u32>; Facet::ALL.len()],
 }
 
 impl<'a> Match<'a> {
@@ -62,11 +65,17 @@ impl<'a> Match<'a> {
         self.has_state(StateBits::ACTIVE_BIDS)
     }
 
-    /// Returns the values of a facet.
-    pub fn labels(&self, facet: Facet) -> impl Iterator<Item = &'a str> {
+    /// Returns the number of the segment that has the document.
+    pub const fn segment(&self) -> usize {
+        self.segment
+    }
+
+    /// Returns the values of a facet, with their numbers. A value has the same number in all documents of a segment.
+    pub fn labels(&self, facet: Facet) -> impl Iterator<Item = (u32, &'a str)> {
+        let range = &self.facets[facet as usize];
         let columns = &self.view.segment.columns;
-        let names = columns.labels(self.doc).map(|ordinal| columns.label_names()[ordinal as usize].as_str());
-        names.filter_map(move |name| name.strip_prefix(facet.prefix()))
+        let ordinals = columns.labels(self.doc).filter(move |ordinal| range.contains(ordinal));
+        ordinals.map(move |ordinal| (ordinal, facet.value(&columns.label_names()[ordinal as usize])))
     }
 
     fn has_state(&self, bit: u64) -> bool {
@@ -80,7 +89,7 @@ impl<'a> Match<'a> {
 
 impl Snapshot {
     /// Calls `visit` with each document that matches the scope, text, and filters of a search, in no particular
-    /// order, until it breaks. Neither the sort order nor the page matters.
+    /// order but segment by segment, until it breaks. Neither the sort order nor the page matters.
     pub fn for_each_match(
         &self,
         search: &Search,
@@ -89,9 +98,10 @@ impl Snapshot {
         let matches = self.matching_docs(search)?;
         let conditions = Conditions::new(&search.filters, self.views());
         let found = self.apply_filters(&search.filters, &conditions, &matches.iter().collect::<Vec<_>>())?;
-        for (view, docs) in self.views().iter().zip(&found) {
+        for (segment, (view, docs)) in self.views().iter().zip(&found).enumerate() {
+            let facets = Facet::ALL.map(|facet| facet.range(view.segment.columns.label_names()));
             for doc in docs.iter() {
-                if visit(Match { view, doc }).is_break() {
+                if visit(Match { view, doc, segment, facets: &facets }).is_break() {
                     return Ok(());
                 }
             }

@@ -7,6 +7,9 @@ use tantivy::{DocId, DocSet, InvertedIndexReader};
 use crate::doc_bitmap::DocBitmap;
 use crate::error::Error;
 
+/// Seeking in postings pays off if there are at least this many of them per document.
+const POSTINGS_PER_SEEK: u64 = 16;
+
 /// The documents of one term, including deleted ones.
 pub(crate) enum Postings<'a> {
     Engine(&'a InvertedIndexReader, TermInfo),
@@ -73,4 +76,28 @@ impl<'a> Postings<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns whether seeking each of these documents in postings is faster than reading all of them.
+pub(crate) const fn is_seeking_faster(documents: u64, postings: u64) -> bool {
+    documents * POSTINGS_PER_SEEK < postings
+}
+
+/// Retains the documents that are in one of the postings, and returns how many are left.
+pub(crate) fn retain_matching(
+    alternatives: &[Postings],
+    docs: &mut DocBitmap,
+    remaining: u64,
+    size: u32,
+) -> Result<u64, Error> {
+    if let [only] = alternatives
+        && is_seeking_faster(remaining, only.count())
+    {
+        return only.retain_in(docs);
+    }
+    let mut any = DocBitmap::empty(size);
+    if remaining > 0 {
+        alternatives.iter().try_for_each(|postings| postings.insert_into(&mut any))?;
+    }
+    Ok(docs.intersect(&any))
 }

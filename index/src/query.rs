@@ -9,16 +9,12 @@
 use crate::doc_bitmap::DocBitmap;
 use crate::edit_distance::OneEdit;
 use crate::error::Error;
-use crate::postings::Postings;
-use crate::schema::Fields;
+use crate::postings::{self, Postings};
 use crate::segment::SegmentView;
 use crate::text_analysis::{ParsedText, SearchWord};
 
 /// Minimum length of a word for a retry with one edit. Too many words are one edit away from a shorter one.
 const MIN_FUZZY_CHARS: usize = 5;
-
-/// Seeking in postings pays off if there are at least this many of them per document.
-const POSTINGS_PER_SEEK: u64 = 16;
 
 /// For each segment, postings of which a document must be in at least one.
 type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
@@ -26,7 +22,6 @@ type Alternatives<'a> = Vec<Vec<Postings<'a>>>;
 /// Returns the documents in scope that match, for each segment.
 pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
     text: &ParsedText,
-    fields: Fields,
     views: &[V],
     scope: &[&DocBitmap],
 ) -> Result<Vec<DocBitmap>, Error> {
@@ -52,7 +47,7 @@ pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
         let mut docs = scope[segment].clone();
         let mut remaining = docs.count();
         for (_, clause) in &clauses {
-            remaining = retain_matching(
+            remaining = postings::retain_matching(
                 &clause[segment],
                 &mut docs,
                 remaining,
@@ -61,7 +56,7 @@ pub(crate) fn matching_docs<V: AsRef<SegmentView>>(
         }
         for phrase in &phrases {
             if remaining > 0 {
-                remaining = view.as_ref().segment.retain_phrase(phrase, fields, &mut docs)?;
+                remaining = view.as_ref().segment.retain_phrase(phrase, &mut docs)?;
             }
         }
         found.push(docs);
@@ -103,23 +98,4 @@ fn has_match_in_scope(found: &Alternatives, scope: &[&DocBitmap]) -> Result<bool
         }
     }
     Ok(false)
-}
-
-/// Retains the documents that are in one of the postings, and returns how many are left.
-fn retain_matching(
-    alternatives: &[Postings],
-    docs: &mut DocBitmap,
-    remaining: u64,
-    size: u32,
-) -> Result<u64, Error> {
-    if let [only] = alternatives
-        && remaining * POSTINGS_PER_SEEK < only.count()
-    {
-        return only.retain_in(docs);
-    }
-    let mut any = DocBitmap::empty(size);
-    if remaining > 0 {
-        alternatives.iter().try_for_each(|postings| postings.insert_into(&mut any))?;
-    }
-    Ok(docs.intersect(&any))
 }

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
+use tantivy::directory::{CompositeFile, FileSlice};
 use tantivy::index::{SegmentComponent, SegmentId};
 use tantivy::postings::Postings as _;
-use tantivy::query::{EnableScoring, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
-    Directory, DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader, TERMINATED, Term,
+    Directory, DocId, DocSet, InvertedIndexReader, Opstamp, SegmentMeta, SegmentReader, TERMINATED,
 };
 
 use crate::columns::{Columns, EXTENSION};
@@ -18,6 +18,7 @@ use crate::document::{ListingRowId, TeamRowId};
 use crate::edit_distance::OneEdit;
 use crate::error::Error;
 use crate::occurrence::Occurrence;
+use crate::phrases::Stems;
 use crate::postings::Postings;
 use crate::recent::{RecentDocument, RecentTerms};
 use crate::schema::Fields;
@@ -38,6 +39,8 @@ enum Terms {
 struct EngineTerms {
     labels: Arc<InvertedIndexReader>,
     stems: Arc<InvertedIndexReader>,
+    /// The positions of the stems.
+    positions: FileSlice,
     forms: Arc<InvertedIndexReader>,
     reader: SegmentReader,
 }
@@ -248,7 +251,9 @@ impl Segment {
         if columns.size() != meta.max_doc() {
             return Err(Error::Corrupt(format!("{} belongs to another segment", path.display())));
         }
+        let positions = CompositeFile::open(&reader.open_read(SegmentComponent::Positions)?)?;
         let terms = EngineTerms {
+            positions: positions.open_read(fields.stems).unwrap_or_else(FileSlice::empty),
             labels: reader.inverted_index(fields.labels)?,
             stems: reader.inverted_index(fields.stems)?,
             forms: reader.inverted_index(fields.forms)?,
@@ -307,22 +312,20 @@ impl Segment {
     }
 
     /// Retains the documents that have these stems next to each other, and returns how many are left.
-    pub(crate) fn retain_phrase(
-        &self,
-        phrase: &[String],
-        fields: Fields,
-        docs: &mut DocBitmap,
-    ) -> Result<u64, Error> {
-        let reader = match &self.terms {
-            Terms::Engine(terms) => &terms.reader,
+    pub(crate) fn retain_phrase(&self, phrase: &[String], docs: &mut DocBitmap) -> Result<u64, Error> {
+        let terms = match &self.terms {
+            Terms::Engine(terms) => terms,
             Terms::Recent(terms) => return Ok(terms.retain_phrase(phrase, docs)),
         };
-        let terms = phrase.iter().map(|stem| Term::from_field_text(fields.stems, stem)).collect();
-        let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_schema(reader.schema()))?;
-        let mut scorer = weight.scorer(reader, 1.0)?;
-        Ok(docs.retain(|doc| {
-            let found = scorer.doc();
-            (if found < doc { scorer.seek(doc) } else { found }) == doc
-        }))
+        let mut infos = Vec::with_capacity(phrase.len());
+        for stem in phrase {
+            infos.extend(terms.stems.terms().get(stem)?);
+        }
+        if infos.len() < phrase.len() {
+            *docs = DocBitmap::empty(self.columns.size());
+            return Ok(0);
+        }
+        let stems = Stems { index: &terms.stems, positions: &terms.positions };
+        stems.retain_phrase(&infos, docs, self.columns.size())
     }
 }

@@ -234,7 +234,7 @@ impl Snapshot {
             scope
         } else {
             let text = ParsedText::parse(&search.text, self.splitting);
-            with_text = query::matching_docs(&text, self.fields, &self.views, &scope)?;
+            with_text = query::matching_docs(&text, &self.views, &scope)?;
             with_text.iter().collect()
         };
         let conditions = Conditions::new(&search.filters, &self.views);
@@ -267,7 +267,7 @@ impl Snapshot {
             return Ok(scope);
         }
         let text = ParsedText::parse(&search.text, self.splitting);
-        query::matching_docs(&text, self.fields, &self.views, &scope.iter().collect::<Vec<_>>())
+        query::matching_docs(&text, &self.views, &scope.iter().collect::<Vec<_>>())
     }
 
     /// Returns the position after the listing of a short cursor; `None` if the index has no such listing, or it has

@@ -97,10 +97,7 @@ pub fn list_before(
     (through, before): (EventRowId, EventRowId),
     limits: PageLimits,
 ) -> Result<(Vec<Event>, EventRowId)> {
-    // An index has the events of a team. IDs have no gaps.
-    let is_scanned = filter.team.is_none() && (!filter.types.is_empty() || filter.subject.is_some());
-    let lowest = if is_scanned { before.0.saturating_sub(limits.scanned.into()) } else { through.0 };
-    let lowest = EventRowId(lowest.max(through.0));
+    let lowest = EventRowId(scan_start(reader, filter, before, limits.scanned)?.0.max(through.0));
     let team = if filter.team.is_some() { "e.team = ?3" } else { "?3 IS NULL" };
     let types =
         if filter.types.is_empty() { "?4 IS NULL" } else { "e.type IN (SELECT value FROM json_each(?4))" };
@@ -119,6 +116,26 @@ pub fn list_before(
     let is_full = found.len() >= limits.events;
     let end = found.last().filter(|_| is_full).map_or(EventRowId(lowest.0 + 1), |last| last.row_id);
     Ok((found, end))
+}
+
+/// Returns the place down to which a page of the last events compares events with the filter.
+fn scan_start(reader: &Reader, filter: &EventFilter, before: EventRowId, scanned: u32) -> Result<EventRowId> {
+    const OF_TEAM: &str =
+        "SELECT id - 1 FROM events WHERE team = ?1 AND id < ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3";
+    // Each event that is read matches.
+    if filter.types.is_empty() && filter.subject.is_none() {
+        return Ok(EventRowId(0));
+    }
+    match filter.team {
+        // IDs have no gaps.
+        None => Ok(EventRowId(before.0.saturating_sub(scanned.into()))),
+        // An index has the events of a team.
+        Some(team) => {
+            let last = scanned.saturating_sub(1);
+            let start = reader.query_first(OF_TEAM, (team, before, last), |row| row.get(0))?;
+            Ok(start.unwrap_or(EventRowId(0)))
+        }
+    }
 }
 
 /// Which events a list contains.

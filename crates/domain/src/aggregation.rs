@@ -50,7 +50,8 @@ impl GroupKey {
 #[derive(Debug, Default)]
 pub struct Aggregation {
     keys: HashMap<Box<str>, GroupKey>,
-    groups: HashMap<[GroupKey; MAX_DIMENSIONS], Group>,
+    /// The groups, by the keys of both properties in one number, which is faster to find than a pair.
+    groups: HashMap<u64, Group>,
     records: u64,
     memberships: usize,
 }
@@ -108,17 +109,19 @@ impl Aggregation {
         properties: &[Vec<GroupKey>; MAX_DIMENSIONS],
         number: Option<i64>,
     ) -> Result<(), TooLarge> {
-        let or_none =
-            |values: &'_ [GroupKey]| if values.is_empty() { vec![GroupKey::NONE] } else { values.to_vec() };
-        let [first, second] = [or_none(&properties[0]), or_none(&properties[1])];
+        let [first, second] = properties.each_ref().map(|values| match &values[..] {
+            [] => &[GroupKey::NONE][..],
+            values => values,
+        });
         self.memberships = self.memberships.saturating_add(first.len().saturating_mul(second.len()));
         if self.memberships > MAX_MEMBERSHIPS {
             return Err(TooLarge);
         }
         self.records += 1;
-        for first in &first {
-            for second in &second {
-                let group = self.groups.entry([*first, *second]).or_default();
+        for first in first {
+            for second in second {
+                let keys = u64::from(first.0) << 32 | u64::from(second.0);
+                let group = self.groups.entry(keys).or_default();
                 group.records += 1;
                 group.numbers.extend(number);
             }
@@ -133,9 +136,9 @@ impl Aggregation {
         for (name, key) in &self.keys {
             names[key.0 as usize] = name;
         }
-        let name = |key: &GroupKey| names.get(key.0 as usize).map(|name| (*name).to_owned());
-        let statistics = |(keys, group): ([GroupKey; MAX_DIMENSIONS], Group)| GroupStatistics {
-            keys: keys[..dimensions].iter().map(name).collect(),
+        let name = |key: &u64| names.get(*key as usize).map(|name| (*name).to_owned());
+        let statistics = |(keys, group): (u64, Group)| GroupStatistics {
+            keys: [keys >> 32, keys & u64::from(u32::MAX)][..dimensions].iter().map(name).collect(),
             records: group.records,
             numbers: Statistics::of(group.numbers),
         };

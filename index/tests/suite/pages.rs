@@ -239,8 +239,14 @@ pub fn check_results(market: &TestIndex, model: &Model, search: &TestSearch) -> 
     let owned = listings.iter().filter(|listing| Some(model[listing].team) == viewer).count();
     prop_assert_eq!(totals.owned, owned as u64);
     let mut matches = BTreeMap::new();
+    let mut numbers = BTreeMap::new();
     let visit = |found: Match| {
-        let labels: BTreeSet<String> = found.labels(Facet::Languages).map(str::to_owned).collect();
+        let mut labels: BTreeSet<String> = BTreeSet::new();
+        for (number, label) in found.labels(Facet::Languages) {
+            labels.insert(label.to_owned());
+            let of_label = numbers.entry((found.segment(), number)).or_insert_with(|| label.to_owned());
+            assert_eq!(of_label, label);
+        }
         matches.insert(
             found.listing(),
             (found.team(), found.measure(Measure::Price), found.published_at(), labels),

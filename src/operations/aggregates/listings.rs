@@ -2,6 +2,8 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
+    hash::Hash,
+    mem,
     ops::ControlFlow,
 };
 
@@ -10,7 +12,7 @@ use marketplace_index::{Facet, Match, Measure, Search};
 use super::requests::{Aggregates, Names, Request, find, finish};
 use crate::{
     domain::{
-        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, Unit},
+        aggregation::{self, Aggregation, GroupKey, MAX_DIMENSIONS, TooLarge, Unit},
         listings::ReviewStatus,
         teams::TeamRowId,
         time::Timestamp,
@@ -80,7 +82,19 @@ struct Lookups {
     vendors: HashMap<u64, GroupKey>,
     /// States of review of own listings, by row ID.
     reviews: HashMap<u64, ReviewStatus>,
+    /// Keys of tiers.
+    tiers: HashMap<u64, GroupKey>,
+    /// Keys of months, by the number of a day in them since 1970.
+    months: HashMap<i64, GroupKey>,
+    /// Keys of labels, by their numbers in a segment.
+    labels: Vec<GroupKey>,
+    segment: usize,
+    /// The keys of the current listing.
+    keys: [Vec<GroupKey>; MAX_DIMENSIONS],
 }
+
+/// Microseconds of a day.
+const MICROS_OF_DAY: i64 = 86_400_000_000;
 
 /// Aggregates the published listings that a request to the catalog matches. Its page and sort order do not matter.
 pub fn of_catalog(
@@ -148,14 +162,17 @@ fn add_match(
     aggregation: &mut Aggregation,
     lookups: &mut Lookups,
 ) -> Result<()> {
-    let mut keys: [Vec<GroupKey>; MAX_DIMENSIONS] = Default::default();
+    let mut keys = mem::take(&mut lookups.keys);
     for (keys, property) in keys.iter_mut().zip(properties) {
-        *keys = property.keys(reader, found, aggregation, lookups)?;
+        keys.clear();
+        property.add_keys(reader, found, aggregation, lookups, keys)?;
     }
     let value = measure.and_then(|measure| found.measure(measure));
     // A listing without code has no lines of code, rather than 0 of them; so have other amounts of data.
     let value = value.filter(|value| *value > 0 || !measure.is_some_and(is_amount));
-    Ok(aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)))?)
+    aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)))?;
+    lookups.keys = keys;
+    Ok(())
 }
 
 /// Whether a measure is an amount of data, which is 0 in listings that have no data of this kind.
@@ -164,14 +181,15 @@ const fn is_amount(measure: Measure) -> bool {
 }
 
 impl ListingProperty {
-    /// Returns the values of a listing.
-    fn keys(
+    /// Adds the values of a listing to `keys`.
+    fn add_keys(
         self,
         reader: &Reader,
         found: &Match,
         aggregation: &mut Aggregation,
         lookups: &mut Lookups,
-    ) -> Result<Vec<GroupKey>> {
+        keys: &mut Vec<GroupKey>,
+    ) -> Result<()> {
         let key = match self {
             ListingProperty::Vendor => match lookups.vendors.entry(found.team()) {
                 Entry::Occupied(known) => *known.get(),
@@ -181,25 +199,66 @@ impl ListingProperty {
                 }
             },
             ListingProperty::VendorTier => {
-                aggregation.key(&found.measure(Measure::VendorTier).unwrap_or_default().to_string())?
+                let tier = found.measure(Measure::VendorTier).unwrap_or_default();
+                key_of(&mut lookups.tiers, tier, || aggregation.key(&tier.to_string()))?
             }
             ListingProperty::Facet(facet) => {
-                let keys = found.labels(facet).map(|label| aggregation.key(label));
-                return Ok(keys.collect::<std::result::Result<_, _>>()?);
+                for (number, label) in found.labels(facet) {
+                    keys.push(lookups.label_key(found.segment(), number, || aggregation.key(label))?);
+                }
+                return Ok(());
             }
             ListingProperty::Certified => aggregation.key(truth(found.is_certified()))?,
             ListingProperty::SampleAvailable => aggregation.key(truth(found.has_sample()))?,
             ListingProperty::HasActiveBids => aggregation.key(truth(found.has_active_bids()))?,
             ListingProperty::Month => {
                 let at = found.published_at().or_else(|| found.created_at()).unwrap_or_default();
-                aggregation.key(&aggregation::month(Timestamp(at)))?
+                key_of(&mut lookups.months, at.div_euclid(MICROS_OF_DAY), || {
+                    aggregation.key(&aggregation::month(Timestamp(at)))
+                })?
             }
             ListingProperty::ReviewStatus => match lookups.reviews.get(&found.listing()) {
                 Some(status) => aggregation.key(status.as_str())?,
-                None => return Ok(Vec::new()),
+                None => return Ok(()),
             },
         };
-        Ok(vec![key])
+        keys.push(key);
+        Ok(())
+    }
+}
+
+impl Lookups {
+    /// Returns the key of a label, given by its number in a segment. Listings come segment by segment.
+    fn label_key(
+        &mut self,
+        segment: usize,
+        number: u32,
+        create: impl FnOnce() -> std::result::Result<GroupKey, TooLarge>,
+    ) -> Result<GroupKey> {
+        if self.segment != segment {
+            self.labels.clear();
+            self.segment = segment;
+        }
+        let number = number as usize;
+        if self.labels.len() <= number {
+            self.labels.resize(number + 1, GroupKey::NONE);
+        }
+        if self.labels[number] == GroupKey::NONE {
+            self.labels[number] = create()?;
+        }
+        Ok(self.labels[number])
+    }
+}
+
+/// Returns the key of a value, which is created if it is the first of its kind.
+fn key_of<K: Eq + Hash>(
+    keys: &mut HashMap<K, GroupKey>,
+    value: K,
+    create: impl FnOnce() -> std::result::Result<GroupKey, TooLarge>,
+) -> Result<GroupKey> {
+    match keys.entry(value) {
+        Entry::Occupied(known) => Ok(*known.get()),
+        Entry::Vacant(vacant) => Ok(*vacant.insert(create()?)),
     }
 }
 

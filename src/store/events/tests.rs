@@ -71,6 +71,25 @@ fn walk(reader: &Reader, filter: &EventFilter, mut after: EventRowId, limits: Pa
     }
 }
 
+/// Returns the events that pages contain, from the newest one back to a place.
+fn walk_back(
+    reader: &Reader,
+    filter: &EventFilter,
+    through: EventRowId,
+    limits: PageLimits,
+) -> Vec<EventRowId> {
+    let mut found = Vec::new();
+    let mut before = EventRowId(newest(reader).unwrap().0 + 1);
+    while before.0 > through.0 + 1 {
+        let (events, end) = list_before(reader, filter, (through, before), limits).unwrap();
+        assert!(events.len() <= limits.events && end < before);
+        assert!(events.iter().all(|event| event.row_id >= end && event.row_id < before));
+        found.extend(events.iter().map(|event| event.row_id));
+        before = end;
+    }
+    found
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -99,6 +118,9 @@ proptest! {
         let after = EventRowId(after.min(events.len() as i64));
         let limits = PageLimits { events: limit, bytes, scanned };
         let found = store.read(|reader| Ok(walk(reader, &filter, after, limits))).unwrap();
+        prop_assert_eq!(&found, &expected);
+        let mut found = store.read(|reader| Ok(walk_back(reader, &filter, after, limits))).unwrap();
+        found.reverse();
         prop_assert_eq!(found, expected);
     }
 }
@@ -116,6 +138,10 @@ fn page_without_matches_ends_after_a_bounded_number_of_events() {
             store.read(|reader| list_page(reader, &filter, EventRowId(50), newest(reader)?, limits)).unwrap();
         assert!(page.events.is_empty() && page.has_more);
         assert_eq!(page.through, EventRowId(150));
+        let bounds = (EventRowId(0), EventRowId(951));
+        let (events, end) = store.read(|reader| list_before(reader, &filter, bounds, limits)).unwrap();
+        assert!(events.is_empty());
+        assert_eq!(end, EventRowId(851));
     }
 }
 
