@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{
     BATCH_SIZE, Bench,
-    table::{Table, cpu_time},
+    table::{Table, cpu_seconds},
     teams,
 };
 
@@ -33,14 +33,14 @@ pub fn measure(bench: &Bench<impl Endpoint<Output = poem::Response>>, sizes: &[u
     let webhook = bench.market.write_blocking(create_webhook).expect("create a webhook");
     let mut existing = 0;
     for size in sizes {
-        let (start, bytes) = (cpu_time(), bench.stored_bytes());
+        let (start, bytes) = (cpu_seconds(), bench.stored_bytes());
         write(bench, existing..*size, emit);
         let added = (size - existing) as f64;
-        table.add("added, with the change", "µs", (cpu_time() - start).as_secs_f64() * 1e6 / added);
+        table.add("added, with the change", "µs", (cpu_seconds() - start) * 1e6 / added);
         table.add("stored", "bytes", bench.stored_bytes().saturating_sub(bytes) as f64 / added);
-        let (start, bytes) = (cpu_time(), bench.stored_bytes());
+        let (start, bytes) = (cpu_seconds(), bench.stored_bytes());
         write(bench, existing..*size, |writer, _| deliver(writer, webhook));
-        table.add("delivery added and ended", "µs", (cpu_time() - start).as_secs_f64() * 1e6 / added);
+        table.add("delivery added and ended", "µs", (cpu_seconds() - start) * 1e6 / added);
         table.add("delivery stored", "bytes", bench.stored_bytes().saturating_sub(bytes) as f64 / added);
         existing = *size;
         measure_requests(bench, &key, webhook, &mut table);

@@ -49,6 +49,9 @@ struct Bench<E> {
     _directory: Option<tempfile::TempDir>,
 }
 
+/// Measures at these numbers, in a market of its own.
+type Measure = fn(&[usize]) -> Table;
+
 fn main() {
     let sizes = std::env::var("SIZES").map_or(SIZES.to_vec(), |text| {
         text.split(',').map(|size| size.trim().parse().expect("SIZES are numbers")).collect()
@@ -58,7 +61,7 @@ fn main() {
         return;
     }
     let only = std::env::var("ONLY").unwrap_or_default();
-    let kinds: [(&str, fn(&[usize]) -> Table); 4] = [
+    let kinds: [(&str, Measure); 4] = [
         ("listings", |sizes| listings::measure(&open(), sizes)),
         ("teams", |sizes| teams::measure(&open(), sizes)),
         ("purchases", |sizes| purchases::measure(&open(), sizes)),

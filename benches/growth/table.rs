@@ -29,12 +29,12 @@ impl Table {
     /// Measures a request at the next number.
     pub fn add_request(&mut self, row: &str, mut request: impl FnMut()) {
         request();
-        let (start, mut count) = (cpu_time(), 0);
-        while count < MIN_REPETITIONS || cpu_time() - start < MEASURED_TIME {
+        let (start, mut count) = (cpu_seconds(), 0);
+        while count < MIN_REPETITIONS || cpu_seconds() - start < MEASURED_TIME.as_secs_f64() {
             request();
             count += 1;
         }
-        self.add(row, "ms", (cpu_time() - start).as_secs_f64() * 1e3 / f64::from(count));
+        self.add(row, "ms", (cpu_seconds() - start) * 1e3 / f64::from(count));
     }
 
     /// Returns the slope of the logarithm of the figures over that of the sizes, by least squares.
@@ -72,10 +72,10 @@ impl fmt::Display for Table {
     }
 }
 
-/// Returns the CPU time of the process so far, over all threads.
-pub fn cpu_time() -> Duration {
+/// Returns the CPU seconds of the process so far, over all threads.
+pub fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32).as_secs_f64()
 }
 
 /// Returns the bytes of the files in a directory and its subdirectories.

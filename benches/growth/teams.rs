@@ -9,7 +9,7 @@ use poem::Endpoint;
 
 use super::{
     BATCH_SIZE, Bench,
-    table::{Table, cpu_time},
+    table::{Table, cpu_seconds},
 };
 
 pub fn measure(bench: &Bench<impl Endpoint<Output = poem::Response>>, sizes: &[usize]) -> Table {
@@ -17,10 +17,10 @@ pub fn measure(bench: &Bench<impl Endpoint<Output = poem::Response>>, sizes: &[u
     let key = create_operator_key(bench);
     let mut existing = 0;
     for size in sizes {
-        let (start, bytes) = (cpu_time(), bench.stored_bytes());
+        let (start, bytes) = (cpu_seconds(), bench.stored_bytes());
         create(bench, existing, *size);
         let added = (size - existing) as f64;
-        table.add("added", "µs", (cpu_time() - start).as_secs_f64() * 1e6 / added);
+        table.add("added", "µs", (cpu_seconds() - start) * 1e6 / added);
         table.add("stored", "bytes", bench.stored_bytes().saturating_sub(bytes) as f64 / added);
         existing = *size;
         for (name, path) in [

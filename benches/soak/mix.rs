@@ -103,7 +103,7 @@ impl Mix {
     pub fn send(&self, kind: Kind, server: &Server, clients: &mut Clients) -> u16 {
         let n = self.sent.fetch_add(1, Ordering::Relaxed);
         if kind == Kind::Upload {
-            return self.upload(n, server, clients);
+            return upload(n, server, clients);
         }
         let values = &self.values;
         let (sender, method, path, body) = match kind {
@@ -152,19 +152,19 @@ impl Mix {
         });
         exchange(clients, sender, (method, &path, &content)).0
     }
+}
 
-    fn upload(&self, n: usize, server: &Server, clients: &mut Clients) -> u16 {
-        let plan = json!({"file_name": format!("{n}.zip"), "size_bytes": UPLOAD_BYTES}).to_string();
-        let content =
-            format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{plan}", plan.len());
-        let path = format!("/operator/v1/teams/{}/uploads", clients.vendor);
-        let (status, plan) = exchange(clients, Sender::Operator, ("POST", &path, &content));
-        let plan: Value = serde_json::from_slice(&plan).unwrap_or_default();
-        let url = plan["parts"][0]["url"].as_str().and_then(|url| url.split_once(&server.address));
-        let Some((_, path)) = url.filter(|_| status == 201) else { return status };
-        let content = format!("content-length: {UPLOAD_BYTES}\r\n\r\n{}", clients.upload);
-        exchange(clients, Sender::Vendor, ("PUT", path, &content)).0
-    }
+/// Plans an upload as an operator, and sends its only part.
+fn upload(n: usize, server: &Server, clients: &mut Clients) -> u16 {
+    let plan = json!({"file_name": format!("{n}.zip"), "size_bytes": UPLOAD_BYTES}).to_string();
+    let content = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{plan}", plan.len());
+    let path = format!("/operator/v1/teams/{}/uploads", clients.vendor);
+    let (status, plan) = exchange(clients, Sender::Operator, ("POST", &path, &content));
+    let plan: Value = serde_json::from_slice(&plan).unwrap_or_default();
+    let url = plan["parts"][0]["url"].as_str().and_then(|url| url.split_once(&server.address));
+    let Some((_, path)) = url.filter(|_| status == 201) else { return status };
+    let content = format!("content-length: {UPLOAD_BYTES}\r\n\r\n{}", clients.upload);
+    exchange(clients, Sender::Vendor, ("PUT", path, &content)).0
 }
 
 /// Sends a request. Returns the status, or 0 if the connection ended twice, and the body.

@@ -253,6 +253,7 @@ fn promoted_replica_takes_over() {
 /// What a replica has shown is there after the promotion, also if the machine of the primary was lost under load.
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
+#[allow(clippy::print_stdout)] // How much was lost is of interest.
 fn promotion_keeps_what_was_replicated() {
     let mut cluster = Cluster::start(1);
     let (writers, per_writer) = (4, if std::env::var_os("THOROUGH").is_some() { 1500 } else { 60 });

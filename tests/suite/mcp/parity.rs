@@ -173,7 +173,7 @@ async fn every_output_matches_its_schema() {
                     match operation_call.operation {
                         "get_listings" => _ = arguments.insert("ids".to_owned(), json!([listing])),
                         "get_quality_for_agents" | "get_listing_croissant" => {
-                            _ = arguments.insert("listing_id".to_owned(), listing)
+                            _ = arguments.insert("listing_id".to_owned(), listing);
                         }
                         "preview_tasks_for_agents" => {
                             let of_api = "preview_taskset_tasks";

@@ -20,7 +20,8 @@ impl Nginx {
         let example = fs::read_to_string(example).unwrap();
         let port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (port, unused) = (port(), port());
-        let servers: String = addresses.iter().map(|address| format!("server {address};\n")).collect();
+        let servers =
+            addresses.iter().map(|address| format!("server {address};")).collect::<Vec<_>>().join("\n");
         let mut config = example;
         for (from, to) in [
             ("server 127.0.0.1:8080;", servers.as_str()),
