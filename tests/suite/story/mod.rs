@@ -251,6 +251,9 @@ impl Story {
         assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.bytes));
         let mut files = unzip(&response.bytes);
         let manifest: Value = serde_json::from_slice(&files.remove("manifest.json").unwrap()).unwrap();
+        for document in ["croissant.json", "attestation.json"] {
+            assert!(files.remove(document).is_some(), "{document}");
+        }
         let entries = manifest["entries"].as_array().unwrap();
         assert_eq!(entries.len(), files.len());
         for entry in entries {
