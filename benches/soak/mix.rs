@@ -154,7 +154,7 @@ impl Mix {
     }
 }
 
-/// Plans an upload as an operator, and sends its only part.
+/// Plans an upload as an operator, sends its only part, and cancels it, since a team has few that are not completed.
 fn upload(n: usize, server: &Server, clients: &mut Clients) -> u16 {
     let plan = json!({"file_name": format!("{n}.zip"), "size_bytes": UPLOAD_BYTES}).to_string();
     let content = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{plan}", plan.len());
@@ -164,7 +164,10 @@ fn upload(n: usize, server: &Server, clients: &mut Clients) -> u16 {
     let url = plan["parts"][0]["url"].as_str().and_then(|url| url.split_once(&server.address));
     let Some((_, path)) = url.filter(|_| status == 201) else { return status };
     let content = format!("content-length: {UPLOAD_BYTES}\r\n\r\n{}", clients.upload);
-    exchange(clients, Sender::Vendor, ("PUT", path, &content)).0
+    let status = exchange(clients, Sender::Vendor, ("PUT", path, &content)).0;
+    let path = format!("/operator/v1/uploads/{}", plan["id"].as_str().unwrap_or_default());
+    exchange(clients, Sender::Operator, ("DELETE", &path, ""));
+    status
 }
 
 /// Sends a request. Returns the status, or 0 if the connection ended twice, and the body.
