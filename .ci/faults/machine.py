@@ -68,6 +68,16 @@ def refusals(trade: Trade, seconds: float) -> collections.Counter:
     return trade.refused - before
 
 
+def require_recovered(market: Market, trade: Trade, traders: Traders):
+    """Everything that was refused succeeds in the end, nothing is missing, and the server stops and leaves an intact market."""
+    traders.end()
+    market.wait_until_ready()
+    trade.check_all()
+    market.require_no_lost_jobs()
+    require(market.stop() == 0, "the server does not end")
+    market.require_intact()
+
+
 def full_disk(market: Market) -> tuple[str, str]:
     """A full disk: changes are refused as `storage_full`, reads go on, and with space everything goes on without a restart."""
     seen = []
@@ -89,13 +99,8 @@ def full_disk(market: Market) -> tuple[str, str]:
                 require("reserve_free" in market.failed(), "/readyz does not say that the reserve is used")
             trade.check(list(trade.records)[:200])
             filler.unlink()
-            traders.end()
-            market.wait_until_ready()
-            trade.check_all()
-            market.require_no_lost_jobs()
-            market.require_intact()
+            require_recovered(market, trade, traders)
             seen.append(f"reserve of {reserve} MB: {sum(refused.values())} changes refused, all repeated with success")
-            require(market.stop() == 0, "the server does not end")
     return "a tmpfs was filled to the last byte under trade, and emptied", "; ".join(seen)
 
 
@@ -120,12 +125,7 @@ def read_only_folder(market: Market) -> tuple[str, str]:
     for folder in folders:
         with contextlib.suppress(FileNotFoundError):
             folder.chmod(0o755)
-    traders.end()
-    market.wait_until_ready()
-    trade.check_all()
-    market.require_no_lost_jobs()
-    require(market.stop() == 0, "the server does not end")
-    market.require_intact()
+    require_recovered(market, trade, traders)
     return "permission to write was taken from the folder of a server without privileges, and given back", (
         f"{dict(refused)}; /readyz disk_writable; log; all repeated with success"
     )
@@ -158,11 +158,7 @@ def read_only_disk(market: Market) -> tuple[str, str]:
     subprocess.run(["e2fsck", "-y", "-f", str(image)], capture_output=True)
     with mounted(market.data, "-o", "loop", image):
         market.start()
-        traders.end()
-        trade.check_all()
-        market.require_no_lost_jobs()
-        require(market.stop() == 0, "the server does not end")
-        market.require_intact()
+        require_recovered(market, trade, traders)
     return "ext4 was aborted under trade, checked, and mounted again", (
         f"{dict(refused)}; /readyz disk_writable; log; no start while it is read-only (exit status 1); nothing is lost"
     )
@@ -252,14 +248,9 @@ def descriptors(market: Market) -> tuple[str, str]:
             time.sleep(0.05)
     for connection in idle:
         connection.close()
-    traders.end()
-    market.wait_until_ready()
-    trade.check_all()
-    market.require_no_lost_jobs()
+    require_recovered(market, trade, traders)
     require(set(trade.refused) <= {UNAVAILABLE}, f"{trade.refused}")
     warned = "Too many open files" in market.logged(before) or "descriptors" in market.logged(before)
-    require(market.stop() == 0, "the server does not end")
-    market.require_intact()
     return "start with 16, 24, and 32 descriptors; 300 idle connections to a server with 96, under trade", (
         f"{'; '.join(said)}; with 96, /readyz answers {dict(seen)}, refused changes {dict(trade.refused)}, "
         f"{'the log says so' if warned else 'no log'}; all repeated with success"

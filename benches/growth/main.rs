@@ -14,6 +14,8 @@
 mod codebases;
 mod events;
 mod listings;
+#[path = "../shared/local_market.rs"]
+mod local_market;
 mod purchases;
 #[allow(dead_code)] // That of purchases through the operator API is not needed.
 #[path = "../listed_writes/purchases.rs"]
@@ -21,16 +23,9 @@ mod sales;
 mod table;
 mod teams;
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::Path;
 
-use marketplace::{
-    clock::{Clock, Entropy},
-    config::{Settings, SettingsSources},
-    fixtures,
-    market::{Market, OpenMode, OpenOptions},
-    mcp, rest,
-    store::Durability,
-};
+use marketplace::{fixtures, market::Market, mcp, rest, store::Durability};
 use poem::{Body, Endpoint, Request};
 
 use table::Table;
@@ -57,7 +52,7 @@ fn main() {
         text.split(',').map(|size| size.trim().parse().expect("SIZES are numbers")).collect()
     });
     if let Some(directory) = std::env::var_os("MARKET") {
-        println!("{}", listings::measure_existing(&open_in(directory.into(), None)));
+        println!("{}", listings::measure_existing(&open_in(Path::new(&directory), None)));
         return;
     }
     let only = std::env::var("ONLY").unwrap_or_default();
@@ -73,39 +68,23 @@ fn main() {
 }
 
 /// Opens an empty market.
-fn open() -> Bench<impl Endpoint<Output = poem::Response>> {
+fn open() -> Bench<impl Endpoint<Output = poem::Response> + use<>> {
     let directory = tempfile::tempdir().expect("create a temporary directory");
-    let bench = open_in(directory.path().to_owned(), Some(directory));
+    let path = directory.path().to_owned();
+    let bench = open_in(&path, Some(directory));
     fixtures::seed_taxonomy(&bench.market).expect("load the taxonomy");
     bench
 }
 
 fn open_in(
-    data_dir: PathBuf,
+    data_dir: &Path,
     directory: Option<tempfile::TempDir>,
-) -> Bench<impl Endpoint<Output = poem::Response>> {
-    let market = Market::open(OpenOptions {
-        data_dir,
-        settings: settings(),
-        clock: Arc::new(Clock::System),
-        entropy: Entropy::System,
-        // What waiting for the disk takes is no CPU time.
-        durability: Durability::None,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
-    })
-    .expect("open the market");
+) -> Bench<impl Endpoint<Output = poem::Response> + use<>> {
+    // What waiting for the disk takes is no CPU time.
+    let market = local_market::open(data_dir, Durability::None);
     let app = mcp::App::new(rest::App::new(market.settings(), false)).serve(market.clone(), "http://bench");
     let runtime = tokio::runtime::Runtime::new().expect("start a runtime");
     Bench { market, app, runtime, _directory: directory }
-}
-
-/// Returns the settings of a demo, which has no rate limits.
-fn settings() -> Settings {
-    let mut sources = SettingsSources::new();
-    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }
 
 impl<E: Endpoint<Output = poem::Response>> Bench<E> {

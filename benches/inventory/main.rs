@@ -5,11 +5,12 @@
 
 #![allow(missing_docs, clippy::print_stdout)]
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+#[path = "../shared/local_market.rs"]
+mod local_market;
+
+use std::{collections::BTreeMap, time::Instant};
 
 use marketplace::{
-    clock::{Clock, Entropy},
-    config::{Settings, SettingsSources},
     domain::{
         assets::{ArtifactStatus, Channel, Exclusivity},
         codebase_fields::CodebaseFields,
@@ -21,10 +22,9 @@ use marketplace::{
         time::Day,
     },
     fixtures,
-    market::{BulkWriter, Market, OpenMode, OpenOptions, Writer},
+    market::{BulkWriter, Market, Writer},
     mcp,
     operations::{self, access::Platform, teams::TeamInput},
-    rest,
     store::{
         self, Durability,
         assets::{KindFields, NewAsset, NewData},
@@ -41,18 +41,7 @@ const TITLE_WORDS: [&str; 8] =
 fn main() {
     let count: u64 = std::env::var("ASSETS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000);
     let directory = tempfile::tempdir().expect("create a temporary directory");
-    let market = Market::open(OpenOptions {
-        data_dir: directory.path().to_owned(),
-        settings: settings(),
-        clock: Arc::new(Clock::System),
-        entropy: Entropy::System,
-        durability: Durability::None,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
-    })
-    .expect("open the market");
+    let market = local_market::open(directory.path(), Durability::None);
     fixtures::seed_taxonomy(&market).expect("load the taxonomy");
     let key = create_inventory(&market, count);
     let app = mcp::app(market.clone(), "http://bench");
@@ -101,12 +90,6 @@ fn main() {
         println!("{:8.2}  {path}", times[ROUNDS / 2]);
     }
     attach_codebases(&market, &app, &runtime, &key);
-}
-
-/// Returns the settings of a demo, which has no rate limits.
-fn settings() -> Settings {
-    let mut sources = SettingsSources::new();
-    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }
 
 /// Attaches all codebases of the team to one listing in one request.

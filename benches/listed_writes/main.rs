@@ -10,23 +10,20 @@
 #![allow(missing_docs, clippy::print_stdout)]
 
 mod codebases;
+#[path = "../shared/local_market.rs"]
+mod local_market;
 mod purchases;
 
 use std::{
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
 use marketplace::{
-    clock::{Clock, Entropy},
-    config::{Settings, SettingsSources},
     domain::principals::KeyScope,
     fixtures,
-    market::{Market, OpenMode, OpenOptions, Writer},
+    market::{Market, Writer},
     mcp,
     operations::{self, access::Platform},
     rest,
@@ -52,18 +49,7 @@ const THROUGHPUT_TIME: Duration = Duration::from_secs(5);
 fn main() -> ExitCode {
     let listings: u64 = std::env::var("LISTINGS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
     let directory = tempfile::tempdir().expect("create a temporary directory");
-    let market = Market::open(OpenOptions {
-        data_dir: directory.path().to_owned(),
-        settings: settings(),
-        clock: Arc::new(Clock::System),
-        entropy: Entropy::System,
-        durability: Durability::Full,
-        mode: OpenMode::Serve,
-        renderer: rest::RENDERER,
-        run_step: marketplace::operations::due_steps::run_step,
-        program: env!("CARGO_BIN_EXE_marketplace").into(),
-    })
-    .expect("open the market");
+    let market = local_market::open(directory.path(), Durability::Full);
     fixtures::seed_taxonomy(&market).expect("load the taxonomy");
     fixtures::generate(&market, listings, &()).expect("generate listings");
     let (key, codebases) = create_codebases(&market, WRITTEN_LISTINGS);
@@ -247,10 +233,4 @@ fn process_millis() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("read the process status");
     let fields = stat.rsplit(") ").next().expect("the status has fields").split(' ');
     fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("ticks are a number") * 10.0).sum()
-}
-
-/// Returns the settings of a demo, which has no rate limits.
-fn settings() -> Settings {
-    let mut sources = SettingsSources::new();
-    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }

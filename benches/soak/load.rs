@@ -19,19 +19,19 @@ use crate::{
 pub enum Pace {
     /// Each connection sends the next request when the last one was answered.
     AsAnswered,
-    /// So many requests a second. The time of a request counts from when it was due, also if no connection was free then.
+    /// A number of requests per second. The time of a request counts from when it was due, even if no connection was free then.
     Rate(f64),
-    /// So many requests a second, or fewer if all connections wait for answers. The time of a request counts from when it was sent.
+    /// The same, but fewer while all connections wait for answers. The time of a request counts from when it was sent.
     AtMost(f64),
 }
 
-/// How many requests are sent over how many connections for how long.
+/// Requests to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub connections: usize,
     pub pace: Pace,
     pub time: Duration,
-    /// Whether each connection is that of another team; otherwise, all are of the last one.
+    /// Whether the connections are spread over all teams but the last one. Otherwise, all are those of the last team.
     pub is_of_all_teams: bool,
 }
 
@@ -54,8 +54,8 @@ impl Answers {
         self.served.iter().flatten().copied().collect()
     }
 
-    /// Requests per second that were answered in whatever way.
-    pub fn offered(&self) -> f64 {
+    /// Requests per second that were answered, including refusals and errors.
+    pub fn answered(&self) -> f64 {
         self.rate() + (self.refused + self.wrong.len()) as f64 / self.seconds
     }
 
@@ -73,7 +73,7 @@ impl Answers {
     }
 }
 
-/// Returns the value below which so many of a thousand are.
+/// Returns the quantile of the values: 500 thousandths for the median, 990 for the value that 1 % exceeds. NaN if there are none.
 pub fn quantile(mut values: Vec<f64>, thousandths: usize) -> f64 {
     if values.is_empty() {
         return f64::NAN;

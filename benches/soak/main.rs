@@ -160,7 +160,7 @@ fn print_summary(name: &str, answers: &Answers) {
     let all = answers.all();
     println!(
         "{name}: {:.0} requests a second, {:.0} of them served, {} refused; {:.2} ms by the median, {:.1} ms by the slowest hundredth",
-        answers.offered(),
+        answers.answered(),
         answers.rate(),
         answers.refused,
         quantile(all.clone(), 500),

@@ -24,7 +24,7 @@ pub enum Kind {
     Wallet,
     Tool,
     Inventory,
-    NewCodebase,
+    ChangedCodebase,
     Upload,
     Purchase,
     Events,
@@ -39,7 +39,7 @@ pub const KINDS: [(Kind, &str, usize); 11] = [
     (Kind::Wallet, "wallet", 5),
     (Kind::Tool, "tool of an agent", 7),
     (Kind::Inventory, "inventory, filtered and sorted", 10),
-    (Kind::NewCodebase, "new codebase", 5),
+    (Kind::ChangedCodebase, "changed codebase", 5),
     (Kind::Upload, "upload of 64 KB", 2),
     (Kind::Purchase, "purchase", 2),
     (Kind::Events, "events", 3),
@@ -56,6 +56,7 @@ pub struct Clients {
     buyer: String,
     vendor: String,
     upload: String,
+    codebases: Vec<String>,
 }
 
 impl Clients {
@@ -70,6 +71,7 @@ impl Clients {
             buyer: buyer.id.clone(),
             vendor: vendor.id.clone(),
             upload: "x".repeat(UPLOAD_BYTES),
+            codebases: vendor.codebases.clone(),
         }
     }
 }
@@ -127,9 +129,9 @@ impl Mix {
                 let path = format!("/v2/codebases?sort=name&limit=50&offset={}", n % 9 * 50);
                 (Sender::Vendor, "GET", path, None)
             }
-            Kind::NewCodebase => {
-                let body = json!({"title": format!("Added {n}"), "exclusivity": "available", "commits": n});
-                (Sender::Vendor, "POST", "/v2/codebases".to_owned(), Some(body))
+            Kind::ChangedCodebase => {
+                let path = format!("/v2/codebases/{}", clients.codebases[n % clients.codebases.len()]);
+                (Sender::Vendor, "PATCH", path, Some(json!({"commits": n})))
             }
             Kind::Purchase => {
                 // A buyer buys each listing once; afterwards, the answer is a conflict.

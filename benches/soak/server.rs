@@ -33,6 +33,8 @@ pub struct Server {
 pub struct Member {
     pub id: String,
     pub key: String,
+    /// IDs of the codebases of a vendor.
+    pub codebases: Vec<String>,
 }
 
 impl Server {
@@ -45,11 +47,11 @@ impl Server {
             let member = |number| {
                 let name = format!("Soak {role} {number}");
                 let id = run(&["team", "create", &name, "--role", role, "--nda"]);
-                Member { id, key: run(&["key", "create", &name]) }
+                Member { id, key: run(&["key", "create", &name]), codebases: Vec::new() }
             };
             (0..TEAMS).map(member).collect()
         };
-        let (vendors, buyers) = (create("vendor"), create("buyer"));
+        let (mut vendors, buyers) = (create("vendor"), create("buyer"));
         for buyer in &buyers {
             run(&["credits", "adjust", &buyer.id, CREDITS, "--reason", "soak"]);
         }
@@ -67,18 +69,10 @@ impl Server {
         let mut output = BufReader::new(process.stdout.take().expect("stdout is piped"));
         output.read_line(&mut line).expect("read a line");
         let address = line.trim().rsplit('/').next().expect("the line has an address").to_owned();
-        let server = Server { process, address, operator, vendors, buyers };
-        for vendor in &server.vendors {
-            server.fill_inventory(vendor);
+        for vendor in &mut vendors {
+            vendor.codebases = fill_inventory(&address, vendor);
         }
-        server
-    }
-
-    fn fill_inventory(&self, vendor: &Member) {
-        let item = |number| json!({"title": format!("Codebase {number}"), "exclusivity": "available"});
-        let items: Vec<Value> = (0..INVENTORY).map(item).collect();
-        Client::connect(&self.address, &vendor.key)
-            .post("/v2/codebases/batch", &json!({"items": items}).to_string());
+        Server { process, address, operator, vendors, buyers }
     }
 
     /// The ID of the process.
@@ -92,6 +86,17 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Creates the codebases of a vendor, and returns their IDs.
+fn fill_inventory(address: &str, vendor: &Member) -> Vec<String> {
+    let item = |number| json!({"title": format!("Codebase {number}"), "exclusivity": "available"});
+    let items: Vec<Value> = (0..INVENTORY).map(item).collect();
+    let created = Client::connect(address, &vendor.key)
+        .post("/v2/codebases/batch", &json!({"items": items}).to_string());
+    let created: Value = serde_json::from_slice(&created).expect("the response is JSON");
+    let ids = created["items"].as_array().expect("it has the codebases").iter();
+    ids.map(|codebase| codebase["id"].as_str().expect("it has an ID").to_owned()).collect()
 }
 
 /// Runs a command, and returns what it prints.

@@ -13,6 +13,9 @@
 mod client;
 #[path = "../listed_writes/codebases.rs"]
 mod codebases;
+#[expect(dead_code, reason = "worlds have clocks of their own")]
+#[path = "../shared/local_market.rs"]
+mod local_market;
 mod process;
 mod serving;
 
@@ -26,7 +29,7 @@ use std::{
 use marketplace::{
     blobs::{DiskFile, DiskUsage},
     clock::{Clock, Entropy},
-    config::{Settings, SettingsSources},
+    config::SettingsSources,
     fixtures, market,
     market::{Market, OpenMode, OpenOptions},
     mcp,
@@ -38,6 +41,7 @@ use marketplace::{
 use poem::{Body, Endpoint, Request};
 
 use codebases::create_codebases;
+use local_market::settings;
 
 /// Number of forks, of resets, and of writes whose times are measured.
 const FORKS: usize = 200;
@@ -291,10 +295,4 @@ impl Targets {
             None => println!("| {name}, 99th percentile | {slow:.2} ms | |"),
         }
     }
-}
-
-/// Returns the settings of a demo, which has no rate limits.
-fn settings() -> Settings {
-    let mut sources = SettingsSources::new();
-    sources.apply_demo().and_then(|()| sources.resolve()).expect("the built-in settings are valid")
 }

@@ -9,10 +9,8 @@ use super::{access::Vendor, asset_events, listing_changes};
 use crate::{
     domain::{
         assets::Kind,
-        codebase_fields::CodebaseFields,
         collections::Collection,
         events::EventData,
-        field_locks,
         inventory::Asset,
         listing_lifecycle::Operation,
         listings::{Actor, LifecycleStage, ListingStatus},
@@ -310,26 +308,8 @@ pub fn move_to_group(
 
 /// Returns a new, empty asset in this group. It is not stored yet.
 pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (GroupRowId, Uuid)) -> Asset {
-    Asset {
-        row_id: AssetRowId(0),
-        id: context.new_id(Collection::Assets),
-        team: vendor.team_row_id(),
-        group,
-        kind,
-        title: String::new(),
-        description: None,
-        domain_tags: Vec::new(),
-        other_domain: None,
-        price: None,
-        notes: None,
-        extra_columns: BTreeMap::new(),
-        created_at: context.now,
-        codebase: CodebaseFields::default(),
-        environment: None,
-        task: None,
-        data: None,
-        locks: field_locks::FieldLocks::new(),
-    }
+    let (id, team, created_at) = (context.new_id(Collection::Assets), vendor.team_row_id(), context.now);
+    Asset { id, team, group, created_at, ..Asset::empty(kind) }
 }
 
 /// Whether a listing in this state is in review or in the catalog, so that its assets can be neither deleted nor separated from

@@ -128,7 +128,7 @@ fn scan_start(reader: &Reader, filter: &EventFilter, before: EventRowId, scanned
     }
     match filter.team {
         // IDs have no gaps.
-        None => Ok(EventRowId(before.0.saturating_sub(scanned.into()))),
+        None => Ok(EventRowId(before.0.saturating_sub(i64::from(scanned) + 1))),
         // An index has the events of a team.
         Some(team) => {
             let last = scanned.saturating_sub(1);

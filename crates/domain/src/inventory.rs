@@ -78,6 +78,33 @@ pub struct Asset {
     pub locks: FieldLocks,
 }
 
+impl Asset {
+    /// Returns an asset about which nothing is known but its kind. It belongs to no team yet.
+    #[must_use]
+    pub fn empty(kind: Kind) -> Asset {
+        Asset {
+            row_id: AssetRowId(0),
+            id: Uuid::nil(),
+            team: TeamRowId(0),
+            group: (GroupRowId(0), Uuid::nil()),
+            kind,
+            title: String::new(),
+            description: None,
+            domain_tags: Vec::new(),
+            other_domain: None,
+            price: None,
+            notes: None,
+            extra_columns: BTreeMap::new(),
+            created_at: Timestamp(0),
+            codebase: CodebaseFields::default(),
+            environment: None,
+            task: None,
+            data: None,
+            locks: FieldLocks::default(),
+        }
+    }
+}
+
 /// An attached repository or archive.
 #[derive(Clone, Debug)]
 pub struct AttachedData {

@@ -350,7 +350,7 @@ fn data_type(column: &Column) -> Option<(&'static str, bool)> {
     (!column.name.is_empty()).then_some((data_type, repeated))
 }
 
-/// Returns the glob pattern of a table's files: in their path, `*` stands for a number.
+/// Returns the glob pattern that matches the files of a table. A `*` in `path` stands for a number.
 fn pattern(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
     let escaped = |text: &str, is_pattern: bool| {

@@ -6,7 +6,6 @@ use std::{
 };
 
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::sources::SourceKind;
 use crate::{
@@ -24,15 +23,11 @@ use crate::{
     domain::{
         assets::{Kind, RepositoryChannel},
         codebase_fields::CodebaseFields,
-        field_locks::FieldLocks,
         inventory::Asset,
         quality_checks::{CheckOutcome, CheckStatus},
         quality_runs::{RunStatus, is_run_passed},
-        row_ids::{AssetRowId, GroupRowId},
         stages::RequiredField,
         taxonomy::Language,
-        teams::TeamRowId,
-        time::Timestamp,
     },
     operations::{archive_analysis, data_analysis, repository_analysis},
     string_enum::string_enum,
@@ -188,7 +183,7 @@ impl Report {
 
     /// Adds what was analyzed.
     pub(super) fn add_analysis(&mut self, analysis: Analysis, languages: &[Language]) {
-        let mut asset = empty_asset(self.kind.unwrap_or(Kind::RawData));
+        let mut asset = Asset::empty(self.kind.unwrap_or(Kind::RawData));
         let mut figures = match analysis {
             Analysis::Archive(found) => {
                 archive_analysis::set_fields(&mut asset, &found);
@@ -277,30 +272,6 @@ fn figures_of_archive(found: ArchiveAnalysis, languages: &[Language]) -> Figures
         }
     }
     figures
-}
-
-/// Returns an asset of a vendor who has stated nothing yet.
-fn empty_asset(kind: Kind) -> Asset {
-    Asset {
-        row_id: AssetRowId(0),
-        id: Uuid::nil(),
-        team: TeamRowId(0),
-        group: (GroupRowId(0), Uuid::nil()),
-        kind,
-        title: String::new(),
-        description: None,
-        domain_tags: Vec::new(),
-        other_domain: None,
-        price: None,
-        notes: None,
-        extra_columns: BTreeMap::new(),
-        created_at: Timestamp(0),
-        codebase: CodebaseFields::default(),
-        environment: None,
-        task: None,
-        data: None,
-        locks: FieldLocks::default(),
-    }
 }
 
 /// Returns the limits that apply to a kind of source, by setting.

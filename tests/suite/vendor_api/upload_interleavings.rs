@@ -97,6 +97,16 @@ impl Uploads {
         TestGrant { row_id, token, known: Mutex::default(), completed: Mutex::default() }
     }
 
+    /// Creates a grant, and sends the only part of the first file.
+    fn send_first_file(&self) -> (TestGrant, Upload) {
+        let grant = self.create_grant();
+        let prepared = self.prepare(&grant, 0).unwrap();
+        self.plan(&grant, 0, prepared);
+        let upload = grant.known.lock().unwrap()[0].clone();
+        Uploads::finish_part(0, self.start_part(&upload, 0).unwrap());
+        (grant, upload)
+    }
+
     fn prepare(&self, grant: &TestGrant, file: usize) -> Option<PreparedUpload> {
         check(grant_uploads::prepare(&self.market, &self.vendor, &grant.token, &file_input(file)))
     }
@@ -311,11 +321,7 @@ fn concurrent_clients_lose_no_acknowledged_byte() {
 fn plan_with_another_digest_cannot_delete_an_upload_that_is_being_completed() {
     let market = empty_market();
     let (uploads, conflict) = (Uploads::new(&market, None), Some(Code::Conflict));
-    let grant = uploads.create_grant();
-    let prepared = uploads.prepare(&grant, 0).unwrap();
-    uploads.plan(&grant, 0, prepared);
-    let upload = grant.known.lock().unwrap()[0].clone();
-    Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
+    let (grant, upload) = uploads.send_first_file();
     let joined = uploads.join(&grant, &upload).unwrap();
     assert!(joined.is_some());
     let code = |error: Error| error.code();
@@ -349,11 +355,7 @@ fn plan_with_another_digest_cannot_delete_an_upload_that_is_being_completed() {
 fn upload_is_not_completed_after_its_grant_was_revoked() {
     let market = empty_market();
     let uploads = Uploads::new(&market, None);
-    let grant = uploads.create_grant();
-    let prepared = uploads.prepare(&grant, 0).unwrap();
-    uploads.plan(&grant, 0, prepared);
-    let upload = grant.known.lock().unwrap()[0].clone();
-    Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
+    let (grant, upload) = uploads.send_first_file();
     let joined = uploads.join(&grant, &upload).unwrap();
     operations::grants::revoke_and_delete(&uploads.market, grant.row_id).unwrap();
     assert_eq!(cleanup::sweep(&uploads.market).unwrap().in_use, 1);

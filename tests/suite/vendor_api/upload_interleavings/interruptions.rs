@@ -17,11 +17,7 @@ fn upload_continues_after_a_kill_between_joining_and_consuming() {
     let uploads = Uploads::new(&market, None);
     for (file, expected) in [(0, 1), (1, 0), (2, 0)] {
         let before = count_files(&market);
-        let grant = uploads.create_grant();
-        let prepared = uploads.prepare(&grant, 0).unwrap();
-        uploads.plan(&grant, 0, prepared);
-        let upload = grant.known.lock().unwrap()[0].clone();
-        Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
+        let (grant, upload) = uploads.send_first_file();
         drop(uploads.join(&grant, &upload).unwrap());
         // Another digest makes the bytes wrong, and another size replaces the upload.
         let prepared = uploads.prepare(&grant, file).unwrap();
@@ -76,11 +72,7 @@ fn interrupted_completion_continues_only_with_the_same_entity_tags() {
 fn cleanup_leaves_uploads_in_progress_alone() {
     let market = empty_market();
     let uploads = Uploads::new(&market, None);
-    let grant = uploads.create_grant();
-    let prepared = uploads.prepare(&grant, 0).unwrap();
-    uploads.plan(&grant, 0, prepared);
-    let upload = grant.known.lock().unwrap()[0].clone();
-    Uploads::finish_part(0, uploads.start_part(&upload, 0).unwrap());
+    let (grant, upload) = uploads.send_first_file();
     let blobs = uploads.market.blobs();
     let is_in_progress = |id| blobs.lock_upload(id, UploadStep::Complete).is_ok() && id == upload.id;
     assert_eq!(blobs.cleanup_staged(is_in_progress).unwrap(), 0);
