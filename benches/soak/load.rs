@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    mix::{Clients, KINDS, Kind, Mix},
+    mix::{Clients, KINDS, Mix},
     server::Server,
 };
 
@@ -112,8 +112,6 @@ pub fn run(server: &Server, mix: &Mix, load: Load, stop: &AtomicBool) -> Answers
                     match status {
                         200..300 => own.served[kind].push(taken),
                         429 | 503 => own.refused += 1,
-                        // The buyer has the listing already.
-                        409 if KINDS[kind].0 == Kind::Purchase => {}
                         other => own.wrong.push((kind, other)),
                     }
                 }

@@ -30,14 +30,14 @@ use client::Client;
 use load::{Answers, Load, Pace, quantile, run};
 use mix::{KINDS, Mix};
 use process::Usage;
-use request_values::RequestValues;
 use server::Server;
 
 /// Connections of the market at work.
 const CONNECTIONS: usize = 32;
 
-/// Connections with which the market has too much work.
-const TOO_MANY: usize = 256;
+/// Connections with which the market has too much work, and how much is meant by that, relative to its capacity.
+const TOO_MANY: usize = 640;
+const MIN_OVERLOAD: f64 = 2.0;
 
 /// Connections of the team that floods the market.
 const FLOODING: usize = 64;
@@ -61,7 +61,7 @@ fn main() {
     let directory = tempfile::tempdir().expect("create a directory");
     server::copy_directory(Path::new(&market), directory.path());
     let server = Server::start(directory.path());
-    let mix = Mix::new(RequestValues::sample(&mut Client::connect(&server.address, &server.buyers[0].key)));
+    let mix = Mix::sample(&mut Client::connect(&server.address, &server.buyers[0].key));
     println!("{} listings", mix.values.listings);
     let send = |load| run(&server, &mix, load, &AtomicBool::new(false));
     let of_all = |connections, pace, seconds| Load {
@@ -106,6 +106,8 @@ fn main() {
         &format!("{} answers are wrong: {:?}", overload.wrong.len(), named(&overload)),
         overload.wrong.is_empty(),
     );
+    let offered = overload.answered() / capacity;
+    check(&format!("{offered:.1} times the capacity was sent"), offered >= MIN_OVERLOAD);
     check(
         &format!(
             "served requests take {:.1} ms by the slowest hundredth, {:.1} times that at 80 %",

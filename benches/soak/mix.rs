@@ -45,6 +45,9 @@ pub const KINDS: [(Kind, &str, usize); 11] = [
     (Kind::Events, "events", 3),
 ];
 
+/// Number of listings that are bought, each once by each buyer.
+const FOR_SALE: usize = 5_000;
+
 /// Number of bytes of an upload.
 const UPLOAD_BYTES: usize = 65_536;
 
@@ -53,7 +56,6 @@ pub struct Clients {
     of_buyer: Client,
     of_vendor: Client,
     of_operator: Client,
-    buyer: String,
     vendor: String,
     upload: String,
     codebases: Vec<String>,
@@ -68,7 +70,6 @@ impl Clients {
             of_buyer: Client::connect(&server.address, &buyer.key),
             of_vendor: Client::connect(&server.address, &vendor.key),
             of_operator: Client::connect(&server.address, &server.operator),
-            buyer: buyer.id.clone(),
             vendor: vendor.id.clone(),
             upload: "x".repeat(UPLOAD_BYTES),
             codebases: vendor.codebases.clone(),
@@ -79,12 +80,21 @@ impl Clients {
 /// The requests of a market.
 pub struct Mix {
     pub values: RequestValues,
+    /// IDs of listings that the buyers do not have yet.
+    for_sale: Vec<String>,
     sent: AtomicUsize,
+    purchases: AtomicUsize,
 }
 
 impl Mix {
-    pub fn new(values: RequestValues) -> Mix {
-        Mix { values, sent: AtomicUsize::new(0) }
+    /// Samples the market that a client of a buyer sees.
+    pub fn sample(client: &mut Client) -> Mix {
+        Mix {
+            for_sale: list_listings(client),
+            values: RequestValues::sample(client),
+            sent: AtomicUsize::default(),
+            purchases: AtomicUsize::default(),
+        }
     }
 
     /// Returns the index in [`KINDS`] of the n-th request. The kinds are spread evenly.
@@ -134,9 +144,12 @@ impl Mix {
                 (Sender::Vendor, "PATCH", path, Some(json!({"commits": n})))
             }
             Kind::Purchase => {
-                // A buyer buys each listing once; afterwards, the answer is a conflict.
+                // A buyer can buy each listing once.
+                let number = self.purchases.fetch_add(1, Ordering::Relaxed);
+                let (listing, buyer) = (number / server.buyers.len(), number % server.buyers.len());
                 let body = json!({
-                    "team_id": clients.buyer, "listing_id": values.id(n), "kind": "full", "pay_with": "credits",
+                    "team_id": server.buyers[buyer].id, "listing_id": self.for_sale[listing % self.for_sale.len()],
+                    "kind": "full", "pay_with": "credits",
                 });
                 (Sender::Operator, "POST", "/operator/v1/purchases".to_owned(), Some(body))
             }
@@ -170,6 +183,20 @@ fn upload(n: usize, server: &Server, clients: &mut Clients) -> u16 {
     let path = format!("/operator/v1/uploads/{}", plan["id"].as_str().unwrap_or_default());
     exchange(clients, Sender::Operator, ("DELETE", &path, ""));
     status
+}
+
+/// Returns the IDs of the newest listings.
+fn list_listings(client: &mut Client) -> Vec<String> {
+    let (mut ids, mut cursor) = (Vec::new(), String::new());
+    while ids.len() < FOR_SALE {
+        let page = client.get(&format!("/v2/listings/browse?sort=recent&limit=100{cursor}"));
+        let page: Value = serde_json::from_slice(&page).expect("the page is JSON");
+        let items = page["items"].as_array().expect("the page has items").iter();
+        ids.extend(items.map(|item| item["id"].as_str().expect("the item has an ID").to_owned()));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    ids
 }
 
 /// Sends a request. Returns the status, or 0 if the connection ended twice, and the body.

@@ -62,6 +62,9 @@ impl Server {
             .arg(directory)
             .env("MARKETPLACE_LOG_FILTER", "warn")
             .envs(names.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), "0")))
+            // All clients are at one address.
+            .env("MARKETPLACE_SERVER_MAX_CONNECTIONS_PER_ADDRESS", "0")
+            .env("MARKETPLACE_SERVER_MAX_IDLE_CONNECTIONS_PER_ADDRESS", "0")
             .stdout(Stdio::piped())
             .spawn()
             .expect("start the server");

@@ -353,7 +353,15 @@ impl S3 {
     /// Reads a range of an upload.
     pub(super) fn read_range(&self, id: Uuid, range: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
         let path = self.object_path(id);
-        Ok(self.block_on(self.store.get_range(&path, range))?.into())
+        let end = range.end;
+        match self.block_on(self.store.get_range(&path, range)) {
+            Ok(bytes) => Ok(bytes.into()),
+            // The store works, but what it has is damaged.
+            Err(_) if self.block_on(self.store.head(&path)).is_ok_and(|object| object.size < end) => {
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+            Err(cause) => Err(cause),
+        }
     }
 
     /// Writes an object to `to`, and returns its size and digest.
@@ -388,7 +396,8 @@ fn fetch_text(url: String) -> io::Result<String> {
                 .error_for_status()
                 .map_err(failed)?
                 .take(MAX_PART_LIST_BYTES)
-                .read_to_string(&mut text)?;
+                .read_to_string(&mut text)
+                .map_err(|error| io::Error::other(ObjectStoreFailed(error.into())))?;
         }
         Ok(text)
     });

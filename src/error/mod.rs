@@ -210,6 +210,14 @@ impl Error {
         Error::Maintenance { text, retry_seconds: MAINTENANCE_RETRY_SECONDS }
     }
 
+    /// Whether a fault of the storage, or a long write of another process, is the cause, whatever was requested. It passes.
+    pub const fn is_fault_of_storage(&self) -> bool {
+        matches!(
+            self,
+            Error::StorageFull { .. } | Error::StorageUnavailable { .. } | Error::DatabaseLocked { .. }
+        )
+    }
+
     /// Creates an [`Error::Internal`] from an error or a text. If a source of the error is a full disk, the
     /// error is an [`Error::StorageFull`]; if it is another fault of the storage that will pass, it is an
     /// [`Error::StorageUnavailable`].

@@ -20,8 +20,7 @@ pub(super) fn is_full(source: &(dyn StdError + 'static)) -> bool {
 
 /// Whether a source means that files cannot be opened or written, or that the store of uploads cannot be used, for now.
 pub(super) fn is_unavailable(source: &(dyn StdError + 'static)) -> bool {
-    const ERRORS: [Errno; 6] =
-        [Errno::MFILE, Errno::NFILE, Errno::ROFS, Errno::ACCESS, Errno::PERM, Errno::NOMEM];
+    const ERRORS: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::ROFS, Errno::ACCESS];
     let number = as_io_error(source).and_then(Errno::from_io_error);
     number.is_some_and(|number| ERRORS.contains(&number)) || source.is::<ObjectStoreFailed>()
 }

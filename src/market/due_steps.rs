@@ -9,7 +9,7 @@ use crate::{
         due_steps::{DueStep, StepKind, StepSubject},
         time::Timestamp,
     },
-    error::{Error, ErrorChain, Result},
+    error::{ErrorChain, Result},
     store,
     string_enum::StringEnum,
 };
@@ -82,12 +82,7 @@ impl Writer<'_> {
         match result {
             Ok(()) => Ok(()),
             // The database failed, not the step. It is repeated by the next write.
-            Err(
-                error @ (Error::StorageFull { .. }
-                | Error::StorageUnavailable { .. }
-                | Error::DatabaseLocked { .. }),
-            ) => Err(error),
-            Err(error) if store::has_failed(&error) => Err(error),
+            Err(error) if error.is_fault_of_storage() || store::has_failed(&error) => Err(error),
             Err(cause) => {
                 tracing::error!(kind, row_id = subject, cause = %ErrorChain(&cause), "a due step failed");
                 store::due_steps::fail(self.rows, step, &ErrorChain(&cause).to_string())

@@ -155,7 +155,9 @@ impl KeyCache {
     pub fn flush_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_key = {
             let mut uses = self.lock_uses();
-            if uses.by_key.is_empty() || now < uses.flushed_at.plus_micros(FLUSH_INTERVAL) {
+            // The clock may have been set back.
+            let next_flush = uses.flushed_at.plus_micros(FLUSH_INTERVAL);
+            if uses.by_key.is_empty() || (uses.flushed_at..next_flush).contains(&now) {
                 return Ok(());
             }
             uses.flushed_at = now;

@@ -188,18 +188,23 @@ fn give_up(running: &RunningJob) -> JobResult {
 fn retry_or_give_up(running: &RunningJob, cause: &Error) -> Result<AttemptEnd> {
     let Job { kind, subject, attempts, .. } = *running.job();
     tracing::error!(?kind, subject = subject.0, attempts, cause = %ErrorChain(cause), "job failed");
-    // Neither a fault of the storage nor a long write of another process is the fault of the job, however long it lasts.
-    let delay = match cause {
-        Error::StorageFull { .. } | Error::StorageUnavailable { .. } | Error::DatabaseLocked { .. } => {
-            running.market().write_blocking(|writer| {
+    if cause.is_fault_of_storage() {
+        let is_postponed = running.market().write_blocking(|writer| {
+            // A full disk and a locked database concern all jobs; one file that cannot be read may concern this one for ever.
+            let is_of_all = !matches!(cause, Error::StorageUnavailable { .. });
+            let age = writer.now.0 - store::jobs::enqueued_at(writer.rows, running.job())?.0;
+            let may_wait = is_of_all || age < jobs::MAX_POSTPONED_MICROS;
+            if may_wait {
                 let until = writer.now.plus_micros(jobs::FULL_DISK_DELAY_MICROS);
-                store::jobs::postpone(writer.rows, running.job(), until)
-            })?;
+                store::jobs::postpone(writer.rows, running.job(), until)?;
+            }
+            Ok(may_wait)
+        })?;
+        if is_postponed {
             return Ok(AttemptEnd::Retried);
         }
-        _ => jobs::retry_delay(attempts),
-    };
-    match delay {
+    }
+    match jobs::retry_delay(attempts) {
         Some(wait) => {
             running.market().write_blocking(|writer| {
                 store::jobs::reschedule(writer.rows, running.job(), writer.now.plus_micros(wait))

@@ -1,12 +1,7 @@
 //! Background jobs that copy linked repositories and analyze the copies. The results become properties of the
 //! codebase.
 
-use std::{
-    cell::Cell,
-    fs::File,
-    io::{self, ErrorKind},
-    path::Path,
-};
+use std::{cell::Cell, fs::File, io::ErrorKind, path::Path};
 
 use super::{
     asset_changes,
@@ -47,6 +42,10 @@ const RETRY_PENDING: &str =
 
 /// Message for the vendor while the disk is full and another attempt is pending.
 const DISK_FULL: &str = "The server has no space for the repository. It will try again shortly.";
+
+/// Message for the vendor while no file can be written or opened and another attempt is pending.
+const STORAGE_UNAVAILABLE: &str =
+    "The server cannot store the repository at the moment. It will try again shortly.";
 
 /// Message for the vendor after the last attempt.
 const UNREACHABLE: &str =
@@ -94,21 +93,25 @@ pub fn copy(job: &RunningJob) -> JobResult {
                 writer.enqueue(JobKind::AnalyzeRepository, asset_row_id)
             })
         }
-        Err(ReadError::Io(cause)) if cause.kind() == ErrorKind::StorageFull => {
-            write_progress(job, &DataProgress::copy_retry_pending(DISK_FULL))?;
-            Err(Error::storage_full().into())
-        }
-        Err(ReadError::Io(cause)) if job.job().attempts >= settings.attempts => {
-            let address = host.remote_repository(&linked.full_name).address;
-            log_unreachable_host(&address, &cause);
-            job.give_up();
-            let message = unreachable_host(host_name(market, linked.channel).as_deref());
-            finish_with(job, &DataProgress::copy_failed(&message))
-        }
-        Err(ReadError::Io(cause)) => {
-            write_progress(job, &DataProgress::copy_retry_pending(RETRY_PENDING))?;
-            Err(Error::internal(cause).into())
-        }
+        Err(ReadError::Io(cause)) => match Error::internal(cause) {
+            error if error.is_fault_of_storage() => {
+                let is_full = matches!(error, Error::StorageFull { .. });
+                let message = if is_full { DISK_FULL } else { STORAGE_UNAVAILABLE };
+                write_progress(job, &DataProgress::copy_retry_pending(message))?;
+                Err(error.into())
+            }
+            error if job.job().attempts >= settings.attempts => {
+                let address = host.remote_repository(&linked.full_name).address;
+                log_unreachable_host(&address, &error);
+                job.give_up();
+                let message = unreachable_host(host_name(market, linked.channel).as_deref());
+                finish_with(job, &DataProgress::copy_failed(&message))
+            }
+            error => {
+                write_progress(job, &DataProgress::copy_retry_pending(RETRY_PENDING))?;
+                Err(error.into())
+            }
+        },
         Err(error) => finish_with(job, &DataProgress::copy_failed(&running_job::rejection(error)?.0)),
     }
 }
@@ -167,7 +170,7 @@ pub fn analyze_copy(
 }
 
 /// Tells the operator why a host cannot be reached, and how to do without it.
-pub fn log_unreachable_host(address: &str, cause: &io::Error) {
+pub fn log_unreachable_host(address: &str, cause: &Error) {
     tracing::warn!(
         address,
         cause = %ErrorChain(cause),

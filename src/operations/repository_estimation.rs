@@ -46,13 +46,14 @@ pub fn run(job: &RunningJob) -> JobResult {
         .and_then(|_| repository_analysis::analyze_copy(job, &to));
     match read {
         Ok(found) => finish(job, |writer| measure(writer, found).map(Reading::Measured)),
-        Err(ReadError::Io(cause))
-            if cause.kind() != std::io::ErrorKind::StorageFull && job.job().attempts >= settings.attempts =>
-        {
-            let address = host.remote_repository(&estimation.repo_full_name).address;
-            repository_analysis::log_unreachable_host(&address, &cause);
-            finish(job, |_| Ok(Reading::Failed(UNREACHABLE.to_owned())))
-        }
+        Err(ReadError::Io(cause)) => match Error::internal(cause) {
+            error if !error.is_fault_of_storage() && job.job().attempts >= settings.attempts => {
+                let address = host.remote_repository(&estimation.repo_full_name).address;
+                repository_analysis::log_unreachable_host(&address, &error);
+                finish(job, |_| Ok(Reading::Failed(UNREACHABLE.to_owned())))
+            }
+            error => Err(error.into()),
+        },
         Err(error) => {
             let message = running_job::rejection(error)?.0;
             finish(job, |_| Ok(Reading::Failed(message)))

@@ -11,7 +11,7 @@ use std::{
 };
 
 use poem::{Endpoint, Request, Response};
-use tokio::{task::JoinHandle, time::timeout};
+use tokio::{sync::Notify, task::JoinHandle, time::timeout};
 
 use super::{forwarding::Forwarder, reporting, served_copy::ServedCopy, shared::Shared, supervision};
 use crate::{
@@ -51,9 +51,8 @@ impl Endpoint for ReplicaMonitoring {
 
 /// A replica that is being kept current. Dropping it ends Litestream.
 pub struct ReplicaServer {
-    shared: Arc<Shared>,
-    forwarder: Arc<Forwarder>,
     reporting: JoinHandle<()>,
+    stop_reporting: Arc<Notify>,
     is_stopping: Arc<AtomicBool>,
     supervision: Option<thread::JoinHandle<()>>,
 }
@@ -68,22 +67,24 @@ pub fn serve(
     let shared = Arc::new(Shared::new(settings, app, (base_url, program))?);
     let forwarder = Arc::new(Forwarder::new(settings)?);
     let endpoint = ReplicaEndpoint { shared: Arc::clone(&shared), forwarder: Arc::clone(&forwarder) };
-    let reporting = tokio::spawn(reporting::run(Arc::clone(&shared), Arc::clone(&forwarder)));
+    let stop_reporting = Arc::new(Notify::new());
+    let reporting = reporting::run(Arc::clone(&shared), forwarder, Arc::clone(&stop_reporting));
+    let reporting = tokio::spawn(reporting);
     let is_stopping = Arc::new(AtomicBool::default());
-    let (followed, stopping) = (Arc::clone(&shared), Arc::clone(&is_stopping));
+    let stopping = Arc::clone(&is_stopping);
     let supervision = thread::Builder::new()
         .name("replica".to_owned())
-        .spawn(move || supervision::run(&followed, &stopping))
+        .spawn(move || supervision::run(&shared, &stopping))
         .map_err(Error::internal)?;
     let supervision = Some(supervision);
-    Ok((ReplicaServer { shared, forwarder, reporting, is_stopping, supervision }, endpoint))
+    Ok((ReplicaServer { reporting, stop_reporting, is_stopping, supervision }, endpoint))
 }
 
 impl ReplicaServer {
     /// Reports to the primary what was not reported yet, and ends Litestream.
-    pub async fn end(self) {
-        self.reporting.abort();
-        reporting::report(&self.shared, &self.forwarder).await;
+    pub async fn end(mut self) {
+        self.stop_reporting.notify_one();
+        let _ = (&mut self.reporting).await;
         // Ending Litestream takes a moment.
         let _ = tokio::task::spawn_blocking(move || drop(self)).await;
     }

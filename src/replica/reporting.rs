@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use poem::http::header;
+use tokio::{sync::Notify, time::timeout};
 
 use super::{forwarding::Forwarder, served_copy::ServedCopy, shared::Shared};
 use crate::{
@@ -17,16 +18,19 @@ const INTERVAL: Duration = Duration::from_secs(15);
 /// How long the primary may take to record a report.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reports uses until it is aborted.
-pub(super) async fn run(shared: Arc<Shared>, forwarder: Arc<Forwarder>) {
+/// Reports uses until `stop` is notified, and then once more.
+pub(super) async fn run(shared: Arc<Shared>, forwarder: Arc<Forwarder>, stop: Arc<Notify>) {
     loop {
-        tokio::time::sleep(INTERVAL).await;
+        let is_stopped = timeout(INTERVAL, stop.notified()).await.is_ok();
         report(&shared, &forwarder).await;
+        if is_stopped {
+            return;
+        }
     }
 }
 
 /// Reports the uses that were not reported yet. If that fails, the next report has them.
-pub(super) async fn report(shared: &Shared, forwarder: &Forwarder) {
+async fn report(shared: &Shared, forwarder: &Forwarder) {
     let Some(copy) = shared.current() else { return };
     loop {
         let uses = copy.market.key_cache().take_uses();
@@ -36,7 +40,8 @@ pub(super) async fn report(shared: &Shared, forwarder: &Forwarder) {
         let are_more = uses.is_full();
         if let Err(error) = send(&copy, forwarder, &uses).await {
             tracing::warn!(cause = %ErrorChain(&error), "uses of keys and sessions cannot be reported to the primary; trying again");
-            copy.market.key_cache().keep_uses(&uses);
+            // Another copy may be served by now.
+            shared.current().unwrap_or(copy).market.key_cache().keep_uses(&uses);
             return;
         }
         if !are_more {
@@ -51,5 +56,5 @@ async fn send(copy: &ServedCopy, forwarder: &Forwarder, uses: &Uses) -> Result<(
         forwarder.post(reported_uses::PATH)?.header(header::AUTHORIZATION, authorization).timeout(TIMEOUT);
     let response = sending.body(body).send().await;
     let response = response.and_then(reqwest::Response::error_for_status);
-    response.map(drop).map_err(|error| Error::internal(error.without_url()))
+    response.map(drop).map_err(|error| Error::Internal(error.without_url().into()))
 }

@@ -17,6 +17,7 @@ use super::{
     shared::Shared,
 };
 use crate::{
+    domain::error_sources::ErrorWithSource,
     error::{Error, ErrorChain},
     market::{DATABASE_FILE, OpenError},
     private_files,
@@ -72,7 +73,8 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
     let start = || {
         shared.program.follow(&url, &file).map_err(|cause| {
             let message = "Litestream (the setting replica.litestream) cannot be started";
-            Error::internal_with_source(message, cause)
+            // Not a fault of the storage, even if the program cannot be executed.
+            Error::Internal(ErrorWithSource { message: message.into(), source: cause.into() }.into())
         })
     };
     let follower = start()?;

@@ -161,17 +161,24 @@ impl FollowedFile {
         let began = Instant::now();
         loop {
             let turn = self.enter();
-            begin(&mut |reader| {
-                if self.is_complete(reader.commit_position()?) {
-                    result = work.take().map(|work| work(reader)).transpose()?;
+            let read = begin(&mut |reader| {
+                if self.is_complete(reader.commit_position()?)
+                    && let Some(work) = work.take()
+                {
+                    result = Some(work(reader)?);
                 }
                 Ok(())
-            })?;
+            });
             drop(turn);
-            match result {
-                Some(result) => return Ok(result),
-                None if began.elapsed() < MAX_PAUSE => std::thread::sleep(UPDATE_INTERVAL),
-                None => return Err(Error::AtCapacity { retry_seconds: 1 }),
+            match (read, result) {
+                (Ok(()), Some(result)) => return Ok(result),
+                // Not even the position can be read of some mixtures of states.
+                (_, None) if work.is_some() && began.elapsed() < MAX_PAUSE => {
+                    std::thread::sleep(UPDATE_INTERVAL);
+                    result = None;
+                }
+                (Ok(()), None) => return Err(Error::AtCapacity { retry_seconds: 1 }),
+                (Err(error), _) => return Err(error),
             }
         }
     }
@@ -268,6 +275,29 @@ mod tests {
         let connection = Connection::open(path).unwrap();
         connection.busy_timeout(Duration::from_mins(1)).unwrap();
         (0..CHANGES).for_each(|_| change(&connection));
+    }
+
+    /// A mixture of states looks like damage, but is not there any more when the update has ended.
+    #[test]
+    fn mixture_of_states_is_no_damage() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = create(directory.path());
+        let file = Arc::new(FollowedFile::open(&path, id()).unwrap());
+        let store = Store::open_followed(&path, 1, Arc::clone(&file)).unwrap();
+        let mut header = std::fs::read(&path).unwrap();
+        let complete = header.clone();
+        // The header states more pages than the file has.
+        header[28..32].copy_from_slice(&u32::MAX.to_be_bytes());
+        std::fs::write(&path, &header).unwrap();
+        std::thread::scope(|scope| {
+            let read = scope.spawn(|| store.read(|_| Ok(())));
+            while file.lock().reads == 0 {
+                std::thread::yield_now();
+            }
+            std::fs::write(&path, &complete).unwrap();
+            assert!(read.join().unwrap().is_ok());
+        });
+        assert!(!store.is_damaged());
     }
 
     /// Without the gate, reads of one process that overlap keep all others out.

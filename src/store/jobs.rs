@@ -300,6 +300,13 @@ pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
+/// Returns the time at which a job was enqueued.
+pub fn enqueued_at(reader: &Reader, job: &Job) -> Result<Timestamp> {
+    reader.query_one("SELECT enqueued_at FROM jobs WHERE id = ?1", [job.id], |row| {
+        row::time(row, "enqueued_at")
+    })
+}
+
 /// Releases a job that failed for a reason that is not its own. Neither the attempt nor the start counts.
 pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,

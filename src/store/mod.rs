@@ -356,11 +356,11 @@ impl Store {
                 work,
             ));
         };
-        // Until a read is found to be consistent, it may see a mixture of states, which looks like damage.
         let begin = |first: &mut dyn FnMut(&Reader) -> Result<()>| {
             transaction::read_in_transaction(&*self.connections.reader()?, &self.statement_count, first)
         };
-        self.damage.note(file.read(begin, work))
+        // Before a read is found to be of one state, it may see a mixture, which looks like damage.
+        file.read(begin, |reader| self.damage.note(work(reader)))
     }
 
     /// Whether a statement has found the file of the database damaged since it was opened.

@@ -56,14 +56,18 @@ pub async fn serve(
     connections::serve(app, listener, &settings.connections(), REFUSALS, signals, stop).await
 }
 
-/// Serves an endpoint at an address of its own, until the task is aborted. `what` names it if that fails.
+/// Maximum number of connections at an address besides that of the server, such as that of the metrics.
+const MAX_SIDE_CONNECTIONS: u32 = 64;
+
+/// Serves an endpoint at an address of its own, for a few clients, until the task is aborted. `what` names it if that fails.
 pub fn spawn(
     app: impl Endpoint<Output = Response> + 'static,
     socket: TcpListener,
     settings: &ServerSettings,
     what: &'static str,
 ) -> JoinHandle<()> {
-    let settings = settings.clone();
+    let max_connections = settings.max_connections.min(MAX_SIDE_CONNECTIONS);
+    let settings = ServerSettings { max_connections, ..settings.clone() };
     tokio::spawn(async move {
         let served = serve(app, socket, &settings, watch::Sender::default(), std::future::pending()).await;
         if let Err(cause) = served {

@@ -191,6 +191,10 @@ pub const LEASE_MICROS: i64 = 60 * MICROS_PER_SECOND;
 /// Delay in microseconds before the next attempt of a job that found the disk full.
 pub const FULL_DISK_DELAY_MICROS: i64 = 60 * MICROS_PER_SECOND;
 
+/// Time in microseconds since a job was enqueued from which attempts count that find the storage unavailable: a day. Unlike a full
+/// disk, that can be a fault of a single file, which does not pass.
+pub const MAX_POSTPONED_MICROS: i64 = 24 * 3_600 * MICROS_PER_SECOND;
+
 /// Delay in microseconds before the next regular cleanup: six hours.
 pub const CLEANUP_INTERVAL_MICROS: i64 = 6 * 3_600 * MICROS_PER_SECOND;
 

@@ -6,7 +6,7 @@ use std::{cell::Cell, io::Cursor, os::unix::fs::PermissionsExt, path::PathBuf, t
 use landlock::{ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr};
 use marketplace::{
     domain::{
-        jobs::{FULL_DISK_DELAY_MICROS, MAX_ATTEMPTS, Queue},
+        jobs::{FULL_DISK_DELAY_MICROS, MAX_ATTEMPTS, MAX_POSTPONED_MICROS, Queue},
         teams::TeamRowId,
     },
     operations::{self, child_processes::ChildProcesses},
@@ -219,7 +219,7 @@ async fn interrupted_child_is_started_once_more() {
     assert_eq!(check(&market).await.1["status"], "completed");
 }
 
-/// A fault of the machine is not the fault of the upload, however often it occurs.
+/// A fault of the machine is not the fault of the upload, however often it occurs, unless it lasts for a day.
 #[tokio::test]
 async fn job_waits_while_no_child_can_be_started() {
     let program = Program::new("exit 1");
@@ -237,6 +237,17 @@ async fn job_waits_while_no_child_can_be_started() {
     permit(0o700);
     market.run_background();
     assert_eq!(status().await, "failed", "the program runs, and ends without a reply");
+    permit(0o600);
+    let url = upload_zip(&market, "Seller house", &zip_of(&[("b.txt", "text")]));
+    let path = create_raw_data(&market, "Later scans", &url).await;
+    market.run_background();
+    market.clock().advance(MAX_POSTPONED_MICROS);
+    for _ in 0..MAX_ATTEMPTS {
+        market.run_background();
+        market.clock().advance(FULL_DISK_DELAY_MICROS);
+    }
+    let data = seller_get(&market, &path).await["data"].clone();
+    assert_eq!(data["analysis_status"], "failed", "{data}");
 }
 
 /// The parent validates a reply like any untrusted input.

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use marketplace_domain::error_sources::ErrorChain;
+use marketplace_domain::error_sources::{self, ErrorChain};
 use marketplace_http_client::has_private_ip_host;
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
     formats::UnsupportedFormat,
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
-    receive_pack::{self, Received, RemoteRepository},
+    receive_pack::{self, OwnDisk, Received, RemoteRepository},
 };
 use crate::{ReadError, Rejection};
 
@@ -156,12 +156,21 @@ fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) 
             Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into()
         }
         CopyError::Unsupported(format) => format.rejection().into(),
-        CopyError::Thread(cause) => ReadError::Io(cause),
+        CopyError::Server(cause) => ReadError::Io(cause),
         CopyError::Panicked => {
             tracing::error!(address = source.address, "the thread that copies a repository panicked");
             invalid_repository()
         }
     }
+}
+
+/// Whether an error is one of the disk of the server.
+fn is_of_own_disk(error: &gix::Error) -> bool {
+    error_sources::sources(error).any(|source| {
+        // `source` of an `io::Error` skips the error that it wraps.
+        let wrapped = source.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        source.is::<OwnDisk>() || wrapped.and_then(|wrapped| wrapped.downcast_ref::<OwnDisk>()).is_some()
+    })
 }
 
 /// Why an attempt to copy failed.
@@ -176,8 +185,8 @@ enum CopyError {
     Unsupported(UnsupportedFormat),
     /// The host did not send a repository that we accept.
     Git(gix::Error),
-    /// The copying thread did not start.
-    Thread(std::io::Error),
+    /// The server could not start the copying thread, or write to its disk.
+    Server(std::io::Error),
     /// The copying thread panicked.
     Panicked,
 }
@@ -190,7 +199,7 @@ fn receive_on_thread(
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<String, CopyError> {
-    create_empty(to, limits).map_err(CopyError::Git)?;
+    create_empty(to, limits).map_err(|cause| CopyError::Server(std::io::Error::other(cause)))?;
     let state = Arc::new(TransferState::default());
     let (sender, receiver) = mpsc::channel();
     let work = {
@@ -201,7 +210,7 @@ fn receive_on_thread(
         }
     };
     let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
-    thread.map_err(CopyError::Thread)?;
+    thread.map_err(CopyError::Server)?;
     let (mut polls, mut bytes_at_rate_check) = (0_u64, 0);
     let result = loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
@@ -228,6 +237,7 @@ fn receive_on_thread(
         Ok(Received::Pack { head }) => Ok(head),
         Ok(Received::NoCommits) => Err(CopyError::NoCommits),
         Ok(Received::Unsupported(format)) => Err(CopyError::Unsupported(format)),
+        Err(error) if is_of_own_disk(&error) => Err(CopyError::Server(std::io::Error::other(error))),
         Err(error) => Err(state.first_error().map_or(CopyError::Git(error), CopyError::Host)),
     }
 }
@@ -292,4 +302,20 @@ fn from_host_error(error: HostError, limits: Limits) -> ReadError {
 
 fn temporary_error(message: &str) -> ReadError {
     ReadError::Io(std::io::Error::other(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn faults_of_the_own_disk_are_none_of_the_host() {
+        let read_only = || OwnDisk(io::Error::from(io::ErrorKind::ReadOnlyFilesystem));
+        assert!(is_of_own_disk(&gix::Error::from_error(read_only())), "the pack is not created");
+        assert!(is_of_own_disk(&gix::Error::from_error(io::Error::other(read_only()))), "it is not written");
+        let of_host = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+        assert!(!is_of_own_disk(&gix::Error::from_error(of_host)));
+    }
 }

@@ -53,6 +53,22 @@ impl fmt::Debug for RemoteRepository {
     }
 }
 
+/// The pack could not be written to the disk of the server, which is no fault of the host.
+#[derive(Debug)]
+pub(super) struct OwnDisk(pub(super) io::Error);
+
+impl fmt::Display for OwnDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pack cannot be written")
+    }
+}
+
+impl std::error::Error for OwnDisk {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
 /// What a host sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Received {
@@ -109,7 +125,7 @@ fn receive_over<T: Transport>(
     };
     let Some(head) = refs.iter().find_map(head_of) else { return Ok(Received::NoCommits) };
     drop(refs);
-    let mut file = File::create(pack).map_err(gix::Error::from_error)?;
+    let mut file = File::create(pack).map_err(|cause| gix::Error::from_error(OwnDisk(cause)))?;
     let context =
         Context { handshake: &mut handshake, transport, user_agent: agent, trace_packetlines: false };
     let options = Options {
@@ -172,7 +188,7 @@ fn copy_limited(
         let count = chunk.len();
         remaining =
             remaining.checked_sub(count as u64).ok_or_else(|| state.record_error(HostError::TooLarge))?;
-        to.write_all(chunk)?;
+        to.write_all(chunk).map_err(|cause| io::Error::other(OwnDisk(cause)))?;
         from.consume(count);
     }
 }

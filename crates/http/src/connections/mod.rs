@@ -85,7 +85,8 @@ pub async fn serve(
     signals: Signals,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let settings = &within_descriptors(settings, getrlimit(Resource::Nofile).current);
+    let (settings, closing) = within_descriptors(settings, getrlimit(Resource::Nofile).current);
+    let settings = &settings;
     let connected = Arc::new(signals.connected);
     let app = Arc::new(app);
     let limits = Arc::new(ConnectionLimits::new(settings, refusals));
@@ -93,7 +94,7 @@ pub async fn serve(
     let Listener { socket: listener, certificates, proxies } = listener.into();
     let listener = TcpListener::from_std(listener)?;
     let local = listener.local_addr()?;
-    let permits = Arc::new(Semaphore::new(settings.max_connections as usize + MAX_CLOSING));
+    let permits = Arc::new(Semaphore::new(settings.max_connections as usize + closing));
     let table = ConnectionTable::new(TableLimits::new(settings), proxies);
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
@@ -199,18 +200,23 @@ async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>, table: &Arc<Co
     }
 }
 
-/// Limits the connections to half of the files that the process may have open. The other half is for the database, the search
-/// index, bodies, and child processes.
-fn within_descriptors(settings: &ConnectionSettings, descriptors: Option<u64>) -> ConnectionSettings {
-    let half = descriptors.and_then(|limit| u32::try_from(limit / 2).ok()).unwrap_or(u32::MAX).max(1);
-    if settings.max_connections > half {
+/// Limits the connections, and those that are being closed, to half of the files that the process may have open. The other half is
+/// for the database, the search index, bodies, and child processes. Returns also the number of those that are being closed.
+fn within_descriptors(
+    settings: &ConnectionSettings,
+    descriptors: Option<u64>,
+) -> (ConnectionSettings, usize) {
+    let half = descriptors.and_then(|limit| usize::try_from(limit / 2).ok()).unwrap_or(usize::MAX);
+    let closing = MAX_CLOSING.min(half / 4);
+    let most = u32::try_from(half - closing).unwrap_or(u32::MAX).max(1);
+    if settings.max_connections > most {
         tracing::warn!(
             descriptors,
-            max_connections = half,
+            max_connections = most,
             "fewer connections than server.max_connections are open at a time, since the process may have too few files open"
         );
     }
-    ConnectionSettings { max_connections: settings.max_connections.min(half), ..*settings }
+    (ConnectionSettings { max_connections: settings.max_connections.min(most), ..*settings }, closing)
 }
 
 /// Whether `accept` failed because the client has already closed the connection.

@@ -155,9 +155,10 @@ impl Cluster {
         assert_eq!(self.primary.take().unwrap().terminate(), 0);
     }
 
-    /// Ends the primary and its Litestream as the loss of their machine does.
-    pub fn kill_primary(&mut self) {
-        drop(self.primary.take());
+    /// Kills the primary, with which its Litestream ends, as the loss of their machine does.
+    pub fn kill_primary(&self) {
+        let id = self.primary.as_ref().unwrap().0.id().to_string();
+        Command::new("kill").args(["-KILL", &id]).status().unwrap();
     }
 
     pub fn start_primary(&mut self) {

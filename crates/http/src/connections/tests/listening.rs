@@ -110,9 +110,15 @@ async fn client_that_takes_in_bulk_what_it_reads_slowly_is_served() {
 #[test]
 fn connections_leave_half_of_the_descriptors() {
     let settings = ConnectionSettings { max_connections: 1_000, ..ConnectionSettings::default() };
-    for (descriptors, expected) in
-        [(None, 1_000), (Some(1 << 40), 1_000), (Some(2_000), 1_000), (Some(96), 48), (Some(1), 1)]
-    {
-        assert_eq!(within_descriptors(&settings, descriptors).max_connections, expected, "{descriptors:?}");
+    for (descriptors, expected) in [
+        (None, (1_000, 64)),
+        (Some(1 << 40), (1_000, 64)),
+        (Some(2_128), (1_000, 64)),
+        (Some(2_000), (936, 64)),
+        (Some(96), (36, 12)),
+        (Some(1), (1, 0)),
+    ] {
+        let (within, closing) = within_descriptors(&settings, descriptors);
+        assert_eq!((within.max_connections, closing), expected, "{descriptors:?}");
     }
 }
