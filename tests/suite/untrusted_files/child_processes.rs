@@ -242,7 +242,7 @@ async fn job_waits_while_no_child_can_be_started() {
     let path = create_raw_data(&market, "Later scans", &url).await;
     market.run_background();
     market.clock().advance(MAX_POSTPONED_MICROS);
-    for _ in 0..MAX_ATTEMPTS {
+    for _ in 0..2 * MAX_ATTEMPTS {
         market.run_background();
         market.clock().advance(FULL_DISK_DELAY_MICROS);
     }
