@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use marketplace_domain::error_sources::{self, ErrorChain};
+use marketplace_domain::error_sources::ErrorChain;
 use marketplace_http_client::has_private_ip_host;
 
 use super::{
@@ -166,8 +166,8 @@ fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) 
 
 /// Whether an error is one of the disk of the server.
 fn is_of_own_disk(error: &gix::Error) -> bool {
-    error_sources::sources(error).any(|source| {
-        // `source` of an `io::Error` skips the error that it wraps.
+    // `source` of a `gix::Error` skips the error that it was made from, as that of an `io::Error` does.
+    error.iter_errors().any(|source| {
         let wrapped = source.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         source.is::<OwnDisk>() || wrapped.and_then(|wrapped| wrapped.downcast_ref::<OwnDisk>()).is_some()
     })
