@@ -124,23 +124,59 @@ def verify(name, bundle, beside):
     return unpacked
 
 
-def damage(archive, bundle, keys, envelope, key):
-    """Changes a byte of an entry, of the manifest, and of the statement. All programs must notice."""
+def changed_bytes(bundle, name):
+    """Returns a bundle with another byte in a file, and the checksum of the file as it was."""
     with zipfile.ZipFile(io.BytesIO(bundle)) as files:
-        names = files.namelist()
-    entry = next(name for name in names if "/" in name)
+        member = files.getinfo(name)
+    # The files are stored without compression, after a header with the name.
+    begin = member.header_offset + 30 + len(name.encode())
+    changed = bytearray(bundle)
+    assert bundle[begin - len(name) : begin] == name.encode()
+    changed[begin + member.file_size // 2] ^= 1
+    return bytes(changed)
+
+
+def with_other_file(bundle, name, content, before=False):
+    """Returns an archive with the files of a bundle and one more, which is the last one or the first one."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(bundle)) as files, zipfile.ZipFile(changed, "w") as copy:
+        if before:
+            copy.writestr(name, content)
+        for member in files.namelist():
+            copy.writestr(member, files.read(member))
+        if not before:
+            copy.writestr(name, content)
+    return changed.getvalue()
+
+
+def with_other_content(bundle, name):
+    """Returns an archive with another byte in a file, and its checksum."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(bundle)) as files, zipfile.ZipFile(changed, "w") as copy:
+        for member in files.namelist():
+            content = bytearray(files.read(member))
+            if member == name:
+                content[len(content) // 2] ^= 1
+            copy.writestr(member, bytes(content))
+    return changed.getvalue()
+
+
+def damage(archive, bundle, keys, envelope, key):
+    """Changes a byte of an entry, of the manifest, and of the statement, and adds files. All programs must notice."""
+    with zipfile.ZipFile(io.BytesIO(bundle)) as files:
+        entry = next(name for name in files.namelist() if "/" in name)
+        content = files.read(entry)
+    damaged = []
     for name in [entry, "manifest.json", "attestation.json"]:
-        changed = io.BytesIO()
-        with zipfile.ZipFile(io.BytesIO(bundle)) as files, zipfile.ZipFile(changed, "w") as copy:
-            for member in names:
-                content = bytearray(files.read(member))
-                if member == name:
-                    content[len(content) // 2] ^= 1
-                copy.writestr(member, bytes(content))
-        archive.write_bytes(changed.getvalue())
+        damaged += [(changed_bytes(bundle, name), name), (with_other_content(bundle, name), name)]
+    # With the right content, so that only the number of the files tells.
+    damaged += [(with_other_file(bundle, entry, content), "twice"), (with_other_file(bundle, entry, b"x", True), "twice")]
+    damaged += [(with_other_file(bundle, "extra.txt", b"x"), "extra.txt")]
+    for changed, named in damaged:
+        archive.write_bytes(changed)
         run(PROGRAM, "verify-bundle", str(archive), "--keys", str(keys), status=1)
         output = run(sys.executable, str(WORK / "verify.py"), str(archive), str(keys), status=1)
-        assert name in output, f"{name} is not named: {output}"
+        assert named in output and "Traceback" not in output, f"{named} is not named: {output}"
     archive.write_bytes(bundle)
     envelope.payload = envelope.payload.replace(b"sha256", b"sha255", 1)
     try:

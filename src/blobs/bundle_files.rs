@@ -25,6 +25,11 @@ pub struct HashedFile {
     pub crc32: u32,
 }
 
+/// Returns the CRC-32 checksum of a document of a bundle.
+pub fn crc32(document: &[u8]) -> u32 {
+    crc32fast::hash(document)
+}
+
 /// Reads everything from a reader, and returns its size and digests. `before_chunk` is called before each chunk of 1 MiB;
 /// its error ends the reading.
 pub fn hash_for_bundle<E: From<io::Error>>(

@@ -22,7 +22,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use bundle_files::{HashedFile, hash_for_bundle};
+pub use bundle_files::{HashedFile, crc32, hash_for_bundle};
 pub use disk_space::{DiskSpace, Reservation, Reservations, free_bytes, sync_filesystem};
 pub use disk_usage::{DiskFile, DiskUsage, list_disk_files};
 pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};

@@ -32,7 +32,7 @@ pub(super) enum CommandError {
     Other(String),
     #[error("{0}")]
     Usage(String),
-    /// A check of a deployment could not be completed.
+    /// A check could not be completed, so its result is not known.
     #[error("{0}")]
     Incomplete(String),
 }

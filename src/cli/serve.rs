@@ -265,6 +265,8 @@ impl Serve {
             tls::follow(certificates, &market, &monitor);
         }
         let runtime = tokio::runtime::Handle::current();
+        // If the first key were created by the first sale, the published keys would tell everybody when that was.
+        market.write_blocking(|writer| operations::signing_keys::find_or_create(writer).map(drop))?;
         let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
         let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
         // Install signal handlers before the address is printed, so that a stop right after it is graceful.

@@ -37,7 +37,7 @@ const BUFFER: usize = 1 << 20;
 /// they are at /.well-known/marketplace-keys.json.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace verify-bundle bundle.zip --keys keys.json\n  marketplace verify-bundle bundle.zip --keys keys.json --json\n\nExits with 0 if everything is as the market signed it, with 1 if something differs, of which each is named, and with 2 if nothing differs but the signature was not checked, because there were no keys."
+    after_help = "Examples:\n  marketplace verify-bundle bundle.zip --keys keys.json\n  marketplace verify-bundle bundle.zip --keys keys.json --json\n\nExits with 0 if everything is as the market signed it, with 1 if something differs, of which each is named, and with 2 if that is not known: nothing differs, but there were no keys to check the signature; the bundle or the keys could not be read; or the server with the keys did not respond."
 )]
 pub struct VerifyBundle {
     /// The bundle.
@@ -70,11 +70,13 @@ impl VerifyBundle {
         let file = regular_files::open(&self.bundle, u64::MAX).map_err(|cause| {
             CommandError::Usage(format!("cannot read {}: {cause}", self.bundle.display()))
         })?;
-        let mut bundle = BufReader::with_capacity(BUFFER, file);
+        // The file is read to its end, and a disk may fail.
+        let unread =
+            |cause| CommandError::Incomplete(format!("cannot read {}: {cause}", self.bundle.display()));
+        let size_bytes = file.metadata().map_err(unread)?.len();
+        let bundle = BufReader::with_capacity(BUFFER, file);
         let buyer = self.buyer.zip(self.salt).map(|(team, salt)| ExpectedBuyer { team, salt });
-        let verified = verification::verify(&mut bundle, keys.as_ref(), buyer).map_err(|cause| {
-            CommandError::Other(format!("cannot read {}: {cause}", self.bundle.display()))
-        })?;
+        let verified = verification::verify(bundle, size_bytes, keys.as_ref(), buyer).map_err(unread)?;
         if self.is_json {
             print_json(&to_json(&verified));
         } else {
@@ -110,14 +112,14 @@ fn read_limited(from: impl Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn fetch(url: &str) -> Result<Vec<u8>, CommandError> {
-    let builder = http_client::blocking().map_err(|cause| CommandError::Other(cause.to_string()))?;
+    let builder = http_client::blocking().map_err(|cause| CommandError::Incomplete(cause.to_string()))?;
     let no_response = |cause: reqwest::Error| {
-        CommandError::NoResponse(format!("no response from {url}: {}", ErrorChain(&cause.without_url())))
+        CommandError::Incomplete(format!("no response from {url}: {}", ErrorChain(&cause.without_url())))
     };
     let client = builder.timeout(TIMEOUT).build().map_err(no_response)?;
     let response = client.get(url).send().and_then(reqwest::blocking::Response::error_for_status);
     let read = read_limited(response.map_err(no_response)?);
-    read.map_err(|cause| CommandError::NoResponse(format!("no response from {url}: {cause}")))
+    read.map_err(|cause| CommandError::Incomplete(format!("no response from {url}: {cause}")))
 }
 
 fn to_json(verified: &Verification) -> Value {
@@ -163,7 +165,7 @@ fn print_text(verified: &Verification, has_buyer: bool) {
 
 /// Prints what the market says. What others wrote is quoted, so it cannot imitate a line.
 fn print_delivery(delivery: &Delivery, row: impl Fn(&str, &str)) {
-    let Delivery { attested_at, listing, scope, licenses, assets, quality_runs, .. } = delivery;
+    let Delivery { attested_at, listing, scope, licenses, assets, quality_run, .. } = delivery;
     row("attested", &attested_at.to_string());
     row(
         "market",
@@ -176,13 +178,14 @@ fn print_delivery(delivery: &Delivery, row: impl Fn(&str, &str)) {
     row("licenses", &format!("{licenses:?}"));
     if let Some(agreement) = &delivery.agreement {
         let id = agreement.id.map_or_else(|| "without ID".to_owned(), |id| id.to_string());
-        row("agreement", &format!("{id}, terms {:?}", agreement.terms_sha256));
+        let terms = agreement.terms_sha256.as_ref().map(|digest| format!(", terms {digest:?}"));
+        row("agreement", &format!("{id}{}", terms.unwrap_or_default()));
     }
     for asset in assets {
         let commit = asset.commit.as_ref().map(|commit| format!(", commit {commit:?}"));
         row("asset", &format!("{:?}{}", asset.path, commit.unwrap_or_default()));
     }
-    for run in quality_runs {
+    if let Some(run) = quality_run {
         let passed = run.checks.iter().filter(|check| check.status == "passed").count();
         row(
             "checks",

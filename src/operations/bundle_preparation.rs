@@ -26,6 +26,7 @@ use crate::{
         ReadError,
         child::{Input, Task},
         packing::{FileSelection, OUTPUT_FILE, PackedFiles},
+        quality_checks::license::LICENSE_FOUND,
     },
     blobs::{Blobs, HashedFile, RepositoryHold, hash_for_bundle},
     domain::{
@@ -83,13 +84,21 @@ pub fn give_up(job: &RunningJob) -> JobResult {
 
 fn finish(job: &RunningJob, bundle: &Bundle) -> JobResult {
     let public_url = &job.market().settings().server.public_url;
-    let (listing, id) = (bundle.listing, bundle.listing_id);
-    let (entries, croissant, facts) = job.market().read_blocking(|reader| {
-        let entries = store::bundle_entries::list_manifest(reader.rows, bundle.row_id)?;
-        let croissant = croissant::describe_bundle(reader.rows, listing, id, public_url, &entries)?;
-        Ok((entries, croissant, attestations::read_facts(reader, bundle)?))
+    let found = job.market().read_blocking(|reader| {
+        let rows = reader.rows;
+        let Some(listing) = store::croissant::find_fixed(rows, bundle.row_id)? else { return Ok(None) };
+        let entries = store::bundle_entries::list_manifest(rows, bundle.row_id)?;
+        let (key, max_checks) = (LICENSE_FOUND.key, attestations::MAX_CHECKS);
+        let checks = store::attestations::list_checks(rows, bundle.row_id, key, max_checks)?;
+        let licenses = croissant::licenses_of(&checks.messages);
+        let croissant =
+            croissant::describe_bundle(rows, bundle, &listing, licenses.clone(), public_url, &entries)?;
+        let facts = attestations::read_facts(reader, bundle, &listing, checks, licenses)?;
+        Ok(Some((entries, croissant, facts)))
     })?;
-    let manifest = manifest(id, &entries).map_err(Error::internal)?;
+    // A refund has deleted the bundle meanwhile.
+    let Some((entries, croissant, facts)) = found else { return job.finish(|_| Ok(())) };
+    let manifest = manifest(bundle.listing_id, &entries).map_err(Error::internal)?;
     let documents = [(MANIFEST_PATH, manifest), (CROISSANT_PATH, croissant)];
     let documents = documents.map(|(path, bytes)| Document { path, bytes });
     job.finish(|writer| {

@@ -6,15 +6,15 @@ use uuid::Uuid;
 
 use super::cleanup;
 use crate::{
+    blobs,
     domain::{
         bundles::{
-            ATTESTATION_PATH, CROISSANT_PATH, Document, EntryDigest, MANIFEST_PATH, ManifestEntry,
-            description, entity_tag,
+            ATTESTATION_PATH, CROISSANT_PATH, Document, MANIFEST_PATH, ManifestEntry, description, entity_tag,
         },
         jobs::JobKind,
         listings::ListingRowId,
         purchases::PurchaseStatus,
-        row_ids::{AssetRowId, BundleRowId},
+        row_ids::{AssetRowId, BundleRowId, PurchaseRowId},
         teams::{Team, TeamRowId},
         zip_layout::{StoredEntry, ZipLayout},
     },
@@ -69,9 +69,8 @@ pub fn find_for_team(
     vendor: TeamRowId,
 ) -> Result<Option<TeamBundle>> {
     let (holder, prepared) = if team.row_id == vendor {
-        let bundle = store::bundles::find_for_vendor(reader.rows, listing)?;
-        let prepared = bundle.filter(|bundle| bundle.manifest.is_some()).map(|bundle| bundle.row_id);
-        (LinkHolder::Owner(team.id), prepared)
+        let bundle = find_current(reader.rows, listing)?.filter(|bundle| bundle.manifest.is_some());
+        (LinkHolder::Owner(team.id), bundle.map(|bundle| bundle.row_id))
     } else {
         match store::bundles::find_widest(reader.rows, team.row_id, listing)? {
             Some((purchase, prepared)) => (LinkHolder::Purchase(purchase), prepared),
@@ -83,13 +82,13 @@ pub fn find_for_team(
     Ok(Some(TeamBundle { holder, manifest }))
 }
 
-/// A bundle that a valid link is for.
+/// What a valid link is for: a bundle, or a part of it.
 #[derive(Clone, Debug)]
-pub struct LinkedBundle {
+pub struct Linked<T> {
     /// The team that downloads it.
     pub team: Team,
-    /// The bundle, if it is prepared.
-    pub prepared: Option<PreparedBundle>,
+    /// What it downloads, if the bundle is prepared.
+    pub prepared: Option<T>,
 }
 
 /// A prepared bundle.
@@ -112,11 +111,30 @@ impl PreparedBundle {
 
 /// Returns the bundle that a link to a listing is for. Fails if the purchase was refunded. The caller has checked the
 /// signature of the link.
-pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<LinkedBundle> {
+pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<Linked<PreparedBundle>> {
     let (team, bundle) = find(reader.rows, listing, holder)?;
     let team = store::teams::find_by_row_id(reader.rows, team)?;
     let prepared = bundle.map(|bundle| prepared(reader.rows, bundle)).transpose()?.flatten();
-    Ok(LinkedBundle { team, prepared })
+    Ok(Linked { team, prepared })
+}
+
+/// Like [`find_linked`], for the attestation of the bundle. Bundles that were prepared by earlier versions have none, and neither
+/// have vendors' own.
+pub fn find_linked_attestation(
+    reader: &Reader,
+    listing: Uuid,
+    holder: LinkHolder,
+) -> Result<Linked<Option<Vec<u8>>>> {
+    let (team, bundle) = find(reader.rows, listing, holder)?;
+    let team = store::teams::find_by_row_id(reader.rows, team)?;
+    let prepared = bundle.filter(|bundle| bundle.manifest.is_some());
+    let prepared = prepared.map(|bundle| envelope(reader.rows, bundle.purchase)).transpose()?;
+    Ok(Linked { team, prepared })
+}
+
+fn envelope(rows: &store::Reader, purchase: Option<PurchaseRowId>) -> Result<Option<Vec<u8>>> {
+    let found = purchase.map(|purchase| store::attestations::find_envelope(rows, purchase));
+    Ok(found.transpose()?.flatten())
 }
 
 /// Returns a bundle with its documents; `None` if it is not prepared.
@@ -124,12 +142,10 @@ pub(super) fn prepared(rows: &store::Reader, bundle: Bundle) -> Result<Option<Pr
     let Bundle { row_id, purchase, manifest: Some(manifest), .. } = bundle else {
         return Ok(None);
     };
-    let attestation =
-        purchase.map(|purchase| store::attestations::find(rows, purchase)).transpose()?.flatten();
     let documents = [
         (MANIFEST_PATH, Some(manifest)),
         (CROISSANT_PATH, store::bundles::find_croissant(rows, row_id)?),
-        (ATTESTATION_PATH, attestation.map(|attestation| attestation.envelope)),
+        (ATTESTATION_PATH, envelope(rows, purchase)?),
     ];
     let documents = documents.into_iter().filter_map(|(path, bytes)| Some(Document { path, bytes: bytes? }));
     let entries = store::bundle_entries::count_entries(rows, row_id)?;
@@ -155,14 +171,15 @@ fn find(rows: &store::Reader, listing: Uuid, holder: LinkHolder) -> Result<(Team
             let row = store::listings::find(rows, listing)?.ok_or_else(|| Error::not_found("listing"))?;
             let team = store::teams::find(rows, id)?.filter(|team| team.row_id == row.team);
             let team = team.ok_or_else(|| Error::not_found("listing"))?.row_id;
-            let bundle = store::bundles::find_for_vendor(rows, row.row_id)?;
-            let is_current = match &bundle {
-                Some(bundle) => store::bundles::is_current(rows, bundle)?,
-                None => false,
-            };
-            Ok((team, bundle.filter(|_| is_current)))
+            Ok((team, find_current(rows, row.row_id)?))
         }
     }
+}
+
+/// Returns the vendor's bundle of a listing, if it is of the listing as it is now.
+fn find_current(rows: &store::Reader, listing: ListingRowId) -> Result<Option<Bundle>> {
+    let Some(bundle) = store::bundles::find_for_vendor(rows, listing)? else { return Ok(None) };
+    Ok(store::bundles::is_current(rows, &bundle)?.then_some(bundle))
 }
 
 /// Enqueues the preparation of the bundle that a link is for, and fixes it first if it is the vendor's and not
@@ -213,7 +230,7 @@ pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
     entries.extend(documents.iter().map(|document| StoredEntry {
         path: document.path.to_owned(),
         size_bytes: document.bytes.len() as u64,
-        crc32: EntryDigest::of(&document.bytes).crc32,
+        crc32: blobs::crc32(&document.bytes),
     }));
     let mut files = Vec::with_capacity(delivered.len());
     for entry in delivered {

@@ -87,8 +87,8 @@ pub fn cancel(writer: &mut Writer, platform: Platform, id: JobRowId) -> Result<(
             let failed = Reading::Failed(ESTIMATION_CANCELED.to_owned());
             estimations::complete(writer, platform, EstimationRowId(row_id), failed)
         }
-        // The next download of the bundle enqueues another one.
-        JobKind::PrepareBundle | JobKind::Cleanup => Ok(()),
+        // The next download of the bundle enqueues another job, as the next end of the certification does.
+        JobKind::PrepareBundle | JobKind::ReportRevocation | JobKind::Cleanup => Ok(()),
     }
 }
 
@@ -114,7 +114,7 @@ fn reopen(writer: &mut Writer, job: StoredJob) -> Result<()> {
         ),
         JobKind::ChangeAssets => ended("The change of assets has ended. The team can make another one."),
         JobKind::Estimate => ended("The estimation has ended. Request another one instead."),
-        JobKind::PrepareBundle | JobKind::Cleanup => Ok(()),
+        JobKind::PrepareBundle | JobKind::ReportRevocation | JobKind::Cleanup => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use uuid::Uuid;
 
 use super::{
-    archive_analysis, bulk_changes, bundle_preparation,
+    archive_analysis, attestations, bulk_changes, bundle_preparation,
     child_processes::ChildProcesses,
     cleanup, quality_checks, repository_analysis, repository_estimation,
     running_job::{JobError, JobResult, RunningJob},
@@ -162,6 +162,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::ChangeAssets => bulk_changes::run(running),
         JobKind::Estimate => repository_estimation::run(running),
         JobKind::PrepareBundle => bundle_preparation::run(running),
+        JobKind::ReportRevocation => attestations::run_reports(running),
         JobKind::Cleanup => cleanup::run(running),
     });
     // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
@@ -180,6 +181,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::ChangeAssets => bulk_changes::give_up(running),
         JobKind::Estimate => repository_estimation::give_up(running),
         JobKind::PrepareBundle => bundle_preparation::give_up(running),
+        JobKind::ReportRevocation => attestations::give_up_reports(running),
         JobKind::Cleanup => cleanup::give_up(running),
     }
 }

@@ -96,7 +96,6 @@ pub fn record(
     let AllowedChange { operation, before, after } = change;
     index_queue::enqueue(writer.rows, listing.row_id)?;
     let is_revoked = before.is_certified && !after.is_certified;
-    let attested = if is_revoked { attestations::certified(writer, listing.row_id)? } else { Vec::new() };
     if before.status != after.status {
         store::listings::set_status(writer.rows, listing.row_id, before.status, after.status, writer.now)?;
     }
@@ -109,7 +108,9 @@ pub fn record(
         record_event(writer, listing, change, Event::CertificationRevoked, Actor::System)?;
         emit(writer, listing, change, Operation::Revoke, Actor::System)?;
     }
-    attestations::report_revocation(writer, listing.id, attested)?;
+    if is_revoked {
+        attestations::enqueue_reports(writer, listing.row_id)?;
+    }
     notify_vendor(writer, listing, operation, note)?;
     Ok(after)
 }

@@ -21,7 +21,7 @@ use crate::{
     store::{
         self,
         agreements::Agreement,
-        attestations::Attestation,
+        attestations::AttestationSummary,
         bundle_entries::PreparationProgress,
         purchases::PurchaseRow,
         receipts::ReceiptLine,
@@ -51,7 +51,7 @@ pub struct Receipt {
     /// What is delivered.
     pub delivery: DeliveryState,
     /// What the market has attested about the delivery; `None` before that. A refund does not delete it.
-    pub attestation: Option<Attestation>,
+    pub attestation: Option<AttestationSummary>,
     /// The first assets.
     pub manifest: ManifestPage,
     /// Time until which the platform can refund it; `None` unless it is completed.
@@ -103,6 +103,12 @@ pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt
     make(reader, &row, buyer.team())
 }
 
+/// Returns the attestation of a purchase of the team as it is delivered; `None` if there is none. A refund does not delete it.
+pub fn attestation(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Option<Vec<u8>>> {
+    let row = find_own(reader.rows, buyer, purchase)?;
+    store::attestations::find_envelope(reader.rows, row.row_id)
+}
+
 /// Returns the receipt of any purchase.
 pub fn receipt_of_any(reader: &Reader, _: Platform, purchase: Uuid) -> Result<Receipt> {
     let row = store::purchases::find(reader.rows, purchase)?.ok_or_else(|| Error::not_found("purchase"))?;
@@ -147,7 +153,7 @@ fn make(reader: &Reader, row: &PurchaseRow, buyer: &Team) -> Result<Receipt> {
         agreement: store::agreements::find(rows, row.row_id)?,
         ordered_terms: is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?,
         delivery: delivery(reader, row, bundle.as_ref())?,
-        attestation: store::attestations::find(rows, row.row_id)?,
+        attestation: store::attestations::find_summary(rows, row.row_id)?,
         manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,
         refundable_until: refundable_until(&reader.check_context(), row),
     })

@@ -19,6 +19,7 @@ use crate::{
     },
     domain::{
         jobs::{self, JobKind, JobState},
+        listings::ListingRowId,
         row_ids::{
             AssetRowId, BulkChangeRowId, BundleRowId, EstimationRowId, QualityRunRowId,
             TaskQualityRefreshRowId, TraceImportRowId,
@@ -138,6 +139,12 @@ impl<'a> RunningJob<'a> {
     pub fn bundle_row_id(&self) -> BundleRowId {
         debug_assert_eq!(self.job.kind, JobKind::PrepareBundle);
         BundleRowId(self.job.subject.0)
+    }
+
+    /// Returns the row ID of the listing whose buyers the job tells. Only for [`JobKind::ReportRevocation`].
+    pub fn listing_row_id(&self) -> ListingRowId {
+        debug_assert_eq!(self.job.kind, JobKind::ReportRevocation);
+        ListingRowId(self.job.subject.0)
     }
 
     /// Returns the row ID of the change of assets that the job executes. Only for [`JobKind::ChangeAssets`].

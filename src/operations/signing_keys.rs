@@ -1,4 +1,5 @@
-//! The keys by which the market signs: one at a time, created when it is first needed. Their public halves stay published.
+//! The keys by which the market signs: one at a time. The first one is created when a server first serves the market, or when a
+//! copy of the market first signs. Their public halves stay published.
 
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde::Serialize;
@@ -79,7 +80,7 @@ fn create(writer: &Writer) -> Result<SigningKey> {
 }
 
 /// Returns the time from which a key that is created now is valid: the beginning of the day, since the exact time would tell
-/// everybody when something was sold.
+/// everybody when a copy of the market first sold something.
 const fn valid_from(now: Timestamp) -> Timestamp {
     Timestamp(now.0.div_euclid(MICROS_PER_DAY) * MICROS_PER_DAY)
 }

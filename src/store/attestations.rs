@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        attestations::{AttestedCheck, AttestedRun, DeliveredAsset, DeliveredListing},
+        attestations::{AttestedCheck, AttestedRun, DeliveredAsset},
         listings::ListingRowId,
         purchases::AssetScope,
         row_ids::{BundleRowId, PurchaseRowId},
@@ -30,18 +30,6 @@ pub struct Attestation {
     pub created_at: Timestamp,
 }
 
-const COLUMNS: &str = "t.envelope, t.statement_sha256, t.salt, t.is_certified, t.created_at";
-
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Attestation> {
-    Ok(Attestation {
-        envelope: row.get(0)?,
-        statement_sha256: row.get(1)?,
-        salt: row.get(2)?,
-        is_certified: row.get(3)?,
-        created_at: row::time(row, 4)?,
-    })
-}
-
 /// Inserts the attestation of a purchase.
 pub fn insert(writer: &Writer, purchase: PurchaseRowId, attestation: &Attestation) -> Result<()> {
     const SQL: &str =
@@ -54,39 +42,69 @@ pub fn insert(writer: &Writer, purchase: PurchaseRowId, attestation: &Attestatio
 
 /// Returns the attestation of a purchase; `None` if there is none.
 pub fn find(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Attestation>> {
-    let sql = format!("SELECT {COLUMNS} FROM attestations t WHERE t.purchase = ?1");
-    reader.query_first(&sql, [purchase], read)
+    const SQL: &str = "SELECT envelope, statement_sha256, salt, is_certified, created_at FROM attestations WHERE purchase = ?1";
+    reader.query_first(SQL, [purchase], |row| {
+        Ok(Attestation {
+            envelope: row.get(0)?,
+            statement_sha256: row.get(1)?,
+            salt: row.get(2)?,
+            is_certified: row.get(3)?,
+            created_at: row::time(row, 4)?,
+        })
+    })
 }
 
-/// An attestation with what has happened since.
-#[derive(Clone, Debug)]
+/// Returns the envelope of a purchase's attestation; `None` if there is none.
+pub fn find_envelope(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Vec<u8>>> {
+    reader.query_first("SELECT envelope FROM attestations WHERE purchase = ?1", [purchase], |row| row.get(0))
+}
+
+/// What a receipt shows of an attestation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttestationSummary {
+    /// SHA-256 digest of the statement in hexadecimal.
+    pub statement_sha256: String,
+    /// The salt of the buyer's digest.
+    pub salt: [u8; 32],
+    /// Time at which it was made.
+    pub created_at: Timestamp,
+}
+
+/// Returns the summary of a purchase's attestation; `None` if there is none.
+pub fn find_summary(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<AttestationSummary>> {
+    const SQL: &str = "SELECT statement_sha256, salt, created_at FROM attestations WHERE purchase = ?1";
+    reader.query_first(SQL, [purchase], |row| {
+        Ok(AttestationSummary {
+            statement_sha256: row.get(0)?,
+            salt: row.get(1)?,
+            created_at: row::time(row, 2)?,
+        })
+    })
+}
+
+/// What has happened since an attestation.
+#[derive(Clone, Copy, Debug)]
 pub struct AttestationState {
-    /// The attestation.
-    pub attestation: Attestation,
     /// Time of the refund of the purchase; `None` unless it was refunded.
     pub refunded_at: Option<Timestamp>,
-    /// Time of the first end of a certification of the listing since the attestation.
+    /// Time at which the certification that the attestation states ended; `None` if it has not, or if there is none.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Returns the attestation of a buyer with this digest of its statement.
+/// Returns the state of the attestation of a buyer with this digest of its statement.
 pub fn find_state(
     reader: &Reader,
     buyer: TeamRowId,
     statement_sha256: &str,
 ) -> Result<Option<AttestationState>> {
-    let sql = format!(
-        "SELECT {COLUMNS}, p.refunded_at,
-             (SELECT min(h.occurred_at) FROM listing_history h WHERE h.listing = p.listing
-                  AND h.event = 'certification_revoked' AND h.occurred_at >= t.created_at)
+    const SQL: &str = "SELECT p.refunded_at, iif(t.is_certified, (SELECT min(h.occurred_at) FROM listing_history h
+             WHERE h.listing = p.listing AND h.event = 'certification_revoked' AND h.occurred_at >= t.created_at), NULL)
          FROM attestations t JOIN purchases p ON p.id = t.purchase
-         WHERE t.statement_sha256 = ?1 AND p.buyer = ?2"
-    );
-    reader.query_first(&sql, (statement_sha256, buyer), |row| {
+         WHERE t.statement_sha256 = ?1 AND p.buyer = ?2";
+    reader.query_first(SQL, (statement_sha256, buyer), |row| {
         Ok(AttestationState {
-            attestation: read(row)?,
-            refunded_at: row::optional_time(row, 5)?,
-            revoked_at: row::optional_time(row, 6)?,
+            refunded_at: row::optional_time(row, 0)?,
+            revoked_at: row::optional_time(row, 1)?,
         })
     })
 }
@@ -94,32 +112,52 @@ pub fn find_state(
 /// A purchase whose attestation states a certification.
 #[derive(Clone, Debug)]
 pub struct CertifiedPurchase {
+    /// Row ID of the purchase.
+    pub row_id: PurchaseRowId,
     /// Row ID of the buyer.
     pub buyer: TeamRowId,
     /// ID of the purchase.
-    pub purchase: Uuid,
+    pub id: Uuid,
     /// SHA-256 digest of the statement in hexadecimal.
     pub statement_sha256: String,
 }
 
-/// Returns the completed purchases of a listing whose attestations state a certification that had not ended before.
-pub fn list_certified(reader: &Reader, listing: ListingRowId) -> Result<Vec<CertifiedPurchase>> {
+/// Returns the first completed purchases of a listing after this one, at most `limit`, whose attestations state a certification
+/// that has ended, which their buyers were not told.
+pub fn list_unreported(
+    reader: &Reader,
+    listing: ListingRowId,
+    after: PurchaseRowId,
+    limit: u32,
+) -> Result<Vec<CertifiedPurchase>> {
     const SQL: &str =
-        "SELECT p.buyer, p.uuid, t.statement_sha256 FROM purchases p JOIN attestations t ON t.purchase = p.id
-         WHERE p.listing = ?1 AND p.status = 'completed' AND t.is_certified = 1 AND t.created_at >= (
-             SELECT coalesce(max(h.occurred_at), 0) FROM listing_history h
+        "SELECT p.id, p.buyer, p.uuid, t.statement_sha256 FROM purchases p JOIN attestations t ON t.purchase = p.id
+         WHERE p.listing = ?1 AND p.id > ?2 AND p.status = 'completed' AND t.is_certified = 1
+             AND t.is_end_reported = 0 AND t.created_at <= (
+             SELECT max(h.occurred_at) FROM listing_history h
              WHERE h.listing = ?1 AND h.event = 'certification_revoked')
-         ORDER BY p.id";
-    reader.query_all(SQL, [listing], |row| {
-        Ok(CertifiedPurchase { buyer: row.get(0)?, purchase: row.get(1)?, statement_sha256: row.get(2)? })
+         ORDER BY p.id LIMIT ?3";
+    reader.query_all(SQL, (listing, after, limit), |row| {
+        Ok(CertifiedPurchase {
+            row_id: row.get(0)?,
+            buyer: row.get(1)?,
+            id: row.get(2)?,
+            statement_sha256: row.get(3)?,
+        })
     })
 }
 
-/// What is attested of a purchase besides its assets.
+/// Records that the buyer of a purchase was told that the certification has ended.
+pub fn set_end_reported(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
+    writer.execute("UPDATE attestations SET is_end_reported = 1 WHERE purchase = ?1", [purchase])?;
+    Ok(())
+}
+
+/// What is attested of a purchase besides its listing and its assets.
 #[derive(Clone, Debug)]
 pub struct PurchaseFacts {
-    /// The listing.
-    pub listing: DeliveredListing,
+    /// ID of the listing.
+    pub listing: Uuid,
     /// What was bought of it.
     pub scope: AssetScope,
     /// Whether the sale was exclusive.
@@ -132,28 +170,25 @@ pub struct PurchaseFacts {
 
 /// Returns the facts of a purchase.
 pub fn find_facts(reader: &Reader, purchase: PurchaseRowId) -> Result<PurchaseFacts> {
-    const SQL: &str = "SELECT l.uuid, l.title, v.name, l.certified_at, p.scope, p.exclusive, b.uuid, p.agreement_document, a.text
-         FROM purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
+    const SQL: &str = "SELECT l.uuid, p.scope, p.exclusive, b.uuid, p.agreement_document, a.text
+         FROM purchases p JOIN listings l ON l.id = p.listing
          JOIN teams b ON b.id = p.buyer LEFT JOIN agreements a ON a.purchase = p.id WHERE p.id = ?1";
     reader.query_one(SQL, [purchase], |row| {
         Ok(PurchaseFacts {
-            listing: DeliveredListing {
-                id: row.get(0)?,
-                title: row.get(1)?,
-                vendor: row.get(2)?,
-                certified_at: row::optional_time(row, 3)?,
-            },
-            scope: row::json(row, 4)?,
-            is_exclusive: row.get(5)?,
-            buyer: row.get(6)?,
-            agreement: (row.get(7)?, row.get(8)?),
+            listing: row.get(0)?,
+            scope: row::json(row, 1)?,
+            is_exclusive: row.get(2)?,
+            buyer: row.get(3)?,
+            agreement: (row.get(4)?, row.get(5)?),
         })
     })
 }
 
-/// Returns the assets of a prepared bundle, in the order of its entries.
+/// Returns the assets of a prepared bundle, in the order of its entries. The commit and the upload are those whose bytes are
+/// delivered.
 pub fn list_assets(reader: &Reader, bundle: BundleRowId) -> Result<Vec<DeliveredAsset>> {
-    const SQL: &str = "SELECT a.uuid, a.kind, e.path, e.commit_sha, u.sha256, e.problem
+    const SQL: &str = "SELECT a.uuid, a.kind, e.path, iif(e.source = 'description', NULL, e.commit_sha),
+             iif(e.source = 'description', NULL, u.sha256), e.problem
          FROM bundle_entries e JOIN assets a ON a.id = e.asset LEFT JOIN uploads u ON u.id = e.upload
          WHERE e.bundle = ?1 AND e.source IS NOT NULL ORDER BY e.asset";
     reader.query_all(SQL, [bundle], |row| {
@@ -168,53 +203,81 @@ pub fn list_assets(reader: &Reader, bundle: BundleRowId) -> Result<Vec<Delivered
     })
 }
 
-/// Returns the latest completed run of the listing of a bundle, and the later ones of its assets, with at most `max_checks` checks
-/// of what it contains, and the number of checks that are left out.
-pub fn list_runs(
+/// What the quality run of a bundle has found in what is delivered.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveredChecks {
+    /// The run; `None` unless it has checked something of what is delivered.
+    pub run: Option<AttestedRun>,
+    /// Number of checks that are left out of it.
+    pub omitted: u64,
+    /// The messages of the checks with the requested key that passed.
+    pub messages: Vec<String>,
+}
+
+/// The checks of the quality run of the bundle ?1, with the messages of those with the key ?2: only those of assets whose data is
+/// delivered as the run has read it. If an entry is something else, the checks of the whole listing are left out, too.
+const CHECKS: &str = "WITH run (id, started_at) AS (
+         SELECT r.id, r.started_at FROM bundles b JOIN quality_runs r ON r.id = b.quality_run WHERE b.id = ?1),
+     with_tasks (asset, taskset) AS (
+         SELECT e.asset, a.taskset FROM bundle_entries e JOIN assets a ON a.id = e.asset
+         WHERE e.bundle = ?1 AND e.content = 'tasks' AND a.taskset IS NOT NULL
+         UNION SELECT e.asset, t.taskset FROM bundle_entries e JOIN bundle_tasksets t ON t.asset = e.asset
+         WHERE e.bundle = ?1
+         UNION SELECT e.asset, k.taskset FROM bundle_entries e JOIN assets a ON a.id = e.asset
+         JOIN task_versions v ON v.id = a.task_version JOIN tasks k ON k.id = v.task WHERE e.bundle = ?1),
+     changed (asset) AS MATERIALIZED (
+         SELECT w.asset FROM bundles b JOIN run JOIN with_tasks w JOIN tasks k ON k.taskset = w.taskset
+         LEFT JOIN task_versions v ON v.task = k.id AND v.id <= b.last_version
+         LEFT JOIN task_builds u ON u.task_version = v.id AND u.id <= b.last_build
+         LEFT JOIN task_deletions x ON x.task = k.id AND x.id <= b.last_deletion
+         WHERE b.id = ?1 AND (v.created_at > run.started_at OR u.created_at > run.started_at
+             OR x.id IS NOT NULL AND k.deleted_at > run.started_at)),
+     covered (asset) AS MATERIALIZED (
+         SELECT e.asset FROM bundle_entries e WHERE e.bundle = ?1 AND e.is_checked = 1
+             AND (e.source <> 'description' OR e.content IN ('tasks', 'description'))
+             AND e.asset NOT IN (SELECT asset FROM changed))
+     SELECT r.uuid, r.completed_at, c.key, c.label, c.kind, a.uuid, c.is_mandatory, c.is_informational, c.status,
+         iif(c.key = ?2 AND c.status = 'passed', c.message, NULL)
+     FROM run JOIN quality_runs r ON r.id = run.id JOIN quality_checks c ON c.run = r.id
+     LEFT JOIN assets a ON a.id = c.asset
+     WHERE iif(c.asset IS NULL,
+         NOT EXISTS (SELECT 1 FROM bundle_entries e WHERE e.bundle = ?1 AND e.asset NOT IN (SELECT asset FROM covered)),
+         c.asset IN (SELECT asset FROM covered))
+     ORDER BY c.id";
+
+/// Returns what the quality run of a prepared bundle has found in what is delivered, with at most `max_checks` checks, and the
+/// messages of those that passed with this key.
+pub fn list_checks(
     reader: &Reader,
-    listing: ListingRowId,
     bundle: BundleRowId,
-    max_checks: u64,
-) -> Result<(Vec<AttestedRun>, u64)> {
-    const SQL: &str = "WITH of_listing AS (
-             SELECT id, completed_at FROM quality_runs WHERE listing = ?1 AND status = 'completed'
-             ORDER BY run_number DESC LIMIT 1),
-         of_assets AS (
-             SELECT (SELECT q.id FROM quality_runs q WHERE q.asset = e.asset AND q.status = 'completed'
-                     AND q.completed_at > (SELECT coalesce(max(completed_at), 0) FROM of_listing)
-                     ORDER BY q.run_number DESC LIMIT 1) AS id
-             FROM bundle_entries e WHERE e.bundle = ?2)
-         SELECT r.uuid, s.uuid, r.completed_at, c.key, c.label, c.kind, a.uuid, c.is_mandatory, c.is_informational, c.status
-         FROM (SELECT id FROM of_listing UNION ALL SELECT id FROM of_assets WHERE id IS NOT NULL) w
-         JOIN quality_runs r ON r.id = w.id LEFT JOIN assets s ON s.id = r.asset
-         JOIN quality_checks c ON c.run = r.id LEFT JOIN assets a ON a.id = c.asset
-         WHERE c.asset IS NULL OR EXISTS (SELECT 1 FROM bundle_entries e WHERE e.bundle = ?2 AND e.asset = c.asset)
-         ORDER BY r.asset IS NOT NULL, r.asset, c.id";
-    let (mut runs, mut left_out, mut count) = (Vec::<AttestedRun>::new(), 0, 0);
-    reader.for_each_row(SQL, (listing, bundle), |row| {
-        if count == max_checks {
-            left_out += 1;
+    key: &str,
+    max_checks: usize,
+) -> Result<DeliveredChecks> {
+    let mut found = DeliveredChecks::default();
+    reader.for_each_row(CHECKS, (bundle, key), |row| {
+        found.messages.extend(row.get::<_, Option<String>>(9)?);
+        let run = match &mut found.run {
+            Some(run) => run,
+            run @ None => run.insert(AttestedRun {
+                id: row.get(0)?,
+                completed_at: row::time(row, 1)?,
+                checks: Vec::new(),
+            }),
+        };
+        if run.checks.len() == max_checks {
+            found.omitted += 1;
             return Ok(());
         }
-        count += 1;
-        let id: Uuid = row.get(0)?;
-        if runs.last().is_none_or(|run| run.id != id) {
-            let (asset_id, completed_at) = (row.get(1)?, row::time(row, 2)?);
-            runs.push(AttestedRun { id, asset_id, completed_at, checks: Vec::new() });
-        }
-        let check = AttestedCheck {
-            key: row.get(3)?,
-            label: row.get(4)?,
-            kind: row.get(5)?,
-            asset_id: row.get(6)?,
-            mandatory: row.get(7)?,
-            informational: row.get(8)?,
-            status: row.get(9)?,
-        };
-        if let Some(run) = runs.last_mut() {
-            run.checks.push(check);
-        }
+        run.checks.push(AttestedCheck {
+            key: row.get(2)?,
+            label: row.get(3)?,
+            kind: row.get(4)?,
+            asset_id: row.get(5)?,
+            mandatory: row.get(6)?,
+            informational: row.get(7)?,
+            status: row.get(8)?,
+        });
         Ok(())
     })?;
-    Ok((runs, left_out))
+    Ok(found)
 }

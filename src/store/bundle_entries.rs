@@ -14,6 +14,14 @@ use crate::{
     string_enum::StringEnum,
 };
 
+/// What the entry of an asset (`a`) with its linked data (`d`) is made of.
+pub(super) const CONTENT: &str = "CASE
+         WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
+         WHEN d.upload IS NOT NULL THEN 'upload'
+         WHEN d.channel <> 'zip' AND d.archive_status = 'completed' AND d.commit_sha IS NOT NULL THEN 'repository'
+         ELSE 'description'
+     END";
+
 /// An entry that is to be prepared.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -126,7 +134,7 @@ pub(super) fn read_digest(row: &rusqlite::Row) -> rusqlite::Result<EntryDigest> 
 /// Records the documents of a bundle whose entries are all prepared: the manifest, and the description in Croissant. Returns
 /// false if the bundle does not exist.
 pub fn set_documents(writer: &Writer, bundle: BundleRowId, documents: &[Document; 2]) -> Result<bool> {
-    const SQL: &str = "UPDATE bundles SET manifest = ?2, croissant = ?3 WHERE id = ?1";
+    const SQL: &str = "UPDATE bundles SET manifest = ?2, croissant = ?3, listing_facts = NULL WHERE id = ?1";
     let [manifest, croissant] = documents;
     Ok(writer.execute(SQL, (bundle, &manifest.bytes, &croissant.bytes))? > 0)
 }

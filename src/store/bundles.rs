@@ -2,7 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, bundle_entries, row};
+use super::{
+    Reader, Writer,
+    bundle_entries::{self, CONTENT},
+    croissant, row,
+};
 use crate::{
     domain::{
         bundles::EntryDigest,
@@ -16,21 +20,20 @@ use crate::{
     error::Result,
 };
 
-/// What the entry of an asset (`a`) with its linked data (`d`) is made of.
-pub(super) const CONTENT: &str = "CASE
-         WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
-         WHEN d.upload IS NOT NULL THEN 'upload'
-         WHEN d.channel <> 'zip' AND d.archive_status = 'completed' AND d.commit_sha IS NOT NULL THEN 'repository'
-         ELSE 'description'
-     END";
-
-/// Returns the statement that inserts the entries of the bundle ?1: with a selection, from assets (`a`), under a condition.
+/// Returns the statement that inserts the entries of the bundle ?1: with a selection, from assets (`a`), under a condition. The
+/// quality run of the bundle has checked an entry if the asset had the same data when the run started.
 fn insert_entries(selection: &str, from: &str, condition: &str) -> String {
     let fields: Vec<String> = CodebaseFields::in_bundles().map(|name| format!("'{name}', {name}")).collect();
     let fields = fields.join(", ");
     format!(
-        "INSERT INTO bundle_entries (bundle, asset, content, upload, attached_at, commit_sha, selection, description)
-         SELECT ?1, asset, content, iif(content = 'upload', upload, NULL),
+        "WITH checked (asset, attached_at) AS MATERIALIZED (
+             SELECT j.value ->> 'asset', coalesce(j.value ->> 'attached_at', -1)
+             FROM bundles b JOIN quality_runs r ON r.id = b.quality_run JOIN json_each(r.assets) j WHERE b.id = ?1)
+         INSERT INTO bundle_entries (bundle, asset, title, is_checked, content, upload, attached_at, commit_sha, selection,
+             description)
+         SELECT ?1, asset, title,
+             (asset, coalesce(attached_at, -1)) IN checked AND (content <> 'description' OR attached_at IS NULL),
+             content, iif(content = 'upload', upload, NULL),
              iif(content = 'repository', attached_at, NULL), iif(content = 'repository', commit_sha, NULL), selection,
              iif(content IN ('repository', 'description'), json_patch('{{}}', json_object(
                  'kind', kind, 'title', title, 'description', description, 'domain_tags', json(domain_tags),
@@ -44,12 +47,20 @@ fn insert_entries(selection: &str, from: &str, condition: &str) -> String {
     )
 }
 
-const INSERT: &str =
-    "INSERT INTO bundles (listing, purchase, listing_change, last_task, last_version, last_build,
-         last_deletion)
-     VALUES (?1, ?2, (SELECT coalesce(max(change), 0) FROM index_queue WHERE listing = ?1),
-         (SELECT coalesce(max(id), 0) FROM tasks), (SELECT coalesce(max(id), 0) FROM task_versions),
-         (SELECT coalesce(max(id), 0) FROM task_builds), (SELECT coalesce(max(id), 0) FROM task_deletions))";
+/// Returns the statement that inserts the bundle of the listing ?1, for the purchase ?2.
+fn insert_bundle() -> String {
+    format!(
+        "INSERT INTO bundles (listing, purchase, listing_change, last_task, last_version, last_build,
+             last_deletion, quality_run, listing_facts)
+         SELECT ?1, ?2, (SELECT coalesce(max(change), 0) FROM index_queue WHERE listing = ?1),
+             (SELECT coalesce(max(id), 0) FROM tasks), (SELECT coalesce(max(id), 0) FROM task_versions),
+             (SELECT coalesce(max(id), 0) FROM task_builds), (SELECT coalesce(max(id), 0) FROM task_deletions),
+             (SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
+                 ORDER BY run_number DESC LIMIT 1), {}
+         FROM listings l JOIN teams t ON t.id = l.team WHERE l.id = ?1",
+        croissant::FACTS
+    )
+}
 
 /// Fixes what is delivered of a purchase: the data that its assets have now. For a sample, what the listing states,
 /// or by default all assets.
@@ -65,7 +76,7 @@ pub fn insert_for_purchase(
              LEFT JOIN json_each(iif(p.kind = 'sample', l.sample, NULL)) s ON unhex(s.value ->> 'asset') = a.uuid",
         "p.id = ?2 AND (p.kind <> 'sample' OR l.sample IS NULL OR s.value IS NOT NULL)"
     );
-    let row_id = BundleRowId(writer.insert(INSERT, (listing, purchase))?);
+    let row_id = BundleRowId(writer.insert(&insert_bundle(), (listing, purchase))?);
     writer.execute(&entries, (row_id, purchase))?;
     Ok(row_id)
 }
@@ -74,7 +85,7 @@ pub fn insert_for_purchase(
 pub fn insert_for_vendor(writer: &Writer, listing: ListingRowId) -> Result<BundleRowId> {
     let entries =
         insert_entries("NULL", "listing_assets la JOIN assets a ON a.id = la.asset", "la.listing = ?2");
-    let row_id = BundleRowId(writer.insert(INSERT, (listing, None::<PurchaseRowId>))?);
+    let row_id = BundleRowId(writer.insert(&insert_bundle(), (listing, None::<PurchaseRowId>))?);
     writer.execute(&entries, (row_id, listing))?;
     Ok(row_id)
 }

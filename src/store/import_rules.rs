@@ -7,6 +7,7 @@ use rusqlite::{Connection, types::Value};
 use serde::de::DeserializeOwned;
 
 use super::{
+    croissant::ListingFacts,
     quality_runs::RunAsset,
     reviews::Snapshot,
     table_schema::{self, Column, ColumnKind, Table},
@@ -269,6 +270,7 @@ fn json(table: &str, column: &str) -> Option<Accepts> {
         ("bulk_changes", "action") => is_json::<BulkAction>,
         ("bulk_changes", "skipped") => is_json::<Skipped>,
         ("bundle_entries", "selection") => is_json::<Selection>,
+        ("bundles", "listing_facts") => is_json::<ListingFacts>,
         ("data_objects", "about")
         | ("data_structures", "dataset" | "roots")
         | ("estimations", "measured") => is_json::<serde_json::Value>,

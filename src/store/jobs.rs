@@ -126,6 +126,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
             "SELECT coalesce((SELECT buyer FROM purchases WHERE id = b.purchase),
                  (SELECT team FROM listings WHERE id = b.listing)) FROM bundles b WHERE b.id = ?2"
         }
+        JobKind::ReportRevocation => "SELECT team FROM listings WHERE id = ?2",
         JobKind::Cleanup => "SELECT 0",
     };
     let sql = format!(

@@ -24,6 +24,7 @@ mod texts;
 mod tls;
 mod uploads;
 mod verify;
+mod verify_bundle;
 
 use std::{
     io::{BufRead, BufReader},

@@ -117,9 +117,9 @@ pub fn render_terms(terms: &Terms, deal: &Deal) -> String {
     text
 }
 
-/// Returns the vendor's terms in an agreement, to the end of its text.
-pub fn vendor_terms(text: &str) -> &str {
-    text.split_once(TERMS_HEADING).map_or("", |(_, terms)| terms)
+/// Returns the vendor's terms in an agreement, to the end of its text; `None` if it has no such part.
+pub fn vendor_terms(text: &str) -> Option<&str> {
+    text.split_once(TERMS_HEADING).map(|(_, terms)| terms)
 }
 
 /// Returns the SHA-256 digest of an agreement, in hexadecimal.
@@ -167,7 +167,8 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part:?} in {text}");
         }
-        assert_eq!(vendor_terms(&text), "For training only.\n");
+        assert_eq!(vendor_terms(&text), Some("For training only.\n"));
+        assert_eq!(vendor_terms("An agreement of another form."), None);
         assert!(!text.contains("90.00"), "the buyer does not learn the fee of the platform");
         assert_eq!(digest(&text).len(), 64);
     }

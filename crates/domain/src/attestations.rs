@@ -148,14 +148,15 @@ pub struct Delivery {
     pub exclusive: bool,
     /// The buyer, whom only those can recognize who know the salt. It is on the receipt of the purchase.
     pub buyer: BuyerDigest,
-    /// The agreement; null for purchases that were completed before agreements were stored.
+    /// The agreement; null if the purchase has none.
     pub agreement: Option<AgreementReference>,
-    /// SPDX expressions of the licenses that were found in the data.
+    /// SPDX expressions of the licenses that the quality run has found in the delivered data.
     pub licenses: Vec<String>,
     /// The assets, in the order of their entries in the bundle.
     pub assets: Vec<DeliveredAsset>,
-    /// The quality runs behind the evidence: the latest one of the listing, and later ones of the assets.
-    pub quality_runs: Vec<AttestedRun>,
+    /// The latest quality run of the listing that was completed before the purchase; null unless it has checked something of what
+    /// is delivered.
+    pub quality_run: Option<AttestedRun>,
     /// Number of checks that are left out because there are too many.
     pub omitted_checks: u64,
 }
@@ -167,7 +168,7 @@ pub fn delivery_schema() -> String {
     format!("{:#}\n", schema.to_value())
 }
 
-/// A listing as it was delivered.
+/// A listing as it was bought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveredListing {
     /// ID of the listing.
@@ -176,7 +177,8 @@ pub struct DeliveredListing {
     pub title: String,
     /// Name of the vendor.
     pub vendor: String,
-    /// Time at which the market certified the listing; null if it was not certified.
+    /// Time at which the market certified the listing; null if it was not certified at the purchase, or if the certification had
+    /// ended before the attestation.
     #[schemars(with = "Option<String>")]
     pub certified_at: Option<Timestamp>,
 }
@@ -194,8 +196,8 @@ pub struct AgreementReference {
     /// ID of the document; null if it has none.
     pub id: Option<Uuid>,
     /// SHA-256 digest, in hexadecimal, of the vendor's terms in it: of all that follows the heading `Terms of the vendor:` and an
-    /// empty line. The digest of the whole text would name the buyer to those who guess it.
-    pub terms_sha256: String,
+    /// empty line. The digest of the whole text would name the buyer to those who guess it. Null if the text is not stored.
+    pub terms_sha256: Option<String>,
 }
 
 /// An asset as it was delivered.
@@ -207,7 +209,7 @@ pub struct DeliveredAsset {
     pub kind: String,
     /// Path of its entry, which is a subject of the statement.
     pub path: String,
-    /// ID of the commit whose files the entry has; null unless it is of a repository.
+    /// ID of the commit whose files the entry has; null unless it has files of a repository.
     pub commit: Option<String>,
     /// SHA-256 digest of the upload that the entry is or was taken from; null unless there is one.
     pub upload_sha256: Option<String>,
@@ -220,12 +222,11 @@ pub struct DeliveredAsset {
 pub struct AttestedRun {
     /// ID of the run.
     pub id: Uuid,
-    /// ID of the asset that was checked; null if it was the listing.
-    pub asset_id: Option<Uuid>,
     /// Time at which it was completed.
     #[schemars(with = "String")]
     pub completed_at: Timestamp,
-    /// The checks, in their order. Of a run of the listing, only those of the delivered assets, and those of the whole listing.
+    /// The checks, in their order: those of the delivered assets whose data is what the run has checked; and if all are such, those
+    /// of the whole listing.
     pub checks: Vec<AttestedCheck>,
 }
 

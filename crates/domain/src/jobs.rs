@@ -1,6 +1,7 @@
 //! Background jobs: their kinds, leases, and retry delays.
 
 use super::{
+    listings::ListingRowId,
     row_ids::{
         self, AssetRowId, BulkChangeRowId, BundleRowId, EstimationRowId, GrantRowId, QualityRunRowId,
         TaskQualityRefreshRowId, TraceImportRowId,
@@ -30,6 +31,8 @@ string_enum! {
         Estimate = "estimate",
         /// Prepares the files of a bundle.
         PrepareBundle = "prepare_bundle",
+        /// Tells buyers that a certification that was attested to them has ended.
+        ReportRevocation = "report_revocation",
         /// Deletes files that are no longer referenced.
         Cleanup = "sweep",
     }
@@ -114,6 +117,7 @@ job_subjects!(
     BundleRowId,
     BulkChangeRowId,
     EstimationRowId,
+    ListingRowId,
     TaskQualityRefreshRowId,
     TraceImportRowId,
 );
@@ -154,7 +158,7 @@ impl JobKind {
             JobKind::RefreshTaskQuality => "task_quality_refresh",
             JobKind::ChangeAssets => "bulk_change",
             JobKind::Estimate => "estimation",
-            JobKind::PrepareBundle => "listing",
+            JobKind::PrepareBundle | JobKind::ReportRevocation => "listing",
             JobKind::Cleanup => "",
         }
     }
@@ -168,7 +172,10 @@ impl JobKind {
             | JobKind::RunChecks
             | JobKind::PrepareBundle
             | JobKind::ImportTraces => Queue::Analyses,
-            JobKind::RefreshTaskQuality | JobKind::ChangeAssets | JobKind::Cleanup => Queue::Updates,
+            JobKind::RefreshTaskQuality
+            | JobKind::ChangeAssets
+            | JobKind::ReportRevocation
+            | JobKind::Cleanup => Queue::Updates,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
         signing_keys,
     },
     store::{
-        attestations::Attestation, bundle_entries::PreparationProgress, receipts::ReceiptLine,
+        attestations::AttestationSummary, bundle_entries::PreparationProgress, receipts::ReceiptLine,
         records::team_lists::purchases::TeamPurchase,
     },
     web::bundle_urls,
@@ -304,7 +304,7 @@ fn assets(lines: &[ReceiptLine]) -> Markup {
 }
 
 /// Shows what the market has signed, and what proves that it is about the buyer.
-fn attestation(context: &Context, receipt: &Receipt, attestation: &Attestation) -> Markup {
+fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSummary) -> Markup {
     let path = receipt_files::attestation_path(receipt.purchase.id);
     html! {
         section.stack aria-labelledby="attestation" {

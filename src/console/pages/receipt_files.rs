@@ -94,10 +94,10 @@ impl Page for AttestationFile {
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let receipt = visit.read(move |reader, buyer| receipts::receipt(reader, buyer, id)).await?;
-        let attestation = receipt.attestation.ok_or_else(|| Error::not_found("attestation"))?;
+        let found = visit.read(move |reader, buyer| receipts::attestation(reader, buyer, id)).await?;
+        let envelope = found.ok_or_else(|| Error::not_found("attestation"))?;
         let name = format!("attestation-{id}.json");
-        Ok(Answer::File(file("application/json", &name, attestation.envelope.into())))
+        Ok(Answer::File(file("application/json", &name, envelope.into())))
     }
 }
 

@@ -5,25 +5,32 @@ pub mod verification;
 
 use uuid::Uuid;
 
-use super::{access::Buyer, croissant, signing_keys};
+use super::{
+    access::Buyer,
+    running_job::{JobError, JobResult, RunningJob},
+    signing_keys,
+};
 use crate::{
     domain::{
         agreements,
         attestations::{
-            AgreementReference, AttestationStatus, BuyerDigest, DELIVERY_TYPE, Delivery, STATUS_TYPE,
-            Statement, buyer_digest, sha256,
+            AgreementReference, AttestationStatus, BuyerDigest, DELIVERY_TYPE, DeliveredListing, Delivery,
+            STATUS_TYPE, Statement, buyer_digest, sha256,
         },
         bundles::{Document, ManifestEntry},
         events::{AttestationChange, AttestationData, EventData},
+        jobs::JobKind,
         listings::ListingRowId,
         row_ids::PurchaseRowId,
+        time::Timestamp,
     },
     error::{Error, Result},
     market::{Reader, Writer},
     store::{
         self,
-        attestations::{Attestation, CertifiedPurchase},
+        attestations::{Attestation, AttestationSummary, CertifiedPurchase, DeliveredChecks},
         bundles::Bundle,
+        croissant::ListingFacts,
         purchases::PurchaseRow,
     },
     string_enum::StringEnum,
@@ -33,7 +40,10 @@ use crate::{
 pub const DELIVERY_SCHEMA: &str = include_str!("delivery.schema.json");
 
 /// Maximum number of checks that an attestation has.
-const MAX_CHECKS: u64 = 10_000;
+pub const MAX_CHECKS: usize = 10_000;
+
+/// Number of buyers that are told in one transaction.
+const BATCH: u32 = 100;
 
 /// Name of the subject of a status.
 const ATTESTATION: &str = "attestation";
@@ -42,40 +52,55 @@ const ATTESTATION: &str = "attestation";
 #[derive(Clone, Debug)]
 pub struct Facts {
     purchase: PurchaseRowId,
+    listing: ListingRowId,
     buyer: Uuid,
     delivery: Delivery,
 }
 
-/// Reads what is attested of a bundle whose entries are prepared; `None` for the vendor's own.
-pub fn read_facts(reader: &Reader, bundle: &Bundle) -> Result<Option<Facts>> {
+/// Reads what is attested of a bundle whose entries are prepared; `None` for the vendor's own. `listing` is the listing as it was
+/// when the bundle was fixed, and `checks` and `licenses` are what was found in what is delivered.
+pub fn read_facts(
+    reader: &Reader,
+    bundle: &Bundle,
+    listing: &ListingFacts,
+    checks: DeliveredChecks,
+    licenses: Vec<String>,
+) -> Result<Option<Facts>> {
     let Some(purchase) = bundle.purchase else { return Ok(None) };
     let found = store::attestations::find_facts(reader.rows, purchase)?;
-    let (quality_runs, omitted_checks) =
-        store::attestations::list_runs(reader.rows, bundle.listing, bundle.row_id, MAX_CHECKS)?;
-    let (document, text) = found.agreement;
+    let (id, text) = found.agreement;
+    let terms = text.as_deref().and_then(agreements::vendor_terms);
+    let terms_sha256 = terms.map(|terms| sha256(terms.as_bytes()));
     let public_url = &reader.settings.server.public_url;
     let delivery = Delivery {
         market: (!public_url.is_empty()).then(|| public_url.clone()),
         attested_at: reader.now,
-        listing: found.listing,
+        listing: DeliveredListing {
+            id: found.listing,
+            title: listing.title.clone(),
+            vendor: listing.vendor.clone(),
+            certified_at: listing.certified_at.map(Timestamp),
+        },
         scope: found.scope.mode.as_str().to_owned(),
         exclusive: found.is_exclusive,
         buyer: BuyerDigest { salted_sha256: String::new() },
-        agreement: text.map(|text| AgreementReference {
-            id: document,
-            terms_sha256: sha256(agreements::vendor_terms(&text).as_bytes()),
-        }),
-        licenses: croissant::licenses(reader.rows, bundle.listing)?,
+        agreement: (id.is_some() || terms_sha256.is_some())
+            .then_some(AgreementReference { id, terms_sha256 }),
+        licenses,
         assets: store::attestations::list_assets(reader.rows, bundle.row_id)?,
-        quality_runs,
-        omitted_checks,
+        quality_run: checks.run,
+        omitted_checks: checks.omitted,
     };
-    Ok(Some(Facts { purchase, buyer: found.buyer, delivery }))
+    Ok(Some(Facts { purchase, listing: bundle.listing, buyer: found.buyer, delivery }))
 }
 
-/// Signs what is attested of a bundle with these documents and entries, and records it.
+/// Signs what is attested of a bundle with these documents and entries, and records it. A certification that has ended since the
+/// purchase is not attested.
 pub fn sign(writer: &Writer, facts: Facts, documents: &[Document], entries: &[ManifestEntry]) -> Result<()> {
-    let Facts { purchase, buyer, mut delivery } = facts;
+    let Facts { purchase, listing, buyer, mut delivery } = facts;
+    let certified = store::listings::certification_times(writer.rows, &[listing])?;
+    let is_current = |at: &Timestamp| certified.contains(&(listing, Some(*at)));
+    delivery.listing.certified_at = delivery.listing.certified_at.filter(is_current);
     let salt = writer.entropy.random_secret();
     delivery.attested_at = writer.now;
     delivery.buyer.salted_sha256 = buyer_digest(&salt, buyer);
@@ -102,35 +127,67 @@ pub fn status(reader: &Reader, buyer: &Buyer, statement_sha256: &str) -> Result<
     let status = AttestationStatus {
         stated_at: reader.now,
         refunded_at: found.refunded_at,
-        certification_revoked_at: found.revoked_at.filter(|_| found.attestation.is_certified),
+        certification_revoked_at: found.revoked_at,
     };
-    let subject = (ATTESTATION.to_owned(), found.attestation.statement_sha256);
+    let subject = (ATTESTATION.to_owned(), statement_sha256.to_owned());
     Ok(Some(key.sign(&Statement::new(STATUS_TYPE, [subject], status))?.envelope))
 }
 
 /// Tells the buyer of a purchase that was refunded that the attestation has another state.
 pub fn report_refund(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
-    let Some(found) = store::attestations::find(writer.rows, purchase.row_id)? else { return Ok(()) };
+    let found = store::attestations::find_summary(writer.rows, purchase.row_id)?;
+    let Some(AttestationSummary { statement_sha256, .. }) = found else { return Ok(()) };
     let data = AttestationData {
         purchase_id: purchase.id,
         listing_id: purchase.listing_id,
-        statement_sha256: found.statement_sha256,
+        statement_sha256,
         change: AttestationChange::Refunded,
     };
     writer.emit(Some(purchase.buyer), purchase.id, &EventData::AttestationStatusChanged(data))
 }
 
-/// Returns the purchases of a listing whose attestations state its present certification.
-pub fn certified(writer: &Writer, listing: ListingRowId) -> Result<Vec<CertifiedPurchase>> {
-    store::attestations::list_certified(writer.rows, listing)
+/// Lets the buyers of a listing whose certification has ended be told, if attestations of theirs state it. There may be many, so
+/// a job does this.
+pub fn enqueue_reports(writer: &Writer, listing: ListingRowId) -> Result<()> {
+    let is_any = !store::attestations::list_unreported(writer.rows, listing, PurchaseRowId(0), 1)?.is_empty();
+    if is_any { writer.enqueue(JobKind::ReportRevocation, listing) } else { Ok(()) }
 }
 
-/// Tells the buyers of these purchases of a listing that its certification has ended.
-pub fn report_revocation(writer: &Writer, listing: Uuid, purchases: Vec<CertifiedPurchase>) -> Result<()> {
-    for CertifiedPurchase { buyer, purchase, statement_sha256 } in purchases {
-        let change = AttestationChange::CertificationRevoked;
-        let data = AttestationData { purchase_id: purchase, listing_id: listing, statement_sha256, change };
-        writer.emit(Some(buyer), purchase, &EventData::AttestationStatusChanged(data))?;
+/// Tells the buyers of a listing whose certification has ended, a few per transaction. A job that was interrupted continues with
+/// the next one.
+pub fn run_reports(job: &RunningJob) -> JobResult {
+    let listing = job.listing_row_id();
+    let mut after = PurchaseRowId(0);
+    while job.renew_and_continue() {
+        let is_complete = job.advance(|writer| {
+            let purchases = store::attestations::list_unreported(writer.rows, listing, after, BATCH)?;
+            report_revocation(writer, listing, &purchases)?;
+            after = purchases.last().map_or(after, |purchase| purchase.row_id);
+            Ok(purchases.len() < BATCH as usize)
+        })?;
+        if is_complete {
+            return Ok(());
+        }
+    }
+    Err(JobError::Stopped)
+}
+
+/// Ends a job that failed too often. The status of the attestations says what the events would have.
+pub fn give_up_reports(job: &RunningJob) -> JobResult {
+    job.finish(|_| Ok(()))
+}
+
+fn report_revocation(writer: &Writer, listing: ListingRowId, purchases: &[CertifiedPurchase]) -> Result<()> {
+    let Some(listing) = store::listings::find_by_row_id(writer.rows, listing)? else { return Ok(()) };
+    for CertifiedPurchase { row_id, buyer, id, statement_sha256 } in purchases {
+        let data = AttestationData {
+            purchase_id: *id,
+            listing_id: listing.id,
+            statement_sha256: statement_sha256.clone(),
+            change: AttestationChange::CertificationRevoked,
+        };
+        writer.emit(Some(*buyer), *id, &EventData::AttestationStatusChanged(data))?;
+        store::attestations::set_end_reported(writer.rows, *row_id)?;
     }
     Ok(())
 }

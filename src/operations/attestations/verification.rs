@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, Read},
 };
 
 use ring::signature::{ED25519, UnparsedPublicKey};
@@ -30,6 +30,18 @@ pub const MAX_FILES: usize = 200_000;
 
 /// Maximum size of a document in bytes.
 pub const MAX_DOCUMENT_BYTES: u64 = 128 << 20;
+
+/// Maximum length of the path of a file in bytes. Those that the market writes have about 50.
+pub const MAX_PATH_BYTES: usize = 100;
+
+/// Maximum length of the header of a file in bytes: with the path, and with sizes in ZIP64.
+const MAX_HEADER_BYTES: usize = HEADER_BYTES + MAX_PATH_BYTES + 20;
+
+/// Maximum number of mismatches that are named.
+pub const MAX_MISMATCHES: usize = 1_000;
+
+/// Maximum number of characters of a text in a mismatch.
+const MAX_TEXT_CHARS: usize = 400;
 
 /// Number of bytes that are compared at a time.
 const CHUNK: usize = 1 << 16;
@@ -70,7 +82,7 @@ pub struct Verification {
     pub files: usize,
     /// Size of the bundle in bytes.
     pub size_bytes: u64,
-    /// Everything that is wrong.
+    /// What is wrong: everything, or the first [`MAX_MISMATCHES`] and one that says that there are more.
     pub mismatches: Vec<Mismatch>,
     /// The signature.
     pub signature: SignatureState,
@@ -91,20 +103,49 @@ struct File {
 struct Mismatches(Vec<Mismatch>);
 
 impl Mismatches {
-    fn add(&mut self, part: &str, message: impl Into<String>) {
-        self.0.push(Mismatch { part: part.to_owned(), message: message.into() });
+    fn add(&mut self, part: &str, message: impl AsRef<str>) {
+        let (part, message) = match self.0.len() {
+            ..MAX_MISMATCHES => (part, message.as_ref()),
+            MAX_MISMATCHES => (ARCHIVE, "More is wrong, which is not listed."),
+            _ => return,
+        };
+        let excerpt = |text: &str| text.chars().take(MAX_TEXT_CHARS).collect();
+        self.0.push(Mismatch { part: excerpt(part), message: excerpt(message) });
     }
 }
 
-/// Verifies a bundle. Memory is bounded by the limits of this module, and time by the size of the bundle.
-pub fn verify<R: Read + Seek>(
-    bundle: &mut R,
+/// Reads a bundle once, from its beginning to its end.
+struct Source<R> {
+    bundle: R,
+    /// Number of bytes that were read.
+    offset: u64,
+}
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bundle.read(buffer)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Returns the next bytes, `length` unless the end is nearer.
+fn read_next_bytes(source: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(length as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Verifies a bundle of this size. Memory is bounded by the limits of this module, and time by the size of the bundle, which is
+/// read once.
+pub fn verify(
+    bundle: impl Read,
+    size_bytes: u64,
     keys: Option<&PublicKeys>,
     buyer: Option<ExpectedBuyer>,
 ) -> io::Result<Verification> {
-    let size_bytes = bundle.seek(SeekFrom::End(0))?;
     let mut mismatches = Mismatches::default();
-    let archive = read_archive(bundle, size_bytes, &mut mismatches)?;
+    let archive = read_archive(Source { bundle, offset: 0 }, size_bytes, &mut mismatches)?;
     let mut verification = Verification {
         files: archive.files.len(),
         size_bytes,
@@ -145,71 +186,70 @@ struct Archive {
 
 /// Reads an archive from its beginning to its end, and compares everything that is in no file with the one form that bundles
 /// have. Reading ends where the archive has another form.
-fn read_archive<R: Read + Seek>(
-    bundle: &mut R,
+fn read_archive(
+    mut source: Source<impl Read>,
     size_bytes: u64,
     mismatches: &mut Mismatches,
 ) -> io::Result<Archive> {
-    let (mut archive, mut entries, mut offset) = (Archive::default(), Vec::new(), 0);
+    let (mut archive, mut entries) = (Archive::default(), Vec::new());
     loop {
-        let start = read_at(bundle, offset, HEADER_BYTES)?;
-        let header = match read_next(&start) {
-            Some(Next::Directory) => break,
-            Some(Next::Header(length)) => read_at(bundle, offset, length)?,
-            None => Vec::new(),
-        };
-        let Some(entry) = read_header(&header) else {
+        let begin = source.offset;
+        let mut header = read_next_bytes(&mut source, HEADER_BYTES)?;
+        match read_next(&header) {
+            Some(Next::Directory) => {
+                compare_directory(
+                    (&mut header.as_slice()).chain(source),
+                    begin,
+                    size_bytes,
+                    entries,
+                    mismatches,
+                )?;
+                return Ok(archive);
+            }
+            Some(Next::Header(length)) if length <= MAX_HEADER_BYTES => {
+                header.extend(read_next_bytes(&mut source, length - HEADER_BYTES)?);
+            }
+            Some(Next::Header(_)) | None => header.clear(),
+        }
+        let Some(entry) = read_header(&header).filter(|entry| entry.path.len() <= MAX_PATH_BYTES) else {
             mismatches
-                .add(ARCHIVE, format!("There is no file of a bundle at byte {offset}, and not its end."));
+                .add(ARCHIVE, format!("There is no file of a bundle at byte {begin}, and not its end."));
             return Ok(archive);
         };
-        let begin = offset + header.len() as u64;
-        let Some(end) = begin.checked_add(entry.size_bytes).filter(|end| *end <= size_bytes) else {
+        if source.offset.checked_add(entry.size_bytes).is_none_or(|end| end > size_bytes) {
             mismatches.add(&entry.path, "It is cut off.");
             return Ok(archive);
-        };
+        }
         if entries.len() == MAX_FILES {
             mismatches.add(ARCHIVE, format!("It has more than {MAX_FILES} files, which is the limit."));
             return Ok(archive);
         }
-        read_file(bundle, begin, &entry, &mut archive, mismatches)?;
+        read_file(&mut source, &entry, &mut archive, mismatches)?;
         entries.push(entry);
-        offset = end;
     }
-    compare_directory(bundle, offset, size_bytes, entries, mismatches)?;
-    Ok(archive)
 }
 
-/// Returns up to `length` bytes from an offset.
-fn read_at<R: Read + Seek>(bundle: &mut R, offset: u64, length: usize) -> io::Result<Vec<u8>> {
-    bundle.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    bundle.take(length as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Computes the digests of a file that begins at an offset.
-fn read_file<R: Read + Seek>(
-    bundle: &mut R,
-    begin: u64,
+/// Reads a file, and computes its digests. A document that is too large is not kept.
+fn read_file(
+    source: &mut impl Read,
     entry: &StoredEntry,
     archive: &mut Archive,
     mismatches: &mut Mismatches,
 ) -> io::Result<()> {
     let StoredEntry { path, size_bytes, crc32 } = entry;
-    bundle.seek(SeekFrom::Start(begin))?;
-    let hashed = if [MANIFEST_PATH, CROISSANT_PATH, ATTESTATION_PATH].contains(&path.as_str()) {
-        if *size_bytes > MAX_DOCUMENT_BYTES {
-            mismatches.add(path, format!("It has more than {MAX_DOCUMENT_BYTES} bytes, which is the limit."));
-            return Ok(());
-        }
+    let is_document = [MANIFEST_PATH, CROISSANT_PATH, ATTESTATION_PATH].contains(&path.as_str());
+    let is_too_large = is_document && *size_bytes > MAX_DOCUMENT_BYTES;
+    if is_too_large {
+        mismatches.add(path, format!("It has more than {MAX_DOCUMENT_BYTES} bytes, which is the limit."));
+    }
+    let hashed = if is_document && !is_too_large {
         let mut bytes = Vec::new();
-        bundle.take(*size_bytes).read_to_end(&mut bytes)?;
+        source.take(*size_bytes).read_to_end(&mut bytes)?;
         let hashed = hash_for_bundle(&mut bytes.as_slice(), || io::Result::Ok(()))?;
         archive.documents.insert(path.clone(), bytes);
         hashed
     } else {
-        hash_for_bundle(&mut bundle.take(*size_bytes), || io::Result::Ok(()))?
+        hash_for_bundle(&mut source.take(*size_bytes), || io::Result::Ok(()))?
     };
     if hashed.crc32 != *crc32 {
         mismatches.add(path, "Its checksum in the archive is not that of its bytes.");
@@ -221,9 +261,9 @@ fn read_file<R: Read + Seek>(
     Ok(())
 }
 
-/// Compares the end of an archive, from its central directory on, with that of a bundle with these files.
-fn compare_directory<R: Read + Seek>(
-    bundle: &mut R,
+/// Compares the end of an archive, from its central directory at `begin` on, with that of a bundle with these files.
+fn compare_directory(
+    mut source: impl Read,
     begin: u64,
     size_bytes: u64,
     entries: Vec<StoredEntry>,
@@ -241,7 +281,7 @@ fn compare_directory<R: Read + Seek>(
     let mut offset = begin;
     while let Some(Part::Bytes(expected)) = layout.part_at(offset) {
         let expected = &expected[..expected.len().min(CHUNK)];
-        let found = read_at(bundle, offset, expected.len())?;
+        let found = read_next_bytes(&mut source, expected.len())?;
         if found != expected {
             let same = found.iter().zip(expected).take_while(|(found, expected)| found == expected).count();
             let at = offset + same as u64;
@@ -313,34 +353,32 @@ fn verify_signature(
     keys: &PublicKeys,
     mismatches: &mut Mismatches,
 ) -> SignatureState {
+    let [signature] = envelope.signatures.as_slice() else {
+        let count = envelope.signatures.len();
+        mismatches.add(ATTESTATION_PATH, format!("It has {count} signatures, and the market makes one."));
+        return SignatureState::Invalid;
+    };
+    let found = keys.keys.iter().find(|key| key.keyid == signature.keyid);
+    let Some((key, bytes)) = found.and_then(|key| Some((key, key.bytes()?))) else {
+        mismatches.add(
+            ATTESTATION_PATH,
+            format!("The key {:?} that signed is not among the keys.", signature.keyid),
+        );
+        return SignatureState::Invalid;
+    };
     let signed = signed_bytes(&envelope.payload_type, payload);
-    let mut state = SignatureState::Invalid;
-    for signature in &envelope.signatures {
-        let found = keys.keys.iter().find(|key| key.keyid == signature.keyid);
-        let Some((key, bytes)) = found.and_then(|key| Some((key, key.bytes()?))) else {
-            mismatches.add(
-                ATTESTATION_PATH,
-                format!("The key {:?} that signed is not among the keys.", signature.keyid),
-            );
-            continue;
-        };
-        let is_valid = decode_base64(&signature.sig)
-            .is_some_and(|sig| UnparsedPublicKey::new(&ED25519, bytes).verify(&signed, &sig).is_ok());
-        let at = statement.map(|statement| statement.predicate.attested_at);
-        match at {
-            _ if !is_valid => mismatches.add(ATTESTATION_PATH, "Its signature is not valid."),
-            Some(at) if !key.is_valid_at(at) => mismatches.add(
-                ATTESTATION_PATH,
-                format!("The market did not use the key {} at {at}, the time of the attestation.", key.keyid),
-            ),
-            Some(_) => state = SignatureState::Valid(key.keyid.clone()),
-            None => {}
-        }
+    let is_valid = decode_base64(&signature.sig)
+        .is_some_and(|sig| UnparsedPublicKey::new(&ED25519, bytes).verify(&signed, &sig).is_ok());
+    match statement.map(|statement| statement.predicate.attested_at) {
+        _ if !is_valid => mismatches.add(ATTESTATION_PATH, "Its signature is not valid."),
+        Some(at) if !key.is_valid_at(at) => mismatches.add(
+            ATTESTATION_PATH,
+            format!("The market did not use the key {} at {at}, the time of the attestation.", key.keyid),
+        ),
+        Some(_) => return SignatureState::Valid(key.keyid.clone()),
+        None => {}
     }
-    if envelope.signatures.is_empty() {
-        mismatches.add(ATTESTATION_PATH, "It has no signature.");
-    }
-    state
+    SignatureState::Invalid
 }
 
 /// Verifies that a statement is about all files except the attestation itself, and about nothing else.

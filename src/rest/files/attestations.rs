@@ -7,23 +7,18 @@ use poem::{
     http::{HeaderValue, header},
 };
 use serde::Serialize;
-use uuid::Uuid;
 
 use crate::{
-    domain::bundles::ATTESTATION_PATH,
     error::{Error, Result},
     market::{Reader, Writer},
     operations::{access::Buyer, attestations, bundles, signing_keys},
     rest::{arguments::params, router},
     web::{
         auth::Policy,
-        bundle_urls,
         limits::{Budget, RequestLimits},
         path_params,
         problem::ApiError,
-        request_id,
         served_market::ServedMarket,
-        shares,
     },
 };
 
@@ -77,20 +72,9 @@ fn respond(media_type: &str, cache: &HeaderValue, body: impl Into<Body>) -> Resp
 
 async fn send_attestation(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
-    let market = served.market();
-    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(id).ok());
-    let listing = listing.ok_or_else(|| Error::UnknownPath(String::new()))?;
-    let holder = bundle_urls::verify(market, request, listing)?;
-    let requester = RequestLimits::client_requester(request, market.settings());
-    let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
-    let linked = market.read(requester, find).await?;
-    let principal = linked.team.row_id.into();
-    request_id::set_caller(request, Some(std::sync::Arc::new(linked.team)), None);
-    shares::count_for(market, request, principal).await?;
-    let prepared = linked.prepared.ok_or_else(bundles::not_prepared)?;
-    let found = prepared.documents.into_iter().find(|document| document.path == ATTESTATION_PATH);
-    let attestation = found.ok_or_else(|| Error::not_found("attestation"))?;
-    Ok(respond(ENVELOPE, &PRIVATE, attestation.bytes))
+    let linked = super::bundles::find(&served, request, bundles::find_linked_attestation).await?;
+    let envelope = linked.found.ok_or_else(|| Error::not_found("attestation"))?;
+    Ok(respond(ENVELOPE, &PRIVATE, envelope))
 }
 
 async fn send_status(request: &Request) -> poem::Result<Response> {

@@ -28,12 +28,13 @@ use crate::{
     error::{Error, ErrorChain, Result},
     http_server::byte_ranges::{self, Selected},
     market::{Market, Reader, Requester, Writer},
-    operations::bundles::{self, Delivery, LinkedBundle},
+    operations::bundles::{self, Delivery, LinkHolder, Linked},
     rest::{arguments::if_match, router},
     store::bundle_entries::Location,
     web::{
         bundle_urls,
         limits::RequestLimits,
+        path_params,
         problem::ApiError,
         request_id,
         responses::etag,
@@ -63,22 +64,45 @@ pub fn endpoint() -> impl Endpoint<Output = Response> + 'static {
     }))
 }
 
-async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
+/// A request with a signed link whose bundle is prepared.
+pub(super) struct LinkedRequest<T> {
+    /// ID of the listing.
+    pub listing: Uuid,
+    /// Who pays for the work.
+    pub requester: Requester,
+    /// What was found.
+    pub found: T,
+}
+
+/// Finds what a signed link is for. If the bundle is not prepared, lets it be prepared, and fails.
+pub(super) async fn find<T: Send + 'static>(
+    served: &ServedMarket,
+    request: &Request,
+    find: impl FnOnce(&Reader, Uuid, LinkHolder) -> Result<Linked<T>> + Send + 'static,
+) -> Result<LinkedRequest<T>> {
     let market = served.market();
-    let listing: Uuid = request.path_params().map_err(|_| Error::UnknownPath(String::new()))?;
+    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(id).ok());
+    let listing = listing.ok_or_else(|| Error::UnknownPath(String::new()))?;
     let holder = bundle_urls::verify(market, request, listing)?;
     let requester = RequestLimits::client_requester(request, market.settings());
-    let find = move |reader: &Reader| bundles::find_linked(reader, listing, holder);
-    let LinkedBundle { team, prepared } = market.read(requester.clone(), find).await?;
+    let read = move |reader: &Reader| find(reader, listing, holder);
+    let Linked { team, prepared } = market.read(requester.clone(), read).await?;
     let principal = team.row_id.into();
     request_id::set_caller(request, Some(Arc::new(team)), None);
     shares::count_for(market, request, principal).await?;
     let requester = requester.into_principal(market.id(), principal);
-    let Some(prepared) = prepared else {
+    let Some(found) = prepared else {
         let enqueue = move |writer: &mut Writer| bundles::request_preparation(writer, listing, holder);
         market.write(requester, enqueue).await?;
         return Err(bundles::not_prepared());
     };
+    Ok(LinkedRequest { listing, requester, found })
+}
+
+async fn send(served: &ServedMarket, request: &Request) -> Result<Response> {
+    let market = served.market();
+    let LinkedRequest { listing, requester, found: prepared } =
+        find(served, request, bundles::find_linked).await?;
     let transfers = transfer_limits::of_request(request);
     let slot = transfers.map(RequestTransfers::download_slot).transpose()?;
     let mut memory = transfers.map(RequestTransfers::memory);

@@ -34,6 +34,7 @@ const TABLE: &str = "(
             WHEN 'refresh_task_quality' THEN (SELECT uuid FROM task_quality_refreshes WHERE id = q.subject)
             WHEN 'change_assets' THEN (SELECT uuid FROM bulk_changes WHERE id = q.subject)
             WHEN 'prepare_bundle' THEN (SELECT l.uuid FROM bundles b JOIN listings l ON l.id = b.listing WHERE b.id = q.subject)
+            WHEN 'report_revocation' THEN (SELECT uuid FROM listings WHERE id = q.subject)
             WHEN 'estimate' THEN (SELECT uuid FROM estimations WHERE id = q.subject)
             WHEN 'sweep' THEN NULL
             ELSE (SELECT uuid FROM assets WHERE id = q.subject)

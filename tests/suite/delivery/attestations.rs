@@ -11,7 +11,7 @@ use marketplace::{
         events::{EventRowId, EventType},
         listing_lifecycle::Operation,
         listings::Actor,
-        purchases::PurchaseKind,
+        purchases::{PayWith, PurchaseKind},
     },
     market::Writer,
     operations::{self, access::Platform, signing_keys},
@@ -26,7 +26,7 @@ use crate::{
         backups::{back_up, open_restored, temp_dir},
         listing_lifecycle, teams,
     },
-    sales::listing_id,
+    sales::{buy, listing_id},
 };
 
 /// Returns the statement in an envelope.
@@ -65,7 +65,7 @@ async fn statement_is_about_every_file_but_itself() {
     let commits: Vec<bool> = delivery.assets.iter().map(|asset| asset.commit.is_some()).collect();
     assert_eq!(commits.iter().filter(|has_commit| **has_commit).count(), 1);
     let agreement = delivery.agreement.as_ref().unwrap();
-    assert_eq!(agreement.terms_sha256, sha256(b"The listing states no terms.\n"));
+    assert_eq!(agreement.terms_sha256, Some(sha256(b"The listing states no terms.\n")));
     let schema: Value =
         serde_json::from_slice(&shop.fetch("/schemas/delivery-v1.json", &[]).await.bytes).unwrap();
     assert!(jsonschema::is_valid(&schema, &json!(delivery)), "{delivery:?}");
@@ -87,6 +87,38 @@ async fn only_buyers_get_an_attestation_and_the_same_everywhere() {
     assert_eq!(shop.fetch(link.split('?').next().unwrap(), &[]).await.expect_error(403), "forbidden");
     refund(&shop, purchase);
     assert_eq!(shop.fetch(&link, &[]).await.expect_error(410), "purchase_refunded");
+}
+
+fn buy_unprepared(shop: &Shop, team: &str) {
+    let bought = buy(&shop.market, team, listing_id("all"), PurchaseKind::Full, PayWith::Credits);
+    bought.unwrap();
+}
+
+/// Downloads what is attested of the purchase of a team.
+async fn delivery(shop: &Shop, team: &str) -> Delivery {
+    statement::<Delivery>(&unzip(&shop.download(team).await)["attestation.json"]).predicate
+}
+
+#[tokio::test]
+async fn attestation_lets_a_bundle_be_prepared() {
+    let shop = shop().await;
+    buy_unprepared(&shop, "buyer");
+    shop.execute("DELETE FROM jobs WHERE kind = 'prepare_bundle'");
+    let link = shop.link("buyer").await.replace('?', "/attestation?");
+    let first = shop.fetch(&link, &[]).await;
+    assert_eq!(first.expect_error(503), "at_capacity");
+    run_background(&shop.market).await;
+    assert_eq!(shop.fetch(&link, &[]).await.status, 200);
+}
+
+#[tokio::test]
+async fn agreement_without_text_keeps_its_id() {
+    let shop = shop().await;
+    buy_unprepared(&shop, "buyer");
+    shop.execute("DELETE FROM agreements");
+    run_background(&shop.market).await;
+    let agreement = delivery(&shop, "buyer").await.agreement.unwrap();
+    assert!(agreement.id.is_some() && agreement.terms_sha256.is_none(), "{agreement:?}");
 }
 
 #[tokio::test]
@@ -140,13 +172,39 @@ fn changes(shop: &Shop, team: &str) -> Vec<String> {
     changes.map(|event| change(event.data)).collect()
 }
 
+/// Performs an operation on the listing a moment later.
+fn perform(shop: &Shop, operation: Operation) {
+    shop.market.clock().advance(1_000_000);
+    shop.market
+        .market()
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), operation))
+        .unwrap();
+}
+
+#[tokio::test]
+async fn each_buyer_is_told_once_that_a_certification_has_ended() {
+    let shop = shop().await;
+    shop.buy("both", PurchaseKind::Full).await;
+    perform(&shop, Operation::Certify);
+    for team in ["buyer", "other"] {
+        shop.buy(team, PurchaseKind::Full).await;
+    }
+    let told = |team: &str| changes(&shop, team).len();
+    perform(&shop, Operation::Revoke);
+    assert_eq!(told("buyer"), 0, "a job tells them");
+    run_background(&shop.market).await;
+    assert_eq!([told("buyer"), told("other"), told("both")], [1, 1, 0]);
+    for operation in [Operation::Certify, Operation::Revoke] {
+        perform(&shop, operation);
+    }
+    run_background(&shop.market).await;
+    assert_eq!([told("buyer"), told("other"), told("both")], [1, 1, 0]);
+}
+
 #[tokio::test]
 async fn status_follows_refunds_and_certifications() {
     let shop = shop().await;
-    shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Certify))
-        .unwrap();
+    perform(&shop, Operation::Certify);
     let purchase = shop.buy("buyer", PurchaseKind::Full).await;
     let envelope = unzip(&shop.download("buyer").await)["attestation.json"].clone();
     let payload = decode_base64(&serde_json::from_slice::<Envelope>(&envelope).unwrap().payload).unwrap();
@@ -162,12 +220,9 @@ async fn status_follows_refunds_and_certifications() {
             shop.market.get(&format!("mkt_{team}"), &format!("/v2/attestations/{digest}/status")).await;
         assert!([403, 404].contains(&response.status), "{team}: {}", response.status);
     }
-    shop.market.clock().advance(1_000_000);
-    shop.market
-        .market()
-        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Revoke))
-        .unwrap();
+    perform(&shop, Operation::Revoke);
     assert!(status(&shop, "buyer", &digest).await.predicate.certification_revoked_at.is_some());
+    run_background(&shop.market).await;
     refund(&shop, purchase);
     assert!(status(&shop, "buyer", &digest).await.predicate.refunded_at.is_some());
     assert_eq!(changes(&shop, "buyer"), ["certification_revoked", "refunded"]);
@@ -177,7 +232,6 @@ async fn status_follows_refunds_and_certifications() {
 #[tokio::test]
 async fn rotated_keys_stay_published_and_are_in_backups_with_the_secret() {
     let shop = shop().await;
-    assert!(published_keys(&shop).await.keys.is_empty(), "the first key is created at first use");
     shop.buy("buyer", PurchaseKind::Full).await;
     let rotate = |writer: &mut Writer| signing_keys::rotate(writer, Platform::of_process());
     shop.market.clock().advance(1_000_000);

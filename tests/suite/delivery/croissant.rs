@@ -1,11 +1,11 @@
 //! Descriptions of listings in Croissant: in the catalog and in bundles. `.ci/passport` validates them with the library of the
 //! format.
 
-use marketplace::domain::purchases::PurchaseKind;
+use marketplace::domain::{listing_lifecycle::Operation, purchases::PurchaseKind};
 use serde_json::{Value, json};
 
 use super::{Shop, run_background, sha256, shop, shop_of, unzip};
-use crate::sales::listing_id;
+use crate::{harness::listing_lifecycle, sales::listing_id};
 
 /// The files of raw data with two tables, of which one has two files and a column with nested values.
 const TABLES: [(&str, &str); 5] = [
@@ -79,6 +79,14 @@ async fn digests_are_for_the_owner_and_buyers() {
     }
     let strangers = describe(&shop, "other").await.to_string();
     assert!(!strangers.contains("sha256\""), "{strangers}");
+
+    // The owner's bundle is outdated until the next one is prepared.
+    shop.market
+        .market()
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
+        .unwrap();
+    let owners = describe(&shop, "seller").await.to_string();
+    assert!(!owners.contains("sha256\""), "{owners}");
 }
 
 #[tokio::test]
@@ -109,10 +117,7 @@ async fn description_is_for_those_who_see_the_listing() {
     );
     shop.market
         .market()
-        .write_blocking(|writer| {
-            let operation = marketplace::domain::listing_lifecycle::Operation::Unpublish;
-            crate::harness::listing_lifecycle::perform(writer, listing_id("all"), operation)
-        })
+        .write_blocking(|writer| listing_lifecycle::perform(writer, listing_id("all"), Operation::Unpublish))
         .unwrap();
     assert_eq!(shop.market.get("mkt_buyer", &path).await.expect_error(404), "not_found");
     assert_eq!(shop.market.get("mkt_seller", &path).await.status, 200);

@@ -32,17 +32,9 @@ fn unpublish(shop: &Shop) {
         .unwrap();
 }
 
-/// Changes, detaches, and deletes everything that the vendor can.
-async fn change_everything(shop: &Shop) {
-    let [code, data, ..] = &shop.assets;
-    unpublish(shop);
-    for path in [format!("codebases/{code}"), format!("raw-data/{data}")] {
-        seller_patch(&shop.market, &path, json!({"price_usd": 77})).await;
-        seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
-        let deleted = seller_call(&shop.market, "DELETE", &path, Value::Null).await;
-        assert!(deleted.status < 300, "{deleted:?}");
-    }
-    let (one, two) = (seeded_id("tasks", "set/one"), seeded_id("tasks", "set/two"));
+/// Adds a version of a task.
+pub fn add_version(shop: &Shop) {
+    let one = seeded_id("tasks", "set/one");
     shop.market
         .market()
         .write_blocking(|writer| {
@@ -54,7 +46,27 @@ async fn change_everything(shop: &Shop) {
                 agent_config: BTreeMap::new(),
                 environment: BTreeMap::new(),
             };
-            operations::task_changes::add_version(writer, &seller, one.parse().unwrap(), &version)?;
+            operations::task_changes::add_version(writer, &seller, one.parse().unwrap(), &version)
+        })
+        .unwrap();
+}
+
+/// Changes, detaches, and deletes everything that the vendor can.
+async fn change_everything(shop: &Shop) {
+    let [code, data, ..] = &shop.assets;
+    unpublish(shop);
+    for path in [format!("codebases/{code}"), format!("raw-data/{data}")] {
+        seller_patch(&shop.market, &path, json!({"price_usd": 77})).await;
+        seller_call(&shop.market, "DELETE", &format!("{path}/data"), Value::Null).await.expect_status(204);
+        let deleted = seller_call(&shop.market, "DELETE", &path, Value::Null).await;
+        assert!(deleted.status < 300, "{deleted:?}");
+    }
+    add_version(shop);
+    let two = seeded_id("tasks", "set/two");
+    shop.market
+        .market()
+        .write_blocking(|writer| {
+            let seller = vendor(writer.rows, "seller");
             operations::task_changes::delete_task(writer, &seller, two.parse().unwrap())
         })
         .unwrap();

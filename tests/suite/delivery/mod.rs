@@ -1,6 +1,7 @@
 //! Bundles: what is delivered of purchases, and the downloads at signed URLs.
 
 mod attestations;
+mod attested_checks;
 mod croissant;
 mod downloads;
 mod fixed;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 
 use marketplace::{
     domain::purchases::{PayWith, PurchaseKind},
+    market::DATABASE_FILE,
     operations,
 };
 use poem::http::Method;
@@ -108,8 +110,8 @@ async fn shop_of(data: &[(&str, &str)], change: impl FnOnce(&mut Value, &[String
     }
     change(&mut listing, &assets);
     market.seed_json(&json!({"listings": [listing]}));
-    for buyer in ["buyer", "other", "both"] {
-        give_credits(&market, buyer, 100_000);
+    for team in ["buyer", "other", "both", "seller"] {
+        give_credits(&market, team, 100_000);
     }
     Shop { market, _repositories: repositories, assets }
 }
@@ -124,6 +126,12 @@ impl Shop {
         let bought = buy(&self.market, team, listing_id("all"), kind, PayWith::Credits).unwrap();
         run_background(&self.market).await;
         bought.id
+    }
+
+    /// Changes rows as no operation can.
+    fn execute(&self, sql: &str) {
+        let rows = rusqlite::Connection::open(self.market.market().data_dir().join(DATABASE_FILE)).unwrap();
+        rows.execute(sql, []).unwrap();
     }
 
     async fn detail(&self, team: &str) -> Value {

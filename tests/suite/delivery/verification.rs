@@ -4,11 +4,15 @@ use std::{io::Cursor, sync::OnceLock};
 
 use marketplace::{
     domain::{
-        attestations::{PublicKeys, buyer_digest},
+        attestations::{Envelope, PublicKeys, buyer_digest},
+        bundles::EntryDigest,
         purchases::PurchaseKind,
+        zip_layout::{Part, StoredEntry, ZipLayout},
     },
     operations::{
-        attestations::verification::{ARCHIVE, ExpectedBuyer, SignatureState, Verification, verify},
+        attestations::verification::{
+            ARCHIVE, ExpectedBuyer, MAX_MISMATCHES, MAX_PATH_BYTES, SignatureState, Verification, verify,
+        },
         signing_keys,
     },
 };
@@ -53,7 +57,7 @@ fn sold() -> &'static Sold {
 }
 
 fn verified(bundle: &[u8], keys: Option<&PublicKeys>) -> Verification {
-    verify(&mut Cursor::new(bundle), keys, None).unwrap()
+    verify(bundle, bundle.len() as u64, keys, None).unwrap()
 }
 
 fn parts(verification: &Verification) -> Vec<&str> {
@@ -69,7 +73,7 @@ fn bundle_is_as_it_was_signed() {
     assert_eq!((whole.files, whole.size_bytes), (files.len(), bundle.len() as u64));
     assert_eq!(verified(bundle, None).signature, SignatureState::NotChecked);
     let other = ExpectedBuyer { team: Uuid::nil(), salt: [0; 32] };
-    let refused = verify(&mut Cursor::new(bundle), Some(keys), Some(other)).unwrap();
+    let refused = verify(bundle.as_slice(), bundle.len() as u64, Some(keys), Some(other)).unwrap();
     assert!(!refused.is_buyer_confirmed && parts(&refused) == ["attestation.json"]);
     assert_ne!(buyer_digest(&other.salt, other.team), whole.delivery.unwrap().buyer.salted_sha256);
 }
@@ -94,6 +98,80 @@ fn truncated_and_longer_bundles_are_refused() {
     }
     let longer = [bundle.as_slice(), b"\0"].concat();
     assert_eq!(parts(&verified(&longer, Some(keys))), [ARCHIVE]);
+}
+
+/// Returns the files of the bundle.
+fn files() -> Vec<(String, Vec<u8>)> {
+    let Sold { bundle, files, .. } = sold();
+    files.iter().map(|(path, range)| (path.clone(), bundle[range.clone()].to_vec())).collect()
+}
+
+/// Returns an archive as the market writes it, with these files.
+fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let entry = |(path, bytes): &(String, Vec<u8>)| StoredEntry {
+        path: path.clone(),
+        size_bytes: bytes.len() as u64,
+        crc32: EntryDigest::of(bytes).crc32,
+    };
+    let layout = ZipLayout::new(files.iter().map(entry).collect());
+    let mut archive = Vec::new();
+    while let Some(part) = layout.part_at(archive.len() as u64) {
+        match part {
+            Part::Bytes(bytes) => archive.extend_from_slice(&bytes),
+            Part::File { index, .. } => archive.extend_from_slice(&files[index].1),
+        }
+    }
+    archive
+}
+
+#[test]
+fn files_must_be_those_of_the_statement_and_each_once() {
+    let Sold { bundle, keys, .. } = sold();
+    assert!(archive(&files()) == *bundle, "the archive is the same");
+    let entry = files().iter().position(|(path, _)| path.contains('/')).unwrap();
+    let (path, bytes) = files()[entry].clone();
+    let damage = |change: &dyn Fn(&mut Vec<(String, Vec<u8>)>)| {
+        let mut files = files();
+        change(&mut files);
+        let found = verified(&archive(&files), Some(keys));
+        parts(&found).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let added = damage(&|files| files.push(("extra.txt".to_owned(), b"x".to_vec())));
+    assert!(added.contains(&"extra.txt".to_owned()), "{added:?}");
+    for (twice, at) in [(bytes.clone(), entry), (bytes, entry + 1), (b"x".to_vec(), entry)] {
+        let found = damage(&|files| files.insert(at, (path.clone(), twice.clone())));
+        assert!(found.contains(&path), "{found:?}");
+    }
+    let missing = damage(&|files| drop(files.remove(entry)));
+    assert!(missing.contains(&path), "{missing:?}");
+    for length in [MAX_PATH_BYTES + 1, 65_535] {
+        let found = damage(&|files| files.push(("a".repeat(length), Vec::new())));
+        assert!(found.contains(&ARCHIVE.to_owned()), "{length}: {found:?}");
+    }
+    let longest = damage(&|files| files.push(("a".repeat(MAX_PATH_BYTES), Vec::new())));
+    assert!(longest.contains(&"a".repeat(MAX_PATH_BYTES)), "{longest:?}");
+}
+
+#[test]
+fn one_signature_is_required() {
+    let Sold { keys, .. } = sold();
+    let mut files = files();
+    let at = files.iter().position(|(path, _)| path == "attestation.json").unwrap();
+    let envelope: Envelope = serde_json::from_slice(&files[at].1).unwrap();
+    for count in [0, 2] {
+        let signatures = envelope.signatures.iter().cycle().take(count).cloned().collect();
+        files[at].1 = Envelope { signatures, ..envelope.clone() }.to_file().unwrap();
+        let found = verified(&archive(&files), Some(keys));
+        assert_eq!((parts(&found), &found.signature), (vec!["attestation.json"], &SignatureState::Invalid));
+    }
+}
+
+#[test]
+fn mismatches_are_named_up_to_a_limit() {
+    let Sold { keys, .. } = sold();
+    let mut files = files();
+    files.extend((0..2 * MAX_MISMATCHES).map(|number| (format!("{number}"), Vec::new())));
+    assert_eq!(verified(&archive(&files), Some(keys)).mismatches.len(), MAX_MISMATCHES + 1);
 }
 
 proptest! {

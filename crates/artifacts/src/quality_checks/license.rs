@@ -30,6 +30,9 @@ const FOUND: &str = "Found: ";
 /// What is between a license and the file in which it was found.
 const IN: &str = " in ";
 
+/// What is between two licenses.
+const SEPARATOR: &str = "; ";
+
 /// A file that may state a license.
 #[derive(Debug)]
 struct Candidate {
@@ -108,22 +111,37 @@ impl Check for License {
                            the manifest (Cargo.toml, pyproject.toml, package.json or composer.json).";
             Finding::failed(&LICENSE_FOUND, message)
         } else {
-            Finding::passed(&LICENSE_FOUND, &format!("{FOUND}{}.", found.join("; ")))
+            Finding::passed(&LICENSE_FOUND, &format!("{FOUND}{}.", found.join(SEPARATOR)))
         }]
     }
 }
 
-/// Returns the SPDX expressions of the licenses that the message of a passed check for [`LICENSE_FOUND`] names.
+/// Returns the SPDX expressions of the licenses that the message of a passed check for [`LICENSE_FOUND`] names. Names of files are
+/// quoted, so that none is mistaken for a license. What a shortened message has only in part is left out.
 pub fn licenses_in(message: &str) -> Vec<String> {
-    let list = message.strip_prefix(FOUND).and_then(|list| list.strip_suffix('.')).unwrap_or_default();
-    let names = list.split("; ").filter_map(|part| Some(part.split_once(IN)?.0));
+    let mut rest = message.strip_prefix(FOUND).unwrap_or_default();
     let mut licenses: Vec<String> = Vec::new();
-    for name in names {
+    while let Some((name, after)) = rest.split_once(IN).filter(|(name, _)| !name.contains('"')) {
+        let Some(after) = skip_quoted(after) else { break };
         if spdx::Expression::parse(name).is_ok() && !licenses.iter().any(|known| known == name) {
             licenses.push(name.to_owned());
         }
+        let Some(next) = after.strip_prefix(SEPARATOR) else { break };
+        rest = next;
     }
     licenses
+}
+
+/// Returns what follows a [`quoted`] name at the beginning of a text; `None` if the text does not begin with a whole one.
+fn skip_quoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = inner.find(|character| {
+        let is_end = character == '"' && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        is_end
+    })?;
+    inner.get(end + 1..)
 }
 
 /// Returns how a file may state a license, by its name, or `None` if it is not a candidate.
@@ -222,6 +240,33 @@ mod tests {
         let expected = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
         assert_eq!(found.message, expected);
         assert_eq!(licenses_in(&found.message), ["Apache-2.0", "MIT"]);
+    }
+
+    #[test]
+    fn name_of_a_file_is_no_license() {
+        let terms = "You may look at it on Mondays, and pay on Fridays, in advance.";
+        for name in ["LICENSE; MIT in x", "LICENSE\"; MIT in \"x", "LICENSE\\\"; MIT in \"x", "LICENSE\\"] {
+            let found = finding(&[(name, terms)]);
+            assert_eq!(found.status, CheckStatus::Passed, "{}", found.message);
+            assert!(licenses_in(&found.message).is_empty(), "{}", found.message);
+            let second = finding(&[(name, terms), ("package.json", "{\"license\": \"ISC\"}")]);
+            assert_eq!(licenses_in(&second.message), ["ISC"], "{}", second.message);
+        }
+    }
+
+    #[test]
+    fn shortened_message_keeps_what_is_complete() {
+        let mit = include_str!("../../../../LICENSE-MIT");
+        let names: Vec<String> =
+            (0..6).map(|number| format!("LICENSE-{number}-{}", "x".repeat(80))).collect();
+        let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), mit)).collect();
+        files.push(("package.json", "{\"license\": \"ISC\"}"));
+        let found = finding(&files);
+        assert!(found.message.ends_with('\u{2026}'), "{}", found.message);
+        assert_eq!(licenses_in(&found.message), ["MIT"]);
+        for cut in ["Found: MIT", "Found: MIT in", "Found: MIT in \"LICENSE", "Found: MIT in \"LICENSE\\\""] {
+            assert!(licenses_in(cut).is_empty(), "{cut}");
+        }
     }
 
     #[test]

@@ -1,0 +1,39 @@
+//! `marketplace verify-bundle` without a result, and the keys of a server before its first sale.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use super::{Server, run_failing, temp_dir};
+
+#[test]
+fn verification_without_a_result_is_not_a_mismatch() {
+    let temp_dir = temp_dir();
+    let bundle = temp_dir.path().join("bundle.zip");
+    std::fs::write(&bundle, b"no bundle").unwrap();
+    let bundle = bundle.to_str().unwrap();
+    // Nobody listens at the port of a listener that is closed.
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for (file, keys) in [
+        (bundle, format!("http://{closed}/keys.json")),
+        (bundle, "missing".to_owned()),
+        ("missing", bundle.to_owned()),
+    ] {
+        let (code, message) = run_failing(&["verify-bundle", file, "--keys", &keys], temp_dir.path());
+        assert_eq!(code, 2, "{file} {keys}: {message}");
+    }
+    let (code, message) = run_failing(&["verify-bundle", bundle], temp_dir.path());
+    assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
+}
+
+/// If the first sale created the first key, everybody would learn when that was.
+#[test]
+fn server_has_a_key_before_its_first_sale() {
+    let temp_dir = temp_dir();
+    let server = Server::start(&["--demo"], temp_dir.path());
+    let url = format!("http://{}/.well-known/marketplace-keys.json", server.1);
+    let client = marketplace::http_client::blocking().unwrap().build().unwrap();
+    let keys: Value = client.get(url).send().unwrap().json().unwrap();
+    assert_eq!(keys["keys"].as_array().unwrap().len(), 1, "{keys}");
+    assert_eq!(server.terminate(), 0);
+}
