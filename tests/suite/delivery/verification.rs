@@ -22,6 +22,9 @@ use zip::ZipArchive;
 
 use super::shop;
 
+/// Files of a bundle: their paths and bytes.
+type Files = Vec<(String, Vec<u8>)>;
+
 /// A bundle, the keys of its market, and the paths of its files with the ranges of their bytes.
 struct Sold {
     bundle: Vec<u8>,
@@ -101,7 +104,7 @@ fn truncated_and_longer_bundles_are_refused() {
 }
 
 /// Returns the files of the bundle.
-fn files() -> Vec<(String, Vec<u8>)> {
+fn files() -> Files {
     let Sold { bundle, files, .. } = sold();
     files.iter().map(|(path, range)| (path.clone(), bundle[range.clone()].to_vec())).collect()
 }
@@ -130,7 +133,7 @@ fn files_must_be_those_of_the_statement_and_each_once() {
     assert!(archive(&files()) == *bundle, "the archive is the same");
     let entry = files().iter().position(|(path, _)| path.contains('/')).unwrap();
     let (path, bytes) = files()[entry].clone();
-    let damage = |change: &dyn Fn(&mut Vec<(String, Vec<u8>)>)| {
+    let damage = |change: &dyn Fn(&mut Files)| {
         let mut files = files();
         change(&mut files);
         let found = verified(&archive(&files), Some(keys));
