@@ -52,14 +52,24 @@ impl GlobalOptions {
 
     /// Like [`GlobalOptions::load_layers`], for a command that may have `--demo`.
     pub(super) fn load_layers_for(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
-        const MAX_SETTINGS_BYTES: u64 = 1 << 20;
-        // The service manager's directory of credentials.
-        const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
-        let mut sources = SettingsSources::new();
         let file = self.settings_file(is_demo);
         if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {
             eprintln!("note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}");
         }
+        self.load_layers_of(file)
+    }
+
+    /// Like [`GlobalOptions::load_layers`], for a command that reads untrusted files of the working directory: the settings file
+    /// there is one of them.
+    pub(super) fn load_named_layers(&self) -> Result<SettingsSources, CommandError> {
+        self.load_layers_of(self.config.clone())
+    }
+
+    fn load_layers_of(&self, file: Option<PathBuf>) -> Result<SettingsSources, CommandError> {
+        const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+        // The service manager's directory of credentials.
+        const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
+        let mut sources = SettingsSources::new();
         if let Some(path) = file.filter(|path| path != Path::new(NO_FILE)) {
             let text = regular_files::read_to_string(&path, MAX_SETTINGS_BYTES).map_err(|cause| {
                 CommandError::Usage(format!("cannot read settings file {}: {cause}", path.display()))

@@ -1,6 +1,14 @@
 //! Signals, sockets, and runtimes for commands that run until they are stopped.
 
-use std::{future, net::SocketAddr, time::Duration};
+use std::{
+    future,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -144,6 +152,26 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
         };
         tracing::info!(signal, "the process stops");
     })
+}
+
+/// Returns a flag that is set when SIGINT or SIGTERM arrives, for work that looks at it from time to time.
+pub fn stop_flag() -> Result<Arc<AtomicBool>, CommandError> {
+    let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
+    let signal = {
+        let _context = runtime.enter();
+        stop_signal()?
+    };
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let wait = {
+        let is_stopped = Arc::clone(&is_stopped);
+        move || {
+            runtime.block_on(signal);
+            is_stopped.store(true, Ordering::Relaxed);
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(to_error)?;
+    Ok(is_stopped)
 }
 
 /// Calls `action` for each SIGHUP, which would end the process without a handler. It runs on its own thread, so that it

@@ -29,16 +29,19 @@ pub struct TemporaryDirectory {
 impl TemporaryDirectory {
     /// Creates a directory, and deletes those of processes that were killed.
     pub fn create() -> Result<TemporaryDirectory, CommandError> {
+        let advice = "choose a directory with --data, or another place for temporary files with TMPDIR";
+        TemporaryDirectory::create_or(advice)
+    }
+
+    /// Like [`TemporaryDirectory::create`], with advice for the case that it fails.
+    pub fn create_or(advice: &str) -> Result<TemporaryDirectory, CommandError> {
         let parent = std::env::temp_dir();
         if let Err(cause) = delete_abandoned(&parent) {
             tracing::warn!(cause = %ErrorChain(&cause), "temporary directories of killed servers could not be deleted");
         }
         create_in(&parent).map_err(|cause| {
             let parent = parent.display();
-            CommandError::Other(format!(
-                "cannot create a temporary directory in {parent}: {cause}; choose a directory with --data, or another \
-                 place for temporary files with TMPDIR"
-            ))
+            CommandError::Other(format!("cannot create a temporary directory in {parent}: {cause}; {advice}"))
         })
     }
 

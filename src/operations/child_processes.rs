@@ -37,6 +37,12 @@ const SELF_TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 const MEGABYTE: u64 = 1 << 20;
 
+/// What messages about data that exceeds a limit of a child process say.
+pub const EXCEEDS_LIMITS: &str = "could not be read within its limits";
+
+/// What messages about data that exceeds a limit of time say.
+pub const EXCEEDS_SECONDS: &str = "seconds to read";
+
 /// The child processes of a market, or of a command that reads files without one.
 #[derive(Debug)]
 pub struct ChildProcesses {
@@ -213,7 +219,7 @@ pub fn with_time_limit<T>(
     };
     work(&should_continue).map_err(|error| match error {
         ReadError::Canceled if is_timed_out.get() => {
-            Rejection(format!("{what} takes more than {seconds} seconds to read. Make it smaller.")).into()
+            Rejection(format!("{what} takes more than {seconds} {EXCEEDS_SECONDS}. Make it smaller.")).into()
         }
         other => other,
     })
@@ -270,7 +276,12 @@ fn file_version(program: &Path) -> Option<String> {
 
 /// Returns the error for data that exceeds the limits of a child process or the time limit.
 fn limit_exceeded(what: &str) -> ReadError {
-    Rejection(format!("{what} could not be read within its limits. Make it smaller or simpler.")).into()
+    Rejection(format!("{what} {EXCEEDS_LIMITS}. Make it smaller or simpler.")).into()
+}
+
+/// Limits what this process uses for good, and the programs of others that it starts. For commands that have no market.
+pub fn limit_programs(settings: &Settings) -> io::Result<()> {
+    resource_limits(settings).apply_to_programs()
 }
 
 fn resource_limits(settings: &Settings) -> ResourceLimits {

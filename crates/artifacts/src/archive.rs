@@ -143,7 +143,8 @@ fn check_ratio(bytes: u64, archive_size: u64, limits: Limits) -> Result<(), Reje
     let times = bytes / archive_size.max(1);
     if bytes > RATIO_EXEMPT_BYTES && times > limits.max_ratio {
         return Err(Rejection(format!(
-            "The ZIP archive unpacks to {times} times its size; the limit is {} times. Remove filler data.",
+            "The ZIP archive unpacks to {times} times its size; the limit is {} times, the setting `archives.max_ratio`. \
+             Remove filler data.",
             limits.max_ratio
         )));
     }
@@ -277,7 +278,8 @@ fn file_extension(name: &str) -> Option<String> {
 
 fn too_many_entries(limits: Limits) -> Rejection {
     Rejection(format!(
-        "The ZIP archive has more than {} files and directories, or their names are too long. Split it.",
+        "The ZIP archive has more than {} files and directories, which is the setting `archives.max_files`, or their names are \
+         too long. Split it.",
         limits.max_files
     ))
 }

@@ -4,14 +4,14 @@ mod row;
 mod sarif;
 mod text;
 
-use std::{cell::RefCell, path::PathBuf};
+use std::{cell::RefCell, path::PathBuf, sync::atomic::Ordering};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, init_logging, lists::print_json, print_line,
-    progress::Spinner, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, GlobalOptions, HAS_LOST_OUTPUT, init_logging, lists::print_json, print_line,
+    process, progress::Spinner, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     artifacts::ReadError,
@@ -22,7 +22,7 @@ use crate::{
     },
     error::ErrorChain,
     fixtures, market,
-    operations::scans::{Report, Scan as ScanOperation, Step, Verdict},
+    operations::scans::{self, Report, Scan as ScanOperation, Step, Verdict},
     string_enum::StringEnum,
 };
 
@@ -30,7 +30,7 @@ use crate::{
 /// no market is needed.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace scan .\n  marketplace scan dataset.zip --json\n  marketplace scan . --sarif > scan.sarif\n  marketplace scan . --row --exclusivity available\n\nOf a Git repository, the newest commit and its history are read, and not what is not committed.\n\nExit codes: 0 every mandatory check passes, 1 a mandatory check fails, 2 the data cannot be read, or invalid usage."
+    after_help = "Examples:\n  marketplace scan .\n  marketplace scan dataset.zip --json\n  marketplace scan . --sarif > scan.sarif\n  marketplace scan . --row --exclusivity available\n\nOf a Git repository, the newest commit and its history are read, and not what is not committed. The limits are those of the default settings, of --config, and of the environment; a settings file in the working directory is not used.\n\nExit codes: 0 every mandatory check passes, 1 a mandatory check fails, 2 the data cannot be read, the scan was stopped or could not be completed, or invalid usage."
 )]
 pub struct Scan {
     /// A Git repository, a bundle of one, a zip, a directory with files, or a file with a table.
@@ -71,9 +71,12 @@ fn parse_exclusivity(text: &str) -> Result<Exclusivity, String> {
 
 impl Scan {
     pub(super) fn run(&self, global: &GlobalOptions) -> CommandResult {
-        let settings = global.load_layers()?.resolve()?;
+        let settings = global.load_named_layers()?.resolve()?;
         init_logging(&settings, "warn");
-        let directory = TemporaryDirectory::create()?;
+        // Before there are any files to delete.
+        let is_stopped = process::stop_flag().map_err(incomplete)?;
+        let directory = TemporaryDirectory::create_or("choose another place for temporary files with TMPDIR");
+        let directory = directory.map_err(incomplete)?;
         let scan = ScanOperation {
             path: &self.path,
             kind: self.kind.map(|kind| match kind {
@@ -86,13 +89,20 @@ impl Scan {
             languages: &fixtures::languages(),
             now: Clock::System.now(),
         };
+        if self.is_row {
+            row::title(&self.path, self.title.as_deref())?;
+            row::exclusivity(scan.known_kind(), self.exclusivity)?;
+        }
+        let limited = scans::limit_programs(&settings);
+        limited.map_err(|cause| CommandError::Incomplete(format!("cannot limit programs: {cause}")))?;
         let spinner = RefCell::new(None);
-        let report = scan.run(&|step| {
+        let begin = |step| {
             // The next one begins on the same line.
             drop(spinner.take());
             spinner.replace(Some(Spinner::new(step_label(step))));
-        });
-        drop(spinner);
+        };
+        let report = scan.run(&begin, &|| !is_stopped.load(Ordering::Relaxed));
+        drop(spinner.take());
         let report = report.map_err(|error| {
             CommandError::Incomplete(match error {
                 ReadError::Rejected(rejection) => rejection.0,
@@ -102,6 +112,9 @@ impl Scan {
             })
         })?;
         self.print(&report)?;
+        if HAS_LOST_OUTPUT.load(Ordering::Relaxed) {
+            return Err(CommandError::Incomplete("the report could not be written".to_owned()));
+        }
         verdict(&report)
     }
 
@@ -128,6 +141,11 @@ const fn step_label(step: Step) -> &'static str {
         Step::Analyze => "analyzing",
         Step::Check => "checking",
     }
+}
+
+/// Returns the error of a scan that has no result, for an error that would have the exit code of a failed check.
+fn incomplete(error: CommandError) -> CommandError {
+    CommandError::Incomplete(error.to_string())
 }
 
 /// Returns the error that the exit code states.

@@ -6,28 +6,52 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cli::CommandError,
-    domain::assets::{Exclusivity, Kind},
+    domain::{
+        assets::{Exclusivity, Kind},
+        texts::TITLE,
+    },
     operations::scans::Report,
     string_enum::StringEnum,
 };
+
+/// Returns the title of the asset, or the error if a market would not accept it.
+pub(super) fn title(path: &Path, stated: Option<&str>) -> Result<String, CommandError> {
+    let title = stated.map_or_else(|| name_of(path), str::to_owned);
+    match TITLE.find_fault(&title) {
+        None => Ok(title),
+        Some((_, fault)) => {
+            Err(CommandError::Usage(format!("the title {fault}: state another one with --title")))
+        }
+    }
+}
+
+/// Returns the exclusivity that was stated for an asset of a kind, or the error if a row lacks it.
+pub(super) fn exclusivity(
+    kind: Option<Kind>,
+    stated: Option<Exclusivity>,
+) -> Result<Option<Exclusivity>, CommandError> {
+    match (kind, stated) {
+        (Some(Kind::Codebase), None) => {
+            let message = "a row of a codebase says whether it can still be sold exclusively: add --exclusivity available \
+                           or --exclusivity unavailable";
+            Err(CommandError::Usage(message.to_owned()))
+        }
+        (Some(Kind::Codebase), stated) => Ok(stated),
+        _ => Ok(None),
+    }
+}
 
 /// Returns a row for `POST /v2/codebases/batch`, or the body of `POST /v2/raw-data`. Fails if a required piece is missing that
 /// only the vendor knows.
 pub(super) fn row(
     report: &Report,
     path: &Path,
-    title: Option<&str>,
-    exclusivity: Option<Exclusivity>,
+    stated_title: Option<&str>,
+    stated_exclusivity: Option<Exclusivity>,
 ) -> Result<Value, CommandError> {
-    let is_codebase = report.kind == Some(Kind::Codebase);
-    let title = title.map_or_else(|| name_of(path), str::to_owned);
+    let title = title(path, stated_title)?;
     let mut row = Map::from_iter([("title".to_owned(), json!(title))]);
-    if is_codebase {
-        let Some(exclusivity) = exclusivity else {
-            let message = "a row of a codebase says whether it can still be sold exclusively: add --exclusivity available \
-                           or --exclusivity unavailable";
-            return Err(CommandError::Usage(message.to_owned()));
-        };
+    if let Some(exclusivity) = exclusivity(report.kind, stated_exclusivity)? {
         row.insert("exclusivity".to_owned(), json!(exclusivity.as_str()));
     }
     let description = report.description.as_ref().map(|description| json!(description));

@@ -17,11 +17,14 @@ const SCHEMA: &str =
 /// Name of the fingerprint that results have.
 const FINGERPRINT: &str = "marketplaceFinding/v1";
 
+/// Name of the fingerprint by which GitHub recognizes results. It computes it itself for those that have a line.
+const HOST_FINGERPRINT: &str = "primaryLocationLineHash";
+
 /// Number of bytes of a digest that are its fingerprint.
 const FINGERPRINT_BYTES: usize = 16;
 
-/// Returns the findings of a scan. A check that did not pass has a result for each place that is a cause, or one for all of the
-/// data.
+/// Returns the findings of a scan. A check that did not pass has a result for each place that is a cause, and one for all of the
+/// data if there are other causes, or none is known.
 pub(super) fn document(report: &Report) -> Value {
     let rules: Vec<Value> = report.checks.iter().map(rule).collect();
     let mut occurrences = HashMap::new();
@@ -79,13 +82,15 @@ fn results<'r>(
     occurrences: &mut HashMap<(&'r str, &'r str, &'r str), u64>,
 ) -> Vec<Value> {
     let causes: Vec<&Place> = check.places.iter().filter(|place| place.role == Role::Cause).collect();
-    let mut result = |path: &'r str, line: Option<u64>, text: &'r str, message: String| {
-        let occurrence = occurrences.entry((check.key, path, text)).or_default();
+    let mut result = |path: &'r str, line: Option<u64>, kind: &'r str, message: String| {
+        let occurrence = occurrences.entry((check.key, path, kind)).or_default();
         *occurrence += 1;
-        let fingerprint = fingerprint(check.key, path, text, *occurrence);
+        let fingerprint = fingerprint(check.key, path, kind, *occurrence);
         let mut location = json!({"artifactLocation": {"uri": uri(path), "uriBaseId": "%SRCROOT%"}});
-        if let Some(line) = line {
-            location["region"] = json!({"startLine": line});
+        let mut fingerprints = json!({FINGERPRINT: fingerprint});
+        match line {
+            Some(line) => location["region"] = json!({"startLine": line}),
+            None => fingerprints[HOST_FINGERPRINT] = json!(fingerprint),
         }
         json!({
             "ruleId": check.key,
@@ -93,24 +98,24 @@ fn results<'r>(
             "level": level(check),
             "message": {"text": message},
             "locations": [{"physicalLocation": location}],
-            "partialFingerprints": {FINGERPRINT: fingerprint},
+            "partialFingerprints": fingerprints,
         })
     };
-    if causes.is_empty() {
-        // The message has numbers that change with the data.
-        return vec![result("", None, "", check.message.clone())];
-    }
     let of_place = |place: &&'r Place| {
         let message = if place.text.is_empty() { &check.message } else { &place.text };
-        result(&place.path, place.line, &place.text, format!("{}: {message}", check.label))
+        result(&place.path, place.line, &place.kind, format!("{}: {message}", check.label))
     };
-    causes.iter().map(of_place).collect()
+    let mut results: Vec<Value> = causes.iter().map(of_place).collect();
+    if results.is_empty() || check.further_places.cause > 0 || check.has_general_cause {
+        results.push(result("", None, "", check.message.clone()));
+    }
+    results
 }
 
-/// Returns a fingerprint that stays the same when lines are added above the finding.
-fn fingerprint(key: &str, path: &str, text: &str, occurrence: u64) -> String {
+/// Returns a fingerprint that stays the same when lines are added above the finding, and when the data has more of its kind.
+fn fingerprint(key: &str, path: &str, kind: &str, occurrence: u64) -> String {
     let mut digest = Sha256::new();
-    for part in [key, path, text] {
+    for part in [key, path, kind] {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
@@ -150,13 +155,13 @@ mod tests {
 
     #[test]
     fn fingerprints_depend_on_what_is_where() {
-        let one = fingerprint("key", "a", "text", 1);
-        assert_eq!(one, fingerprint("key", "a", "text", 1));
+        let one = fingerprint("key", "a", "kind", 1);
+        assert_eq!(one, fingerprint("key", "a", "kind", 1));
         assert_eq!(one.len(), 2 * FINGERPRINT_BYTES);
         for other in [
-            fingerprint("key", "at", "ext", 1),
-            fingerprint("other", "a", "text", 1),
-            fingerprint("key", "a", "text", 2),
+            fingerprint("key", "ak", "ind", 1),
+            fingerprint("other", "a", "kind", 1),
+            fingerprint("key", "a", "kind", 2),
         ] {
             assert_ne!(one, other);
         }

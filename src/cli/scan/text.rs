@@ -23,12 +23,7 @@ const MAX_NAMES: usize = 8;
 /// Returns the lines of a report.
 pub(super) fn lines(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
-    let Some(figures) = &report.figures else {
-        lines.push("Limits of the settings:".to_owned());
-        let limits = report.limits.iter().map(|(name, value)| format!("  {name} = {}", grouped(*value)));
-        lines.extend(limits);
-        return lines;
-    };
+    let Some(figures) = &report.figures else { return limits(report) };
     lines.extend(lists::record_lines(&summary(report, figures)));
     lines.extend(tables(figures));
     lines.extend(section("CHECKS", report.checks.iter().flat_map(check_lines)));
@@ -42,12 +37,27 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     if !left_out.is_empty() {
         lines.push(String::new());
         lines.extend(lists::table_lines("file why", &left_out));
-        let further = report.left_out.len().saturating_sub(MAX_LINES);
-        if further > 0 {
-            lines.push(format!("and {} more files that are left out", grouped(further as u64)));
-        }
+    }
+    let further = report.left_out.len().saturating_sub(MAX_LINES) as u64 + report.further_left_out;
+    if further > 0 {
+        lines.push(format!("and {} left out", counted(further, "more file", "more files")));
+    }
+    let limits = limits(report);
+    if !limits.is_empty() {
+        lines.push(String::new());
+        lines.extend(limits);
     }
     lines
+}
+
+/// Returns the lines with the limits that prevented something from being read.
+fn limits(report: &Report) -> Vec<String> {
+    let limits = report.reached_limits().map(|(name, value)| format!("  {name} = {}", grouped(value)));
+    let limits: Vec<String> = limits.collect();
+    if limits.is_empty() {
+        return limits;
+    }
+    [vec!["Limits of the settings:".to_owned()], limits].concat()
 }
 
 /// Returns the names and values at the beginning of the report.
@@ -148,7 +158,7 @@ fn check_lines(check: &Check) -> Vec<String> {
     // The message names the first few.
     if check.has_failed() && check.is_mandatory {
         let causes = check.places.iter().filter(|place| place.role == Role::Cause);
-        let further = causes.clone().count().saturating_sub(MAX_LINES) as u64 + check.further_places;
+        let further = causes.clone().count().saturating_sub(MAX_LINES) as u64 + check.further_places.cause;
         let places = causes.take(MAX_LINES).map(|place| {
             let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
             format!("          {}{line}  {}", lists::escaped(&place.path), lists::escaped(&place.text))

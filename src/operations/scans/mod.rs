@@ -7,7 +7,7 @@ mod sources;
 
 use std::{
     cell::RefCell,
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
 };
 
@@ -16,7 +16,12 @@ use serde::de::DeserializeOwned;
 pub use report::{Check, Figures, LeftOut, Report, Verdict};
 pub use sources::SourceKind;
 
-use self::{report::Analysis, sources::Source};
+use self::{
+    packing::{Bounds, Skipped},
+    report::Analysis,
+    sources::Source,
+};
+pub use super::child_processes::limit_programs;
 use super::{
     archive_analysis,
     child_processes::{self, ChildProcesses, TimeLimit},
@@ -28,11 +33,15 @@ use crate::{
         ReadError, Rejection,
         analyses::{AnalysisByKind, ArchiveAnalysis, RepositoryAnalysis},
         child::{Input, Task, Validate},
+        contents::quoted,
         git::{self, IndexedPack, PackToIndex, RemoteRepository},
         quality_checks::{Outcome, Subject},
     },
+    blobs::{DiskSpace, Reservations},
+    clock::Stopwatch,
     config::Settings,
     domain::{assets::Kind, taxonomy::Language, teams::TeamRowId, time::Timestamp},
+    private_files,
 };
 
 /// What to scan, and with what.
@@ -68,19 +77,30 @@ pub enum Step {
 }
 
 impl Scan<'_> {
-    /// Scans the data. `begin` is called when a step begins. Data that cannot be read gives a report that says why; other
-    /// errors are those of this machine.
-    pub fn run(&self, begin: &dyn Fn(Step)) -> Result<Report, ReadError> {
+    /// Returns the kind of the asset if it is known before anything is read.
+    pub fn known_kind(&self) -> Option<Kind> {
+        self.kind.or_else(|| match sources::find(self.path) {
+            Ok(Source::Repository(_)) => Some(Kind::Codebase),
+            _ => None,
+        })
+    }
+
+    /// Scans the data. `begin` is called when a step begins. The scan stops when `should_continue` returns false. Data that
+    /// cannot be read gives a report that says why; other errors are those of this machine.
+    pub fn run(&self, begin: &dyn Fn(Step), should_continue: &dyn Fn() -> bool) -> Result<Report, ReadError> {
         let (mut source_kind, mut kind) = (None, self.kind);
-        let read = self.read(&mut source_kind, &mut kind, begin);
+        let read = self.read(&mut source_kind, &mut kind, begin, should_continue);
         match read {
             Ok((analysis, outcome, skipped)) => {
                 let mut report = Report::new(self.path, self.settings, source_kind, kind);
                 report.add_analysis(analysis, self.languages);
                 report.add_outcome(outcome);
-                report.left_out.extend(skipped);
+                report.left_out.extend(skipped.files);
+                report.further_left_out += skipped.further;
                 Ok(report)
             }
+            // A signal to all processes of a terminal also ends those that read the data.
+            Err(_) if !should_continue() => Err(ReadError::Canceled),
             Err(ReadError::Rejected(Rejection(message))) => {
                 let mut report = Report::new(self.path, self.settings, source_kind, kind);
                 report.problem = Some(message);
@@ -95,7 +115,8 @@ impl Scan<'_> {
         source_kind: &mut Option<SourceKind>,
         kind: &mut Option<Kind>,
         begin: &dyn Fn(Step),
-    ) -> Result<(Analysis, Outcome, Vec<LeftOut>), ReadError> {
+        should_continue: &dyn Fn() -> bool,
+    ) -> Result<(Analysis, Outcome, Skipped), ReadError> {
         let source = sources::find(self.path)?;
         *source_kind = Some(source.kind());
         let children = ChildProcesses::without_market(self.settings, self.program, self.work_directory);
@@ -104,6 +125,7 @@ impl Scan<'_> {
             turn: RefCell::new(children.turns().join(TeamRowId(0))),
             children: &children,
             begin,
+            should_continue,
         };
         match source {
             Source::Repository(path) => {
@@ -113,27 +135,44 @@ impl Scan<'_> {
                 }
                 *kind = Some(Kind::Codebase);
                 let (analysis, outcome) = reader.read_repository(&path)?;
-                Ok((analysis, outcome, Vec::new()))
+                Ok((analysis, outcome, Skipped::default()))
             }
             Source::Archive(path) => {
                 let (analysis, outcome) = reader.read_archive(&path, kind)?;
-                Ok((analysis, outcome, Vec::new()))
+                Ok((analysis, outcome, Skipped::default()))
             }
             Source::Files(path) => {
                 begin(Step::Pack);
                 let packed = self.work_directory.join("packed.zip");
-                let limits = archive_analysis::limits(self.settings);
-                let limit = TimeLimit { seconds: self.settings.archives.max_seconds, what: "The directory" };
-                let skipped = child_processes::with_time_limit(
-                    children.stopwatch(),
-                    limit,
-                    &|| true,
-                    |should_continue| packing::pack(&path, &packed, limits, should_continue),
-                )?;
+                let skipped = self.pack(&path, &packed, children.stopwatch(), should_continue)?;
                 let (analysis, outcome) = reader.read_archive(&packed, kind)?;
                 Ok((analysis, outcome, skipped))
             }
         }
+    }
+
+    /// Packs files to the zip `packed`.
+    fn pack(
+        &self,
+        path: &Path,
+        packed: &Path,
+        stopwatch: &Stopwatch,
+        should_continue: &dyn Fn() -> bool,
+    ) -> Result<Skipped, ReadError> {
+        let settings = self.settings;
+        let reserve_bytes = settings.data.reserve_mb * 1_000_000;
+        let disk = DiskSpace::new(self.work_directory.to_owned(), reserve_bytes, Reservations::default());
+        let limit = TimeLimit { seconds: settings.archives.max_seconds, what: "The directory" };
+        child_processes::with_time_limit(stopwatch, limit, should_continue, |should_continue| {
+            let bounds = Bounds {
+                limits: archive_analysis::limits(settings),
+                max_upload_bytes: settings.blobs.max_upload_bytes,
+                disk: &disk,
+                work_directory: self.work_directory,
+                should_continue,
+            };
+            packing::pack(path, packed, &bounds)
+        })
     }
 }
 
@@ -143,6 +182,7 @@ struct Reader<'r> {
     children: &'r ChildProcesses,
     turn: RefCell<Participant<'r>>,
     begin: &'r dyn Fn(Step),
+    should_continue: &'r dyn Fn() -> bool,
 }
 
 impl Reader<'_> {
@@ -153,7 +193,13 @@ impl Reader<'_> {
         let seconds = settings.archives.max_seconds;
         let limit = TimeLimit { seconds, what: "The archive" };
         let open = || File::open(path).map_err(ReadError::Io);
-        let directory = self.scan.work_directory;
+        let max_upload_bytes = settings.blobs.max_upload_bytes;
+        if fs::metadata(path).map_err(ReadError::Io)?.len() > max_upload_bytes {
+            return Err(packing::too_large(max_upload_bytes));
+        }
+        // The process that checks the data may write to it.
+        let spilled = self.scan.work_directory.join("spilled");
+        private_files::create_dir_all(&spilled).map_err(ReadError::Io)?;
         (self.begin)(Step::Analyze);
         let analyze = |is_codebase: bool| -> Result<ArchiveAnalysis, ReadError> {
             let task = Task::AnalyzeArchive { is_codebase, limits };
@@ -184,7 +230,7 @@ impl Reader<'_> {
         (self.begin)(Step::Check);
         let task = Task::CheckArchive { subject, is_detailed: true, limits };
         let limit = TimeLimit { seconds, what: "The data" };
-        let outcome = self.run(&task, Input::File(open()?, directory), limit)?;
+        let outcome = self.run(&task, Input::File(open()?, &spilled), limit)?;
         Ok((Analysis::Archive(found), outcome))
     }
 
@@ -213,7 +259,14 @@ impl Reader<'_> {
         limits: git::Limits,
         limit: TimeLimit,
     ) -> Result<PathBuf, ReadError> {
-        let address = format!("file://{}", path.display());
+        let Some(path) = path.to_str() else {
+            let path = quoted(&path.to_string_lossy());
+            return Err(Rejection(format!(
+                "The path {path} is not in UTF-8. Scan a bundle of the repository."
+            ))
+            .into());
+        };
+        let address = format!("file://{path}");
         let source = RemoteRepository { address, authorization: None, may_be_private: false };
         let to = self.scan.work_directory.join("copy");
         let index = |received: &PackToIndex| -> Result<IndexedPack, ReadError> {
@@ -221,7 +274,8 @@ impl Reader<'_> {
             let task = Task::IndexPack { head: received.head.clone(), limits };
             self.run(&task, Input::File(pack, &received.directory), limit)
         };
-        child_processes::with_time_limit(self.children.stopwatch(), limit, &|| true, |should_continue| {
+        let stopwatch = self.children.stopwatch();
+        child_processes::with_time_limit(stopwatch, limit, self.should_continue, |should_continue| {
             git::copy_repository(&source, &to, limits, should_continue, index)
         })?;
         Ok(to)
@@ -233,7 +287,8 @@ impl Reader<'_> {
         input: Input,
         limit: TimeLimit,
     ) -> Result<T, ReadError> {
-        let reply = self.children.run(&mut self.turn.borrow_mut(), task, input, limit, &|| true)?;
+        let reply =
+            self.children.run(&mut self.turn.borrow_mut(), task, input, limit, self.should_continue)?;
         self.children.parse_reply(&reply, |cause| tracing::info!(cause, "data was rejected"))
     }
 }

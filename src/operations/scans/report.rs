@@ -16,7 +16,7 @@ use crate::{
         quality_checks::{
             Finding, Outcome,
             integrity::ARCHIVE_INTACT,
-            places::{Place, Role},
+            places::{FurtherPlaces, Place, Role},
         },
     },
     config::Settings,
@@ -29,7 +29,11 @@ use crate::{
         stages::RequiredField,
         taxonomy::Language,
     },
-    operations::{archive_analysis, data_analysis, repository_analysis},
+    operations::{
+        archive_analysis,
+        child_processes::{EXCEEDS_LIMITS, EXCEEDS_SECONDS},
+        data_analysis, repository_analysis,
+    },
     string_enum::string_enum,
 };
 
@@ -59,7 +63,8 @@ pub struct Report {
     pub source: String,
     /// What is there; null if there is nothing that can be read.
     pub source_kind: Option<SourceKind>,
-    /// Kind of the asset: `codebase` or `raw_data`. Null if the data cannot be read.
+    /// Kind of the asset: `codebase` or `raw_data`. Null if it was not stated, and the data does not
+    /// say it.
     pub kind: Option<Kind>,
     /// How the scan ended.
     pub verdict: Verdict,
@@ -77,6 +82,8 @@ pub struct Report {
     pub checks: Vec<Check>,
     /// Files that are not read, or that do not count: at most the first 200 for each reason that a check has.
     pub left_out: Vec<LeftOut>,
+    /// Number of those that are only counted. A file that several checks leave out counts for each.
+    pub further_left_out: u64,
     /// The limits of the settings that apply.
     pub limits: BTreeMap<&'static str, u64>,
 }
@@ -137,8 +144,10 @@ pub struct Check {
     pub message: String,
     /// Where it was found.
     pub places: Vec<Place>,
-    /// Number of places that are only counted.
-    pub further_places: u64,
+    /// Number of places that are only counted, by role.
+    pub further_places: FurtherPlaces,
+    /// Whether a cause concerns the data as a whole, besides those that have places.
+    pub has_general_cause: bool,
 }
 
 /// A file that is not read, or that does not count.
@@ -177,6 +186,7 @@ impl Report {
             missing: Vec::new(),
             checks: Vec::new(),
             left_out: Vec::new(),
+            further_left_out: 0,
             limits: limits(settings, source_kind),
         }
     }
@@ -218,7 +228,8 @@ impl Report {
         self.verdict = if is_passed { Verdict::Passed } else { Verdict::Failed };
         for finding in outcome.findings {
             self.left_out.extend(left_out(&finding));
-            let Finding { rule, status, message, places, further_places } = finding;
+            self.further_left_out += further_left_out(&finding);
+            let Finding { rule, status, message, places, further_places, has_general_cause } = finding;
             let (key, label) = (rule.key, rule.label);
             let (is_mandatory, is_informational) = (rule.is_mandatory, rule.is_informational);
             self.checks.push(Check {
@@ -230,17 +241,47 @@ impl Report {
                 message,
                 places,
                 further_places,
+                has_general_cause,
             });
         }
         // Several checks may not have been able to read a file. The first one, of integrity, says why.
         let mut seen = HashSet::new();
         self.left_out.retain(|entry| seen.insert(entry.path.clone()));
     }
+
+    /// Returns the limits that prevented something from being read, with their values.
+    pub fn reached_limits(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let reasons = self.left_out.iter().map(|entry| &entry.reason);
+        let texts: HashSet<&String> = self.problem.iter().chain(reasons).collect();
+        let is_reached = move |name: &str| texts.iter().any(|text| names_limit(text, name));
+        self.limits.iter().map(|(name, value)| (*name, *value)).filter(move |(name, _)| is_reached(name))
+    }
+}
+
+/// Whether a text says that the limit of a setting was reached. Of those of child processes and of time, it may not be known
+/// which one.
+fn names_limit(text: &str, setting: &str) -> bool {
+    let (is_of_child, is_of_time) =
+        (setting.starts_with("child_processes."), setting.ends_with(".max_seconds"));
+    text.contains(&format!("`{setting}`"))
+        || text.contains(EXCEEDS_LIMITS) && (is_of_child || is_of_time)
+        || text.contains(EXCEEDS_SECONDS) && is_of_time
+}
+
+/// Whether the causes of a finding are files that are not read.
+fn has_unread_causes(finding: &Finding) -> bool {
+    finding.rule.key == ARCHIVE_INTACT.key
+}
+
+/// Returns the number of files that [`left_out`] would return if they were not only counted.
+fn further_left_out(finding: &Finding) -> u64 {
+    let further = finding.further_places;
+    further.left_out + if has_unread_causes(finding) { further.cause } else { 0 }
 }
 
 /// Returns the files that a finding says are left out. What damages data is not read, either.
 fn left_out(finding: &Finding) -> impl Iterator<Item = LeftOut> + '_ {
-    let is_integrity = finding.rule.key == ARCHIVE_INTACT.key;
+    let is_integrity = has_unread_causes(finding);
     finding.places.iter().filter_map(move |place| {
         let is_left_out = place.role == Role::LeftOut || is_integrity && place.role == Role::Cause;
         is_left_out.then(|| LeftOut { path: place.path.clone(), reason: place.text.clone() })
@@ -293,8 +334,11 @@ fn limits(settings: &Settings, source_kind: Option<SourceKind>) -> BTreeMap<&'st
             ("repositories.max_seconds", repositories.max_seconds.into()),
         ]);
     } else {
-        limits
-            .extend([("archives.max_files", archives.max_files), ("archives.max_ratio", archives.max_ratio)]);
+        limits.extend([
+            ("archives.max_files", archives.max_files),
+            ("archives.max_ratio", archives.max_ratio),
+            ("blobs.max_upload_bytes", settings.blobs.max_upload_bytes),
+        ]);
     }
     limits
 }

@@ -31,7 +31,7 @@ fn scan(path: &Path, program: Option<PathBuf>, change: impl FnOnce(&mut Settings
         languages: &[],
         now: Timestamp(1_800_000_000_000_000),
     };
-    scan.run(&|_| {}).unwrap()
+    scan.run(&|_| {}, &|| true).unwrap()
 }
 
 fn zip_at(directory: &Path, bytes: &[u8]) -> PathBuf {

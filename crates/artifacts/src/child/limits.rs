@@ -42,4 +42,16 @@ impl ResourceLimits {
         }
         Ok(())
     }
+
+    /// Limits the address space and the CPU time of this process, and of each program that it starts. Child processes that
+    /// confine themselves are not affected: they set their own limits, which may be higher.
+    pub fn apply_to_programs(&self) -> io::Result<()> {
+        for (resource, limit) in [(Resource::As, self.address_space_bytes), (Resource::Cpu, self.cpu_seconds)]
+        {
+            let Rlimit { current, maximum } = getrlimit(resource);
+            let current = Some(current.map_or(limit, |current| limit.min(current)));
+            setrlimit(resource, Rlimit { current, maximum })?;
+        }
+        Ok(())
+    }
 }

@@ -158,7 +158,9 @@ impl Validate for Outcome {
             require(is_short(&finding.message), "a finding")?;
             let places = &finding.places;
             let is_valid = places.len() <= MAX_PLACES_OF_FINDING && places.iter().all(Place::is_short);
-            require(is_valid && finding.further_places <= MAX_NUMBER, "a place")?;
+            let further = finding.further_places;
+            let further = further.cause.max(further.note).max(further.left_out);
+            require(is_valid && further <= MAX_NUMBER, "a place")?;
         }
         require(self.fingerprint.is_valid(), "the fingerprint")
     }

@@ -19,7 +19,7 @@ use super::{
     formats::UnsupportedFormat,
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
-    receive_pack::{self, OwnDisk, Received, RemoteRepository},
+    receive_pack::{self, OwnDisk, Received, RemoteRepository, is_file_address},
 };
 use crate::{ReadError, Rejection};
 
@@ -147,6 +147,9 @@ fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) 
     match error {
         CopyError::Host(error) => from_host_error(error, limits),
         CopyError::Stopped => ReadError::Canceled,
+        CopyError::Git(cause) if is_file_address(&source.address) && is_missing_program(&cause) => {
+            temporary_error("the program `git`, which reads repositories of this machine, was not found")
+        }
         CopyError::Git(cause) => {
             // The texts of Git are for operators only.
             tracing::info!(cause = %ErrorChain(&cause), address = source.address, "repository could not be copied");
@@ -211,21 +214,17 @@ fn receive_on_thread(
     };
     let thread = std::thread::Builder::new().name("copying".to_owned()).spawn(work);
     thread.map_err(CopyError::Server)?;
-    let (mut polls, mut bytes_at_rate_check) = (0_u64, 0);
+    // Git sends nothing while it counts the objects of a large repository on this machine.
+    let mut rate = (!is_file_address(&source.address)).then(RateCheck::default);
     let result = loop {
         match receiver.recv_timeout(POLL_INTERVAL) {
             Ok(result) => break result,
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return Err(CopyError::Panicked),
         }
-        polls += 1;
-        if polls.is_multiple_of(POLLS_PER_RATE_CHECK) {
-            let received = state.received_bytes.load(Ordering::Relaxed);
-            if received - bytes_at_rate_check < MIN_BYTES_PER_RATE_CHECK {
-                state.is_stopped.store(true, Ordering::SeqCst);
-                return Err(CopyError::Host(HostError::TimedOut));
-            }
-            bytes_at_rate_check = received;
+        if rate.as_mut().is_some_and(|rate| rate.is_too_slow(state.received_bytes.load(Ordering::Relaxed))) {
+            state.is_stopped.store(true, Ordering::SeqCst);
+            return Err(CopyError::Host(HostError::TimedOut));
         }
         if !should_continue() {
             state.is_stopped.store(true, Ordering::SeqCst);
@@ -240,6 +239,35 @@ fn receive_on_thread(
         Err(error) if is_of_own_disk(&error) => Err(CopyError::Server(std::io::Error::other(error))),
         Err(error) => Err(state.first_error().map_or(CopyError::Git(error), CopyError::Host)),
     }
+}
+
+/// Checks how fast a host sends.
+#[derive(Debug, Default)]
+struct RateCheck {
+    polls: u64,
+    bytes_at_last_check: u64,
+}
+
+impl RateCheck {
+    /// Returns whether the host is too slow, at the next poll, with the number of bytes that it has sent so far.
+    fn is_too_slow(&mut self, received: u64) -> bool {
+        self.polls += 1;
+        if !self.polls.is_multiple_of(POLLS_PER_RATE_CHECK) {
+            return false;
+        }
+        let since = received - self.bytes_at_last_check;
+        self.bytes_at_last_check = received;
+        since < MIN_BYTES_PER_RATE_CHECK
+    }
+}
+
+/// Whether an error of Git on this machine says that the program was not found.
+fn is_missing_program(cause: &gix::Error) -> bool {
+    cause.iter_errors().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|cause| cause.kind() == std::io::ErrorKind::NotFound)
+    })
 }
 
 /// Returns the path of a `file` address. It is read as Git reads it, without decoding escapes.
@@ -290,7 +318,8 @@ fn from_host_error(error: HostError, limits: Limits) -> ReadError {
                 .to_owned()
         }
         HostError::TooLarge => format!(
-            "The repository is larger than {} bytes. Link a smaller one, or upload a zip.",
+            "The repository is larger than {} bytes, which is the setting `repositories.max_bytes`. Link a smaller one, or \
+             upload a zip.",
             limits.bytes
         ),
         // These are problems of the host that may be temporary.
@@ -317,5 +346,18 @@ mod tests {
         assert!(is_of_own_disk(&gix::Error::from_error(io::Error::other(read_only()))), "it is not written");
         let of_host = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
         assert!(!is_of_own_disk(&gix::Error::from_error(of_host)));
+    }
+
+    #[test]
+    fn slow_hosts_are_noticed_every_two_minutes() {
+        for (bytes_per_poll, expected) in [(0, true), (400, true), (500, false), (1 << 20, false)] {
+            let mut rate = RateCheck::default();
+            let mut received = 0;
+            for poll in 1..=3 * POLLS_PER_RATE_CHECK {
+                received += bytes_per_poll;
+                let is_checked = poll.is_multiple_of(POLLS_PER_RATE_CHECK);
+                assert_eq!(rate.is_too_slow(received), is_checked && expected, "{bytes_per_poll}: {poll}");
+            }
+        }
     }
 }

@@ -99,7 +99,8 @@ impl Pass<'_> {
         if self.files > self.limits.files {
             let max_files = self.limits.files;
             return Err(rejected(format!(
-                "The repository has more than {max_files} files and directories. Link a smaller one."
+                "The repository has more than {max_files} files and directories, which is the setting \
+                 `repositories.max_files`. Link a smaller one."
             )));
         }
         if self.files.is_multiple_of(CHECK_EVERY_FILES) && !(self.should_continue)() {

@@ -118,7 +118,8 @@ pub(super) fn open_options(limits: Limits) -> gix::open::Options {
 fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
     if cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationFailure)) {
         // The process that indexes the pack has a limit on its memory.
-        let message = "The repository could not be read within its limits. Make it smaller or simpler.";
+        let message = "The repository could not be read within its limits, of which one is the setting \
+                       `child_processes.memory_mb`. Make it smaller or simpler.";
         return Rejection(message.to_owned()).into();
     }
     if !cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit)) {
@@ -127,8 +128,8 @@ fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
     // Git allocates memory for whole files, and for the table of all objects.
     let max_bytes = limits.file_bytes;
     let message = format!(
-        "The repository has a file larger than {max_bytes} bytes, or too many objects. Keep large files \
-         elsewhere and relink it, or upload a zip."
+        "The repository has a file larger than {max_bytes} bytes, which is the setting `repositories.max_file_bytes`, or too \
+         many objects. Keep large files elsewhere and relink it, or upload a zip."
     );
     Rejection(message).into()
 }

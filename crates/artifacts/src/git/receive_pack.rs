@@ -91,7 +91,7 @@ pub(super) fn receive(
     state: &Arc<TransferState>,
 ) -> gix::Result<Received> {
     let url = gix::url::parse(source.address.as_str())?;
-    if source.address.starts_with("file:") {
+    if is_file_address(&source.address) {
         let mut transport = connect::connect(url, connect::Options::default())?;
         return receive_over(&mut transport, pack, limits, state);
     }
@@ -103,6 +103,11 @@ pub(super) fn receive(
     };
     let host = HostClient::new(options, Arc::clone(state)).map_err(gix::Error::from_error)?;
     receive_over(&mut http::Transport::new_http(host, url, Protocol::V2, false), pack, limits, state)
+}
+
+/// Whether an address names a repository of this machine.
+pub(super) fn is_file_address(address: &str) -> bool {
+    address.starts_with("file:")
 }
 
 fn receive_over<T: Transport>(

@@ -213,7 +213,10 @@ impl Repacker {
     fn write(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         if self.bytes > self.limits.bytes {
-            self.fail(&format!("The repository is larger than {} bytes.", self.limits.bytes));
+            let max_bytes = self.limits.bytes;
+            self.fail(&format!(
+                "The repository is larger than {max_bytes} bytes, which is the setting `repositories.max_bytes`."
+            ));
         }
         if self.failure.is_none()
             && let Err(cause) = self.file.write_all(bytes)

@@ -140,11 +140,13 @@ impl Check for Integrity {
             sentences.push(format!("Left out {files} not data: {}.", self.left_out));
         }
         let finding = Finding::passed_if(&ARCHIVE_INTACT, is_passed, &sentences.join(" "));
+        let too_large = "is too large to check, by the setting `repositories.max_file_bytes`";
         vec![
             finding
+                .with_general_cause(self.is_inconsistent)
                 .with(Role::Cause, "", self.unreadable)
                 .with(Role::Cause, lfs_pointers::PROBLEM, self.pointers)
-                .with(Role::Cause, "is too large to check", self.too_large)
+                .with(Role::Cause, too_large, self.too_large)
                 .with(Role::LeftOut, "is not data", self.left_out),
         ]
     }

@@ -28,7 +28,7 @@ use marketplace_text::encoding::{Decoder, Encoding, HEAD_BYTES};
 use serde::{Deserialize, Serialize};
 
 use self::{
-    places::{Place, Role},
+    places::{FurtherPlaces, Place, Role},
     samples::Samples,
 };
 use super::{
@@ -125,7 +125,10 @@ pub struct Finding {
     pub places: Vec<Place>,
     /// Number of places that are only counted.
     #[serde(default)]
-    pub further_places: u64,
+    pub further_places: FurtherPlaces,
+    /// Whether a cause concerns the data as a whole, besides those that have places.
+    #[serde(default)]
+    pub has_general_cause: bool,
 }
 
 impl Finding {
@@ -136,7 +139,14 @@ impl Finding {
             }
             _ => message.to_owned(),
         };
-        Finding { rule, status, message, places: Vec::new(), further_places: 0 }
+        Finding {
+            rule,
+            status,
+            message,
+            places: Vec::new(),
+            further_places: FurtherPlaces::default(),
+            has_general_cause: false,
+        }
     }
 
     fn passed(rule: &'static Rule, message: &str) -> Finding {
@@ -149,24 +159,23 @@ impl Finding {
 
     /// Creates the finding for data that could not be read at all, for the reason in `message`.
     pub fn unreadable(message: String) -> Finding {
-        let places = Vec::new();
-        Finding {
-            rule: &integrity::ARCHIVE_INTACT,
-            status: CheckStatus::Failed,
-            message,
-            places,
-            further_places: 0,
-        }
+        Finding { message, ..Finding::failed(&integrity::ARCHIVE_INTACT, "") }
     }
 
-    /// Adds the places of samples. `reason` says what is so about those that do not say it themselves.
+    /// Adds the places of samples. `reason` is the text of places that have none.
     fn with(mut self, role: Role, reason: &str, samples: Samples) -> Finding {
         let (places, further) = samples.into_places();
-        self.further_places += further;
+        self.further_places.add(role, further);
         self.places.extend(places.into_iter().map(|place| {
             let text = if place.text.is_empty() { reason.to_owned() } else { place.text };
             Place { text, role, ..place }
         }));
+        self
+    }
+
+    /// States whether a cause concerns the data as a whole.
+    const fn with_general_cause(mut self, has_general_cause: bool) -> Finding {
+        self.has_general_cause = has_general_cause;
         self
     }
 
@@ -284,7 +293,7 @@ impl Outcome {
     #[must_use]
     pub fn without_places(mut self) -> Outcome {
         for finding in &mut self.findings {
-            (finding.places, finding.further_places) = (Vec::new(), 0);
+            (finding.places, finding.further_places) = (Vec::new(), FurtherPlaces::default());
         }
         self
     }

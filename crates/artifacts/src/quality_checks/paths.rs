@@ -90,6 +90,7 @@ impl Check for Paths {
         let finding = Finding::passed_if(&NO_PATH_TRAVERSAL, is_passed, &sentences.join(" "));
         vec![
             finding
+                .with_general_cause(self.excess_ratio.is_some())
                 .with(Role::Cause, "points outside the root", self.outside)
                 .with(Role::Cause, link, self.links)
                 .with(Role::LeftOut, "is a submodule, another repository", self.submodules),

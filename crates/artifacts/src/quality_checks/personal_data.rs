@@ -260,7 +260,8 @@ impl Check for PersonalData {
                     1 => format!("{} {}", nouns.0, place.text),
                     _ => format!("{count} {}, the first {}", nouns.1, place.text),
                 };
-                self.places.add(|| Place { text: text(), ..place.clone() }, Place::described);
+                let place = || Place { text: text(), kind: nouns.0.to_owned(), ..place.clone() };
+                self.places.add(place, Place::described);
             }
             if *sum == 0 {
                 *first = place;

@@ -34,17 +34,49 @@ pub struct Place {
     pub text: String,
     /// What it means for the result of the check.
     pub role: Role,
+    /// What was found there, without values and counts; empty if the check finds only one kind of thing in a file. Stays the
+    /// same when the data around it changes.
+    #[serde(default)]
+    pub kind: String,
+}
+
+/// Number of places that are only counted, by role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FurtherPlaces {
+    /// Number of causes.
+    pub cause: u64,
+    /// Number of notes.
+    pub note: u64,
+    /// Number of files that are not part of what was read.
+    pub left_out: u64,
+}
+
+impl FurtherPlaces {
+    pub(super) const fn add(&mut self, role: Role, count: u64) {
+        let of_role = match role {
+            Role::Cause => &mut self.cause,
+            Role::Note => &mut self.note,
+            Role::LeftOut => &mut self.left_out,
+        };
+        *of_role = of_role.saturating_add(count);
+    }
 }
 
 impl Place {
     /// Creates the place of a whole file.
     pub(super) fn file(path: &str, text: &str) -> Place {
-        Place { path: path.to_owned(), line: None, text: text.to_owned(), role: Role::Cause }
+        Place {
+            path: path.to_owned(),
+            line: None,
+            text: text.to_owned(),
+            role: Role::Cause,
+            kind: String::new(),
+        }
     }
 
     /// Creates the place of a line.
     pub(super) fn line(path: &str, line: u64, text: String) -> Place {
-        Place { path: path.to_owned(), line: Some(line), text, role: Role::Cause }
+        Place { line: Some(line), text, ..Place::file(path, "") }
     }
 
     /// Describes the place of a line for a message.
@@ -53,8 +85,8 @@ impl Place {
         format!("{} in {}{line}", self.text, quoted(&self.path))
     }
 
-    /// Whether the path and the text are within their limits.
+    /// Whether the texts are within their limits.
     pub(crate) fn is_short(&self) -> bool {
-        self.path.len() <= MAX_TEXT_BYTES && self.text.len() <= MAX_TEXT_BYTES
+        [&self.path, &self.text, &self.kind].iter().all(|text| text.len() <= MAX_TEXT_BYTES)
     }
 }

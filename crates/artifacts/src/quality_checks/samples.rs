@@ -32,9 +32,10 @@ impl Samples {
         );
     }
 
-    /// Adds a place, with its description in the message. Neither is created if there are enough already.
+    /// Adds a place, with its description in the message. Neither is created if there are enough already, also if they were too
+    /// long to be kept.
     pub fn add(&mut self, place: impl FnOnce() -> Place, name: impl FnOnce(&Place) -> String) {
-        if self.places.len() >= MAX_PLACES {
+        if self.named.count() >= MAX_PLACES as u64 {
             return self.named.add_unnamed(1);
         }
         let place = place();
@@ -95,6 +96,26 @@ pub fn with_noun(count: u64, singular: &str, plural: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn number_of_places_that_are_created_is_limited() {
+        let mut samples = Samples::default();
+        let long = "x".repeat(2_000);
+        let (mut places, mut names) = (0_usize, 0_usize);
+        for _ in 0..3 * MAX_PLACES {
+            let place = || {
+                places += 1;
+                Place::file(&long, "")
+            };
+            samples.add(place, |_| {
+                names += 1;
+                String::new()
+            });
+        }
+        assert_eq!((places, names), (MAX_PLACES, MAX_SAMPLES));
+        let (kept, further) = samples.into_places();
+        assert_eq!((kept.len(), further), (0, 3 * MAX_PLACES as u64));
+    }
 
     #[test]
     fn masked_values_show_few_characters() {

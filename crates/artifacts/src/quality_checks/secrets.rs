@@ -266,7 +266,8 @@ fn add_matches(rule: &CompiledRule, path: &str, view: View<'_>, samples: &mut Sa
                 } else {
                     format!("{} {}", rule.name, masked(&String::from_utf8_lossy(value.as_bytes())))
                 };
-                Place::line(path, view.line_number(whole.start), what)
+                let place = Place::line(path, view.line_number(whole.start), what);
+                Place { kind: rule.name.clone(), ..place }
             };
             samples.add(place, Place::described);
         }
