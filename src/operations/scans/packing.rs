@@ -51,20 +51,7 @@ pub(super) struct Skipped {
 /// Packs a file, or the files below a directory, to a new zip. Links are left out, since they may lead anywhere, and so are
 /// devices and the like. Returns what was left out.
 pub(super) fn pack(path: &Path, to: &Path, bounds: &Bounds) -> Result<Skipped, ReadError> {
-    let packed = private_files::create(to).map_err(ReadError::Io)?;
-    let mut packing = Packing {
-        archive: FileSetWriter::new(packed.try_clone().map_err(ReadError::Io)?),
-        packed,
-        work_directory: fs::metadata(bounds.work_directory)
-            .map(|found| identity(&found))
-            .map_err(ReadError::Io)?,
-        chunk: vec![0; CHUNK_BYTES],
-        entries: 0,
-        path_bytes: 0,
-        bytes: 0,
-        bounds,
-        skipped: Skipped::default(),
-    };
+    let mut packing = Packing::new(to, bounds)?;
     let metadata = fs::metadata(path).map_err(|cause| unreadable(path, &cause))?;
     if metadata.is_dir() {
         packing.add_directory(path)?;
@@ -101,7 +88,24 @@ struct Packing<'p> {
     skipped: Skipped,
 }
 
-impl Packing<'_> {
+impl<'p> Packing<'p> {
+    /// Begins a new zip.
+    fn new(to: &Path, bounds: &'p Bounds<'p>) -> Result<Packing<'p>, ReadError> {
+        let packed = private_files::create(to).map_err(ReadError::Io)?;
+        let work_directory = fs::metadata(bounds.work_directory).map_err(ReadError::Io)?;
+        Ok(Packing {
+            archive: FileSetWriter::new(packed.try_clone().map_err(ReadError::Io)?),
+            packed,
+            work_directory: identity(&work_directory),
+            chunk: vec![0; CHUNK_BYTES],
+            entries: 0,
+            path_bytes: 0,
+            bytes: 0,
+            bounds,
+            skipped: Skipped::default(),
+        })
+    }
+
     /// Adds the files below a directory: of each directory first its own files by name, then those of the directories in it.
     fn add_directory(&mut self, root: &Path) -> Result<(), ReadError> {
         let mut pending = vec![String::new()];
@@ -208,4 +212,55 @@ fn not_utf8(path: &Path) -> ReadError {
 
 fn unreadable(path: &Path, cause: &io::Error) -> ReadError {
     Rejection(format!("{} cannot be read: {cause}.", quoted(&path.to_string_lossy()))).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blobs::Reservations;
+
+    /// Packs with these limits, and lets a test do it step by step.
+    fn with_packing<T>(max_files: u64, test: impl FnOnce(&Path, &mut Packing) -> T) -> (T, u64) {
+        let directory = tempfile::tempdir().unwrap();
+        let (root, work) = (directory.path().join("root"), directory.path().join("work"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&work).unwrap();
+        let disk = DiskSpace::new(work.clone(), 0, Reservations::default());
+        let limits = Limits { max_files, max_ratio: 200 };
+        let bounds = Bounds {
+            limits,
+            max_upload_bytes: 1 << 20,
+            disk: &disk,
+            work_directory: &work,
+            should_continue: &|| true,
+        };
+        let mut packing = Packing::new(&work.join("packed.zip"), &bounds).unwrap();
+        let result = test(&root, &mut packing);
+        let archive = zip::ZipArchive::new(packing.archive.finish().unwrap());
+        (result, archive.map_or(0, |mut archive| archive.by_index(0).map_or(0, |entry| entry.size())))
+    }
+
+    #[test]
+    fn growing_file_is_packed_as_it_was() {
+        let ((), size) = with_packing(10, |root, packing| {
+            let path = root.join("log");
+            fs::write(&path, "12345").unwrap();
+            let metadata = fs::metadata(&path).unwrap();
+            fs::write(&path, "1234567890").unwrap();
+            packing.add_file(&path, "log", &metadata).unwrap();
+        });
+        assert_eq!(size, 5);
+    }
+
+    #[test]
+    fn total_length_of_paths_is_limited() {
+        for (depth, expected) in [(4, true), (5, false)] {
+            let (is_packed, _) = with_packing(5, |root, packing| {
+                let path: std::path::PathBuf = (0..depth).map(|_| "d".repeat(255)).collect();
+                fs::create_dir_all(root.join(path)).unwrap();
+                packing.add_directory(root).is_ok()
+            });
+            assert_eq!(is_packed, expected, "{depth}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! `marketplace scan`: its figures are those of a server for the same data, and its outputs are those that other programs
 //! expect.
 
+mod faults;
+
 use std::{
     fs,
     path::{Path, PathBuf},
