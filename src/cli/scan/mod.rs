@@ -74,9 +74,9 @@ impl Scan {
         let settings = global.load_named_layers()?.resolve()?;
         init_logging(&settings, "warn");
         // Before there are any files to delete.
-        let is_stopped = process::stop_flag().map_err(incomplete)?;
+        let is_stopped = process::stop_flag().map_err(|error| incomplete(&error))?;
         let directory = TemporaryDirectory::create_or("choose another place for temporary files with TMPDIR");
-        let directory = directory.map_err(incomplete)?;
+        let directory = directory.map_err(|error| incomplete(&error))?;
         let scan = ScanOperation {
             path: &self.path,
             kind: self.kind.map(|kind| match kind {
@@ -144,7 +144,7 @@ const fn step_label(step: Step) -> &'static str {
 }
 
 /// Returns the error of a scan that has no result, for an error that would have the exit code of a failed check.
-fn incomplete(error: CommandError) -> CommandError {
+fn incomplete(error: &CommandError) -> CommandError {
     CommandError::Incomplete(error.to_string())
 }
 

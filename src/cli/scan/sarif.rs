@@ -139,6 +139,7 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{artifacts::quality_checks::places::FurtherPlaces, domain::quality_checks::CheckStatus};
 
     #[test]
     fn paths_are_relative_uris() {
@@ -164,6 +165,37 @@ mod tests {
             fingerprint("key", "a", "kind", 2),
         ] {
             assert_ne!(one, other);
+        }
+    }
+
+    #[test]
+    fn causes_without_a_place_have_one_result() {
+        let place = |role| Place {
+            path: "a".to_owned(),
+            line: None,
+            text: "is damaged".to_owned(),
+            role,
+            kind: String::new(),
+        };
+        for (role, has_general_cause, counted, expected) in [
+            (Role::Cause, false, 0, 1),
+            (Role::Cause, true, 0, 2),
+            (Role::Cause, false, 3, 2),
+            (Role::Note, false, 0, 1),
+        ] {
+            let check = Check {
+                key: "archive_intact",
+                label: "Archive opens",
+                is_mandatory: true,
+                is_informational: false,
+                status: CheckStatus::Failed,
+                message: "Two causes.".to_owned(),
+                places: vec![place(role)],
+                further_places: FurtherPlaces { cause: counted, ..FurtherPlaces::default() },
+                has_general_cause,
+            };
+            let results = results(0, &check, &mut HashMap::new());
+            assert_eq!(results.len(), expected, "{check:?}");
         }
     }
 }

@@ -218,8 +218,8 @@ fn scans_without_a_result_exit_with_2() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let lost = command(&root, &["--sarif"], temporary.path()).stdout(full).output().unwrap();
     assert_eq!(lost.status.code(), Some(2));
-    let (_, err) = run(command(&root, &[], temporary.path()).env("MARKETPLACE_NOTHING", "1"), 2);
-    assert!(err.contains("MARKETPLACE_NOTHING"), "{err}");
+    let (_, err) = run(command(&root, &[], temporary.path()).env("MARKETPLACE_ARCHIVES_MAX_FILES", "no"), 2);
+    assert!(err.contains("MARKETPLACE_ARCHIVES_MAX_FILES"), "{err}");
     let path = repository(directory.path(), &[]);
     let (_, err) = run(command(&path, &[], temporary.path()).env("PATH", "/nonexistent"), 2);
     assert!(err.contains("`git`"), "{err}");
