@@ -42,6 +42,9 @@ const MIN_OVERLOAD: f64 = 2.0;
 /// Connections of the team that floods the market.
 const FLOODING: usize = 64;
 
+/// Requests per second of two other teams that are within their budgets.
+const RATE_WITHIN_BUDGETS: f64 = 20.0;
+
 /// The most that the slowest hundredth may take, relative to the idle server; and with too much work, relative to the market at work.
 const MAX_BUSY_RATIO: f64 = 3.0;
 const MAX_OVERLOAD_RATIO: f64 = 2.0;
@@ -60,7 +63,7 @@ fn main() {
     let seconds = std::env::var("SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(600);
     let directory = tempfile::tempdir().expect("create a directory");
     server::copy_directory(Path::new(&market), directory.path());
-    let server = Server::start(directory.path());
+    let mut server = Server::start(directory.path());
     let mix = Mix::sample(&mut Client::connect(&server.address, &server.buyers[0].key));
     println!("{} listings", mix.values.listings);
     let send = |load| run(&server, &mix, load, &AtomicBool::new(false));
@@ -116,28 +119,44 @@ fn main() {
         ),
         quantile(overload.all(), 990) <= busy_p99 * MAX_OVERLOAD_RATIO,
     );
-    let alone = send(of_all(2, Pace::Rate(capacity * 0.1), 30));
+    let ratio = flood(&server, &mix, capacity * 0.1);
+    println!("during a flood without budgets, another team waits {ratio:.2} times as long by the median");
+    server.restart_with_budgets(directory.path());
+    let ratio = flood(&server, &mix, RATE_WITHIN_BUDGETS);
+    check(
+        &format!("during a flood, another team waits {ratio:.2} times as long by the median"),
+        ratio <= MAX_FLOOD_RATIO,
+    );
+    // Which ends its process; leaving with a status does not.
+    drop(server);
+    if failed {
+        std::process::exit(1);
+    }
+}
+
+/// Lets one team send as much as it can, and returns how long others that send at this rate wait, relative to before.
+fn flood(server: &Server, mix: &Mix, rate: f64) -> f64 {
+    let load = |connections, pace, seconds, is_of_all_teams| Load {
+        connections,
+        pace,
+        time: Duration::from_secs(seconds),
+        is_of_all_teams,
+    };
+    let others = load(2, Pace::Rate(rate), 30, true);
     let stop = AtomicBool::new(false);
+    let alone = run(server, mix, others, &stop);
     let flooded = thread::scope(|scope| {
-        let flood = Load { is_of_all_teams: false, ..of_all(FLOODING, Pace::AsAnswered, 3600) };
-        let (server, mix, stop) = (&server, &mix, &stop);
+        let flood = load(FLOODING, Pace::AsAnswered, 3600, false);
+        let stop = &stop;
         let flood = scope.spawn(move || run(server, mix, flood, stop));
-        let flooded = send(of_all(2, Pace::Rate(capacity * 0.1), 30));
+        let flooded = run(server, mix, others, &AtomicBool::new(false));
         stop.store(true, Ordering::Relaxed);
         print_summary("the flood", &flood.join().expect("the thread ends"));
         flooded
     });
-    let [alone, flooded] = [alone, flooded].map(|answers| quantile(answers.all(), 500));
-    check(
-        &format!(
-            "another team during the flood: {flooded:.2} ms by the median, {:.2} times that before",
-            flooded / alone
-        ),
-        flooded <= alone * MAX_FLOOD_RATIO,
-    );
-    if failed {
-        std::process::exit(1);
-    }
+    print_summary("others before it", &alone);
+    print_summary("others during it", &flooded);
+    quantile(flooded.all(), 500) / quantile(alone.all(), 500)
 }
 
 /// Does some work, and returns the memory of the server in MB for each second of it.

@@ -38,7 +38,7 @@ pub struct Member {
 }
 
 impl Server {
-    /// Creates teams in the market in a directory, and serves it. Budgets per minute are off: they would refuse most of the load, at
+    /// Creates teams in the market in a directory, and serves it without budgets per minute: they would refuse most of the load, at
     /// almost no cost.
     pub fn start(directory: &Path) -> Server {
         let run = |arguments: &[&str]| run(directory, arguments);
@@ -55,27 +55,22 @@ impl Server {
         for buyer in &buyers {
             run(&["credits", "adjust", &buyer.id, CREDITS, "--reason", "soak"]);
         }
-        let names =
-            ["CATALOG", "HISTORY", "SALES", "PURCHASES", "QUALITY_CHECKS", "UPLOADS", "OTHER", "ADDRESS"];
-        let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(directory)
-            .env("MARKETPLACE_LOG_FILTER", "warn")
-            .envs(names.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), "0")))
-            // All clients are at one address.
-            .env("MARKETPLACE_SERVER_MAX_CONNECTIONS_PER_ADDRESS", "0")
-            .env("MARKETPLACE_SERVER_MAX_IDLE_CONNECTIONS_PER_ADDRESS", "0")
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("start the server");
-        let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().expect("stdout is piped"));
-        output.read_line(&mut line).expect("read a line");
-        let address = line.trim().rsplit('/').next().expect("the line has an address").to_owned();
+        let (process, address) = serve(directory, false);
         for vendor in &mut vendors {
             vendor.codebases = fill_inventory(&address, vendor);
         }
         Server { process, address, operator, vendors, buyers }
+    }
+
+    /// Serves the market once more, with the budgets that teams have unless settings change them.
+    pub fn restart_with_budgets(&mut self, directory: &Path) {
+        self.stop();
+        (self.process, self.address) = serve(directory, true);
+    }
+
+    fn stop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 
     /// The ID of the process.
@@ -86,9 +81,31 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.stop();
     }
+}
+
+/// Serves a market, and returns the process and the address.
+fn serve(directory: &Path, has_budgets: bool) -> (Child, String) {
+    let names = ["CATALOG", "HISTORY", "SALES", "PURCHASES", "QUALITY_CHECKS", "UPLOADS", "OTHER"];
+    let budgets = names.iter().filter(|_| !has_budgets);
+    let mut process = Command::new(env!("CARGO_BIN_EXE_marketplace"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(directory)
+        .env("MARKETPLACE_LOG_FILTER", "warn")
+        .envs(budgets.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), "0")))
+        // All clients are at one address.
+        .env("MARKETPLACE_LIMITS_ADDRESS", "0")
+        .env("MARKETPLACE_SERVER_MAX_CONNECTIONS_PER_ADDRESS", "0")
+        .env("MARKETPLACE_SERVER_MAX_IDLE_CONNECTIONS_PER_ADDRESS", "0")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("start the server");
+    let mut line = String::new();
+    let mut output = BufReader::new(process.stdout.take().expect("stdout is piped"));
+    output.read_line(&mut line).expect("read a line");
+    let address = line.trim().rsplit('/').next().expect("the line has an address").to_owned();
+    (process, address)
 }
 
 /// Creates the codebases of a vendor, and returns their IDs.
