@@ -40,6 +40,10 @@ def as_buyer(path):
     return json.loads(request(path, "mkt_demo_buyer"))
 
 
+def as_operator_reads(path):
+    return json.loads(request(f"/operator/v1/{path}", "mkt_demo_operator"))
+
+
 def as_operator(path, body):
     return json.loads(request(f"/operator/v1/{path}", "mkt_demo_operator", body))
 
@@ -80,14 +84,19 @@ def buy(listing):
     if purchase["status"] == "pending":
         as_operator(f"purchases/{purchase['id']}/complete", {})
     link = as_buyer(f"/v2/listings/browse/{listing}")["bundle_download_url"]
+    return wait_for(link), request(link.replace("?", "/attestation?"))
+
+
+def wait_for(link):
+    """Requests what is being prepared."""
     for _ in range(120):
         try:
-            return request(link), request(link.replace("?", "/attestation?"))
+            return request(link)
         except urllib.error.HTTPError as error:
             if error.code != 503:
                 raise
-            time.sleep(float(error.headers["Retry-After"]))
-    raise TimeoutError("the bundle was not prepared")
+            time.sleep(min(2, float(error.headers["Retry-After"])))
+    raise TimeoutError("it was not prepared")
 
 
 def run(*command, status=0, cwd=None):
@@ -213,6 +222,30 @@ def load_tables(unpacked):
             assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry
 
 
+def prove(name, unpacked, listing):
+    """Verifies that the log has what is attested about a bundle, with each program. Heads are made every hour, or by an operator."""
+    [job] = as_operator_reads("jobs?kind=seal_log")["items"]
+    as_operator(f"jobs/{job['id']}/retry", {})
+    link = as_buyer(f"/v2/listings/browse/{listing}")["bundle_download_url"].replace("?", "/proof?")
+    archive, keys, proof = WORK / f"{name}.zip", WORK / "keys.json", WORK / f"{name}-proof.json"
+    proof.write_bytes(wait_for(link))
+    log = MARKET + "/.well-known/marketplace-log.json"
+    arguments = [str(archive), "--keys", str(keys), "--proof", str(proof)]
+    report = json.loads(run(PROGRAM, "verify-bundle", *arguments, "--log", log, "--json"))
+    assert report["proof"]["valid"] and report["proof"]["published"] == "same head", report
+    attestation = unpacked / "attestation.json"
+    print(run(sys.executable, str(WORK / "proof.py"), str(attestation), str(proof)))
+    content = proof.read_bytes()
+    hashes = json.loads(content)["verificationMaterial"]["tlogEntries"][0]["inclusionProof"]["hashes"]
+    proof.write_bytes(content.replace(hashes[0].encode(), hashes[1].encode()))
+    output = run(PROGRAM, "verify-bundle", *arguments, status=1)
+    assert 'MISMATCH      "proof"' in output, output
+    run(sys.executable, str(WORK / "proof.py"), str(attestation), str(proof), status=1)
+    proof.write_bytes(content)
+    attestation.write_bytes(attestation.read_bytes() + b"\n")
+    run(sys.executable, str(WORK / "proof.py"), str(attestation), str(proof), status=1)
+
+
 def rotate(archive):
     """Replaces the key of the market. What the old one has signed stays valid."""
     before = json.loads(request("/.well-known/marketplace-keys.json"))["keys"]
@@ -231,7 +264,7 @@ def main():
     validate_kinds()
     for step in ["approve", "publish"]:
         as_operator(f"listings/{README_LISTING}/{step}", {})
-    verify("readme", *buy(README_LISTING))
+    prove("readme", verify("readme", *buy(README_LISTING)), README_LISTING)
     load_tables(verify("tables", *buy(publish_tables())))
     rotate(WORK / "tables.zip")
 

@@ -6,10 +6,11 @@ use serde_json::json;
 use super::{
     CommandResult, GlobalOptions,
     lists::{print_json, print_table},
+    print_line,
 };
 use crate::{
     error::Error,
-    operations::{access::Platform, signing_keys},
+    operations::{access::Platform, attestation_log, signing_keys},
 };
 
 /// List and rotate the keys by which the market signs attestations.
@@ -21,7 +22,7 @@ pub struct SigningKey {
 
 #[derive(Debug, Subcommand)]
 enum SigningKeyCommand {
-    /// List the public keys, the newest first.
+    /// List the public keys, the newest first, and print the newest head of the log.
     #[command(after_help = "Example:\n  marketplace signing-key list --data ./market")]
     List(Output),
     /// Replace the key by a new one. Safe while a server is running.
@@ -45,7 +46,8 @@ impl SigningKey {
         let output = match &self.command {
             SigningKeyCommand::List(output) => output,
             SigningKeyCommand::Rotate(output) => {
-                market.write_blocking(|writer| signing_keys::rotate(writer, Platform::of_process()))?;
+                market
+                    .write_blocking(|writer| attestation_log::rotate_key(writer, Platform::of_process()))?;
                 output
             }
         };
@@ -56,6 +58,9 @@ impl SigningKey {
         } else {
             let keys = keys["keys"].as_array().ok_or_else(|| Error::internal("keys are a list"))?;
             print_table("keyid valid_from valid_until", keys);
+            if let Some((head, at)) = market.read_blocking(attestation_log::newest_head)? {
+                print_line(format_args!("\nnewest head of the log, of {at}: {head}"));
+            }
         }
         Ok(())
     }

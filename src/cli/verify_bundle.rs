@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -14,18 +15,26 @@ use super::{CommandError, CommandResult, lists::print_json, print_line};
 use crate::{
     domain::{
         attestations::{Delivery, PublicKeys},
+        checkpoints::{PublishedLogs, SignedCheckpoint},
+        log_proofs::LogProof,
         written::counted,
     },
     error::ErrorChain,
     http_client,
-    operations::attestations::verification::{self, ExpectedBuyer, SignatureState, Verification},
+    operations::attestations::{
+        proof_verification::{Comparison, GivenProof, VerifiedProof},
+        verification::{self, ExpectedBuyer, Given, MAX_DOCUMENT_BYTES, SignatureState, Verification},
+    },
     regular_files,
 };
 
-/// Maximum number of bytes of a file of keys. A key has some hundred.
-const MAX_KEY_BYTES: u64 = 1 << 20;
+/// Maximum number of bytes of a file of keys, or of published logs. A key has some hundred, as a head has.
+const MAX_PUBLISHED_BYTES: u64 = 4 << 20;
 
-/// Maximum time for the answer of a server with keys.
+/// Maximum number of bytes of a proof: of an attestation, and of its place in the log.
+const MAX_PROOF_BYTES: u64 = MAX_DOCUMENT_BYTES + (1 << 20);
+
+/// Maximum time for the answer of a server with keys or logs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Number of bytes that are read from the disk at a time.
@@ -33,11 +42,11 @@ const BUFFER: usize = 1 << 20;
 
 /// Verify a bundle that was bought: every byte of it, its signature, and what the market says about it.
 ///
-/// Needs no market, and no network unless --keys is a URL. Get the keys from the market that sold the bundle, once, and keep them:
-/// they are at /.well-known/marketplace-keys.json.
+/// Needs no market, and no network unless --keys or --log is a URL. Get the keys from the market that sold the bundle, once, and
+/// keep them: they are at /.well-known/marketplace-keys.json.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  marketplace verify-bundle bundle.zip --keys keys.json\n  marketplace verify-bundle bundle.zip --keys keys.json --json\n\nExits with 0 if everything is as the market signed it, with 1 if something differs, of which each is named, and with 2 if that is not known: nothing differs, but there were no keys to check the signature; the bundle or the keys could not be read; or the server with the keys did not respond."
+    after_help = "Examples:\n  marketplace verify-bundle bundle.zip --keys keys.json\n  marketplace verify-bundle bundle.zip --keys keys.json --json\n  marketplace verify-bundle bundle.zip --keys keys.json --proof proof.json --log log.json\n\nExits with 0 if everything is as the market signed it, with 1 if something differs, of which each is named, and with 2 if that is not known: nothing differs, but there were no keys to check the signature, or no published head to compare the proof with; a file could not be read; or a server did not respond."
 )]
 pub struct VerifyBundle {
     /// The bundle.
@@ -52,6 +61,12 @@ pub struct VerifyBundle {
     /// The salt on the receipt, in hexadecimal, which proves who the buyer is.
     #[arg(long, value_name = "HEX", requires = "buyer", value_parser = parse_salt)]
     salt: Option<[u8; 32]>,
+    /// The proof that the attestation is in the log of the market, from beside the bundle or from the receipt.
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+    /// The published logs of the market, to compare the head of the proof with: a file, or a URL.
+    #[arg(long, value_name = "FILE|URL", requires = "proof")]
+    log: Option<String>,
     /// Print JSON.
     #[arg(long = "json")]
     is_json: bool,
@@ -66,7 +81,11 @@ fn parse_salt(text: &str) -> Result<[u8; 32], String> {
 
 impl VerifyBundle {
     pub(super) fn run(&self) -> CommandResult {
-        let keys = self.keys.as_deref().map(read_keys).transpose()?;
+        let keys: Option<PublicKeys> =
+            self.keys.as_deref().map(|from| read_published(from, "keys")).transpose()?;
+        let proof = self.proof.as_ref().map(|path| read_file(path, MAX_PROOF_BYTES)).transpose()?;
+        let logs = self.log.as_deref().map(|from| read_logs(from, proof.as_deref())).transpose()?;
+        let proof = proof.as_deref().map(|file| GivenProof { file, published: logs.as_ref() });
         let file = regular_files::open(&self.bundle, u64::MAX).map_err(|cause| {
             CommandError::Usage(format!("cannot read {}: {cause}", self.bundle.display()))
         })?;
@@ -76,38 +95,63 @@ impl VerifyBundle {
         let size_bytes = file.metadata().map_err(unread)?.len();
         let bundle = BufReader::with_capacity(BUFFER, file);
         let buyer = self.buyer.zip(self.salt).map(|(team, salt)| ExpectedBuyer { team, salt });
-        let verified = verification::verify(bundle, size_bytes, keys.as_ref(), buyer).map_err(unread)?;
+        let given = Given { keys: keys.as_ref(), buyer, proof };
+        let verified = verification::verify(bundle, size_bytes, given).map_err(unread)?;
         if self.is_json {
             print_json(&to_json(&verified));
         } else {
             print_text(&verified, buyer.is_some());
         }
-        match verified.mismatches.len() as u64 {
-            0 if verified.signature == SignatureState::NotChecked => Err(CommandError::Incomplete(
-                "nothing differs, but the signature was not checked; name the keys of the market by --keys"
-                    .to_owned(),
-            )),
-            0 => Ok(()),
-            count => Err(CommandError::Other(format!("{} found", counted(count, "mismatch", "mismatches")))),
+        let is_uncompared =
+            verified.proof.as_ref().is_some_and(|proof| proof.comparison == Comparison::NotCompared);
+        let unknown = if verified.signature == SignatureState::NotChecked {
+            Some("the signature was not checked; name the keys of the market by --keys")
+        } else if self.log.is_some() && is_uncompared {
+            Some("the published log has no head of this size to compare the proof with")
+        } else {
+            None
+        };
+        match (verified.mismatches.len() as u64, unknown) {
+            (0, Some(unknown)) => Err(CommandError::Incomplete(format!("nothing differs, but {unknown}"))),
+            (0, None) => Ok(()),
+            (count, _) => {
+                Err(CommandError::Other(format!("{} found", counted(count, "mismatch", "mismatches"))))
+            }
         }
     }
 }
 
-/// Reads keys from a file or from a server.
-fn read_keys(from: &str) -> Result<PublicKeys, CommandError> {
-    let bytes = if from.starts_with("https://") || from.starts_with("http://") {
-        fetch(from)?
-    } else {
-        let read = regular_files::read(Path::new(from), MAX_KEY_BYTES);
-        read.map_err(|cause| CommandError::Usage(format!("cannot read {from}: {cause}")))?
-    };
+fn read_file(path: &Path, max_bytes: u64) -> Result<Vec<u8>, CommandError> {
+    let read = regular_files::read(path, max_bytes);
+    read.map_err(|cause| CommandError::Usage(format!("cannot read {}: {cause}", path.display())))
+}
+
+fn is_url(from: &str) -> bool {
+    from.starts_with("https://") || from.starts_with("http://")
+}
+
+/// Reads what a market publishes, from a file or from a server.
+fn read_published<T: DeserializeOwned>(from: &str, what: &str) -> Result<T, CommandError> {
+    let bytes = if is_url(from) { fetch(from)? } else { read_file(Path::new(from), MAX_PUBLISHED_BYTES)? };
     serde_json::from_slice(&bytes)
-        .map_err(|cause| CommandError::Usage(format!("{from} has no keys: {cause}")))
+        .map_err(|cause| CommandError::Usage(format!("{from} has no {what}: {cause}")))
+}
+
+/// Reads published logs. A server is asked for those heads among which that of the proof is.
+fn read_logs(from: &str, proof: Option<&[u8]>) -> Result<PublishedLogs, CommandError> {
+    let proof: Option<LogProof> = proof.and_then(|proof| serde_json::from_slice(proof).ok());
+    let signed = proof.and_then(|proof| SignedCheckpoint::parse(&proof.place()?.note));
+    let size =
+        signed.map(|signed| signed.checkpoint.head.size).filter(|_| is_url(from) && !from.contains('?'));
+    match size {
+        Some(size) => read_published(&format!("{from}?before={}", size.saturating_add(1)), "log"),
+        None => read_published(from, "log"),
+    }
 }
 
 fn read_limited(from: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MAX_KEY_BYTES).read_to_end(&mut bytes)?;
+    from.take(MAX_PUBLISHED_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -133,7 +177,27 @@ fn to_json(verified: &Verification) -> Value {
         "keyid": keyid,
         "buyer_confirmed": verified.is_buyer_confirmed,
         "delivery": verified.delivery,
+        "proof": verified.proof.as_ref().map(proof_to_json),
     })
+}
+
+fn proof_to_json(proof: &VerifiedProof) -> Value {
+    let head = &proof.checkpoint.head;
+    json!({
+        "valid": proof.is_valid,
+        "log": head.origin,
+        "size": head.size,
+        "logged_at": proof.checkpoint.signed_at,
+        "published": comparison_words(proof.comparison),
+    })
+}
+
+const fn comparison_words(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Same => "same head",
+        Comparison::Different => "different head",
+        Comparison::NotCompared => "not compared",
+    }
 }
 
 fn signature_words(state: &SignatureState) -> (&'static str, Option<&str>) {
@@ -157,6 +221,16 @@ fn print_text(verified: &Verification, has_buyer: bool) {
     }
     if let Some(delivery) = &verified.delivery {
         print_delivery(delivery, row);
+    }
+    if let Some(VerifiedProof { checkpoint, is_valid, comparison }) = &verified.proof {
+        let validity = match is_valid {
+            Some(true) => "valid",
+            Some(false) => "invalid",
+            None => "not checked",
+        };
+        let published = comparison_words(*comparison);
+        row("proof", &format!("{validity}, logged by {}, published log: {published}", checkpoint.signed_at));
+        row("log", &format!("{:?}, {} leaves", checkpoint.head.origin, checkpoint.head.size));
     }
     for found in &verified.mismatches {
         print_line(format_args!("MISMATCH      {:?}: {}", found.part, found.message));

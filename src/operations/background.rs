@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 
 use super::{
+    attestation_log,
     child_processes::ChildProcesses,
     cleanup,
     job_threads::{Context, JobThreads},
@@ -56,6 +57,7 @@ impl BackgroundJobs {
     pub fn start(market: &Market, runtime: &Handle) -> Result<BackgroundJobs> {
         market.write_blocking(|writer| {
             store::jobs::release_all(writer.rows)?;
+            attestation_log::enqueue_if_signing(writer)?;
             cleanup::enqueue(writer)
         })?;
         // No other process works on this directory.

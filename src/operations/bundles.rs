@@ -4,7 +4,7 @@
 
 use uuid::Uuid;
 
-use super::cleanup;
+use super::{attestation_log, cleanup};
 use crate::{
     blobs,
     domain::{
@@ -130,6 +130,17 @@ pub fn find_linked_attestation(
     let prepared = bundle.filter(|bundle| bundle.manifest.is_some());
     let prepared = prepared.map(|bundle| envelope(reader.rows, bundle.purchase)).transpose()?;
     Ok(Linked { team, prepared })
+}
+
+/// Like [`find_linked_attestation`], for the proof that the attestation is in the log.
+pub fn find_linked_proof(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<Linked<Vec<u8>>> {
+    let (team, bundle) = find(reader.rows, listing, holder)?;
+    let team = store::teams::find_by_row_id(reader.rows, team)?;
+    let prepared = bundle.filter(|bundle| bundle.manifest.is_some()).map(|bundle| {
+        let purchase = bundle.purchase.ok_or_else(|| Error::not_found("attestation"))?;
+        attestation_log::proof(reader, purchase)
+    });
+    Ok(Linked { team, prepared: prepared.transpose()? })
 }
 
 fn envelope(rows: &store::Reader, purchase: Option<PurchaseRowId>) -> Result<Option<Vec<u8>>> {

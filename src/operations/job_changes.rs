@@ -56,8 +56,12 @@ pub fn retry(writer: &mut Writer, _: Platform, id: JobRowId) -> Result<JobRowId>
 pub fn cancel(writer: &mut Writer, platform: Platform, id: JobRowId) -> Result<()> {
     let job = find(writer, id)?;
     let state = job.state.check(JobOperation::Cancel)?;
-    if job.kind == JobKind::Cleanup {
-        let message = "The cleanup deletes files that nothing refers to, and cannot be canceled.";
+    let regular = match job.kind {
+        JobKind::Cleanup => Some("The cleanup deletes files that nothing refers to, and cannot be canceled."),
+        JobKind::SealLog => Some("Buyers wait for the next head of the log, so this cannot be canceled."),
+        _ => None,
+    };
+    if let Some(message) = regular {
         return Err(Error::Conflict(message.to_owned()));
     }
     store::jobs::record_end(writer.rows, id, state, writer.now)?;
@@ -88,7 +92,7 @@ pub fn cancel(writer: &mut Writer, platform: Platform, id: JobRowId) -> Result<(
             estimations::complete(writer, platform, EstimationRowId(row_id), failed)
         }
         // The next download of the bundle enqueues another job, as the next end of the certification does.
-        JobKind::PrepareBundle | JobKind::ReportRevocation | JobKind::Cleanup => Ok(()),
+        JobKind::PrepareBundle | JobKind::ReportRevocation | JobKind::SealLog | JobKind::Cleanup => Ok(()),
     }
 }
 
@@ -114,7 +118,7 @@ fn reopen(writer: &mut Writer, job: StoredJob) -> Result<()> {
         ),
         JobKind::ChangeAssets => ended("The change of assets has ended. The team can make another one."),
         JobKind::Estimate => ended("The estimation has ended. Request another one instead."),
-        JobKind::PrepareBundle | JobKind::ReportRevocation | JobKind::Cleanup => Ok(()),
+        JobKind::PrepareBundle | JobKind::ReportRevocation | JobKind::SealLog | JobKind::Cleanup => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use uuid::Uuid;
 
 use super::{
-    archive_analysis, attestations, bulk_changes, bundle_preparation,
+    archive_analysis, attestation_log, attestations, bulk_changes, bundle_preparation,
     child_processes::ChildProcesses,
     cleanup, quality_checks, repository_analysis, repository_estimation,
     running_job::{JobError, JobResult, RunningJob},
@@ -163,6 +163,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::Estimate => repository_estimation::run(running),
         JobKind::PrepareBundle => bundle_preparation::run(running),
         JobKind::ReportRevocation => attestations::run_reports(running),
+        JobKind::SealLog => attestation_log::run(running),
         JobKind::Cleanup => cleanup::run(running),
     });
     // Shared state is behind locks that ignore poisoning, and an interrupted transaction is rolled back.
@@ -182,6 +183,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::Estimate => repository_estimation::give_up(running),
         JobKind::PrepareBundle => bundle_preparation::give_up(running),
         JobKind::ReportRevocation => attestations::give_up_reports(running),
+        JobKind::SealLog => attestation_log::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),
     }
 }

@@ -15,6 +15,7 @@ pub mod asset_details;
 mod asset_events;
 pub mod asset_types;
 pub mod assets;
+pub mod attestation_log;
 pub mod attestations;
 pub mod audit;
 pub mod background;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     access::{Buyer, Platform},
-    agreements,
+    agreements, attestation_log,
     bundles::{self, LinkHolder},
 };
 use crate::{
@@ -107,6 +107,11 @@ pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt
 pub fn attestation(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Option<Vec<u8>>> {
     let row = find_own(reader.rows, buyer, purchase)?;
     store::attestations::find_envelope(reader.rows, row.row_id)
+}
+
+/// Returns the proof that the attestation of a purchase of the team is in the log.
+pub fn proof(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Vec<u8>> {
+    attestation_log::proof(reader, find_own(reader.rows, buyer, purchase)?.row_id)
 }
 
 /// Returns the receipt of any purchase.

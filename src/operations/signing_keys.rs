@@ -8,6 +8,7 @@ use super::{access::Platform, audit};
 use crate::{
     domain::{
         attestations::{Envelope, PAYLOAD_TYPE, PublicKey, PublicKeys, Statement, sha256, signed_bytes},
+        checkpoints::Checkpoint,
         time::Timestamp,
     },
     error::{Error, Result},
@@ -50,6 +51,12 @@ impl SigningKey {
             statement_sha256: sha256(&statement),
         })
     }
+
+    /// Signs a checkpoint. Returns it as a signed note.
+    pub fn sign_checkpoint(&self, checkpoint: &Checkpoint) -> String {
+        let signature = self.0.sign(checkpoint.to_text().as_bytes());
+        checkpoint.to_note(self.0.public_key().as_ref(), signature.as_ref())
+    }
 }
 
 /// Returns the key in use; `None` before the first one, and in a copy of a market, which has no secrets of the original.
@@ -57,7 +64,8 @@ pub fn find(reader: &Reader) -> Result<Option<SigningKey>> {
     find_in(reader.rows)
 }
 
-fn find_in(rows: &store::Reader) -> Result<Option<SigningKey>> {
+/// Like [`find`], in a transaction that writes.
+pub(super) fn find_in(rows: &store::Reader) -> Result<Option<SigningKey>> {
     store::signing_keys::find_seed(rows)?.map(|seed| SigningKey::from_seed(&seed)).transpose()
 }
 
@@ -66,7 +74,16 @@ pub fn find_or_create(writer: &Writer) -> Result<SigningKey> {
     if let Some(key) = find_in(writer.rows)? {
         return Ok(key);
     }
-    // The key of which this market has no secret, if it is a copy.
+    replace(writer)
+}
+
+/// Ends the key in use, and creates another one.
+fn replace(writer: &Writer) -> Result<SigningKey> {
+    if find_in(writer.rows)?.is_none() {
+        // If this is a copy, the log of the original is continued elsewhere.
+        store::attestation_log::end(writer.rows)?;
+    }
+    // Also that of which this market has no secret, if it is a copy.
     store::signing_keys::end(writer.rows, writer.now)?;
     create(writer)
 }
@@ -86,9 +103,8 @@ const fn valid_from(now: Timestamp) -> Timestamp {
 }
 
 /// Replaces the key in use by a new one. The secret half of the old one is deleted. Returns the new one.
-pub fn rotate(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
-    store::signing_keys::end(writer.rows, writer.now)?;
-    let key = create(writer)?;
+pub(super) fn rotate(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
+    let key = replace(writer)?;
     audit::record_of_process(writer, platform, "rotate_signing_key", "signing_key")?;
     Ok(PublicKey::new(key.0.public_key().as_ref(), valid_from(writer.now), None))
 }

@@ -17,7 +17,7 @@ string_enum! {
         Database = "database",
         /// Money.
         Ledger = "ledger",
-        /// What is derived from other records: counts, usage, the inventory, and what is sold exclusively.
+        /// What is derived from other records: counts, usage, the inventory, what is sold exclusively, and the log of attestations.
         Records = "records",
         /// What time alone changes.
         DueSteps = "due_steps",
@@ -94,6 +94,7 @@ fn check_rows(reader: &Reader) -> Result<Vec<Inconsistency>> {
     add(&mut found, Part::Records, store::event_retention::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::exclusive_sales::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::inventory::find_inconsistencies(rows))?;
+    add(&mut found, Part::Records, store::attestation_log_checks::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, find_miscounted_usage(reader))?;
     Ok(found)
 }

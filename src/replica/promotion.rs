@@ -85,6 +85,8 @@ fn restore(settings: &Settings, url: &str, directory: &Path) -> Result<()> {
     let program = Program::new(settings, market::this_program());
     let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;
+    // The log may lack the last heads that the former primary has published.
+    store::attestation_log::end_in_file(&file)?;
     // Positions of changes that were lost mean nothing here.
     store::secrets::replace_in_file(&file, store::secrets::POSITIONS, &Entropy::System.random_secret())
 }

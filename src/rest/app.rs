@@ -15,7 +15,7 @@ use super::{
 use crate::{
     config::{ContactSettings, Settings},
     domain::principals::PrincipalKind,
-    operations::signing_keys,
+    operations::{attestation_log, signing_keys},
     rest::{
         documents::openapi_document,
         files::{attestations, blobs, bundles, croissant, world_transfers},
@@ -176,8 +176,15 @@ pub fn routes_with_files(groups: &[&RouteGroup]) -> Route {
             path_params::framework_path(attestations::ATTESTATION_ROUTE),
             attestations::attestation_endpoint(),
         )
+        .at(
+            path_params::framework_path(attestations::BUNDLE_PROOF_ROUTE),
+            attestations::bundle_proof_endpoint(),
+        )
         .at(path_params::framework_path(attestations::STATUS_ROUTE), attestations::status_endpoint())
+        .at(path_params::framework_path(attestations::PROOF_ROUTE), attestations::proof_endpoint())
         .at(signing_keys::PUBLISHED_PATH, attestations::keys_endpoint())
+        .at(attestation_log::PUBLISHED_PATH, attestations::logs_endpoint())
+        .at(attestation_log::CONSISTENCY_PATH, attestations::consistency_endpoint())
         .at(attestations::SCHEMA_ROUTE, attestations::schema_endpoint())
 }
 

@@ -30,11 +30,11 @@ pub struct Attestation {
     pub created_at: Timestamp,
 }
 
-/// Inserts the attestation of a purchase.
+/// Inserts the attestation of a purchase, which the key in use has signed.
 pub fn insert(writer: &Writer, purchase: PurchaseRowId, attestation: &Attestation) -> Result<()> {
     const SQL: &str =
-        "INSERT INTO attestations (purchase, envelope, statement_sha256, salt, is_certified, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        "INSERT INTO attestations (purchase, envelope, statement_sha256, salt, is_certified, created_at, key)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT key FROM signing_secrets))";
     let Attestation { envelope, statement_sha256, salt, is_certified, created_at } = attestation;
     writer.execute(SQL, (purchase, envelope, statement_sha256, salt, is_certified, created_at.0))?;
     Ok(())
@@ -68,18 +68,33 @@ pub struct AttestationSummary {
     pub salt: [u8; 32],
     /// Time at which it was made.
     pub created_at: Timestamp,
+    /// Whether the log has it.
+    pub is_logged: bool,
 }
 
 /// Returns the summary of a purchase's attestation; `None` if there is none.
 pub fn find_summary(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<AttestationSummary>> {
-    const SQL: &str = "SELECT statement_sha256, salt, created_at FROM attestations WHERE purchase = ?1";
+    const SQL: &str =
+        "SELECT statement_sha256, salt, created_at, log IS NOT NULL FROM attestations WHERE purchase = ?1";
     reader.query_first(SQL, [purchase], |row| {
         Ok(AttestationSummary {
             statement_sha256: row.get(0)?,
             salt: row.get(1)?,
             created_at: row::time(row, 2)?,
+            is_logged: row.get(3)?,
         })
     })
+}
+
+/// Returns the purchase of a buyer whose attestation has this digest of its statement.
+pub fn find_purchase(
+    reader: &Reader,
+    buyer: TeamRowId,
+    statement_sha256: &str,
+) -> Result<Option<PurchaseRowId>> {
+    const SQL: &str = "SELECT p.id FROM attestations t JOIN purchases p ON p.id = t.purchase
+         WHERE t.statement_sha256 = ?1 AND p.buyer = ?2";
+    reader.query_first(SQL, (statement_sha256, buyer), |row| row.get(0))
 }
 
 /// What has happened since an attestation.

@@ -5,7 +5,8 @@ use super::{Reader, Writer, row};
 use crate::{
     domain::{
         jobs::{
-            JobKind, JobState, JobSubject, LEASE_MICROS, MAX_CLEANUP_WAIT_MICROS, MAX_WAIT_MICROS, Queue,
+            JobKind, JobState, JobSubject, LEASE_MICROS, MAX_REGULAR_WAIT_MICROS, MAX_WAIT_MICROS, Queue,
+            REGULAR_KINDS,
         },
         row_ids::JobRowId,
         teams::TeamRowId,
@@ -127,7 +128,7 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
                  (SELECT team FROM listings WHERE id = b.listing)) FROM bundles b WHERE b.id = ?2"
         }
         JobKind::ReportRevocation => "SELECT team FROM listings WHERE id = ?2",
-        JobKind::Cleanup => "SELECT 0",
+        JobKind::SealLog | JobKind::Cleanup => "SELECT 0",
     };
     let sql = format!(
         "INSERT INTO jobs (kind, subject, run_after, enqueued_at, queue, team)
@@ -317,12 +318,14 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Selects the waiting jobs that are due later than a cleanup (?2), or another job (?1), can be.
-const TOO_LATE: &str = "leased_until IS NULL AND run_after > ?1 AND (kind <> ?3 OR run_after > ?2)";
+/// Selects the waiting jobs that are due later than a regular job (?2), of which there are two kinds, or another job (?1), can
+/// be.
+const TOO_LATE: &str = "leased_until IS NULL AND run_after > ?1 AND (kind NOT IN (?3, ?4) OR run_after > ?2)";
 
-fn latest_times(now: Timestamp) -> (i64, i64, &'static str) {
-    let cleanup = now.plus_micros(MAX_CLEANUP_WAIT_MICROS);
-    (now.plus_micros(MAX_WAIT_MICROS).0, cleanup.0, JobKind::Cleanup.as_str())
+fn latest_times(now: Timestamp) -> (i64, i64, &'static str, &'static str) {
+    let regular = now.plus_micros(MAX_REGULAR_WAIT_MICROS);
+    let [first, second] = REGULAR_KINDS.map(JobKind::as_str);
+    (now.plus_micros(MAX_WAIT_MICROS).0, regular.0, first, second)
 }
 
 /// Whether a waiting job is due later than it can be; see [`MAX_WAIT_MICROS`].
@@ -333,9 +336,9 @@ pub fn is_any_too_late(reader: &Reader, now: Timestamp) -> Result<bool> {
 
 /// Lets the waiting jobs be due now that are due later than they can be.
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
-    let sql = format!("UPDATE jobs SET run_after = ?4 WHERE {TOO_LATE}");
-    let (latest, cleanup, kind) = latest_times(now);
-    writer.execute(&sql, (latest, cleanup, kind, now.0))?;
+    let sql = format!("UPDATE jobs SET run_after = ?5 WHERE {TOO_LATE}");
+    let (latest, regular, first, second) = latest_times(now);
+    writer.execute(&sql, (latest, regular, first, second, now.0))?;
     Ok(())
 }
 

@@ -11,6 +11,8 @@ pub mod announcements;
 pub mod asset_details;
 mod asset_rows;
 pub mod assets;
+pub mod attestation_log;
+pub mod attestation_log_checks;
 pub mod attestations;
 pub mod audit;
 pub mod balances;

@@ -117,6 +117,11 @@ pub fn signed_bytes(payload_type: &str, statement: &[u8]) -> Vec<u8> {
     [format!("DSSEv1 {type_length} {payload_type} {length} ").as_bytes(), statement].concat()
 }
 
+/// Encodes bytes as Base64.
+pub fn encode_base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 /// Decodes Base64; `None` if it is not valid.
 pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()

@@ -33,6 +33,8 @@ string_enum! {
         PrepareBundle = "prepare_bundle",
         /// Tells buyers that a certification that was attested to them has ended.
         ReportRevocation = "report_revocation",
+        /// Signs a head of the log of attestations.
+        SealLog = "seal_log",
         /// Deletes files that are no longer referenced.
         Cleanup = "sweep",
     }
@@ -159,7 +161,7 @@ impl JobKind {
             JobKind::ChangeAssets => "bulk_change",
             JobKind::Estimate => "estimation",
             JobKind::PrepareBundle | JobKind::ReportRevocation => "listing",
-            JobKind::Cleanup => "",
+            JobKind::SealLog | JobKind::Cleanup => "",
         }
     }
 
@@ -175,6 +177,7 @@ impl JobKind {
             JobKind::RefreshTaskQuality
             | JobKind::ChangeAssets
             | JobKind::ReportRevocation
+            | JobKind::SealLog
             | JobKind::Cleanup => Queue::Updates,
         }
     }
@@ -198,12 +201,15 @@ pub const LEASE_MICROS: i64 = 60 * MICROS_PER_SECOND;
 /// Delay in microseconds before the next attempt of a job that found the disk full.
 pub const FULL_DISK_DELAY_MICROS: i64 = 60 * MICROS_PER_SECOND;
 
-/// Time in microseconds since a job was enqueued from which attempts count that find the storage unavailable: a day. Unlike a full
-/// disk, that can be a fault of a single file, which does not pass.
+/// Time in microseconds since a job was enqueued from which attempts count that find the storage unavailable: a day. Unlike a
+/// full disk, that can be a fault of a single file, which does not pass.
 pub const MAX_POSTPONED_MICROS: i64 = 24 * 3_600 * MICROS_PER_SECOND;
 
 /// Delay in microseconds before the next regular cleanup: six hours.
 pub const CLEANUP_INTERVAL_MICROS: i64 = 6 * 3_600 * MICROS_PER_SECOND;
+
+/// Interval in microseconds between the heads of the log of attestations: an hour.
+pub const LOG_INTERVAL_MICROS: i64 = 3_600 * MICROS_PER_SECOND;
 
 /// Delay in microseconds before the first retry of a failed job.
 const FIRST_RETRY_DELAY_MICROS: i64 = 10 * MICROS_PER_SECOND;
@@ -214,8 +220,11 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// ahead. This is twice the longest delay, so that a clock that is adjusted a little changes nothing.
 pub const MAX_WAIT_MICROS: i64 = 2 * (FIRST_RETRY_DELAY_MICROS << (MAX_ATTEMPTS - 2));
 
-/// Like [`MAX_WAIT_MICROS`], for cleanups.
-pub const MAX_CLEANUP_WAIT_MICROS: i64 = 2 * CLEANUP_INTERVAL_MICROS;
+/// Like [`MAX_WAIT_MICROS`], for [`REGULAR_KINDS`].
+pub const MAX_REGULAR_WAIT_MICROS: i64 = 2 * CLEANUP_INTERVAL_MICROS;
+
+/// The kinds of jobs that follow by themselves after an interval.
+pub const REGULAR_KINDS: [JobKind; 2] = [JobKind::Cleanup, JobKind::SealLog];
 
 /// Returns the delay in microseconds before the next attempt, which doubles each time, or `None` to give up.
 pub fn retry_delay(attempts: u32) -> Option<i64> {

@@ -61,6 +61,8 @@ row_id! {
     TraceImportRowId,
     /// The row ID of a request to refresh the quality of a team's task assets.
     TaskQualityRefreshRowId,
+    /// The row ID of a log of attestations.
+    LogRowId,
     /// The row ID of a listing.
     ListingRowId,
     /// The row ID of a round of a listing's review.

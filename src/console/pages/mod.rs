@@ -60,6 +60,7 @@ fn of_buyers() -> Vec<PageRow> {
         PageRow::page::<receipt_files::Digests>(),
         PageRow::page::<receipt_files::AgreementText>(),
         PageRow::page::<receipt_files::AttestationFile>(),
+        PageRow::page::<receipt_files::ProofFile>(),
         PageRow::action::<receipt_files::Prepare>(),
         PageRow::page::<bids::Bids>(),
         PageRow::page::<bids::Bid>(),

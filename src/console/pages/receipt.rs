@@ -320,8 +320,14 @@ fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSu
             ]))
             p.note { "The attestation does not name your team. Whoever knows the salt can see that it is about you: keep this receipt, \
                       and show the salt only to those who may know." }
+            @if !attestation.is_logged {
+                p.note.no-print { "The proof that the attestation is in the public log of the market is available within an hour." }
+            }
             p.row.no-print {
                 a href=(context.links.to(&path)) download { "Download attestation.json" }
+                @if attestation.is_logged {
+                    a href=(context.links.to(&receipt_files::proof_path(receipt.purchase.id))) download { "Download the proof of the log" }
+                }
                 a href=(context.links.outside(signing_keys::PUBLISHED_PATH)) { "Public keys of the market" }
             }
         }

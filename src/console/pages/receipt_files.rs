@@ -29,6 +29,11 @@ pub fn attestation_path(purchase: Uuid) -> String {
     format!("{}/attestation", paths::purchase(purchase))
 }
 
+/// Returns the path of the proof that the attestation of a purchase is in the log.
+pub fn proof_path(purchase: Uuid) -> String {
+    format!("{}/proof", paths::purchase(purchase))
+}
+
 /// Returns the path of the form that lets the download of a purchase be prepared.
 pub fn prepare_path(purchase: Uuid) -> String {
     format!("{}/prepare", paths::purchase(purchase))
@@ -98,6 +103,23 @@ impl Page for AttestationFile {
         let envelope = found.ok_or_else(|| Error::not_found("attestation"))?;
         let name = format!("attestation-{id}.json");
         Ok(Answer::File(file("application/json", &name, envelope.into())))
+    }
+}
+
+/// The proof that the attestation is in the log.
+pub struct ProofFile;
+
+impl Page for ProofFile {
+    const PATH: &'static str = "/purchases/{purchase_id}/proof";
+    const TITLE: &'static str = "Proof of a purchase";
+    const BUDGET: Budget = Budget::Purchases;
+
+    type Access = Buyer;
+
+    async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
+        let id = visit.id(0)?;
+        let proof = visit.read(move |reader, buyer| receipts::proof(reader, buyer, id)).await?;
+        Ok(Answer::File(file("application/json", &format!("proof-{id}.json"), proof.into())))
     }
 }
 

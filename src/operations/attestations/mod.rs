@@ -1,12 +1,14 @@
 //! Attestations of deliveries: made when the bundle of a purchase is prepared, and afterwards only read. They are part of the
 //! bundle and of the receipt. Their state is for the buyer alone.
 
+pub mod proof_verification;
 pub mod verification;
 
 use uuid::Uuid;
 
 use super::{
     access::Buyer,
+    attestation_log,
     running_job::{JobError, JobResult, RunningJob},
     signing_keys,
 };
@@ -116,10 +118,12 @@ pub fn sign(writer: &Writer, facts: Facts, documents: &[Document], entries: &[Ma
         is_certified,
         created_at: writer.now,
     };
-    store::attestations::insert(writer.rows, purchase, &attestation)
+    store::attestations::insert(writer.rows, purchase, &attestation)?;
+    attestation_log::enqueue(writer)
 }
 
-/// Returns the envelope of the state of a buyer's attestation, by the digest of its statement; `None` if the market has no key yet.
+/// Returns the envelope of the state of a buyer's attestation, by the digest of its statement; `None` if the market has no key
+/// yet.
 pub fn status(reader: &Reader, buyer: &Buyer, statement_sha256: &str) -> Result<Option<Vec<u8>>> {
     let found = store::attestations::find_state(reader.rows, buyer.team_row_id(), statement_sha256)?;
     let found = found.ok_or_else(|| Error::not_found("attestation"))?;
@@ -131,6 +135,12 @@ pub fn status(reader: &Reader, buyer: &Buyer, statement_sha256: &str) -> Result<
     };
     let subject = (ATTESTATION.to_owned(), statement_sha256.to_owned());
     Ok(Some(key.sign(&Statement::new(STATUS_TYPE, [subject], status))?.envelope))
+}
+
+/// Returns the proof that a buyer's attestation is in the log, by the digest of its statement.
+pub fn proof(reader: &Reader, buyer: &Buyer, statement_sha256: &str) -> Result<Vec<u8>> {
+    let found = store::attestations::find_purchase(reader.rows, buyer.team_row_id(), statement_sha256)?;
+    attestation_log::proof(reader, found.ok_or_else(|| Error::not_found("attestation"))?)
 }
 
 /// Tells the buyer of a purchase that was refunded that the attestation has another state.

@@ -10,6 +10,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use serde::{Deserialize, de::DeserializeOwned};
 use uuid::Uuid;
 
+use super::proof_verification::{self, GivenProof, PROOF, VerifiedProof};
 use crate::{
     blobs::hash_for_bundle,
     domain::{
@@ -55,10 +56,21 @@ pub struct ExpectedBuyer {
     pub salt: [u8; 32],
 }
 
+/// What a bundle is verified with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'a> {
+    /// The keys of the market.
+    pub keys: Option<&'a PublicKeys>,
+    /// Who the buyer should be.
+    pub buyer: Option<ExpectedBuyer>,
+    /// The proof that the attestation is in the log.
+    pub proof: Option<GivenProof<'a>>,
+}
+
 /// A difference between a bundle and what it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Path of the file, or [`ARCHIVE`].
+    /// Path of the file, [`ARCHIVE`], or [`PROOF`].
     pub part: String,
     /// What is wrong, as a sentence.
     pub message: String,
@@ -90,6 +102,8 @@ pub struct Verification {
     pub is_buyer_confirmed: bool,
     /// What the attestation says; `None` if it cannot be read.
     pub delivery: Option<Delivery>,
+    /// What the proof says; `None` if there is none, or if it cannot be read.
+    pub proof: Option<VerifiedProof>,
 }
 
 /// A file of a bundle.
@@ -138,12 +152,7 @@ fn read_next_bytes(source: &mut impl Read, length: usize) -> io::Result<Vec<u8>>
 
 /// Verifies a bundle of this size. Memory is bounded by the limits of this module, and time by the size of the bundle, which is
 /// read once.
-pub fn verify(
-    bundle: impl Read,
-    size_bytes: u64,
-    keys: Option<&PublicKeys>,
-    buyer: Option<ExpectedBuyer>,
-) -> io::Result<Verification> {
+pub fn verify(bundle: impl Read, size_bytes: u64, given: Given) -> io::Result<Verification> {
     let mut mismatches = Mismatches::default();
     let archive = read_archive(Source { bundle, offset: 0 }, size_bytes, &mut mismatches)?;
     let mut verification = Verification {
@@ -153,9 +162,10 @@ pub fn verify(
         signature: SignatureState::Invalid,
         is_buyer_confirmed: false,
         delivery: None,
+        proof: None,
     };
     match archive.documents.get(ATTESTATION_PATH) {
-        Some(bytes) => verify_attestation(bytes, &archive, keys, &mut verification, &mut mismatches),
+        Some(bytes) => verify_attestation(bytes, &archive, given.keys, &mut verification, &mut mismatches),
         None => mismatches.add(
             ATTESTATION_PATH,
             "It is missing. Bundles that were prepared by earlier versions have none, and neither have vendors' own.",
@@ -165,12 +175,20 @@ pub fn verify(
         Some(bytes) => verify_manifest(bytes, &archive, verification.delivery.as_ref(), &mut mismatches),
         None => mismatches.add(MANIFEST_PATH, "It is missing."),
     }
-    if let (Some(buyer), Some(delivery)) = (buyer, &verification.delivery) {
+    if let (Some(buyer), Some(delivery)) = (given.buyer, &verification.delivery) {
         verification.is_buyer_confirmed =
             buyer_digest(&buyer.salt, buyer.team) == delivery.buyer.salted_sha256;
         if !verification.is_buyer_confirmed {
             mismatches.add(ATTESTATION_PATH, "It is for another buyer, or the salt is another one.");
         }
+    }
+    if let Some(proof) = given.proof {
+        let attestation = archive.documents.get(ATTESTATION_PATH).map(Vec::as_slice);
+        let delivery = verification.delivery.as_ref();
+        let mut problems = Vec::new();
+        let verified = proof_verification::verify(proof, attestation, delivery, given.keys, &mut problems);
+        problems.iter().for_each(|problem| mismatches.add(PROOF, problem));
+        verification.proof = verified;
     }
     verification.mismatches = mismatches.0;
     Ok(verification)

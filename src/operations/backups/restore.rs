@@ -21,6 +21,7 @@ use crate::{
     private_files,
     search::Progress,
     store::{
+        attestation_log,
         secrets::{self, COPY_SECRET},
         sessions,
     },
@@ -37,8 +38,9 @@ pub struct RestoreOptions<'a> {
     pub entropy: &'a Entropy,
 }
 
-/// Restores the newest backup in `source` that was made at a time or before; without one, the newest of all. Checks the digest of every file. If this fails, the directory is as it
-/// was; no market can be opened there before it succeeds. `progress` counts bytes.
+/// Restores the newest backup in `source` that was made at a time or before; without one, the newest of all. Checks the digest of
+/// every file. If this fails, the directory is as it was; no market can be opened there before it succeeds. `progress` counts
+/// bytes.
 pub fn restore(
     source: &Place,
     at: Option<Timestamp>,
@@ -179,12 +181,13 @@ impl Restoring<'_> {
     }
 }
 
-/// Makes the restored database one of its own: a backup of it does not replace those of the original, and nobody has signed
-/// in.
+/// Makes the restored database one of its own: a backup of it does not replace those of the original, nobody has signed in, and
+/// what it signs is in a log of its own.
 fn finish_database(mut database: File, target: &DataDirectory, entropy: &Entropy) -> Result<()> {
     let path = target.incomplete_database();
     database.flush().map_err(cannot("write", &path))?;
     drop(database);
     sessions::delete_in_file(&path)?;
+    attestation_log::end_in_file(&path)?;
     secrets::replace_in_file(&path, COPY_SECRET, &entropy.random_secret())
 }

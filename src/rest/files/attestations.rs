@@ -1,17 +1,22 @@
-//! Attestations of deliveries: the envelope beside the bundle, its status for the buyer, and, for everybody, the public keys of the
-//! market and the schema. The routes are in no OpenAPI document, since the formats are those of in-toto and DSSE.
+//! Attestations of deliveries: the envelope beside the bundle, its status and the proof that it is in the log for the buyer, and,
+//! for everybody, the public keys, the logs, and the schema. The routes are in no OpenAPI document, since the formats are those
+//! of in-toto, DSSE, Sigstore, and C2SP.
+
+use std::sync::Arc;
 
 use poem::{
     Body, Endpoint, Request, RequestBody, Response,
     endpoint::make,
     http::{HeaderValue, header},
 };
+use poem_openapi::Object;
 use serde::Serialize;
 
 use crate::{
+    domain::log_proofs,
     error::{Error, Result},
     market::{Reader, Writer},
-    operations::{access::Buyer, attestations, bundles, signing_keys},
+    operations::{access::Buyer, attestation_log, attestations, bundles, signing_keys},
     rest::{arguments::params, router},
     web::{
         auth::Policy,
@@ -25,6 +30,12 @@ use crate::{
 /// The route of the attestation of a bundle, with the signed query of the bundle.
 pub const ATTESTATION_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/attestation";
 
+/// The route of the proof that this attestation is in the log, with the same query.
+pub const BUNDLE_PROOF_ROUTE: &str = "/v2/blobs/bundles/{listing_id}/proof";
+
+/// The route of the proof that an attestation is in the log.
+pub const PROOF_ROUTE: &str = "/v2/attestations/{statement_sha256}/proof";
+
 /// The route of the status of an attestation.
 pub const STATUS_ROUTE: &str = "/v2/attestations/{statement_sha256}/status";
 
@@ -37,7 +48,7 @@ const ENVELOPE: &str = "application/vnd.dsse.envelope.v1+json";
 /// What only the caller may keep, and not without asking again.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// Keys are added, and end.
+/// Keys and heads are added, and keys end.
 const PUBLIC: HeaderValue = HeaderValue::from_static("public, max-age=60");
 
 /// Returns the endpoint that sends the attestation of a bundle.
@@ -53,6 +64,26 @@ pub fn status_endpoint() -> impl Endpoint<Output = Response> + 'static {
 /// Returns the endpoint that sends the public keys.
 pub fn keys_endpoint() -> impl Endpoint<Output = Response> + 'static {
     router::get_only(make(async |request| answer(send_keys(&request).await)))
+}
+
+/// Returns the endpoint that sends the proof that the attestation of a bundle is in the log.
+pub fn bundle_proof_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| answer(send_bundle_proof(&request).await)))
+}
+
+/// Returns the endpoint that sends the proof that an attestation is in the log.
+pub fn proof_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| send_proof(&request).await))
+}
+
+/// Returns the endpoint that sends the logs.
+pub fn logs_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| answer(send_logs(&request).await)))
+}
+
+/// Returns the endpoint that sends the proof that a head of the log continues another one.
+pub fn consistency_endpoint() -> impl Endpoint<Output = Response> + 'static {
+    router::get_only(make(async |request| answer(send_consistency(&request).await)))
 }
 
 /// Returns the endpoint that sends the schema.
@@ -77,11 +108,31 @@ async fn send_attestation(request: &Request) -> Result<Response> {
     Ok(respond(ENVELOPE, &PRIVATE, envelope))
 }
 
-async fn send_status(request: &Request) -> poem::Result<Response> {
+async fn send_bundle_proof(request: &Request) -> Result<Response> {
+    let served = ServedMarket::shared(request)?;
+    let linked = super::bundles::find(&served, request, bundles::find_linked_proof).await?;
+    Ok(respond(log_proofs::MEDIA_TYPE, &PRIVATE, linked.found))
+}
+
+async fn send_proof(request: &Request) -> poem::Result<Response> {
+    let (served, buyer, digest) = admit_to_attestation(request).await?;
+    let requester = buyer.requester();
+    let read = move |reader: &Reader| attestations::proof(reader, &buyer, &digest);
+    let proof = served.market().read(requester, read).await.map_err(ApiError)?;
+    Ok(respond(log_proofs::MEDIA_TYPE, &PRIVATE, proof))
+}
+
+/// Admits a buyer to the attestation in the path. Returns the digest of its statement, too.
+async fn admit_to_attestation(request: &Request) -> poem::Result<(Arc<ServedMarket>, Buyer, String)> {
     let served = ServedMarket::shared(request).map_err(ApiError)?;
     let buyer = admit(&served, request).await.map_err(ApiError)?;
     params::reject_query(request, &mut RequestBody::new(Body::empty())).await?;
     let digest = path_params::values(request).into_iter().next().unwrap_or_default();
+    Ok((served, buyer, digest))
+}
+
+async fn send_status(request: &Request) -> poem::Result<Response> {
+    let (served, buyer, digest) = admit_to_attestation(request).await?;
     let envelope = read_status(&served, buyer, digest).await.map_err(ApiError)?;
     Ok(respond(ENVELOPE, &PRIVATE, envelope))
 }
@@ -115,6 +166,45 @@ async fn send_keys(request: &Request) -> Result<Response> {
     let requester = RequestLimits::client_requester(request, served.market().settings());
     let keys = served.market().read_inline(requester, signing_keys::list).await?;
     Ok(respond("application/json", &PUBLIC, to_json(&keys)?))
+}
+
+/// Query parameters of the published logs.
+#[derive(Debug, Object)]
+struct LogsQuery {
+    /// Only heads with fewer leaves.
+    #[oai(validator(minimum(value = "1")))]
+    before: Option<i64>,
+}
+
+async fn send_logs(request: &Request) -> Result<Response> {
+    let query: LogsQuery = params::parse_request(request)?;
+    let served = ServedMarket::shared(request)?;
+    let requester = RequestLimits::client_requester(request, served.market().settings());
+    let before = query.before.map(i64::unsigned_abs);
+    let read = move |reader: &Reader| attestation_log::list(reader, before);
+    let logs = served.market().read(requester, read).await?;
+    Ok(respond("application/json", &PUBLIC, to_json(&logs)?))
+}
+
+/// Query parameters of the proof that a head of the log continues another one.
+#[derive(Debug, Object)]
+struct ConsistencyQuery {
+    /// Number of leaves of the earlier head.
+    #[oai(validator(minimum(value = "1")))]
+    from: i64,
+    /// Number of leaves of the later head.
+    #[oai(validator(minimum(value = "1")))]
+    to: i64,
+}
+
+async fn send_consistency(request: &Request) -> Result<Response> {
+    let query: ConsistencyQuery = params::parse_request(request)?;
+    let served = ServedMarket::shared(request)?;
+    let requester = RequestLimits::client_requester(request, served.market().settings());
+    let (from, to) = (query.from.unsigned_abs(), query.to.unsigned_abs());
+    let read = move |reader: &Reader| attestation_log::consistency(reader, from, to);
+    let proof = served.market().read(requester, read).await?;
+    Ok(respond("application/json", &PUBLIC, to_json(&proof)?))
 }
 
 fn to_json(value: &impl Serialize) -> Result<Vec<u8>> {

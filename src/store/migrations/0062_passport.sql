@@ -30,6 +30,54 @@ CREATE TABLE signing_secrets (
     seed BLOB    NOT NULL CHECK (length(seed) = 32)
 ) STRICT;
 
+-- The logs of what the market has signed, oldest first. The last one is in use, unless it has ended: a copy of the market that was
+-- restored or promoted, or that has another key, begins its own. Each is a hash tree by RFC 6962.
+CREATE TABLE attestation_logs (
+    id          INTEGER PRIMARY KEY,
+    origin      TEXT    NOT NULL UNIQUE, -- its name
+    predecessor TEXT, -- the last head of the log before: its name, its size, and its root in Base64
+    is_ended    INTEGER NOT NULL DEFAULT 0 CHECK (is_ended IN (0, 1))
+) STRICT;
+
+-- The hashes of 32 leaves at a time. All but those of attestations are random.
+CREATE TABLE attestation_log_leaves (
+    id     INTEGER PRIMARY KEY,
+    log    INTEGER NOT NULL REFERENCES attestation_logs (id),
+    block  INTEGER NOT NULL,
+    hashes BLOB    NOT NULL CHECK (length(hashes) = 1024),
+    UNIQUE (log, block)
+) STRICT;
+
+-- The hashes of complete subtrees with 2^level leaves, at least 32.
+CREATE TABLE attestation_log_nodes (
+    log      INTEGER NOT NULL REFERENCES attestation_logs (id),
+    level    INTEGER NOT NULL CHECK (level BETWEEN 5 AND 62),
+    position INTEGER NOT NULL,
+    hash     BLOB    NOT NULL CHECK (length(hash) = 32),
+    PRIMARY KEY (log, level, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE attestation_log_heads (
+    log       INTEGER NOT NULL REFERENCES attestation_logs (id),
+    size      INTEGER NOT NULL, -- number of leaves
+    note      TEXT    NOT NULL, -- the signed checkpoint
+    signed_at INTEGER NOT NULL,
+    PRIMARY KEY (log, size)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER attestation_log_leaves_stay BEFORE UPDATE ON attestation_log_leaves
+BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
+CREATE TRIGGER attestation_log_leaves_are_kept BEFORE DELETE ON attestation_log_leaves
+BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
+CREATE TRIGGER attestation_log_nodes_stay BEFORE UPDATE ON attestation_log_nodes
+BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
+CREATE TRIGGER attestation_log_nodes_are_kept BEFORE DELETE ON attestation_log_nodes
+BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
+CREATE TRIGGER attestation_log_heads_stay BEFORE UPDATE ON attestation_log_heads
+BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
+CREATE TRIGGER attestation_log_heads_are_kept BEFORE DELETE ON attestation_log_heads
+BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
+
 -- What the market has signed about deliveries. Refunds do not delete it.
 CREATE TABLE attestations (
     purchase         INTEGER PRIMARY KEY REFERENCES purchases (id),
@@ -39,5 +87,12 @@ CREATE TABLE attestations (
     is_certified     INTEGER NOT NULL CHECK (is_certified IN (0, 1)), -- whether it states a certification
     -- Whether its buyer was told that this certification has ended.
     is_end_reported  INTEGER NOT NULL DEFAULT 0 CHECK (is_end_reported IN (0, 1)),
-    created_at       INTEGER NOT NULL
+    created_at       INTEGER NOT NULL,
+    key              INTEGER NOT NULL REFERENCES signing_keys (id), -- that has signed it
+    log              INTEGER REFERENCES attestation_logs (id), -- null until a head has it
+    leaf             INTEGER, -- number of leaves before its own
+    CHECK ((log IS NULL) = (leaf IS NULL)),
+    UNIQUE (log, leaf)
 ) STRICT;
+
+CREATE INDEX attestations_not_logged ON attestations (key) WHERE log IS NULL;

@@ -37,6 +37,7 @@ const TABLE: &str = "(
             WHEN 'report_revocation' THEN (SELECT uuid FROM listings WHERE id = q.subject)
             WHEN 'estimate' THEN (SELECT uuid FROM estimations WHERE id = q.subject)
             WHEN 'sweep' THEN NULL
+            WHEN 'seal_log' THEN NULL
             ELSE (SELECT uuid FROM assets WHERE id = q.subject)
         END AS subject_id
         FROM (

@@ -90,15 +90,30 @@ async fn attestations_identify_no_buyer_and_are_for_buyers_only() {
     let detail = market.get(VENDOR, &format!("/v2/listings/browse/{listing}")).await;
     let croissant = market.get(VENDOR, &format!("/v2/listings/browse/{listing}/croissant")).await;
     let keys = market.send(poem::http::Method::GET, "/.well-known/marketplace-keys.json", &[]).await;
-    for (what, response) in [("detail", &detail), ("croissant", &croissant), ("keys", &keys)] {
+    market.clock().advance(3_600_000_000);
+    market.run_background();
+    let log = market.send(poem::http::Method::GET, "/.well-known/marketplace-log.json", &[]).await;
+    let head = log.json()["logs"][0]["heads"][0].as_str().unwrap().to_owned();
+    assert_eq!(head.lines().nth(1), Some("32"), "a head of a market without a sale has as many leaves");
+    for (what, response) in [("detail", &detail), ("croissant", &croissant), ("keys", &keys), ("log", &log)] {
         assert_eq!(response.status, 200, "{what}");
         hidden.assert_absent(what, &text_of(response));
     }
+    let proof = format!("/v2/attestations/{statement_sha256}/proof");
+    for key in [VENDOR, OTHER] {
+        let refused = market.get(key, &proof).await;
+        assert!([403, 404].contains(&refused.status), "{key}: {}", refused.status);
+    }
+    let proof = market.get(BUYER, &proof).await;
+    assert_eq!(proof.status, 200);
+    hidden.assert_absent("the proof", &text_of(&proof));
     let from = keys.json()["keys"][0]["valid_from"].as_str().unwrap().to_owned();
     assert!(from.ends_with("T00:00:00.000Z"), "{from}");
     let link = detail.json()["bundle_download_url"].as_str().unwrap().to_owned();
-    let link = link.replace('?', "/attestation?");
-    let path = link.split_once("/v2/").unwrap().1;
-    let own = market.send(poem::http::Method::GET, &format!("/v2/{path}"), &[]).await;
-    assert!(own.status >= 400, "the vendor has no attestation");
+    for part in ["/attestation?", "/proof?"] {
+        let link = link.replace('?', part);
+        let path = link.split_once("/v2/").unwrap().1;
+        let own = market.send(poem::http::Method::GET, &format!("/v2/{path}"), &[]).await;
+        assert!(own.status >= 400, "the vendor has no attestation");
+    }
 }

@@ -22,6 +22,13 @@ fn verification_without_a_result_is_not_a_mismatch() {
         let (code, message) = run_failing(&["verify-bundle", file, "--keys", &keys], temp_dir.path());
         assert_eq!(code, 2, "{file} {keys}: {message}");
     }
+    let proof = ["verify-bundle", bundle, "--proof", bundle, "--log"];
+    for logs in [bundle.to_owned(), format!("http://{closed}/log.json")] {
+        let (code, message) = run_failing(&[&proof[..], &[&logs]].concat(), temp_dir.path());
+        assert_eq!(code, 2, "{logs}: {message}");
+    }
+    let (code, message) = run_failing(&proof[..4], temp_dir.path());
+    assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
     let (code, message) = run_failing(&["verify-bundle", bundle], temp_dir.path());
     assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
 }

@@ -14,7 +14,7 @@ use marketplace::{
         purchases::{PayWith, PurchaseKind},
     },
     market::Writer,
-    operations::{self, access::Platform, signing_keys},
+    operations::{self, access::Platform, attestation_log, signing_keys},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -233,7 +233,7 @@ async fn status_follows_refunds_and_certifications() {
 async fn rotated_keys_stay_published_and_are_in_backups_with_the_secret() {
     let shop = shop().await;
     shop.buy("buyer", PurchaseKind::Full).await;
-    let rotate = |writer: &mut Writer| signing_keys::rotate(writer, Platform::of_process());
+    let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
     shop.market.clock().advance(1_000_000);
     let new = shop.market.market().write_blocking(rotate).unwrap();
     let keys = published_keys(&shop).await.keys;

@@ -1,5 +1,6 @@
 //! Bundles: what is delivered of purchases, and the downloads at signed URLs.
 
+mod attestation_log;
 mod attestations;
 mod attested_checks;
 mod croissant;

@@ -6,12 +6,19 @@ use marketplace::{
     domain::{
         attestations::{Envelope, PublicKeys, buyer_digest},
         bundles::EntryDigest,
+        checkpoints::PublishedLogs,
         purchases::PurchaseKind,
         zip_layout::{Part, StoredEntry, ZipLayout},
     },
+    market::Reader,
     operations::{
-        attestations::verification::{
-            ARCHIVE, ExpectedBuyer, MAX_MISMATCHES, MAX_PATH_BYTES, SignatureState, Verification, verify,
+        attestation_log,
+        attestations::{
+            proof_verification::{GivenProof, PROOF},
+            verification::{
+                ARCHIVE, ExpectedBuyer, Given, MAX_MISMATCHES, MAX_PATH_BYTES, SignatureState, Verification,
+                verify,
+            },
         },
         signing_keys,
     },
@@ -20,15 +27,18 @@ use proptest::prelude::*;
 use uuid::Uuid;
 use zip::ZipArchive;
 
-use super::shop;
+use super::{run_background, shop};
 
 /// Files of a bundle: their paths and bytes.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// A bundle, the keys of its market, and the paths of its files with the ranges of their bytes.
+/// A bundle, the proof that its attestation is in the log, the keys and the log of its market, and the paths of its files with the
+/// ranges of their bytes.
 struct Sold {
     bundle: Vec<u8>,
+    proof: Vec<u8>,
     keys: PublicKeys,
+    logs: PublishedLogs,
     files: Vec<(String, std::ops::Range<usize>)>,
 }
 
@@ -40,13 +50,17 @@ fn sold() -> &'static Sold {
             let shop = shop().await;
             shop.buy("buyer", PurchaseKind::Full).await;
             let bundle = shop.download("buyer").await;
-            let keys = shop.market.market().read_blocking(signing_keys::list).unwrap();
-            (bundle, keys)
+            shop.market.clock().advance(3_600_000_000);
+            run_background(&shop.market).await;
+            let proof = shop.fetch(&shop.link("buyer").await.replace('?', "/proof?"), &[]).await;
+            let read =
+                |reader: &Reader| Ok((signing_keys::list(reader)?, attestation_log::list(reader, None)?));
+            (bundle, proof.bytes, shop.market.market().read_blocking(read).unwrap())
         };
         // A test may run in a runtime of its own.
         let run =
             || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(buy);
-        let (bundle, keys) = std::thread::scope(|scope| scope.spawn(run).join().unwrap());
+        let (bundle, proof, (keys, logs)) = std::thread::scope(|scope| scope.spawn(run).join().unwrap());
         let mut archive = ZipArchive::new(Cursor::new(&bundle)).unwrap();
         let count = archive.len();
         let range = |index| {
@@ -55,12 +69,19 @@ fn sold() -> &'static Sold {
             (file.name().unwrap().into_owned(), begin..begin + file.size() as usize)
         };
         let files = (0..count).map(range).collect();
-        Sold { bundle, keys, files }
+        Sold { bundle, proof, keys, logs, files }
     })
 }
 
 fn verified(bundle: &[u8], keys: Option<&PublicKeys>) -> Verification {
-    verify(bundle, bundle.len() as u64, keys, None).unwrap()
+    verify(bundle, bundle.len() as u64, Given { keys, ..Given::default() }).unwrap()
+}
+
+/// Verifies the bundle with a proof.
+fn verified_with(file: &[u8]) -> Verification {
+    let Sold { bundle, keys, logs, .. } = sold();
+    let proof = Some(GivenProof { file, published: Some(logs) });
+    verify(bundle.as_slice(), bundle.len() as u64, Given { keys: Some(keys), buyer: None, proof }).unwrap()
 }
 
 fn parts(verification: &Verification) -> Vec<&str> {
@@ -69,14 +90,15 @@ fn parts(verification: &Verification) -> Vec<&str> {
 
 #[test]
 fn bundle_is_as_it_was_signed() {
-    let Sold { bundle, keys, files } = sold();
+    let Sold { bundle, keys, files, .. } = sold();
     let whole = verified(bundle, Some(keys));
     assert!(whole.mismatches.is_empty(), "{:?}", whole.mismatches);
     assert_eq!(whole.signature, SignatureState::Valid(keys.keys[0].keyid.clone()));
     assert_eq!((whole.files, whole.size_bytes), (files.len(), bundle.len() as u64));
     assert_eq!(verified(bundle, None).signature, SignatureState::NotChecked);
     let other = ExpectedBuyer { team: Uuid::nil(), salt: [0; 32] };
-    let refused = verify(bundle.as_slice(), bundle.len() as u64, Some(keys), Some(other)).unwrap();
+    let given = Given { keys: Some(keys), buyer: Some(other), proof: None };
+    let refused = verify(bundle.as_slice(), bundle.len() as u64, given).unwrap();
     assert!(!refused.is_buyer_confirmed && parts(&refused) == ["attestation.json"]);
     assert_ne!(buyer_digest(&other.salt, other.team), whole.delivery.unwrap().buyer.salted_sha256);
 }
@@ -177,11 +199,39 @@ fn mismatches_are_named_up_to_a_limit() {
     assert_eq!(verified(&archive(&files), Some(keys)).mismatches.len(), MAX_MISMATCHES + 1);
 }
 
+#[test]
+fn proof_is_as_the_market_writes_it() {
+    let Sold { proof, .. } = sold();
+    assert_eq!(parts(&verified_with(proof)), [""; 0]);
+    let text = std::str::from_utf8(proof).unwrap();
+    let compact = serde_json::to_vec(&serde_json::from_slice::<serde_json::Value>(proof).unwrap()).unwrap();
+    let more = text.replacen('{', "{ \"more\": 1,", 1);
+    for other in [b"".as_slice(), &compact, more.as_bytes(), &proof[..proof.len() - 1]] {
+        let found = verified_with(other);
+        assert!(!found.mismatches.is_empty() && parts(&found).iter().all(|part| *part == PROOF));
+    }
+}
+
 proptest! {
+    /// Every line of the proof is drawn equally often, so that all its values are.
+    #[test]
+    fn a_changed_byte_of_the_proof_is_found_and_named(line in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), by in 1u8..) {
+        let Sold { proof, .. } = sold();
+        let lines: Vec<&[u8]> = proof.split_inclusive(|byte| *byte == b'\n').collect();
+        let line = line.index(lines.len());
+        let position = lines[..line].iter().map(|line| line.len()).sum::<usize>() + at.index(lines[line].len());
+        let mut changed = proof.clone();
+        changed[position] ^= by;
+        let found = verified_with(&changed);
+        prop_assert!(!found.mismatches.is_empty(), "byte {position}");
+        prop_assert!(parts(&found).iter().all(|part| *part == PROOF), "byte {position}: {:?}", found.mismatches);
+        prop_assert!(found.proof.is_none_or(|proof| proof.is_valid == Some(false)));
+    }
+
     /// Every class of bytes is drawn equally often: those of each file, and those between the files.
     #[test]
     fn a_changed_byte_is_found_and_named(class in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), by in 1u8..) {
-        let Sold { bundle, keys, files } = sold();
+        let Sold { bundle, keys, files, .. } = sold();
         let class = class.index(files.len() + 1);
         let (part, position) = match files.get(class) {
             Some((path, range)) => (path.as_str(), range.start + at.index(range.len())),

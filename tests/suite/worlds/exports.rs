@@ -9,8 +9,8 @@ use std::{
 
 use marketplace::{
     domain::bundles::hexadecimal,
-    market::Writer,
-    operations::{access::Platform, signing_keys},
+    market::{Market, Writer},
+    operations::{access::Platform, attestation_log, signing_keys},
     store,
     worlds::{JobTiming, World, WorldError},
 };
@@ -227,7 +227,7 @@ async fn world_is_exported_and_imported_over_http() {
 #[test]
 fn signing_secret_stays_with_its_market() {
     let sandbox = Sandbox::new(4);
-    let create = |writer: &mut Writer| signing_keys::rotate(writer, Platform::of_process());
+    let create = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
     let key = sandbox.root.market().write_blocking(create).unwrap();
     let seed = sandbox.root.market().read_blocking(|reader| store::signing_keys::find_seed(reader.rows));
     let seed = seed.unwrap().unwrap();
@@ -252,4 +252,30 @@ fn signing_secret_stays_with_its_market() {
     for seed in [seed, own_seed.unwrap().unwrap()] {
         assert!(!rows.contains(&hexadecimal(&seed)), "a secret is exported");
     }
+}
+
+/// A copy of a market cannot continue its log. It names the head that it has of it.
+#[test]
+fn copies_of_a_market_begin_logs_of_their_own() {
+    let sandbox = Sandbox::new(5);
+    let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
+    let seal = |writer: &mut Writer| attestation_log::seal(writer);
+    let root = sandbox.root.market();
+    root.write_blocking(rotate).unwrap();
+    assert!(root.write_blocking(seal).unwrap());
+    let heads =
+        |market: &Market| market.read_blocking(|reader| attestation_log::list(reader, None)).unwrap().logs;
+    let copy = sandbox.create("copy", "market");
+    assert!(!copy.market().write_blocking(seal).unwrap(), "a copy without a key makes no head");
+    assert_eq!(heads(&copy.market()), heads(root));
+    copy.market().write_blocking(rotate).unwrap();
+    copy.market().write_blocking(seal).unwrap();
+    let (original, own) = (heads(root).remove(0), heads(&copy.market()).remove(0));
+    assert_ne!(own.origin, original.origin);
+    let named = own.predecessor.unwrap();
+    assert!(named.starts_with(&format!("{} 32 ", original.origin)), "{named}");
+    // An export has all logs, so the proofs in it stay valid.
+    let world = sandbox.create("imported", "empty");
+    import(&sandbox, &world, &export(&sandbox, &copy)).unwrap();
+    assert_eq!(heads(&world.market()), heads(&copy.market()));
 }

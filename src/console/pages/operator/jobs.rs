@@ -79,8 +79,12 @@ impl Resource for Jobs {
             question: "It stops, and what it was for ends as failed: the analysis of data, a quality run (whose charge is returned \
                        unless it had begun), an import, a refresh, or an estimation.",
             obstacle: |record| {
-                if record.text("kind") == "sweep" {
-                    return Some("The cleanup cannot be canceled.");
+                match record.text("kind") {
+                    "sweep" => return Some("The cleanup cannot be canceled."),
+                    "seal_log" => {
+                        return Some("Buyers wait for the next head of the log, so this cannot be canceled.");
+                    }
+                    _ => {}
                 }
                 let is_open = ["waiting", "running"].contains(&record.text("state"));
                 (!is_open).then_some("It has ended.")

@@ -51,8 +51,8 @@ pub fn check_no_query(request: &Request) -> Result<(), Error> {
     parse_request::<NoParams>(request).map(drop)
 }
 
-/// Parses the query of a request.
-fn parse_request<T: Type + ParseFromJSON + 'static>(request: &Request) -> Result<T, Error> {
+/// Parses the query of a request. Fails with all problems.
+pub fn parse_request<T: Type + ParseFromJSON + 'static>(request: &Request) -> Result<T, Error> {
     parse_query(request.uri().query().unwrap_or_default()).map_err(Error::Invalid)
 }
 

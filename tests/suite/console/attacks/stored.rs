@@ -152,10 +152,11 @@ pub fn faults(document: &Document) -> Vec<String> {
 }
 
 /// What only worlds have, what leads to another page, and files without markup of downloads that are ready.
-const NOT_OPENED: [&str; 4] = [
+const NOT_OPENED: [&str; 5] = [
     "/world-clock",
     "/project-opportunities/{id}",
     "/purchases/{purchase_id}/attestation",
+    "/purchases/{purchase_id}/proof",
     "/purchases/{purchase_id}/sha256",
 ];
 

@@ -130,8 +130,9 @@ async fn records_of_other_teams_are_nowhere() {
         let receipts = pages
             .iter()
             .filter(|path| row_of(path).is_some_and(|row| row.path == "/purchases/{purchase_id}"));
-        let digests: Vec<String> = receipts.map(|path| format!("{path}/sha256")).collect();
-        pages.extend(digests);
+        let files: Vec<String> =
+            receipts.flat_map(|path| ["sha256", "proof"].map(|file| format!("{path}/{file}"))).collect();
+        pages.extend(files);
         for other in others {
             let stranger = Browser::signed_in(&market, other).await;
             for address in &pages {

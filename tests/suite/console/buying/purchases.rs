@@ -208,12 +208,29 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
 }
 
 #[tokio::test]
+async fn receipt_has_the_proof_of_the_log_within_an_hour() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    run_background(&market).await;
+    let link = format!("href=\"{receipt}/proof\"");
+    let page = browser.get(&receipt).await;
+    page.expect(200, "available within an hour");
+    assert!(!page.text.contains(&link));
+    browser.get(&format!("{receipt}/proof")).await.expect(503, "is being prepared");
+    market.clock().advance(DAY / 24);
+    run_background(&market).await;
+    browser.get(&receipt).await.expect(200, &link);
+    browser.get(&format!("{receipt}/proof")).await.expect(200, "urn:x-marketplace:log:");
+}
+
+#[tokio::test]
 async fn records_of_another_team_are_not_found() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;
     let receipt = made(&buy(&browser, "plain", "").await, "bought");
     let other = Browser::signed_in(&market, OTHER).await;
-    for part in ["", "/agreement", "/sha256"] {
+    for part in ["", "/agreement", "/attestation", "/proof", "/sha256"] {
         other.get(&format!("{receipt}{part}")).await.expect(404, "This is not here");
     }
     other.post(&format!("{receipt}/prepare"), &[]).await.expect(404, "This is not here");

@@ -1,0 +1,220 @@
+//! The log of attestations, a hash tree by RFC 6962: each envelope is a leaf. Signed heads are made every hour, whether or not
+//! something was sold, and always for a number of leaves that does not tell how much: the others are random.
+
+use uuid::Builder;
+
+use super::{
+    access::Platform,
+    running_job::{JobResult, RunningJob},
+    signing_keys::{self, SigningKey},
+};
+use crate::{
+    domain::{
+        attestations::{Envelope, PublicKey, encode_base64},
+        checkpoints::{
+            self, Checkpoint, PublishedConsistency, PublishedLog, PublishedLogs, SignedCheckpoint, TreeHead,
+        },
+        jobs::{JobKind, JobSubject, LOG_INTERVAL_MICROS},
+        log_proofs::{LogProof, Place},
+        merkle::{self, Hash, Subtree},
+        row_ids::{LogRowId, PurchaseRowId},
+        time::Timestamp,
+    },
+    error::{Error, LocSegment, Problem, Result},
+    market::{Reader, Writer},
+    store::{
+        self,
+        attestation_log::{BLOCK, Head, Log, Unlogged},
+    },
+};
+
+/// Path at which the logs are published.
+pub const PUBLISHED_PATH: &str = "/.well-known/marketplace-log.json";
+
+/// Path of the proofs that a published head continues another one.
+pub const CONSISTENCY_PATH: &str = "/.well-known/marketplace-log/consistency";
+
+/// Maximum number of attestations in one head.
+pub const MAX_BATCH: u32 = 4_096;
+
+/// Maximum number of heads of a log in one response.
+pub const MAX_HEADS: u32 = 100;
+
+/// Maximum number of published logs.
+pub const MAX_LOGS: u32 = 10;
+
+/// Begins the name of every log.
+const ORIGIN: &str = "urn:x-marketplace:log:";
+
+/// Lets a head be made at the next full hour, if none is awaited.
+pub fn enqueue(writer: &Writer) -> Result<()> {
+    let next = writer.now.0.div_euclid(LOG_INTERVAL_MICROS) + 1;
+    writer.enqueue_at(JobKind::SealLog, JobSubject::NONE, Timestamp(next * LOG_INTERVAL_MICROS))
+}
+
+/// Like [`enqueue`], if the market signs.
+pub fn enqueue_if_signing(writer: &Writer) -> Result<()> {
+    if signing_keys::find_in(writer.rows)?.is_some() { enqueue(writer) } else { Ok(()) }
+}
+
+/// Makes a head, and another one an hour later. In a world, whose clock may jump by years, the next attestation lets it be made.
+pub fn run(job: &RunningJob) -> JobResult {
+    let is_repeated = !job.market().clock().is_of_world();
+    job.finish(|writer| {
+        let is_made = seal(writer)?;
+        if is_made && is_repeated { enqueue(writer) } else { Ok(()) }
+    })
+}
+
+/// Ends a job that failed too often. The next head is made an hour later.
+pub fn give_up(job: &RunningJob) -> JobResult {
+    job.finish(|writer| enqueue_if_signing(writer))
+}
+
+/// Replaces the key in use by a new one, after a head has what the old one has signed: from then on it would not count. The head is made
+/// even if nothing is left, so that it does not tell whether something was. Returns the new key.
+pub fn rotate_key(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
+    while seal(writer)? && !store::attestation_log::list_unlogged(writer.rows, 1)?.is_empty() {}
+    signing_keys::rotate(writer, platform)
+}
+
+/// Appends the attestations that no head has, at most [`MAX_BATCH`], and signs a head. Does nothing in a market without a key,
+/// such as a copy, and returns whether it has one.
+pub fn seal(writer: &Writer) -> Result<bool> {
+    let rows = writer.rows;
+    let Some(key) = signing_keys::find_in(rows)? else { return Ok(false) };
+    let log = find_or_begin(writer)?;
+    let unlogged = store::attestation_log::list_unlogged(rows, MAX_BATCH)?;
+    // After the clock was set back, an attestation would be later than its head.
+    let signed_at = unlogged.iter().map(|found| found.created_at).chain([writer.now]).max();
+    let signed_at = signed_at.unwrap_or(writer.now);
+    let begin = store::attestation_log::find_newest_head(rows, log.row_id)?.map_or(0, |head| head.size);
+    let leaves = in_random_order(writer, unlogged);
+    for (index, (purchase, _)) in leaves.iter().enumerate() {
+        if let Some(purchase) = purchase {
+            store::attestation_log::set_leaf(rows, *purchase, log.row_id, begin + index as u64)?;
+        }
+    }
+    let hashes: Vec<Hash> = leaves.into_iter().map(|(_, hash)| hash).collect();
+    let (blocks, _) = hashes.as_chunks::<BLOCK>();
+    for (block, leaves) in (begin / BLOCK as u64..).zip(blocks) {
+        store::attestation_log::append(rows, log.row_id, block, leaves)?;
+    }
+    let size = begin + hashes.len() as u64;
+    let root = merkle::root(size, |subtree| store::attestation_log::hash_at(rows, log.row_id, subtree))?;
+    let note = sign(&key, &log, size, root, signed_at);
+    store::attestation_log::insert_head(rows, log.row_id, &Head { size, note, signed_at })?;
+    Ok(true)
+}
+
+fn sign(key: &SigningKey, log: &Log, size: u64, root: Hash, signed_at: Timestamp) -> String {
+    let head = TreeHead { origin: log.origin.clone(), size, root };
+    let predecessor = log.predecessor.as_deref().and_then(TreeHead::parse);
+    key.sign_checkpoint(&Checkpoint { head, signed_at, predecessor })
+}
+
+/// Returns the log in use. If it has ended, begins another one, which names the last head.
+fn find_or_begin(writer: &Writer) -> Result<Log> {
+    let newest = store::attestation_log::list(writer.rows, 1)?.pop();
+    let Some(last) = newest else { return begin(writer, None) };
+    if !last.is_ended {
+        return Ok(last);
+    }
+    let head = store::attestation_log::find_newest_head(writer.rows, last.row_id)?;
+    let head = head.and_then(|head| SignedCheckpoint::parse(&head.note));
+    // A log without a head was not published.
+    begin(writer, head.map(|head| head.checkpoint.head.to_string()).or(last.predecessor))
+}
+
+fn begin(writer: &Writer, predecessor: Option<String>) -> Result<Log> {
+    let secret = writer.entropy.random_secret();
+    let id = Builder::from_random_bytes(*secret.first_chunk().unwrap_or(&[0; 16])).into_uuid();
+    store::attestation_log::insert(writer.rows, &format!("{ORIGIN}{id}"), predecessor)
+}
+
+/// Returns the next leaves: those of attestations, and random ones up to a power of two, and at least a block.
+fn in_random_order(writer: &Writer, unlogged: Vec<Unlogged>) -> Vec<(Option<PurchaseRowId>, Hash)> {
+    let count = unlogged.len().next_power_of_two().max(BLOCK);
+    let others = (unlogged.len()..count).map(|_| (None, writer.entropy.random_secret()));
+    let leaves = unlogged.into_iter().map(|found| (Some(found.purchase), found.leaf)).chain(others);
+    let mut placed: Vec<_> = leaves.map(|leaf| (writer.entropy.random_secret(), leaf)).collect();
+    placed.sort_unstable_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, leaf)| leaf).collect()
+}
+
+/// Returns the proof that the attestation of a purchase is in the log, as a file. It is always the same: that of the first head
+/// that has it, whose time is the one that counts.
+pub fn proof(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<u8>> {
+    let rows = reader.rows;
+    let found = store::attestation_log::find_entry(rows, purchase)?;
+    let entry = found.ok_or_else(|| Error::not_found("attestation"))?;
+    let Some((log, index)) = entry.place else {
+        // What the key of another copy of the market has signed is not in the log of this one.
+        return Err(if entry.is_awaited { not_logged(reader)? } else { Error::not_found("proof") });
+    };
+    let missing = || Error::internal("an attestation is in no head of its log");
+    let head = store::attestation_log::find_first_head(rows, log, index)?.ok_or_else(missing)?;
+    let signed = SignedCheckpoint::parse(&head.note)
+        .ok_or_else(|| Error::internal("the head of a log cannot be parsed"))?;
+    let envelope: Envelope = serde_json::from_slice(&entry.envelope).map_err(Error::internal)?;
+    let hashes = merkle::inclusion_proof(index, head.size, hashes_of(reader, log))?;
+    let keys = store::signing_keys::list(rows)?;
+    let key = keys.iter().filter_map(PublicKey::bytes).find(|key| signed.names(key)).unwrap_or_default();
+    let key_hash = checkpoints::key_hash(&signed.checkpoint.head.origin, &key).to_vec();
+    let place = Place { index, hashes, note: head.note, key_hash };
+    LogProof::new(envelope, &place, &signed.checkpoint).to_file().map_err(Error::internal)
+}
+
+fn hashes_of(reader: &Reader, log: LogRowId) -> impl FnMut(Subtree) -> Result<Hash> {
+    move |subtree| store::attestation_log::hash_at(reader.rows, log, subtree)
+}
+
+/// The error of a proof that the next head will have.
+fn not_logged(reader: &Reader) -> Result<Error> {
+    let next = store::jobs::find_due_at(reader.rows, JobKind::SealLog, JobSubject::NONE)?;
+    let max = LOG_INTERVAL_MICROS / 1_000_000;
+    let seconds = next.map_or(max, |at| (at.0 - reader.now.0) / 1_000_000 + 1).clamp(1, max);
+    Ok(Error::BeingPrepared { what: "proof", retry_seconds: seconds.unsigned_abs() })
+}
+
+/// Returns the newest logs, each with its newest heads of fewer than `before` leaves.
+pub fn list(reader: &Reader, before: Option<u64>) -> Result<PublishedLogs> {
+    let before = before.unwrap_or(i64::MAX as u64);
+    let publish = |log: Log| {
+        let heads = store::attestation_log::list_heads(reader.rows, log.row_id, before, MAX_HEADS)?;
+        let heads = heads.into_iter().map(|head| head.note).collect();
+        Ok(PublishedLog { origin: log.origin, predecessor: log.predecessor, heads })
+    };
+    let logs = store::attestation_log::list(reader.rows, MAX_LOGS)?.into_iter();
+    Ok(PublishedLogs { logs: logs.map(publish).collect::<Result<_>>()? })
+}
+
+/// Returns the proof that one head of the newest log continues another. Both are given by their numbers of leaves.
+pub fn consistency(reader: &Reader, from: u64, to: u64) -> Result<PublishedConsistency> {
+    let log = store::attestation_log::list(reader.rows, 1)?.pop();
+    let log = log.ok_or_else(|| Error::not_found("log"))?;
+    for (name, size) in [("from", from), ("to", to)] {
+        if !store::attestation_log::has_head(reader.rows, log.row_id, size)? {
+            return Err(invalid(name, "The log has no head with this number of leaves."));
+        }
+    }
+    if from > to {
+        return Err(invalid("from", "It must not be larger than `to`."));
+    }
+    let hashes = merkle::consistency_proof(from, to, hashes_of(reader, log.row_id))?;
+    let hashes = hashes.iter().map(|hash| encode_base64(hash)).collect();
+    Ok(PublishedConsistency { origin: log.origin, from, to, hashes })
+}
+
+fn invalid(name: &str, message: &str) -> Error {
+    let loc = ["query", name].map(|name| LocSegment::Name(name.to_owned())).to_vec();
+    Error::invalid(Problem { loc, msg: message.to_owned(), kind: "value_error" })
+}
+
+/// Returns the newest head of the log in use, and the time of its signature; `None` before the first.
+pub fn newest_head(reader: &Reader) -> Result<Option<(TreeHead, Timestamp)>> {
+    let Some(log) = store::attestation_log::list(reader.rows, 1)?.pop() else { return Ok(None) };
+    let head = store::attestation_log::find_newest_head(reader.rows, log.row_id)?;
+    let signed = head.and_then(|head| SignedCheckpoint::parse(&head.note));
+    Ok(signed.map(|signed| (signed.checkpoint.head, signed.checkpoint.signed_at)))
+}

@@ -1,0 +1,155 @@
+//! Verification of the proof that an attestation is in the log of its market. Nothing in the proof is trusted.
+
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+use crate::domain::{
+    attestations::{Delivery, PublicKey, PublicKeys},
+    checkpoints::{Checkpoint, PublishedLogs, SignedCheckpoint, key_hash},
+    log_proofs::{LogProof, Place},
+    merkle,
+};
+
+/// The part that a problem is in if it is in the proof.
+pub const PROOF: &str = "proof";
+
+/// A proof to verify.
+#[derive(Clone, Copy, Debug)]
+pub struct GivenProof<'a> {
+    /// The file.
+    pub file: &'a [u8],
+    /// The published logs with which its head is compared.
+    pub published: Option<&'a PublishedLogs>,
+}
+
+/// What was found out about the head of a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The published log has the same root.
+    Same,
+    /// The published log has another root, so there are two histories.
+    Different,
+    /// No published head has this name and size, or none were given.
+    NotCompared,
+}
+
+/// The result of a verification.
+#[derive(Clone, Debug)]
+pub struct VerifiedProof {
+    /// The head that has the attestation.
+    pub checkpoint: Checkpoint,
+    /// Whether all holds that was checked; `None` if nothing differs, but signatures were not checked, since there are no keys.
+    pub is_valid: Option<bool>,
+    /// Whether the published log has the same head.
+    pub comparison: Comparison,
+}
+
+/// Verifies that the head of a log has an attestation, and that a known key has signed the head when it was in use. `delivery` is
+/// what the attestation says. Returns `None` if there is no checkpoint.
+pub(super) fn verify(
+    given: GivenProof,
+    attestation: Option<&[u8]>,
+    delivery: Option<&Delivery>,
+    keys: Option<&PublicKeys>,
+    problems: &mut Vec<String>,
+) -> Option<VerifiedProof> {
+    let (checkpoint, leaf) = read(given.file, keys, problems)?;
+    if attestation.is_some_and(|attestation| attestation != leaf) {
+        problems.push("It is about another attestation than that of the bundle.".to_owned());
+    }
+    if delivery.is_some_and(|delivery| delivery.attested_at > checkpoint.signed_at) {
+        problems.push("The attestation is later than the head that has it.".to_owned());
+    }
+    let comparison = compare(given.published, &checkpoint);
+    if comparison == Comparison::Different {
+        problems.push("The published log has another root at this size: there are two histories.".to_owned());
+    }
+    let is_valid = keys.map(|_| problems.is_empty()).or((!problems.is_empty()).then_some(false));
+    Some(VerifiedProof { checkpoint, is_valid, comparison })
+}
+
+/// Verifies what the proof alone says. Returns its checkpoint, and the leaf.
+fn read(file: &[u8], keys: Option<&PublicKeys>, problems: &mut Vec<String>) -> Option<(Checkpoint, Vec<u8>)> {
+    let proof: LogProof = match serde_json::from_slice(file) {
+        Ok(proof) => proof,
+        Err(cause) => {
+            problems.push(format!("It is not a proof of the market: {cause}."));
+            return None;
+        }
+    };
+    let parsed = proof.place().and_then(|place| Some((SignedCheckpoint::parse(&place.note)?, place)));
+    let Some((signed, mut place)) = parsed else {
+        problems.push("Its hashes or its checkpoint are malformed.".to_owned());
+        return None;
+    };
+    if let Some(keys) = keys {
+        verify_keys(&signed, &mut place, &proof, keys, problems);
+    }
+    let SignedCheckpoint { checkpoint, key_hint, .. } = signed;
+    if !place.key_hash.starts_with(&key_hint) {
+        problems.push("It names another key than its checkpoint.".to_owned());
+    }
+    let leaf = proof.dsse_envelope.to_file().unwrap_or_default();
+    if !is_included(&leaf, &place, &checkpoint) {
+        problems.push("Its hashes do not lead from the attestation to the root of the log.".to_owned());
+    }
+    // What the market says twice is the same, and nothing else is there.
+    let expected = LogProof::new(proof.dsse_envelope, &place, &checkpoint).to_file();
+    if expected.ok().as_deref() != Some(file) {
+        problems.push("It is not written as the market writes it.".to_owned());
+    }
+    Some((checkpoint, leaf))
+}
+
+/// Verifies the signature of a checkpoint, and that the keys of the checkpoint and of the attestation were in use at its time.
+/// Completes the hash of its key.
+fn verify_keys(
+    signed: &SignedCheckpoint,
+    place: &mut Place,
+    proof: &LogProof,
+    keys: &PublicKeys,
+    problems: &mut Vec<String>,
+) {
+    let SignedCheckpoint { checkpoint, signature, .. } = signed;
+    let at = checkpoint.signed_at;
+    let mut known = keys.keys.iter().filter_map(|key| Some((key, key.bytes()?)));
+    match known.find(|(_, bytes)| signed.names(bytes)) {
+        None => problems.push("The key that signed its checkpoint is not among the keys.".to_owned()),
+        Some((key, bytes)) => {
+            place.key_hash = key_hash(&checkpoint.head.origin, &bytes).to_vec();
+            let public = UnparsedPublicKey::new(&ED25519, &bytes);
+            if public.verify(checkpoint.to_text().as_bytes(), signature).is_err() {
+                problems.push("The signature of its checkpoint is not valid.".to_owned());
+            } else if !key.is_valid_at(at) {
+                problems.push(format!("The market did not use the key of its checkpoint at {at}."));
+            }
+        }
+    }
+    if let Some(key) = find_signer(proof, keys).filter(|key| !key.is_valid_at(at)) {
+        let keyid = &key.keyid;
+        problems.push(format!(
+            "The market did not use the key {keyid} of the attestation at {at}, when it was logged."
+        ));
+    }
+}
+
+fn find_signer<'a>(proof: &LogProof, keys: &'a PublicKeys) -> Option<&'a PublicKey> {
+    let signature = proof.dsse_envelope.signatures.first()?;
+    keys.keys.iter().find(|key| key.keyid == signature.keyid)
+}
+
+fn is_included(leaf: &[u8], place: &Place, checkpoint: &Checkpoint) -> bool {
+    let (leaf, head) = (merkle::leaf_hash(leaf), &checkpoint.head);
+    merkle::is_included(&leaf, place.index, &place.hashes, head.size, &head.root)
+}
+
+fn compare(published: Option<&PublishedLogs>, checkpoint: &Checkpoint) -> Comparison {
+    let (head, logs) = (&checkpoint.head, published.map_or(&[][..], |published| &published.logs));
+    let notes = logs.iter().filter(|log| log.origin == head.origin).flat_map(|log| &log.heads);
+    let heads = notes.filter_map(|note| SignedCheckpoint::parse(note)).map(|signed| signed.checkpoint.head);
+    let mut same_size = heads.filter(|other| other.origin == head.origin && other.size == head.size);
+    match same_size.next() {
+        None => Comparison::NotCompared,
+        Some(other) if other.root == head.root => Comparison::Same,
+        Some(_) => Comparison::Different,
+    }
+}
