@@ -201,6 +201,7 @@ mod tests {
     static LEAVES: LazyLock<Vec<Hash>> =
         LazyLock::new(|| (0..=MAX).map(|number| leaf_hash(&number.to_be_bytes())).collect());
 
+    #[expect(clippy::unnecessary_wraps, reason = "as a store returns it")]
     fn hash_at(subtree: Subtree) -> Result<Hash, Infallible> {
         let begin = (subtree.position << subtree.level) as usize;
         Ok(root_of_leaves(&LEAVES[begin..begin + (1 << subtree.level)]))

@@ -187,7 +187,9 @@ pub fn verify(bundle: impl Read, size_bytes: u64, given: Given) -> io::Result<Ve
         let delivery = verification.delivery.as_ref();
         let mut problems = Vec::new();
         let verified = proof_verification::verify(proof, attestation, delivery, given.keys, &mut problems);
-        problems.iter().for_each(|problem| mismatches.add(PROOF, problem));
+        for problem in problems {
+            mismatches.add(PROOF, problem);
+        }
         verification.proof = verified;
     }
     verification.mismatches = mismatches.0;
