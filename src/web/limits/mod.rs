@@ -16,7 +16,7 @@ use std::{
     net::IpAddr,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     time::Duration,
 };
@@ -26,6 +26,7 @@ use poem::{
     Endpoint, Request, Response,
     http::{HeaderMap, HeaderName, HeaderValue},
 };
+use tokio::time::sleep;
 
 pub use budgets::Budget;
 use meter::{Meter, QuotaState, WINDOW_SECONDS};
@@ -57,6 +58,10 @@ const ADDRESS_BUDGET: &str = "address";
 /// The time of reads and writes that a request includes. Each further time of this length costs as much as
 /// another request.
 const TIME_PER_REQUEST: Duration = Duration::from_millis(50);
+
+/// How long a response waits if a budget did not suffice. A client that does not wait by itself then takes little of the server's
+/// time: each of its connections sends at most ten requests a second.
+const REFUSAL_DELAY: Duration = Duration::from_millis(100);
 
 /// All configured limits, with the request counts.
 #[derive(Debug)]
@@ -153,6 +158,8 @@ struct RequestLimitsInner {
     /// Number of requests that were charged for this time.
     charged_for_cost: AtomicU32,
     quota_states: Mutex<Vec<QuotaState>>,
+    /// Whether something was refused for lack of a budget.
+    is_refused: AtomicBool,
 }
 
 impl RequestLimits {
@@ -165,6 +172,7 @@ impl RequestLimits {
             cost,
             charged_for_cost: AtomicU32::new(0),
             quota_states: Mutex::default(),
+            is_refused: AtomicBool::new(false),
         }))
     }
 
@@ -209,7 +217,10 @@ impl RequestLimits {
     fn record(&self, state: QuotaState) -> Result<()> {
         self.0.report(state);
         match state.retry_in_seconds {
-            Some(seconds) => Err(exceeded(state, seconds)),
+            Some(seconds) => {
+                self.0.is_refused.store(true, Ordering::Relaxed);
+                Err(exceeded(state, seconds))
+            }
             None => Ok(()),
         }
     }
@@ -304,7 +315,8 @@ impl Drop for RequestLimitsInner {
 }
 
 /// Middleware that counts requests and adds the `RateLimit` headers. It is outside the layer that converts
-/// errors to responses, so that error responses have the headers, too. It therefore converts its own errors.
+/// errors to responses, so that error responses have the headers, too. It therefore converts its own errors. It is also outside the
+/// layer with the slots, so refusals wait without one.
 pub async fn layer<E: Endpoint<Output = Response>>(
     limits: Option<Arc<RateLimits>>,
     proxies: &TrustedProxies,
@@ -315,13 +327,17 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let request_limits = RequestLimits::new(&limits, request_id::cost_meter(&request).unwrap_or_default());
     let charged =
         limits.count_address(proxies, &request).map_or(Ok(()), |state| request_limits.record(state));
-    let mut response = match charged {
+    let response = match charged {
         Ok(()) => {
             request.set_data(request_limits.clone());
-            inner.as_ref().call(request).await?
+            inner.as_ref().call(request).await
         }
-        Err(error) => problem::error_response(&error, RequestId::from_request(&request).as_str()),
+        Err(error) => Ok(problem::error_response(&error, RequestId::from_request(&request).as_str())),
     };
+    if request_limits.0.is_refused.load(Ordering::Relaxed) {
+        sleep(REFUSAL_DELAY).await;
+    }
+    let mut response = response?;
     request_limits.0.charge_cost();
     request_limits.write_headers(response.headers_mut());
     Ok(response)
@@ -362,6 +378,18 @@ mod tests {
         match response {
             Ok(response) => response.headers()[RATELIMIT].to_str().unwrap().to_owned(),
             Err(error) => error.to_string(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusals_wait() {
+        let clock = Arc::new(Clock::stopped(Timestamp::parse("2026-03-01T09:00:00Z").unwrap()));
+        let settings = LimitSettings { other: 1, ..unlimited() };
+        let limits = Arc::new(RateLimits::new(&settings, &Stopwatch::start(Arc::clone(&clock))).unwrap());
+        for expected in [Duration::ZERO, REFUSAL_DELAY, REFUSAL_DELAY] {
+            let start = tokio::time::Instant::now();
+            send(&limits, &clock, 0).await;
+            assert_eq!(start.elapsed(), expected);
         }
     }
 

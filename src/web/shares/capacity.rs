@@ -24,11 +24,8 @@ use std::{
     time::Duration,
 };
 
-use poem::{Endpoint, Request, Response, http::StatusCode};
-use tokio::{
-    runtime::Handle,
-    time::{sleep, timeout},
-};
+use poem::{Endpoint, Request, Response};
+use tokio::{runtime::Handle, time::timeout};
 
 use crate::{
     clock::Stopwatch,
@@ -48,10 +45,6 @@ const RETRY_SECONDS: u64 = 1;
 
 /// The `Retry-After` of a request whose response took too long, while its work continues.
 const SLOW_RETRY_SECONDS: u64 = 10;
-
-/// How long a response waits, without a slot, that says that a budget is exceeded. A client that does not wait by itself then takes
-/// little of the server's time: each of its connections sends at most ten requests a second.
-const REFUSAL_DELAY: Duration = Duration::from_millis(100);
 
 /// The server's slots for concurrent requests.
 #[derive(Clone, Debug)]
@@ -122,9 +115,6 @@ impl Capacity {
         let mut response = RunToCompletion::new(async move {
             let response = inner.as_ref().call(request).await;
             drop(slot);
-            if status(&response) == StatusCode::TOO_MANY_REQUESTS {
-                sleep(REFUSAL_DELAY).await;
-            }
             response
         });
         let Some(deadline) = deadline else { return response.await };
@@ -154,10 +144,6 @@ impl Capacity {
             self.rejected.fetch_add(1, Ordering::Relaxed);
         })
     }
-}
-
-fn status(response: &poem::Result<Response>) -> StatusCode {
-    response.as_ref().map_or_else(poem::Error::status, Response::status)
 }
 
 /// The slot of a request.
