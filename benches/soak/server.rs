@@ -94,7 +94,8 @@ fn serve(directory: &Path, has_budgets: bool) -> (Child, String) {
         .arg(directory)
         .env("MARKETPLACE_LOG_FILTER", "warn")
         .envs(budgets.map(|name| (format!("MARKETPLACE_LIMITS_{name}"), "0")))
-        // All clients are at one address.
+        // All clients are at one address, and have a connection for each key.
+        .env("MARKETPLACE_SERVER_MAX_CONNECTIONS", "4096")
         .env("MARKETPLACE_LIMITS_ADDRESS", "0")
         .env("MARKETPLACE_SERVER_MAX_CONNECTIONS_PER_ADDRESS", "0")
         .env("MARKETPLACE_SERVER_MAX_IDLE_CONNECTIONS_PER_ADDRESS", "0")

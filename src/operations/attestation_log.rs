@@ -48,8 +48,12 @@ const ORIGIN: &str = "urn:x-marketplace:log:";
 
 /// Lets a head be made at the next full hour, if none is awaited.
 pub fn enqueue(writer: &Writer) -> Result<()> {
-    let next = writer.now.0.div_euclid(LOG_INTERVAL_MICROS) + 1;
-    writer.enqueue_at(JobKind::SealLog, JobSubject::NONE, Timestamp(next * LOG_INTERVAL_MICROS))
+    writer.enqueue_at(JobKind::SealLog, JobSubject::NONE, next_hour(writer.now))
+}
+
+/// Returns the first full hour after a time.
+const fn next_hour(at: Timestamp) -> Timestamp {
+    Timestamp((at.0.div_euclid(LOG_INTERVAL_MICROS) + 1) * LOG_INTERVAL_MICROS)
 }
 
 /// Like [`enqueue`], if the market signs.
@@ -85,9 +89,9 @@ pub fn seal(writer: &Writer) -> Result<bool> {
     let Some(key) = signing_keys::find_in(rows)? else { return Ok(false) };
     let log = find_or_begin(writer)?;
     let unlogged = store::attestation_log::list_unlogged(rows, MAX_BATCH)?;
-    // After the clock was set back, an attestation would be later than its head.
-    let signed_at = unlogged.iter().map(|found| found.created_at).chain([writer.now]).max();
-    let signed_at = signed_at.unwrap_or(writer.now);
+    // After the clock was set back, an attestation would be later than its head. Only the hour may tell when something was sold.
+    let newest = unlogged.iter().map(|found| found.created_at).max();
+    let signed_at = newest.filter(|at| *at > writer.now).map_or(writer.now, next_hour);
     let begin = store::attestation_log::find_newest_head(rows, log.row_id)?.map_or(0, |head| head.size);
     let leaves = in_random_order(writer, unlogged);
     for (index, (purchase, _)) in leaves.iter().enumerate() {

@@ -2,11 +2,17 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use marketplace::{domain::purchases::PurchaseKind, operations};
+use marketplace::{
+    domain::purchases::{PayWith, PurchaseKind},
+    operations,
+};
 use serde_json::json;
 
 use super::{DATA, FILES, delivered, lines, names, sha256, shop, unzip};
-use crate::{harness::archives::zip_of, sales::listing_id};
+use crate::{
+    harness::archives::zip_of,
+    sales::{DAY, buy, listing_id},
+};
 
 #[tokio::test]
 async fn bundle_has_an_entry_for_each_asset_and_matches_its_manifest() {
@@ -99,8 +105,7 @@ async fn two_ranges_are_the_whole() {
 async fn bundle_that_is_being_prepared_is_to_be_requested_again() {
     let shop = shop().await;
     let listing = listing_id("all");
-    let pay_with = marketplace::domain::purchases::PayWith::Credits;
-    crate::sales::buy(&shop.market, "buyer", listing, PurchaseKind::Full, pay_with).unwrap();
+    buy(&shop.market, "buyer", listing, PurchaseKind::Full, PayWith::Credits).unwrap();
     let link = shop.link("buyer").await;
     assert_eq!(shop.detail("buyer").await["bundle_manifest"], json!({}));
     let early = shop.fetch(&link, &[]).await;
@@ -115,8 +120,7 @@ async fn interrupted_preparation_continues() {
     let shop = shop().await;
     shop.buy("other", PurchaseKind::Full).await;
     let expected = delivered(&shop.download("other").await);
-    let pay_with = marketplace::domain::purchases::PayWith::Credits;
-    crate::sales::buy(&shop.market, "buyer", listing_id("all"), PurchaseKind::Full, pay_with).unwrap();
+    buy(&shop.market, "buyer", listing_id("all"), PurchaseKind::Full, PayWith::Credits).unwrap();
     for checks in 1..6 {
         let market = shop.market.market().clone();
         let remaining = AtomicU32::new(checks);
@@ -128,4 +132,24 @@ async fn interrupted_preparation_continues() {
     }
     super::run_background(&shop.market).await;
     assert!(delivered(&shop.download("buyer").await) == expected, "both purchases have the same bytes");
+}
+
+/// A worker that panics fails the attempt of its job, and nothing else.
+#[tokio::test]
+async fn preparation_that_panics_is_tried_again() {
+    let shop = shop().await;
+    buy(&shop.market, "buyer", listing_id("all"), PurchaseKind::Full, PayWith::Credits).unwrap();
+    let market = shop.market.market().clone();
+    let checks = AtomicU32::new(0);
+    // The first check is that of the worker, and the second one that of its job.
+    let keep_running = move || match checks.fetch_add(1, Ordering::SeqCst) {
+        1 => panic!("as a fault of the program would"),
+        _ => true,
+    };
+    let run = move || operations::background::run_pending(&market, &keep_running).unwrap();
+    tokio::task::spawn_blocking(run).await.unwrap();
+    assert_eq!(shop.fetch(&shop.link("buyer").await, &[]).await.status, 503);
+    shop.market.clock().advance(DAY);
+    super::run_background(&shop.market).await;
+    assert_eq!(shop.fetch(&shop.link("buyer").await, &[]).await.status, 200);
 }
