@@ -9,7 +9,11 @@ use std::{path::PathBuf, time::Duration};
 
 use marketplace::{
     config::{Settings, SettingsSources},
-    domain::{collections::Collection, jobs::Queue, money::Cents},
+    domain::{
+        collections::Collection,
+        jobs::{JobKind, JobSubject},
+        money::Cents,
+    },
     market::Market,
     operations::{self, background, teams::TeamInput},
     store,
@@ -116,15 +120,10 @@ impl KilledMarket {
 
 fn has_pending_jobs(market: &Market) -> bool {
     // One hour ahead: includes failed jobs that wait for a retry, but not the checks due when a grant
-    // expires.
+    // expires. There is always a job that makes the next head of the log.
     let soon = market.clock().now().plus_micros(HOUR_MICROS);
-    market
-        .read_blocking(|reader| {
-            let mut is_any_due = false;
-            for queue in Queue::ALL {
-                is_any_due |= store::jobs::is_any_due(reader.rows, queue, u32::MAX, soon)?;
-            }
-            Ok(is_any_due)
-        })
-        .unwrap()
+    let next = market.read_blocking(|reader| {
+        store::jobs::next_due_besides(reader.rows, JobKind::SealLog, JobSubject::NONE)
+    });
+    next.unwrap().is_some_and(|at| at <= soon)
 }
