@@ -1,10 +1,11 @@
 //! Contents of bundles, and the requests that download them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use marketplace::{
     domain::purchases::{PayWith, PurchaseKind},
-    operations,
+    market::Reader,
+    operations, store,
 };
 use serde_json::json;
 
@@ -139,12 +140,13 @@ async fn interrupted_preparation_continues() {
 async fn preparation_that_panics_is_tried_again() {
     let shop = shop().await;
     buy(&shop.market, "buyer", listing_id("all"), PurchaseKind::Full, PayWith::Credits).unwrap();
-    let market = shop.market.market().clone();
-    let checks = AtomicU32::new(0);
-    // The first check is that of the worker, and the second one that of its job.
-    let keep_running = move || match checks.fetch_add(1, Ordering::SeqCst) {
-        1 => panic!("as a fault of the program would"),
-        _ => true,
+    let (market, observed) = (shop.market.market().clone(), shop.market.market().clone());
+    let has_panicked = AtomicBool::new(false);
+    let keep_running = move || {
+        let is_any_leased = |reader: &Reader| store::jobs::is_any_leased(reader.rows);
+        let is_in_a_job = observed.read_blocking(is_any_leased).unwrap();
+        assert!(!is_in_a_job || has_panicked.swap(true, Ordering::SeqCst), "as a fault of the program would");
+        true
     };
     let run = move || operations::background::run_pending(&market, &keep_running).unwrap();
     tokio::task::spawn_blocking(run).await.unwrap();
