@@ -238,6 +238,7 @@ fn is_running(process: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use std::{
+        os::unix::fs::FileExt,
         process::{Command, id},
         sync::Arc,
         sync::atomic::{AtomicBool, Ordering},
@@ -248,6 +249,9 @@ mod tests {
 
     /// The variable that names the database to the process that changes it.
     const DATABASE: &str = "TEST_FOLLOWED_FILE";
+
+    /// Where the header of a database has the number of its pages.
+    const PAGES_AT: u64 = 28;
 
     /// Number of changes of that process.
     const CHANGES: u32 = 30;
@@ -284,17 +288,18 @@ mod tests {
         let path = create(directory.path());
         let file = Arc::new(FollowedFile::open(&path, id()).unwrap());
         let store = Store::open_followed(&path, 1, Arc::clone(&file)).unwrap();
-        let mut header = std::fs::read(&path).unwrap();
-        let complete = header.clone();
+        // In place, as the follower does it: connections have mapped the file, so it must not be shorter for a moment.
+        let updated = File::options().read(true).write(true).open(&path).unwrap();
+        let mut pages = [0; 4];
+        updated.read_exact_at(&mut pages, PAGES_AT).unwrap();
         // The header states more pages than the file has.
-        header[28..32].copy_from_slice(&u32::MAX.to_be_bytes());
-        std::fs::write(&path, &header).unwrap();
+        updated.write_all_at(&u32::MAX.to_be_bytes(), PAGES_AT).unwrap();
         std::thread::scope(|scope| {
             let read = scope.spawn(|| store.read(|_| Ok(())));
             while file.lock().reads == 0 {
                 std::thread::yield_now();
             }
-            std::fs::write(&path, &complete).unwrap();
+            updated.write_all_at(&pages, PAGES_AT).unwrap();
             assert!(read.join().unwrap().is_ok());
         });
         assert!(!store.is_damaged());
