@@ -94,7 +94,7 @@ fn check_rows(reader: &Reader) -> Result<Vec<Inconsistency>> {
     add(&mut found, Part::Records, store::event_retention::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::exclusive_sales::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::inventory::find_inconsistencies(rows))?;
-    add(&mut found, Part::Records, store::attestation_log_checks::find_inconsistencies(rows))?;
+    add(&mut found, Part::Records, store::attestation_log::checks::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, find_miscounted_usage(reader))?;
     Ok(found)
 }

@@ -12,7 +12,6 @@ pub mod asset_details;
 mod asset_rows;
 pub mod assets;
 pub mod attestation_log;
-pub mod attestation_log_checks;
 pub mod attestations;
 pub mod audit;
 pub mod balances;

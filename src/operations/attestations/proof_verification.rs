@@ -4,7 +4,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::domain::{
     attestations::{Delivery, PublicKey, PublicKeys},
-    checkpoints::{Checkpoint, PublishedLogs, SignedCheckpoint, key_hash},
+    checkpoints::{Checkpoint, PublishedLogs, SignedCheckpoint, TreeHead, key_hash},
     log_proofs::{LogProof, Place},
     merkle,
 };
@@ -28,7 +28,7 @@ pub enum Comparison {
     Same,
     /// The published log has another root, so there are two histories.
     Different,
-    /// No published head has this name and size, or none were given.
+    /// No published head that a known key has signed has this name and size.
     NotCompared,
 }
 
@@ -59,9 +59,10 @@ pub(super) fn verify(
     if delivery.is_some_and(|delivery| delivery.attested_at > checkpoint.signed_at) {
         problems.push("The attestation is later than the head that has it.".to_owned());
     }
-    let comparison = compare(given.published, &checkpoint);
+    let comparison = compare(given.published, &checkpoint, keys);
     if comparison == Comparison::Different {
-        problems.push("The published log has another root at this size: there are two histories.".to_owned());
+        problems
+            .push("The published log has another root at this size, so there are two histories.".to_owned());
     }
     let is_valid = keys.map(|_| problems.is_empty()).or((!problems.is_empty()).then_some(false));
     Some(VerifiedProof { checkpoint, is_valid, comparison })
@@ -109,15 +110,13 @@ fn verify_keys(
     keys: &PublicKeys,
     problems: &mut Vec<String>,
 ) {
-    let SignedCheckpoint { checkpoint, signature, .. } = signed;
+    let checkpoint = &signed.checkpoint;
     let at = checkpoint.signed_at;
-    let mut known = keys.keys.iter().filter_map(|key| Some((key, key.bytes()?)));
-    match known.find(|(_, bytes)| signed.names(bytes)) {
+    match find_named_key(signed, keys) {
         None => problems.push("The key that signed its checkpoint is not among the keys.".to_owned()),
         Some((key, bytes)) => {
             place.key_hash = key_hash(&checkpoint.head.origin, &bytes).to_vec();
-            let public = UnparsedPublicKey::new(&ED25519, &bytes);
-            if public.verify(checkpoint.to_text().as_bytes(), signature).is_err() {
+            if !is_signed_by(signed, &bytes) {
                 problems.push("The signature of its checkpoint is not valid.".to_owned());
             } else if !key.is_valid_at(at) {
                 problems.push(format!("The market did not use the key of its checkpoint at {at}."));
@@ -132,6 +131,17 @@ fn verify_keys(
     }
 }
 
+/// Returns the key that a signature names, with its bytes.
+fn find_named_key<'a>(signed: &SignedCheckpoint, keys: &'a PublicKeys) -> Option<(&'a PublicKey, Vec<u8>)> {
+    let mut known = keys.keys.iter().filter_map(|key| Some((key, key.bytes()?)));
+    known.find(|(_, bytes)| signed.names(bytes))
+}
+
+fn is_signed_by(signed: &SignedCheckpoint, key: &[u8]) -> bool {
+    let text = signed.checkpoint.to_text();
+    UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signed.signature).is_ok()
+}
+
 fn find_signer<'a>(proof: &LogProof, keys: &'a PublicKeys) -> Option<&'a PublicKey> {
     let signature = proof.dsse_envelope.signatures.first()?;
     keys.keys.iter().find(|key| key.keyid == signature.keyid)
@@ -142,14 +152,26 @@ fn is_included(leaf: &[u8], place: &Place, checkpoint: &Checkpoint) -> bool {
     merkle::is_included(&leaf, place.index, &place.hashes, head.size, &head.root)
 }
 
-fn compare(published: Option<&PublishedLogs>, checkpoint: &Checkpoint) -> Comparison {
+/// Compares a head with the published one. A published head that none of the keys has signed proves nothing, and is ignored.
+fn compare(
+    published: Option<&PublishedLogs>,
+    checkpoint: &Checkpoint,
+    keys: Option<&PublicKeys>,
+) -> Comparison {
     let (head, logs) = (&checkpoint.head, published.map_or(&[][..], |published| &published.logs));
     let notes = logs.iter().filter(|log| log.origin == head.origin).flat_map(|log| &log.heads);
-    let heads = notes.filter_map(|note| SignedCheckpoint::parse(note)).map(|signed| signed.checkpoint.head);
-    let mut same_size = heads.filter(|other| other.origin == head.origin && other.size == head.size);
-    match same_size.next() {
+    let is_same_place = |other: &TreeHead| other.origin == head.origin && other.size == head.size;
+    let is_known = |signed: &SignedCheckpoint| {
+        let is_signed =
+            |keys| find_named_key(signed, keys).is_some_and(|(_, key)| is_signed_by(signed, &key));
+        keys.is_none_or(is_signed)
+    };
+    let mut others = notes
+        .filter_map(|note| SignedCheckpoint::parse(note))
+        .filter(|signed| is_same_place(&signed.checkpoint.head) && is_known(signed));
+    match others.next() {
         None => Comparison::NotCompared,
-        Some(other) if other.root == head.root => Comparison::Same,
+        Some(other) if other.checkpoint.head.root == head.root => Comparison::Same,
         Some(_) => Comparison::Different,
     }
 }

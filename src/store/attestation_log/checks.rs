@@ -2,22 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    Reader,
-    attestation_log::{self, BLOCK, BLOCK_LEVEL, Log},
-};
+use super::{BLOCK, BLOCK_LEVEL, Log, list};
 use crate::{
     domain::{
         checkpoints::SignedCheckpoint,
         merkle::{Hash, Subtree, leaf_hash, node_hash, root_of_leaves},
     },
     error::Result,
+    store::Reader,
 };
 
 /// Returns a description of each difference, at most one for each log, and one for each attestation. Reads all leaves.
 pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for log in attestation_log::list(reader, u32::MAX)? {
+    for log in list(reader, u32::MAX)? {
         let origin = &log.origin;
         found.extend(
             check(reader, &log)?.map(|problem| format!("the log of attestations {origin} {problem}")),

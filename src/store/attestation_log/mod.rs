@@ -1,5 +1,7 @@
 //! The logs of attestations: hash trees to which leaves are appended, and their signed heads.
 
+pub mod checks;
+
 use std::path::Path;
 
 use rusqlite::Connection;

@@ -179,6 +179,11 @@ async fn other_proofs_and_other_histories_are_named() {
     let mut other = checkpoints(&logs, 0).remove(0);
     other.head.root[0] ^= 1;
     logs.logs[0].heads[0] = other.to_note(&[0; 32], &[0; 64]);
+    let forged = compare(&logs, Some(&keys));
+    assert_eq!(forged.proof.unwrap().comparison, Comparison::NotCompared, "the market has not signed it");
+    assert!(forged.mismatches.is_empty());
+    let key = shop.market.market().read_blocking(signing_keys::find).unwrap().unwrap();
+    logs.logs[0].heads[0] = key.sign_checkpoint(&other);
     let differing = compare(&logs, Some(&keys));
     assert_eq!(differing.proof.unwrap().comparison, Comparison::Different);
     assert_eq!(differing.mismatches.len(), 1);
