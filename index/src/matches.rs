@@ -70,12 +70,16 @@ impl<'a> Match<'a> {
         self.segment
     }
 
-    /// Returns the values of a facet, with their numbers. A value has the same number in all documents of a segment.
-    pub fn labels(&self, facet: Facet) -> impl Iterator<Item = (u32, &'a str)> {
+    /// Returns the values of a facet by their numbers, which [`Match::label`] names. A value has the same number in all documents of
+    /// a segment.
+    pub fn labels(&self, facet: Facet) -> impl Iterator<Item = u32> + 'a {
         let range = &self.facets[facet as usize];
-        let columns = &self.view.segment.columns;
-        let ordinals = columns.labels(self.doc).filter(move |ordinal| range.contains(ordinal));
-        ordinals.map(move |ordinal| (ordinal, facet.value(&columns.label_names()[ordinal as usize])))
+        self.view.segment.columns.labels(self.doc).filter(move |number| range.contains(number))
+    }
+
+    /// Returns the value of a facet that has a number in the segment.
+    pub fn label(&self, facet: Facet, number: u32) -> &'a str {
+        facet.value(&self.view.segment.columns.label_names()[number as usize])
     }
 
     fn has_state(&self, bit: u64) -> bool {

@@ -30,7 +30,14 @@ enum SigningKeyCommand {
     /// The secret half of the old key is deleted. Its public half stays published, with the time until which it was used, so what
     /// it has signed stays valid.
     #[command(after_help = "Example:\n  marketplace signing-key rotate --data ./market")]
-    Rotate(Output),
+    Rotate {
+        /// Begin another log of attestations, too. For a database of an earlier time, such as a snapshot of the disk, that was put back
+        /// by other means than `restore` or `promote`: its log would contradict the heads that were published since.
+        #[arg(long = "new-log")]
+        is_new_log: bool,
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -45,9 +52,13 @@ impl SigningKey {
         let market = options.open_market(false)?;
         let output = match &self.command {
             SigningKeyCommand::List(output) => output,
-            SigningKeyCommand::Rotate(output) => {
-                market
-                    .write_blocking(|writer| attestation_log::rotate_key(writer, Platform::of_process()))?;
+            SigningKeyCommand::Rotate { is_new_log, output } => {
+                market.write_blocking(|writer| {
+                    if *is_new_log {
+                        attestation_log::end(writer, Platform::of_process())?;
+                    }
+                    attestation_log::rotate_key(writer, Platform::of_process())
+                })?;
                 output
             }
         };

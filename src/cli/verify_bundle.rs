@@ -15,7 +15,7 @@ use super::{CommandError, CommandResult, lists::print_json, print_line};
 use crate::{
     domain::{
         attestations::{Delivery, PublicKeys},
-        checkpoints::{PublishedLogs, SignedCheckpoint},
+        checkpoints::{PublishedLogs, SignedCheckpoint, TreeHead},
         log_proofs::LogProof,
         written::counted,
     },
@@ -139,14 +139,18 @@ fn read_published<T: DeserializeOwned>(from: &str, what: &str) -> Result<T, Comm
 
 /// Reads published logs. A server is asked for those heads among which that of the proof is.
 fn read_logs(from: &str, proof: Option<&[u8]>) -> Result<PublishedLogs, CommandError> {
-    let proof: Option<LogProof> = proof.and_then(|proof| serde_json::from_slice(proof).ok());
+    let is_complete = !is_url(from) || from.contains('?');
+    let proof =
+        proof.filter(|_| !is_complete).and_then(|proof| serde_json::from_slice::<LogProof>(proof).ok());
     let signed = proof.and_then(|proof| SignedCheckpoint::parse(&proof.place()?.note));
-    let size =
-        signed.map(|signed| signed.checkpoint.head.size).filter(|_| is_url(from) && !from.contains('?'));
-    match size {
-        Some(size) => read_published(&format!("{from}?before={}", size.saturating_add(1)), "log"),
-        None => read_published(from, "log"),
-    }
+    let Some(TreeHead { origin, size, .. }) = signed.map(|signed| signed.checkpoint.head) else {
+        return read_published(from, "log");
+    };
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("origin", &origin)
+        .append_pair("before", &size.saturating_add(1).to_string())
+        .finish();
+    read_published(&format!("{from}?{query}"), "log")
 }
 
 fn read_limited(from: impl Read) -> std::io::Result<Vec<u8>> {

@@ -12,7 +12,10 @@ use crate::{
     blobs,
     error::{Error, Result},
     private_files,
-    store::upgrades::{self, Plan},
+    store::{
+        attestation_log,
+        upgrades::{self, Plan},
+    },
 };
 
 /// Maximum amount that an upgrade writes, as a multiple of the size of the database: a migration that writes every page
@@ -88,8 +91,13 @@ fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
     let failed = |cause: io::Error| Error::Conflict(format!("cannot write {}: {cause}", to.display()));
     let mut file = BufWriter::new(private_files::create(new).map_err(failed)?);
     upgrades::for_each_page(from, |page| file.write_all(page).map_err(failed))?;
+    file.into_inner()
+        .map_err(io::IntoInnerError::into_error)
+        .and_then(|file| file.sync_all())
+        .map_err(failed)?;
+    // Who goes back to the copy would continue a log whose next heads are published already.
+    attestation_log::end_in_file(new)?;
     let complete = || {
-        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(new, to)?;
         File::open(to.parent().unwrap_or(to))?.sync_all()
     };
@@ -120,6 +128,23 @@ mod tests {
         let copy = copy_before_upgrade(directory.path());
         assert!(copy_database(&from, &copy).is_err());
         assert!(!copy.exists() && !incomplete(&copy).exists());
+    }
+
+    /// The heads of its log that are published after the copy was made would contradict those that follow on it.
+    #[test]
+    fn log_of_attestations_ends_in_a_copy() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = directory.path().join(DATABASE_FILE);
+        let state = |path: &Path| -> bool {
+            let rows = rusqlite::Connection::open(path).unwrap();
+            rows.query_row("SELECT is_ended FROM attestation_logs", [], |row| row.get(0)).unwrap()
+        };
+        let log = "PRAGMA journal_mode = WAL; CREATE TABLE attestation_logs (is_ended); INSERT INTO attestation_logs VALUES (0)";
+        rusqlite::Connection::open(&from).unwrap().execute_batch(log).unwrap();
+        let copy = copy_before_upgrade(directory.path());
+        copy_database(&from, &copy).unwrap();
+        assert_eq!((state(&from), state(&copy)), (false, true));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "only the database and its copy");
     }
 
     #[test]

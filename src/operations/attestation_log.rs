@@ -5,6 +5,7 @@ use uuid::Builder;
 
 use super::{
     access::Platform,
+    attestations::proof_verification::is_signed,
     running_job::{JobResult, RunningJob},
     signing_keys::{self, SigningKey},
 };
@@ -43,6 +44,13 @@ pub const MAX_HEADS: u32 = 100;
 /// Maximum number of published logs.
 pub const MAX_LOGS: u32 = 10;
 
+/// Number of leaves that a head has more at least. Fewer sales do not show.
+const MIN_LEAVES: usize = 64;
+
+/// The sum of two random numbers below this one is added to the number of attestations before it decides about the number of leaves:
+/// who makes many attestations does not learn from it whether somebody else has made another one.
+const NOISE: u8 = 16;
+
 /// Begins the name of every log.
 const ORIGIN: &str = "urn:x-marketplace:log:";
 
@@ -75,6 +83,12 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| enqueue_if_signing(writer))
 }
 
+/// Lets the next head begin another log. An earlier state of the database would otherwise give the log another history than the one
+/// that is published.
+pub fn end(writer: &mut Writer, _: Platform) -> Result<()> {
+    store::attestation_log::end(writer.rows)
+}
+
 /// Replaces the key in use by a new one, after a head has what the old one has signed: from then on it would not count. The head is made
 /// even if nothing is left, so that it does not tell whether something was. Returns the new key.
 pub fn rotate_key(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
@@ -91,8 +105,11 @@ pub fn seal(writer: &Writer) -> Result<bool> {
     let unlogged = store::attestation_log::list_unlogged(rows, MAX_BATCH)?;
     // After the clock was set back, an attestation would be later than its head. Only the hour may tell when something was sold.
     let newest = unlogged.iter().map(|found| found.created_at).max();
-    let signed_at = newest.filter(|at| *at > writer.now).map_or(writer.now, next_hour);
-    let begin = store::attestation_log::find_newest_head(rows, log.row_id)?.map_or(0, |head| head.size);
+    let now = signing_keys::signing_time(rows, writer.now)?;
+    let signed_at = newest.filter(|at| *at > now).map_or(now, next_hour);
+    let last = store::attestation_log::find_newest_head(rows, log.row_id)?;
+    let signed_at = last.as_ref().map_or(signed_at, |head| signed_at.max(head.signed_at));
+    let begin = last.map_or(0, |head| head.size);
     let leaves = in_random_order(writer, unlogged);
     for (index, (purchase, _)) in leaves.iter().enumerate() {
         if let Some(purchase) = purchase {
@@ -106,15 +123,24 @@ pub fn seal(writer: &Writer) -> Result<bool> {
     }
     let size = begin + hashes.len() as u64;
     let root = merkle::root(size, |subtree| store::attestation_log::hash_at(rows, log.row_id, subtree))?;
-    let note = sign(&key, &log, size, root, signed_at);
+    let note = sign(&key, &log, size, root, signed_at)?;
     store::attestation_log::insert_head(rows, log.row_id, &Head { size, note, signed_at })?;
     Ok(true)
 }
 
-fn sign(key: &SigningKey, log: &Log, size: u64, root: Hash, signed_at: Timestamp) -> String {
+fn sign(key: &SigningKey, log: &Log, size: u64, root: Hash, signed_at: Timestamp) -> Result<String> {
     let head = TreeHead { origin: log.origin.clone(), size, root };
-    let predecessor = log.predecessor.as_deref().and_then(TreeHead::parse);
-    key.sign_checkpoint(&Checkpoint { head, signed_at, predecessor })
+    let parse = |head: &String| TreeHead::parse(head).ok_or_else(malformed);
+    let predecessor = log.predecessor.as_ref().map(parse).transpose()?;
+    Ok(key.sign_checkpoint(&Checkpoint { head, signed_at, predecessor }))
+}
+
+fn parse(head: &Head) -> Result<SignedCheckpoint> {
+    SignedCheckpoint::parse(&head.note).ok_or_else(malformed)
+}
+
+fn malformed() -> Error {
+    Error::internal("the head of a log cannot be parsed")
 }
 
 /// Returns the log in use. If it has ended, begins another one, which names the last head.
@@ -125,7 +151,7 @@ fn find_or_begin(writer: &Writer) -> Result<Log> {
         return Ok(last);
     }
     let head = store::attestation_log::find_newest_head(writer.rows, last.row_id)?;
-    let head = head.and_then(|head| SignedCheckpoint::parse(&head.note));
+    let head = head.as_ref().map(parse).transpose()?;
     // A log without a head was not published.
     begin(writer, head.map(|head| head.checkpoint.head.to_string()).or(last.predecessor))
 }
@@ -136,14 +162,21 @@ fn begin(writer: &Writer, predecessor: Option<String>) -> Result<Log> {
     store::attestation_log::insert(writer.rows, &format!("{ORIGIN}{id}"), predecessor)
 }
 
-/// Returns the next leaves: those of attestations, and random ones up to a power of two, and at least a block.
+/// Returns the next leaves: those of attestations, and random ones.
 fn in_random_order(writer: &Writer, unlogged: Vec<Unlogged>) -> Vec<(Option<PurchaseRowId>, Hash)> {
-    let count = unlogged.len().next_power_of_two().max(BLOCK);
+    let [one, other, ..] = writer.entropy.random_secret();
+    let count = number_of_leaves(unlogged.len(), [one, other]);
     let others = (unlogged.len()..count).map(|_| (None, writer.entropy.random_secret()));
     let leaves = unlogged.into_iter().map(|found| (Some(found.purchase), found.leaf)).chain(others);
     let mut placed: Vec<_> = leaves.map(|leaf| (writer.entropy.random_secret(), leaf)).collect();
     placed.sort_unstable_by_key(|(place, _)| *place);
     placed.into_iter().map(|(_, leaf)| leaf).collect()
+}
+
+/// Returns with how many leaves attestations are logged: a power of two, by their number and by two random ones.
+fn number_of_leaves(attestations: usize, random: [u8; 2]) -> usize {
+    let noise: u8 = random.iter().map(|byte| byte % NOISE).sum();
+    (attestations + usize::from(noise)).next_power_of_two().max(MIN_LEAVES)
 }
 
 /// Returns the proof that the attestation of a purchase is in the log, as a file. It is always the same: that of the first head
@@ -158,8 +191,7 @@ pub fn proof(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<u8>> {
     };
     let missing = || Error::internal("an attestation is in no head of its log");
     let head = store::attestation_log::find_first_head(rows, log, index)?.ok_or_else(missing)?;
-    let signed = SignedCheckpoint::parse(&head.note)
-        .ok_or_else(|| Error::internal("the head of a log cannot be parsed"))?;
+    let signed = parse(&head)?;
     let envelope: Envelope = serde_json::from_slice(&entry.envelope).map_err(Error::internal)?;
     let hashes = merkle::inclusion_proof(index, head.size, hashes_of(reader, log))?;
     let keys = store::signing_keys::list(rows)?;
@@ -181,22 +213,59 @@ fn not_logged(reader: &Reader) -> Result<Error> {
     Ok(Error::BeingPrepared { what: "proof", retry_seconds: seconds.unsigned_abs() })
 }
 
-/// Returns the newest logs, each with its newest heads of fewer than `before` leaves.
-pub fn list(reader: &Reader, before: Option<u64>) -> Result<PublishedLogs> {
+/// Returns the newest logs, or only that with the name `origin`, each with its newest heads of fewer than `before` leaves.
+pub fn list(reader: &Reader, origin: Option<&str>, before: Option<u64>) -> Result<PublishedLogs> {
     let before = before.unwrap_or(i64::MAX as u64);
     let publish = |log: Log| {
         let heads = store::attestation_log::list_heads(reader.rows, log.row_id, before, MAX_HEADS)?;
         let heads = heads.into_iter().map(|head| head.note).collect();
         Ok(PublishedLog { origin: log.origin, predecessor: log.predecessor, heads })
     };
-    let logs = store::attestation_log::list(reader.rows, MAX_LOGS)?.into_iter();
-    Ok(PublishedLogs { logs: logs.map(publish).collect::<Result<_>>()? })
+    let logs = match origin {
+        Some(origin) => vec![find_log(reader, origin)?],
+        None => store::attestation_log::list(reader.rows, MAX_LOGS)?,
+    };
+    Ok(PublishedLogs { logs: logs.into_iter().map(publish).collect::<Result<_>>()? })
 }
 
-/// Returns the proof that one head of the newest log continues another. Both are given by their numbers of leaves.
-pub fn consistency(reader: &Reader, from: u64, to: u64) -> Result<PublishedConsistency> {
-    let log = store::attestation_log::list(reader.rows, 1)?.pop();
-    let log = log.ok_or_else(|| Error::not_found("log"))?;
+/// Returns a description of each head that no key of the market has signed while it was in use.
+pub fn find_unsigned_heads(reader: &Reader) -> Result<Vec<String>> {
+    let keys = signing_keys::list(reader)?;
+    let mut found = Vec::new();
+    for Log { row_id, origin, .. } in store::attestation_log::list(reader.rows, u32::MAX)? {
+        for Head { size, note, .. } in
+            store::attestation_log::list_heads(reader.rows, row_id, i64::MAX as u64, u32::MAX)?
+        {
+            if !SignedCheckpoint::parse(&note).is_some_and(|signed| is_signed(&signed, &keys)) {
+                found.push(format!(
+                    "the log of attestations {origin} has a head with {size} leaves without a valid signature"
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn find_log(reader: &Reader, origin: &str) -> Result<Log> {
+    let log = store::attestation_log::find(reader.rows, origin)?;
+    log.ok_or_else(|| invalid("origin", "There is no log with this name."))
+}
+
+/// Returns the proof that one head of a log, the newest one if `origin` names none, continues another. Both are given by their
+/// numbers of leaves.
+pub fn consistency(
+    reader: &Reader,
+    origin: Option<&str>,
+    from: u64,
+    to: u64,
+) -> Result<PublishedConsistency> {
+    let log = match origin {
+        Some(origin) => find_log(reader, origin)?,
+        None => {
+            let newest = store::attestation_log::list(reader.rows, 1)?.pop();
+            newest.ok_or_else(|| Error::not_found("log"))?
+        }
+    };
     for (name, size) in [("from", from), ("to", to)] {
         if !store::attestation_log::has_head(reader.rows, log.row_id, size)? {
             return Err(invalid(name, "The log has no head with this number of leaves."));
@@ -219,6 +288,35 @@ fn invalid(name: &str, message: &str) -> Error {
 pub fn newest_head(reader: &Reader) -> Result<Option<(TreeHead, Timestamp)>> {
     let Some(log) = store::attestation_log::list(reader.rows, 1)?.pop() else { return Ok(None) };
     let head = store::attestation_log::find_newest_head(reader.rows, log.row_id)?;
-    let signed = head.and_then(|head| SignedCheckpoint::parse(&head.note));
+    let signed = head.as_ref().map(parse).transpose()?;
     Ok(signed.map(|signed| (signed.checkpoint.head, signed.checkpoint.signed_at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// How likely each number of leaves is, in 256ths.
+    fn likelihoods(attestations: usize) -> HashMap<usize, i32> {
+        let mut found = HashMap::new();
+        for random in (0..NOISE).flat_map(|one| (0..NOISE).map(move |other| [one, other])) {
+            *found.entry(number_of_leaves(attestations, random)).or_default() += 1;
+        }
+        found
+    }
+
+    #[test]
+    fn size_does_not_tell_one_attestation_more() {
+        for attestations in 0..2_000 {
+            let (less, more) = (likelihoods(attestations), likelihoods(attestations + 1));
+            let difference =
+                |size: &usize| (less.get(size).unwrap_or(&0) - more.get(size).unwrap_or(&0)).abs();
+            let most = less.keys().chain(more.keys()).map(difference).max();
+            assert!(most <= Some(16), "one of 16 heads at most differs: {attestations}");
+            assert!(less.keys().all(|size| *size >= attestations && size % BLOCK == 0));
+        }
+        assert_eq!(likelihoods(34), HashMap::from([(64, 256)]));
+    }
 }

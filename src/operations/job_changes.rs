@@ -40,16 +40,16 @@ const IMPORT_CANCELED: &str = "The import was canceled. Traces that it had added
 pub fn retry(writer: &mut Writer, _: Platform, id: JobRowId) -> Result<JobRowId> {
     let job = find(writer, id)?;
     job.state.check(JobOperation::Retry)?;
-    if job.state == JobState::Waiting {
-        store::jobs::make_due(writer.rows, id, writer.now)?;
-    } else {
+    if job.state != JobState::Waiting {
         reopen(writer, job)?;
         store::jobs::forget_ended(writer.rows, id)?;
     }
     // This also wakes background work, if the job is queued already.
     writer.enqueue(job.kind, job.subject)?;
     let queued = store::jobs::find_queued(writer.rows, job.kind, job.subject)?;
-    queued.ok_or_else(|| Error::internal("a job that was enqueued does not exist"))
+    let queued = queued.ok_or_else(|| Error::internal("a job that was enqueued does not exist"))?;
+    store::jobs::make_due(writer.rows, queued, writer.now)?;
+    Ok(queued)
 }
 
 /// Deletes a job that waits or runs, and ends what it was for as failed. A worker that executes it stops.

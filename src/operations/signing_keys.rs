@@ -69,6 +69,11 @@ pub(super) fn find_in(rows: &store::Reader) -> Result<Option<SigningKey>> {
     store::signing_keys::find_seed(rows)?.map(|seed| SigningKey::from_seed(&seed)).transpose()
 }
 
+/// Returns the time of a signature that is made now: that from which the key in use is valid if the clock was set back since.
+pub(super) fn signing_time(rows: &store::Reader, now: Timestamp) -> Result<Timestamp> {
+    Ok(store::signing_keys::find_valid_from(rows)?.map_or(now, |from| from.max(now)))
+}
+
 /// Returns the key in use, and creates it if there is none.
 pub fn find_or_create(writer: &Writer) -> Result<SigningKey> {
     if let Some(key) = find_in(writer.rows)? {
@@ -83,8 +88,9 @@ fn replace(writer: &Writer) -> Result<SigningKey> {
         // If this is a copy, the log of the original is continued elsewhere.
         store::attestation_log::end(writer.rows)?;
     }
-    // Also that of which this market has no secret, if it is a copy.
-    store::signing_keys::end(writer.rows, writer.now)?;
+    // Also that of which this market has no secret, if it is a copy. If the clock was set back, it is used until its last signature.
+    let last = store::attestation_log::find_last_time(writer.rows)?;
+    store::signing_keys::end(writer.rows, last.map_or(writer.now, |last| last.max(writer.now)))?;
     create(writer)
 }
 

@@ -1,7 +1,10 @@
 //! Consistency checks of a market: the database, the ledger, the inventory, the uploads, the files of
 //! bundles, and the index. They change nothing.
 
-use super::index_checks::{self, IndexCheck};
+use super::{
+    attestation_log,
+    index_checks::{self, IndexCheck},
+};
 use crate::{
     error::{ErrorChain, Result},
     market::{Market, Reader},
@@ -95,6 +98,7 @@ fn check_rows(reader: &Reader) -> Result<Vec<Inconsistency>> {
     add(&mut found, Part::Records, store::exclusive_sales::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::inventory::find_inconsistencies(rows))?;
     add(&mut found, Part::Records, store::attestation_log::checks::find_inconsistencies(rows))?;
+    add(&mut found, Part::Records, attestation_log::find_unsigned_heads(reader))?;
     add(&mut found, Part::Records, find_miscounted_usage(reader))?;
     Ok(found)
 }

@@ -7,6 +7,7 @@ use crate::{
     domain::{
         attestations::{AttestedCheck, AttestedRun, DeliveredAsset},
         listings::ListingRowId,
+        merkle::leaf_hash,
         purchases::AssetScope,
         row_ids::{BundleRowId, PurchaseRowId},
         teams::TeamRowId,
@@ -32,17 +33,21 @@ pub struct Attestation {
 
 /// Inserts the attestation of a purchase, which the key in use has signed.
 pub fn insert(writer: &Writer, purchase: PurchaseRowId, attestation: &Attestation) -> Result<()> {
-    const SQL: &str =
-        "INSERT INTO attestations (purchase, envelope, statement_sha256, salt, is_certified, created_at, key)
+    const ATTESTATION: &str =
+        "INSERT INTO attestations (purchase, leaf_hash, statement_sha256, salt, is_certified, created_at, key)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT key FROM signing_secrets))";
+    const ENVELOPE: &str = "INSERT INTO attestation_envelopes (purchase, envelope) VALUES (?1, ?2)";
     let Attestation { envelope, statement_sha256, salt, is_certified, created_at } = attestation;
-    writer.execute(SQL, (purchase, envelope, statement_sha256, salt, is_certified, created_at.0))?;
+    let leaf = leaf_hash(envelope);
+    writer.execute(ATTESTATION, (purchase, leaf, statement_sha256, salt, is_certified, created_at.0))?;
+    writer.execute(ENVELOPE, (purchase, envelope))?;
     Ok(())
 }
 
 /// Returns the attestation of a purchase; `None` if there is none.
 pub fn find(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Attestation>> {
-    const SQL: &str = "SELECT envelope, statement_sha256, salt, is_certified, created_at FROM attestations WHERE purchase = ?1";
+    const SQL: &str = "SELECT envelope, statement_sha256, salt, is_certified, created_at
+         FROM attestations JOIN attestation_envelopes USING (purchase) WHERE purchase = ?1";
     reader.query_first(SQL, [purchase], |row| {
         Ok(Attestation {
             envelope: row.get(0)?,
@@ -56,7 +61,8 @@ pub fn find(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Attestati
 
 /// Returns the envelope of a purchase's attestation; `None` if there is none.
 pub fn find_envelope(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Vec<u8>>> {
-    reader.query_first("SELECT envelope FROM attestations WHERE purchase = ?1", [purchase], |row| row.get(0))
+    const SQL: &str = "SELECT envelope FROM attestation_envelopes WHERE purchase = ?1";
+    reader.query_first(SQL, [purchase], |row| row.get(0))
 }
 
 /// What a receipt shows of an attestation.

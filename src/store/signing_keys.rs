@@ -24,6 +24,12 @@ pub fn find_seed(reader: &Reader) -> Result<Option<[u8; 32]>> {
     reader.query_first("SELECT seed FROM signing_secrets", [], |row| row.get(0))
 }
 
+/// Returns the time from which the key in use is valid; `None` before there is one.
+pub fn find_valid_from(reader: &Reader) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT k.valid_from FROM signing_keys k JOIN signing_secrets s ON s.key = k.id";
+    reader.query_first(SQL, [], |row| row::time(row, 0))
+}
+
 /// Ends the key in use, and deletes its seed.
 pub fn end(writer: &Writer, at: Timestamp) -> Result<()> {
     delete_seed(writer)?;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use super::time::Timestamp;
 use crate::string_enum::string_enum;
 
@@ -51,7 +53,7 @@ impl GroupKey {
 pub struct Aggregation {
     keys: HashMap<Box<str>, GroupKey>,
     /// The groups, by the keys of both properties in one number, which is faster to find than a pair.
-    groups: HashMap<u64, Group>,
+    groups: FxHashMap<u64, Group>,
     records: u64,
     memberships: usize,
 }
@@ -151,8 +153,11 @@ impl Aggregation {
 impl Statistics {
     /// Returns the statistics of numbers; `None` if there are none.
     pub fn of(mut numbers: Vec<i64>) -> Option<Statistics> {
-        let (min, max) = (*numbers.iter().min()?, *numbers.iter().max()?);
-        let sum = numbers.iter().map(|number| i128::from(*number)).sum();
+        let first = *numbers.first()?;
+        let (mut min, mut max, mut sum) = (first, first, 0);
+        for number in &numbers {
+            (min, max, sum) = (min.min(*number), max.max(*number), sum + i128::from(*number));
+        }
         let middle = numbers.len() / 2;
         let is_odd = numbers.len() % 2 == 1;
         let (below, upper, _) = numbers.select_nth_unstable(middle);

@@ -1,6 +1,7 @@
 //! The proof that an attestation is in the log of its market, as a bundle of Sigstore (version 0.3): the JSON form of its
 //! Protocol Buffers, in which bytes are Base64, and large numbers are texts.
 
+use arrayvec::ArrayVec;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ const LEAF_KIND: &str = "dsse";
 
 /// The version of [`LEAF_KIND`].
 const LEAF_VERSION: &str = "0.0.1";
+
+/// Maximum number of hashes: a tree has fewer than 2^64 leaves.
+const MAX_HASHES: usize = 64;
 
 /// The proof. What it says twice is the same each time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +74,7 @@ struct InclusionProof {
     log_index: String,
     root_hash: String,
     tree_size: String,
-    hashes: Vec<String>,
+    hashes: ArrayVec<String, MAX_HASHES>,
     checkpoint: Note,
 }
 
@@ -102,7 +106,7 @@ impl LogProof {
             log_index: index.to_string(),
             root_hash: STANDARD.encode(checkpoint.head.root),
             tree_size: checkpoint.head.size.to_string(),
-            hashes: hashes.iter().map(|hash| STANDARD.encode(hash)).collect(),
+            hashes: hashes.iter().take(MAX_HASHES).map(|hash| STANDARD.encode(hash)).collect(),
             checkpoint: Note { envelope: note.clone() },
         };
         let entry = LogEntry {

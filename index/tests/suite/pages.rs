@@ -242,7 +242,8 @@ pub fn check_results(market: &TestIndex, model: &Model, search: &TestSearch) -> 
     let mut numbers = BTreeMap::new();
     let visit = |found: Match| {
         let mut labels: BTreeSet<String> = BTreeSet::new();
-        for (number, label) in found.labels(Facet::Languages) {
+        for number in found.labels(Facet::Languages) {
+            let label = found.label(Facet::Languages, number);
             labels.insert(label.to_owned());
             let of_label = numbers.entry((found.segment(), number)).or_insert_with(|| label.to_owned());
             assert_eq!(of_label, label);

@@ -8,6 +8,7 @@ use std::{
 };
 
 use marketplace_index::{Facet, Match, Measure, Search};
+use rustc_hash::FxHashMap;
 
 use super::requests::{Aggregates, Names, Request, find, finish};
 use crate::{
@@ -79,13 +80,13 @@ enum ListingProperty {
 #[derive(Default)]
 struct Lookups {
     /// Keys of vendors, by row ID.
-    vendors: HashMap<u64, GroupKey>,
+    vendors: FxHashMap<u64, GroupKey>,
     /// States of review of own listings, by row ID.
     reviews: HashMap<u64, ReviewStatus>,
     /// Keys of tiers.
-    tiers: HashMap<u64, GroupKey>,
+    tiers: FxHashMap<u64, GroupKey>,
     /// Keys of months, by the number of a day in them since 1970.
-    months: HashMap<i64, GroupKey>,
+    months: FxHashMap<i64, GroupKey>,
     /// Keys of labels, by their numbers in a segment.
     labels: Vec<GroupKey>,
     segment: usize,
@@ -203,8 +204,9 @@ impl ListingProperty {
                 key_of(&mut lookups.tiers, tier, || aggregation.key(&tier.to_string()))?
             }
             ListingProperty::Facet(facet) => {
-                for (number, label) in found.labels(facet) {
-                    keys.push(lookups.label_key(found.segment(), number, || aggregation.key(label))?);
+                for number in found.labels(facet) {
+                    let create = || aggregation.key(found.label(facet, number));
+                    keys.push(lookups.label_key(found.segment(), number, create)?);
                 }
                 return Ok(());
             }
@@ -252,7 +254,7 @@ impl Lookups {
 
 /// Returns the key of a value, which is created if it is the first of its kind.
 fn key_of<K: Eq + Hash>(
-    keys: &mut HashMap<K, GroupKey>,
+    keys: &mut FxHashMap<K, GroupKey>,
     value: K,
     create: impl FnOnce() -> std::result::Result<GroupKey, TooLarge>,
 ) -> Result<GroupKey> {

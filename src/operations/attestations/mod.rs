@@ -104,19 +104,21 @@ pub fn sign(writer: &Writer, facts: Facts, documents: &[Document], entries: &[Ma
     let is_current = |at: &Timestamp| certified.contains(&(listing, Some(*at)));
     delivery.listing.certified_at = delivery.listing.certified_at.filter(is_current);
     let salt = writer.entropy.random_secret();
-    delivery.attested_at = writer.now;
+    let key = signing_keys::find_or_create(writer)?;
+    let created_at = signing_keys::signing_time(writer.rows, writer.now)?;
+    delivery.attested_at = created_at;
     delivery.buyer.salted_sha256 = buyer_digest(&salt, buyer);
     let is_certified = delivery.listing.certified_at.is_some();
     let documents = documents.iter().map(|document| (document.path.to_owned(), sha256(&document.bytes)));
     let entries = entries.iter().map(|entry| (entry.path.clone(), entry.sha256.clone()));
     let statement = Statement::new(DELIVERY_TYPE, documents.chain(entries), delivery);
-    let signed = signing_keys::find_or_create(writer)?.sign(&statement)?;
+    let signed = key.sign(&statement)?;
     let attestation = Attestation {
         envelope: signed.envelope,
         statement_sha256: signed.statement_sha256,
         salt,
         is_certified,
-        created_at: writer.now,
+        created_at,
     };
     store::attestations::insert(writer.rows, purchase, &attestation)?;
     attestation_log::enqueue(writer)
@@ -129,7 +131,7 @@ pub fn status(reader: &Reader, buyer: &Buyer, statement_sha256: &str) -> Result<
     let found = found.ok_or_else(|| Error::not_found("attestation"))?;
     let Some(key) = signing_keys::find(reader)? else { return Ok(None) };
     let status = AttestationStatus {
-        stated_at: reader.now,
+        stated_at: signing_keys::signing_time(reader.rows, reader.now)?,
         refunded_at: found.refunded_at,
         certification_revoked_at: found.revoked_at,
     };

@@ -28,7 +28,8 @@ pub enum Comparison {
     Same,
     /// The published log has another root, so there are two histories.
     Different,
-    /// No published head that a known key has signed has this name and size.
+    /// There is no published head with this name and size, or the market has not signed one of both: no key is known that was in use
+    /// and has signed it.
     NotCompared,
 }
 
@@ -52,24 +53,30 @@ pub(super) fn verify(
     keys: Option<&PublicKeys>,
     problems: &mut Vec<String>,
 ) -> Option<VerifiedProof> {
-    let (checkpoint, leaf) = read(given.file, keys, problems)?;
+    let (signed, leaf) = read(given.file, keys, problems)?;
     if attestation.is_some_and(|attestation| attestation != leaf) {
         problems.push("It is about another attestation than that of the bundle.".to_owned());
     }
-    if delivery.is_some_and(|delivery| delivery.attested_at > checkpoint.signed_at) {
+    if delivery.is_some_and(|delivery| delivery.attested_at > signed.checkpoint.signed_at) {
         problems.push("The attestation is later than the head that has it.".to_owned());
     }
-    let comparison = compare(given.published, &checkpoint, keys);
+    let comparison = keys
+        .zip(given.published)
+        .map_or(Comparison::NotCompared, |(keys, logs)| compare(&signed, logs, keys));
     if comparison == Comparison::Different {
         problems
             .push("The published log has another root at this size, so there are two histories.".to_owned());
     }
     let is_valid = keys.map(|_| problems.is_empty()).or((!problems.is_empty()).then_some(false));
-    Some(VerifiedProof { checkpoint, is_valid, comparison })
+    Some(VerifiedProof { checkpoint: signed.checkpoint, is_valid, comparison })
 }
 
 /// Verifies what the proof alone says. Returns its checkpoint, and the leaf.
-fn read(file: &[u8], keys: Option<&PublicKeys>, problems: &mut Vec<String>) -> Option<(Checkpoint, Vec<u8>)> {
+fn read(
+    file: &[u8],
+    keys: Option<&PublicKeys>,
+    problems: &mut Vec<String>,
+) -> Option<(SignedCheckpoint, Vec<u8>)> {
     let proof: LogProof = match serde_json::from_slice(file) {
         Ok(proof) => proof,
         Err(cause) => {
@@ -85,20 +92,20 @@ fn read(file: &[u8], keys: Option<&PublicKeys>, problems: &mut Vec<String>) -> O
     if let Some(keys) = keys {
         verify_keys(&signed, &mut place, &proof, keys, problems);
     }
-    let SignedCheckpoint { checkpoint, key_hint, .. } = signed;
-    if !place.key_hash.starts_with(&key_hint) {
+    let checkpoint = &signed.checkpoint;
+    if !place.key_hash.starts_with(&signed.key_hint) {
         problems.push("It names another key than its checkpoint.".to_owned());
     }
     let leaf = proof.dsse_envelope.to_file().unwrap_or_default();
-    if !is_included(&leaf, &place, &checkpoint) {
+    if !is_included(&leaf, &place, checkpoint) {
         problems.push("Its hashes do not lead from the attestation to the root of the log.".to_owned());
     }
     // What the market says twice is the same, and nothing else is there.
-    let expected = LogProof::new(proof.dsse_envelope, &place, &checkpoint).to_file();
+    let expected = LogProof::new(proof.dsse_envelope, &place, checkpoint).to_file();
     if expected.ok().as_deref() != Some(file) {
         problems.push("It is not written as the market writes it.".to_owned());
     }
-    Some((checkpoint, leaf))
+    Some((signed, leaf))
 }
 
 /// Verifies the signature of a checkpoint, and that the keys of the checkpoint and of the attestation were in use at its time.
@@ -152,26 +159,29 @@ fn is_included(leaf: &[u8], place: &Place, checkpoint: &Checkpoint) -> bool {
     merkle::is_included(&leaf, place.index, &place.hashes, head.size, &head.root)
 }
 
-/// Compares a head with the published one. A published head that none of the keys has signed proves nothing, and is ignored.
-fn compare(
-    published: Option<&PublishedLogs>,
-    checkpoint: &Checkpoint,
-    keys: Option<&PublicKeys>,
-) -> Comparison {
-    let (head, logs) = (&checkpoint.head, published.map_or(&[][..], |published| &published.logs));
-    let notes = logs.iter().filter(|log| log.origin == head.origin).flat_map(|log| &log.heads);
+/// Whether one of the keys has signed a checkpoint when it was in use.
+pub(in crate::operations) fn is_signed(signed: &SignedCheckpoint, keys: &PublicKeys) -> bool {
+    find_named_key(signed, keys).is_some_and(|(key, bytes)| {
+        key.is_valid_at(signed.checkpoint.signed_at) && is_signed_by(signed, &bytes)
+    })
+}
+
+/// Compares a head with the published ones of the same name and size. A head that the market has not signed proves nothing.
+fn compare(own: &SignedCheckpoint, published: &PublishedLogs, keys: &PublicKeys) -> Comparison {
+    if !is_signed(own, keys) {
+        return Comparison::NotCompared;
+    }
+    let head = &own.checkpoint.head;
     let is_same_place = |other: &TreeHead| other.origin == head.origin && other.size == head.size;
-    let is_known = |signed: &SignedCheckpoint| {
-        let is_signed =
-            |keys| find_named_key(signed, keys).is_some_and(|(_, key)| is_signed_by(signed, &key));
-        keys.is_none_or(is_signed)
-    };
-    let mut others = notes
-        .filter_map(|note| SignedCheckpoint::parse(note))
-        .filter(|signed| is_same_place(&signed.checkpoint.head) && is_known(signed));
-    match others.next() {
-        None => Comparison::NotCompared,
-        Some(other) if other.checkpoint.head.root == head.root => Comparison::Same,
-        Some(_) => Comparison::Different,
+    let logs = published.logs.iter().filter(|log| log.origin == head.origin);
+    let notes = logs.flat_map(|log| &log.heads).filter_map(|note| SignedCheckpoint::parse(note));
+    let mut others =
+        notes.filter(|signed| is_same_place(&signed.checkpoint.head) && is_signed(signed, keys)).peekable();
+    if others.peek().is_none() {
+        Comparison::NotCompared
+    } else if others.all(|other| other.checkpoint.head.root == head.root) {
+        Comparison::Same
+    } else {
+        Comparison::Different
     }
 }

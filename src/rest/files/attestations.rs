@@ -171,6 +171,8 @@ async fn send_keys(request: &Request) -> Result<Response> {
 /// Query parameters of the published logs.
 #[derive(Debug, Object)]
 struct LogsQuery {
+    /// Name of the only log.
+    origin: Option<String>,
     /// Only heads with fewer leaves.
     #[oai(validator(minimum(value = "1")))]
     before: Option<i64>,
@@ -181,7 +183,7 @@ async fn send_logs(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
     let requester = RequestLimits::client_requester(request, served.market().settings());
     let before = query.before.map(i64::unsigned_abs);
-    let read = move |reader: &Reader| attestation_log::list(reader, before);
+    let read = move |reader: &Reader| attestation_log::list(reader, query.origin.as_deref(), before);
     let logs = served.market().read(requester, read).await?;
     Ok(respond("application/json", &PUBLIC, to_json(&logs)?))
 }
@@ -189,6 +191,8 @@ async fn send_logs(request: &Request) -> Result<Response> {
 /// Query parameters of the proof that a head of the log continues another one.
 #[derive(Debug, Object)]
 struct ConsistencyQuery {
+    /// Name of the log; the newest one unless set.
+    origin: Option<String>,
     /// Number of leaves of the earlier head.
     #[oai(validator(minimum(value = "1")))]
     from: i64,
@@ -202,7 +206,7 @@ async fn send_consistency(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
     let requester = RequestLimits::client_requester(request, served.market().settings());
     let (from, to) = (query.from.unsigned_abs(), query.to.unsigned_abs());
-    let read = move |reader: &Reader| attestation_log::consistency(reader, from, to);
+    let read = move |reader: &Reader| attestation_log::consistency(reader, query.origin.as_deref(), from, to);
     let proof = served.market().read(requester, read).await?;
     Ok(respond("application/json", &PUBLIC, to_json(&proof)?))
 }

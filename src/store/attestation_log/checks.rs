@@ -43,7 +43,7 @@ fn check(reader: &Reader, log: &Log) -> Result<Option<String>> {
     })?;
     // The complete subtrees so far, the largest first.
     let mut complete: Vec<(Subtree, Hash)> = Vec::new();
-    let (mut blocks, mut problem) = (0, None);
+    let (mut blocks, mut problem, mut has_head) = (0, None, true);
     reader.for_each_row(LEAVES, [log.row_id], |row| {
         let (block, bytes): (u64, Vec<u8>) = (row.get(0)?, row.get(1)?);
         if problem.is_some() {
@@ -69,11 +69,14 @@ fn check(reader: &Reader, log: &Log) -> Result<Option<String>> {
             }
         }
         complete.push(node);
+        has_head = false;
         if let Some(note) = heads.remove(&(blocks * BLOCK as u64)) {
             problem = check_head(&note, log, blocks, &complete);
+            has_head = true;
         }
         Ok(())
     })?;
+    let problem = problem.or((!has_head).then(|| "has leaves after its last head".to_owned()));
     let last = heads.keys().next().map(|size| format!("has a head with {size} leaves, but not these leaves"));
     let more =
         nodes.keys().next().map(|node| format!("has a node of level {} without its leaves", node.level));
@@ -91,20 +94,24 @@ fn check_head(note: &str, log: &Log, blocks: u64, complete: &[(Subtree, Hash)]) 
     (!is_same).then(|| format!("has another head with {size} leaves"))
 }
 
-/// Compares attestations with their leaves.
+/// Compares attestations with their hashes, and with their leaves.
 fn find_other_leaves(reader: &Reader) -> Result<Vec<String>> {
-    const SQL: &str = "SELECT t.envelope, t.leaf, l.hashes, p.uuid FROM attestations t
-         JOIN purchases p ON p.id = t.purchase
+    const SQL: &str = "SELECT e.envelope, t.leaf_hash, t.leaf, l.hashes, p.uuid FROM attestations t
+         JOIN purchases p ON p.id = t.purchase JOIN attestation_envelopes e ON e.purchase = t.purchase
          LEFT JOIN attestation_log_leaves l ON l.log = t.log AND l.block = t.leaf / 32
-         WHERE t.log IS NOT NULL ORDER BY t.purchase";
+         ORDER BY t.purchase";
     let mut found = Vec::new();
     reader.for_each_row(SQL, [], |row| {
-        let (leaf, hashes): (u64, Option<Vec<u8>>) = (row.get(1)?, row.get(2)?);
-        let envelope = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        let hash = hashes.as_ref().and_then(|hashes| hashes.as_chunks().0.get(leaf as usize % BLOCK));
-        if hash != Some(&leaf_hash(envelope)) {
-            let purchase: uuid::Uuid = row.get(3)?;
-            found.push(format!("the log of attestations lacks the attestation of purchase {purchase}"));
+        let hash = leaf_hash(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+        let (leaf, block): (Option<usize>, Option<Vec<u8>>) = (row.get(2)?, row.get(3)?);
+        let is_logged = leaf.is_none_or(|leaf| {
+            block.is_some_and(|block| block.as_chunks().0.get(leaf % BLOCK) == Some(&hash))
+        });
+        let purchase = || row.get::<_, uuid::Uuid>(4);
+        if row.get::<_, Hash>(1)? != hash {
+            found.push(format!("the attestation of purchase {} has another hash", purchase()?));
+        } else if !is_logged {
+            found.push(format!("the log of attestations lacks the attestation of purchase {}", purchase()?));
         }
         Ok(())
     })?;

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::{Reader, Writer, row};
 use crate::{
     domain::{
-        merkle::{Hash, Subtree, leaf_hash, node_hash, root_of_leaves},
+        merkle::{Hash, Subtree, node_hash, root_of_leaves},
         row_ids::{LogRowId, PurchaseRowId},
         time::Timestamp,
     },
@@ -35,13 +35,20 @@ pub struct Log {
     pub is_ended: bool,
 }
 
+const LOGS: &str = "SELECT id, origin, predecessor, is_ended FROM attestation_logs";
+
+fn log(row: &rusqlite::Row) -> rusqlite::Result<Log> {
+    Ok(Log { row_id: row.get(0)?, origin: row.get(1)?, predecessor: row.get(2)?, is_ended: row.get(3)? })
+}
+
 /// Returns the newest logs, at most `limit`, the newest first.
 pub fn list(reader: &Reader, limit: u32) -> Result<Vec<Log>> {
-    const SQL: &str =
-        "SELECT id, origin, predecessor, is_ended FROM attestation_logs ORDER BY id DESC LIMIT ?1";
-    reader.query_all(SQL, [limit], |row| {
-        Ok(Log { row_id: row.get(0)?, origin: row.get(1)?, predecessor: row.get(2)?, is_ended: row.get(3)? })
-    })
+    reader.query_all(&format!("{LOGS} ORDER BY id DESC LIMIT ?1"), [limit], log)
+}
+
+/// Returns the log with a name.
+pub fn find(reader: &Reader, origin: &str) -> Result<Option<Log>> {
+    reader.query_first(&format!("{LOGS} WHERE origin = ?1"), [origin], log)
 }
 
 /// Inserts a log.
@@ -95,6 +102,13 @@ pub fn list_heads(reader: &Reader, log: LogRowId, before: u64, limit: u32) -> Re
 /// Returns the newest head of a log; `None` before the first.
 pub fn find_newest_head(reader: &Reader, log: LogRowId) -> Result<Option<Head>> {
     Ok(list_heads(reader, log, i64::MAX as u64, 1)?.pop())
+}
+
+/// Returns the time of the last head of the log in use; `None` if there is none.
+pub fn find_last_time(reader: &Reader) -> Result<Option<Timestamp>> {
+    const SQL: &str = "SELECT max(h.signed_at) FROM attestation_log_heads h
+         WHERE h.log = (SELECT max(id) FROM attestation_logs WHERE is_ended = 0)";
+    reader.query_one(SQL, [], |row| row::optional_time(row, 0))
 }
 
 /// Returns the first head of a log that has a leaf.
@@ -161,11 +175,10 @@ pub struct Unlogged {
 
 /// Returns attestations that the key in use has signed, and that no head has, at most `limit`.
 pub fn list_unlogged(reader: &Reader, limit: u32) -> Result<Vec<Unlogged>> {
-    const SQL: &str = "SELECT purchase, envelope, created_at FROM attestations
+    const SQL: &str = "SELECT purchase, leaf_hash, created_at FROM attestations
          WHERE log IS NULL AND key = (SELECT key FROM signing_secrets) LIMIT ?1";
     reader.query_all(SQL, [limit], |row| {
-        let envelope = row.get_ref(1)?.as_blob()?;
-        Ok(Unlogged { purchase: row.get(0)?, leaf: leaf_hash(envelope), created_at: row::time(row, 2)? })
+        Ok(Unlogged { purchase: row.get(0)?, leaf: row.get(1)?, created_at: row::time(row, 2)? })
     })
 }
 
@@ -191,7 +204,7 @@ pub struct Entry {
 pub fn find_entry(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Entry>> {
     const SQL: &str =
         "SELECT envelope, log, leaf, EXISTS (SELECT 1 FROM signing_secrets s WHERE s.key = t.key)
-         FROM attestations t WHERE purchase = ?1";
+         FROM attestations t JOIN attestation_envelopes USING (purchase) WHERE purchase = ?1";
     reader.query_first(SQL, [purchase], |row| {
         let (log, leaf): (Option<LogRowId>, Option<u64>) = (row.get(1)?, row.get(2)?);
         Ok(Entry { envelope: row.get(0)?, place: log.zip(leaf), is_awaited: row.get(3)? })

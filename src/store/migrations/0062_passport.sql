@@ -81,7 +81,6 @@ BEGIN SELECT RAISE(ABORT, 'the log of attestations is append-only'); END;
 -- What the market has signed about deliveries. Refunds do not delete it.
 CREATE TABLE attestations (
     purchase         INTEGER PRIMARY KEY REFERENCES purchases (id),
-    envelope         BLOB    NOT NULL, -- as it is delivered
     statement_sha256 TEXT    NOT NULL UNIQUE CHECK (length(statement_sha256) = 64),
     salt             BLOB    NOT NULL CHECK (length(salt) = 32), -- hides the buyer, who has it on the receipt
     is_certified     INTEGER NOT NULL CHECK (is_certified IN (0, 1)), -- whether it states a certification
@@ -89,6 +88,7 @@ CREATE TABLE attestations (
     is_end_reported  INTEGER NOT NULL DEFAULT 0 CHECK (is_end_reported IN (0, 1)),
     created_at       INTEGER NOT NULL,
     key              INTEGER NOT NULL REFERENCES signing_keys (id), -- that has signed it
+    leaf_hash        BLOB    NOT NULL CHECK (length(leaf_hash) = 32), -- of its envelope, in a log
     log              INTEGER REFERENCES attestation_logs (id), -- null until a head has it
     leaf             INTEGER, -- number of leaves before its own
     CHECK ((log IS NULL) = (leaf IS NULL)),
@@ -96,3 +96,9 @@ CREATE TABLE attestations (
 ) STRICT;
 
 CREATE INDEX attestations_not_logged ON attestations (key) WHERE log IS NULL;
+
+-- The envelopes as they are delivered. They can be large, and are not written again when a head has them.
+CREATE TABLE attestation_envelopes (
+    purchase INTEGER PRIMARY KEY REFERENCES attestations (purchase),
+    envelope BLOB    NOT NULL
+) STRICT;

@@ -94,7 +94,7 @@ async fn attestations_identify_no_buyer_and_are_for_buyers_only() {
     market.run_background();
     let log = market.send(poem::http::Method::GET, "/.well-known/marketplace-log.json", &[]).await;
     let head = log.json()["logs"][0]["heads"][0].as_str().unwrap().to_owned();
-    assert_eq!(head.lines().nth(1), Some("32"), "a head of a market without a sale has as many leaves");
+    assert_eq!(head.lines().nth(1), Some("64"), "a head of a market without a sale has as many leaves");
     for (what, response) in [("detail", &detail), ("croissant", &croissant), ("keys", &keys), ("log", &log)] {
         assert_eq!(response.status, 200, "{what}");
         hidden.assert_absent(what, &text_of(response));

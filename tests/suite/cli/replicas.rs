@@ -223,12 +223,14 @@ fn streams_of_events_are_live_and_end_with_their_copy() {
     assert_eq!(cluster.send(&replica, &Call::get(&format!("/operator/v1/teams/{team}"))).status, 200);
 }
 
-/// After a planned promotion, nothing is missing, other replicas follow the new primary, and the former one is refused.
+/// After a planned promotion, nothing is missing, other replicas follow the new primary, and the former one is refused. Another log
+/// of attestations begins, which names the last head of the former.
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
 fn promoted_replica_takes_over() {
     let mut cluster = Cluster::start(2);
     let (team, _) = create_team(&cluster, cluster.primary_url(), "Before the promotion");
+    let head = cluster.make_head();
     cluster.stop_primary();
     let printed = cluster.promote(0);
     assert!(printed.contains("generation 2 has begun"), "{printed}");
@@ -236,6 +238,9 @@ fn promoted_replica_takes_over() {
     cluster.start_primary();
     let shown = cluster.send(cluster.primary_url(), &Call::get(&format!("/operator/v1/teams/{team}")));
     assert_eq!(shown.status, 200, "nothing is missing");
+    cluster.make_head();
+    let logs = cluster.send(cluster.primary_url(), &Call::get("/.well-known/marketplace-log.json")).json();
+    assert_eq!(logs["logs"][0]["predecessor"], json!(head));
     let replica = cluster.replica_url(1);
     create_team(&cluster, &replica, "After the promotion");
     cluster.wait_until_equal(&replica);

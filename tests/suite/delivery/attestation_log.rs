@@ -6,8 +6,9 @@ use marketplace::{
         checkpoints::{Checkpoint, PublishedConsistency, PublishedLogs, SignedCheckpoint, TreeHead},
         merkle::is_consistent,
         purchases::PurchaseKind,
+        time::Timestamp,
     },
-    market::{Market, Writer},
+    market::{Market, Reader, Writer},
     operations::{
         access::Platform,
         attestation_log,
@@ -42,7 +43,7 @@ async fn published(shop: &Shop, query: &str) -> PublishedLogs {
 }
 
 fn listed(market: &Market) -> PublishedLogs {
-    market.read_blocking(|reader| attestation_log::list(reader, None)).unwrap()
+    market.read_blocking(|reader| attestation_log::list(reader, None, None)).unwrap()
 }
 
 /// Returns the checkpoints of a log, the newest first.
@@ -85,13 +86,17 @@ async fn a_head_is_made_every_hour_and_its_size_tells_nothing() {
     pass_hour(&shop).await;
     pass_hour(&shop).await;
     let logs = published(&shop, "").await;
-    assert_eq!(sizes(&logs), [96, 64, 32]);
-    assert_eq!(sizes(&published(&shop, "?before=64").await), [32]);
+    assert_eq!(sizes(&logs), [192, 128, 64]);
+    assert_eq!(sizes(&published(&shop, "?before=128").await), [64]);
+    assert_eq!(
+        sizes(&published(&shop, &format!("?before=129&origin={}", logs.logs[0].origin)).await),
+        [128, 64]
+    );
     // One head, however far the clock jumps.
     shop.market.clock().advance(100 * HOUR);
     run_background(&shop.market).await;
-    assert_eq!(sizes(&published(&shop, "").await), [128, 96, 64, 32]);
-    for (invalid, status) in [("?before=0", 422), ("?size=1", 422), ("?before=x", 422)] {
+    assert_eq!(sizes(&published(&shop, "").await), [256, 192, 128, 64]);
+    for (invalid, status) in [("?before=0", 422), ("?size=1", 422), ("?before=x", 422), ("?origin=x", 422)] {
         assert_eq!(shop.fetch(&format!("{LOG}{invalid}"), &[]).await.status, status, "{invalid}");
     }
 }
@@ -114,7 +119,7 @@ async fn proof_comes_with_the_next_head_and_stays_the_same() {
     assert!(found.mismatches.is_empty(), "{:?}", found.mismatches);
     let verified_proof = found.proof.unwrap();
     assert_eq!((verified_proof.is_valid, verified_proof.comparison), (Some(true), Comparison::Same));
-    assert_eq!(verified_proof.checkpoint.head.size, 32);
+    assert_eq!(verified_proof.checkpoint.head.size, 64);
     assert!(verified_proof.checkpoint.signed_at >= found.delivery.unwrap().attested_at);
     pass_hour(&shop).await;
     assert_eq!(proof(&shop, "buyer").await.bytes, first.bytes);
@@ -152,7 +157,7 @@ async fn heads_continue_each_other() {
             assert!(is_consistent((from.size, &from.root), (to.size, &to.root), &hashes), "{from} {to}");
         }
     }
-    for (from, to) in [(64, 32), (0, 32), (31, 32), (32, 32_000)] {
+    for (from, to) in [(128, 64), (0, 64), (63, 64), (64, 64_000)] {
         assert_eq!(shop.fetch(&path(from, to), &[]).await.status, 422, "{from} {to}");
     }
 }
@@ -183,10 +188,18 @@ async fn other_proofs_and_other_histories_are_named() {
     assert_eq!(forged.proof.unwrap().comparison, Comparison::NotCompared, "the market has not signed it");
     assert!(forged.mismatches.is_empty());
     let key = shop.market.market().read_blocking(signing_keys::find).unwrap().unwrap();
-    logs.logs[0].heads[0] = key.sign_checkpoint(&other);
-    let differing = compare(&logs, Some(&keys));
-    assert_eq!(differing.proof.unwrap().comparison, Comparison::Different);
-    assert_eq!(differing.mismatches.len(), 1);
+    // Another head, also beside the right one.
+    let right = listed(shop.market.market()).logs[0].heads[0].clone();
+    for heads in [vec![key.sign_checkpoint(&other)], vec![right, key.sign_checkpoint(&other)]] {
+        logs.logs[0].heads = heads;
+        let differing = compare(&logs, Some(&keys));
+        assert_eq!(differing.proof.unwrap().comparison, Comparison::Different);
+        assert_eq!(differing.mismatches.len(), 1);
+    }
+    // A head that a key has signed before it was in use.
+    let early = Checkpoint { signed_at: Timestamp(0), ..other };
+    logs.logs[0].heads = vec![key.sign_checkpoint(&early)];
+    assert_eq!(compare(&logs, Some(&keys)).proof.unwrap().comparison, Comparison::NotCompared);
     logs.logs.clear();
     let not_compared = compare(&logs, Some(&keys));
     assert_eq!(not_compared.proof.unwrap().comparison, Comparison::NotCompared);
@@ -215,6 +228,26 @@ async fn what_a_key_has_signed_is_logged_before_it_is_replaced() {
     assert_eq!(published(&shop, "").await.logs.len(), 1, "another key continues the log");
 }
 
+/// After the clock was set back, the market signs nothing at a time at which its key was not in use.
+#[tokio::test]
+async fn signatures_hold_after_the_clock_was_set_back() {
+    let shop = shop().await;
+    let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
+    for (team, before_sale, after_sale) in
+        [("buyer", 0, HOUR), ("other", 0, 48 * HOUR), ("both", 48 * HOUR, 0)]
+    {
+        let clock = shop.market.clock();
+        clock.advance(-before_sale);
+        shop.buy(team, PurchaseKind::Full).await;
+        clock.advance(-after_sale);
+        shop.market.market().write_blocking(|writer| attestation_log::seal(writer)).unwrap();
+        shop.market.market().write_blocking(rotate).unwrap();
+        clock.advance(before_sale + after_sale);
+        let found = verified(&shop, team, &proof(&shop, team).await.bytes).await;
+        assert!(found.mismatches.is_empty(), "{team}: {:?}", found.mismatches);
+    }
+}
+
 #[tokio::test]
 async fn restored_market_begins_a_log_that_names_the_last_head() {
     let shop = shop().await;
@@ -237,7 +270,17 @@ async fn restored_market_begins_a_log_that_names_the_last_head() {
     for checkpoint in checkpoints(&logs, 0) {
         assert_eq!(checkpoint.predecessor.as_ref(), Some(&last));
     }
-    assert_eq!(sizes(&logs), [64, 32]);
+    // The heads of the former log, and the proofs that they continue each other, stay.
+    let former = Some(last.origin.as_str());
+    let read = |reader: &Reader| {
+        Ok((
+            attestation_log::list(reader, former, None)?,
+            attestation_log::consistency(reader, former, 64, 64)?,
+        ))
+    };
+    let (found, proof) = restored.market().read_blocking(read).unwrap();
+    assert_eq!((found.logs, proof.origin.as_str()), (original.logs, last.origin.as_str()));
+    assert_eq!(sizes(&logs), [128, 64]);
 }
 
 #[tokio::test]
@@ -252,20 +295,34 @@ async fn log_is_append_only_and_checked() {
     let rows = rusqlite::Connection::open(path).unwrap();
     let changes = [
         ("leaves", "hashes", "zeroblob(1024)", "block = 0"),
-        ("nodes", "hash", "zeroblob(32)", "level = 6"),
+        ("nodes", "hash", "zeroblob(32)", "level = 6 AND position = 0"),
         ("heads", "note", "replace(note, char(10) || '64', char(10) || '63')", "size = 64"),
+        ("heads", "note", "replace(note, 'time 2', 'time 1')", "size = 128"),
     ];
     for (table, column, value, place) in changes {
         let set =
             |value: &str| format!("UPDATE attestation_log_{table} SET {column} = {value} WHERE {place}");
         assert!(rows.execute(&set(value), []).is_err(), "{table}");
         assert!(rows.execute(&format!("DELETE FROM attestation_log_{table}"), []).is_err(), "{table}");
-        rows.execute_batch(&format!("DROP TRIGGER attestation_log_{table}_stay")).unwrap();
+        let trigger = format!("attestation_log_{table}_stay");
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+        let created: String = rows.query_row(sql, [&trigger], |row| row.get(0)).unwrap();
+        rows.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
         let select = format!("SELECT {column} FROM attestation_log_{table} WHERE {place}");
         let before: rusqlite::types::Value = rows.query_row(&select, [], |row| row.get(0)).unwrap();
         rows.execute(&set(value), []).unwrap();
         assert_ne!(problems(), [""; 0], "{table}");
         rows.execute(&set("?1"), [before]).unwrap();
+        rows.execute_batch(&created).unwrap();
         assert_eq!(problems(), [""; 0], "{table}");
     }
+    let set = |bytes: &str| format!("UPDATE attestations SET leaf_hash = {bytes}");
+    let before: Vec<u8> = rows.query_row("SELECT leaf_hash FROM attestations", [], |row| row.get(0)).unwrap();
+    rows.execute(&set("zeroblob(32)"), []).unwrap();
+    assert_ne!(problems(), [""; 0]);
+    rows.execute(&set("?1"), [before]).unwrap();
+    // A lost head, after which no other one can be made.
+    rows.execute_batch("DROP TRIGGER attestation_log_heads_are_kept").unwrap();
+    rows.execute("DELETE FROM attestation_log_heads WHERE size = 128", []).unwrap();
+    assert!(problems()[0].ends_with("has leaves after its last head"), "{:?}", problems());
 }

@@ -53,8 +53,9 @@ fn sold() -> &'static Sold {
             shop.market.clock().advance(3_600_000_000);
             run_background(&shop.market).await;
             let proof = shop.fetch(&shop.link("buyer").await.replace('?', "/proof?"), &[]).await;
-            let read =
-                |reader: &Reader| Ok((signing_keys::list(reader)?, attestation_log::list(reader, None)?));
+            let read = |reader: &Reader| {
+                Ok((signing_keys::list(reader)?, attestation_log::list(reader, None, None)?))
+            };
             (bundle, proof.bytes, shop.market.market().read_blocking(read).unwrap())
         };
         // A test may run in a runtime of its own.
@@ -248,4 +249,18 @@ proptest! {
         prop_assert!(!found.mismatches.is_empty(), "byte {position} of {part}");
         prop_assert!(part == ARCHIVE || parts(&found).contains(&part), "byte {position} of {part}: {:?}", found.mismatches);
     }
+}
+
+/// No more hashes are kept than a tree can need, however large the file is.
+#[test]
+fn proof_with_too_many_hashes_is_not_read() {
+    let mut proof: serde_json::Value = serde_json::from_slice(&sold().proof).unwrap();
+    proof["verificationMaterial"]["tlogEntries"][0]["inclusionProof"]["hashes"] = vec![""; 65].into();
+    let found = verified_with(&serde_json::to_vec(&proof).unwrap());
+    assert!(found.proof.is_none() && parts(&found) == [PROOF]);
+    assert!(
+        found.mismatches[0].message.starts_with("It is not a proof of the market"),
+        "{:?}",
+        found.mismatches
+    );
 }

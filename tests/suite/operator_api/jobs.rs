@@ -103,10 +103,12 @@ async fn a_waiting_job_is_retried_at_once_and_a_given_up_cleanup_again() {
         store::jobs::record_end(writer.rows, ended, JobState::Failed, writer.now).unwrap();
         let found = store::jobs::find(writer.rows, ended).unwrap().unwrap();
         store::jobs::cancel(writer.rows, found.kind, found.subject).unwrap();
+        // The next one waits already.
+        writer.enqueue_at(found.kind, found.subject, writer.now.plus_micros(3_600_000_000)).unwrap();
     });
     assert_eq!(each(&calls.get("jobs?state=failed").await, "id"), [&cleanup["id"]]);
     let again = calls.post(&format!("{path}/retry"), Value::Null).await.ok();
-    assert_eq!(again["state"], "waiting");
+    assert_eq!((&again["state"], &again["due_at"]), (&json!("waiting"), &json!("2026-03-01T09:00:00.000Z")));
     assert_ne!(again["id"], cleanup["id"], "another job");
     assert_eq!(calls.call("GET", &path, Value::Null).await.expect_error(404), "not_found");
 }

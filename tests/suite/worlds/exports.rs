@@ -263,8 +263,9 @@ fn copies_of_a_market_begin_logs_of_their_own() {
     let root = sandbox.root.market();
     root.write_blocking(rotate).unwrap();
     assert!(root.write_blocking(seal).unwrap());
-    let heads =
-        |market: &Market| market.read_blocking(|reader| attestation_log::list(reader, None)).unwrap().logs;
+    let heads = |market: &Market| {
+        market.read_blocking(|reader| attestation_log::list(reader, None, None)).unwrap().logs
+    };
     let copy = sandbox.create("copy", "market");
     assert!(!copy.market().write_blocking(seal).unwrap(), "a copy without a key makes no head");
     assert_eq!(heads(&copy.market()), heads(root));
@@ -273,7 +274,7 @@ fn copies_of_a_market_begin_logs_of_their_own() {
     let (original, own) = (heads(root).remove(0), heads(&copy.market()).remove(0));
     assert_ne!(own.origin, original.origin);
     let named = own.predecessor.unwrap();
-    assert!(named.starts_with(&format!("{} 32 ", original.origin)), "{named}");
+    assert!(named.starts_with(&format!("{} 64 ", original.origin)), "{named}");
     // An export has all logs, so the proofs in it stay valid.
     let world = sandbox.create("imported", "empty");
     import(&sandbox, &world, &export(&sandbox, &copy)).unwrap();

@@ -261,6 +261,14 @@ impl Cluster {
         printed
     }
 
+    /// Replaces the key by which the primary signs, before which it makes a head of its log. Returns that head.
+    pub fn make_head(&self) -> String {
+        let arguments = ["signing-key", "rotate", "--data", &self.data];
+        let printed = stdout_of(&marketplace(&arguments, self.directory.path()).output().unwrap());
+        let head = printed.lines().find_map(|line| line.strip_prefix("newest head of the log, of "));
+        head.and_then(|head| head.split_once(": ")).expect("a head").1.to_owned()
+    }
+
     /// Starts the server of a data directory that belongs to an earlier primary. Returns its error.
     pub fn start_former_primary(&self) -> String {
         let mut command = primary_command(self.directory.path(), "primary", self.port, &self.store);
