@@ -1,5 +1,6 @@
 """Validates the descriptions of listings of a demo market, sells two of them, and verifies what is delivered."""
 
+import base64
 import hashlib
 import io
 import json
@@ -246,8 +247,28 @@ def prove(name, unpacked, listing):
     run(sys.executable, str(WORK / "proof.py"), str(attestation), str(proof), status=1)
 
 
+def save_log(name):
+    """Saves the published logs. Returns the path, and the number of leaves of the newest head."""
+    path = WORK / f"{name}-log.json"
+    path.write_bytes(request("/.well-known/marketplace-log.json"))
+    return path, json.loads(path.read_bytes())["logs"][0]["heads"][0].split("\n")[1]
+
+
+def continue_log(earlier):
+    """Verifies that the log continues an earlier head, by the script."""
+    later, proof = save_log("later"), WORK / "consistency.json"
+    proof.write_bytes(request(f"/.well-known/marketplace-log/consistency?from={earlier[1]}&to={later[1]}"))
+    arguments = [sys.executable, str(WORK / "consistency.py"), str(earlier[0]), str(later[0]), str(proof)]
+    print(run(*arguments))
+    changed = json.loads(proof.read_bytes())
+    changed["hashes"][-1] = base64.b64encode(bytes(32)).decode()
+    proof.write_text(json.dumps(changed))
+    run(*arguments, status=1)
+
+
 def rotate(archive):
-    """Replaces the key of the market. What the old one has signed stays valid."""
+    """Replaces the key of the market. What the old one has signed stays valid, and the log goes on."""
+    earlier = save_log("earlier")
     before = json.loads(request("/.well-known/marketplace-keys.json"))["keys"]
     run(PROGRAM, "signing-key", "rotate", "--data", str(WORK / "market"))
     listed = json.loads(run(PROGRAM, "signing-key", "list", "--data", str(WORK / "market"), "--json"))["keys"]
@@ -257,6 +278,7 @@ def rotate(archive):
     run(PROGRAM, "verify-bundle", str(archive), "--keys", str(WORK / "keys.json"))
     (WORK / "keys.json").write_text(json.dumps({"keys": listed[:1]}))
     run(PROGRAM, "verify-bundle", str(archive), "--keys", str(WORK / "keys.json"), status=1)
+    continue_log(earlier)
 
 
 def main():
