@@ -130,23 +130,6 @@ mod tests {
         assert!(!copy.exists() && !incomplete(&copy).exists());
     }
 
-    /// The heads of its log that are published after the copy was made would contradict those that follow on it.
-    #[test]
-    fn log_of_attestations_ends_in_a_copy() {
-        let directory = tempfile::tempdir().unwrap();
-        let from = directory.path().join(DATABASE_FILE);
-        let state = |path: &Path| -> bool {
-            let rows = rusqlite::Connection::open(path).unwrap();
-            rows.query_row("SELECT is_ended FROM attestation_logs", [], |row| row.get(0)).unwrap()
-        };
-        let log = "PRAGMA journal_mode = WAL; CREATE TABLE attestation_logs (is_ended); INSERT INTO attestation_logs VALUES (0)";
-        rusqlite::Connection::open(&from).unwrap().execute_batch(log).unwrap();
-        let copy = copy_before_upgrade(directory.path());
-        copy_database(&from, &copy).unwrap();
-        assert_eq!((state(&from), state(&copy)), (false, true));
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "only the database and its copy");
-    }
-
     #[test]
     fn copy_needs_space() {
         let plan = Plan { schema_version: 1, database_bytes: 3_000_000, pending: Vec::new() };

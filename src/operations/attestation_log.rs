@@ -5,7 +5,6 @@ use uuid::Builder;
 
 use super::{
     access::Platform,
-    attestations::proof_verification::is_signed,
     running_job::{JobResult, RunningJob},
     signing_keys::{self, SigningKey},
 };
@@ -236,7 +235,7 @@ pub fn find_unsigned_heads(reader: &Reader) -> Result<Vec<String>> {
         for Head { size, note, .. } in
             store::attestation_log::list_heads(reader.rows, row_id, i64::MAX as u64, u32::MAX)?
         {
-            if !SignedCheckpoint::parse(&note).is_some_and(|signed| is_signed(&signed, &keys)) {
+            if !SignedCheckpoint::parse(&note).is_some_and(|signed| signing_keys::is_signed(&signed, &keys)) {
                 found.push(format!(
                     "the log of attestations {origin} has a head with {size} leaves without a valid signature"
                 ));

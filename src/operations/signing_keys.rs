@@ -1,14 +1,14 @@
 //! The keys by which the market signs: one at a time. The first one is created when a server first serves the market, or when a
 //! copy of the market first signs. Their public halves stay published.
 
-use ring::signature::{Ed25519KeyPair, KeyPair};
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::Serialize;
 
 use super::{access::Platform, audit};
 use crate::{
     domain::{
         attestations::{Envelope, PAYLOAD_TYPE, PublicKey, PublicKeys, Statement, sha256, signed_bytes},
-        checkpoints::Checkpoint,
+        checkpoints::{Checkpoint, SignedCheckpoint},
         time::Timestamp,
     },
     error::{Error, Result},
@@ -118,4 +118,26 @@ pub(super) fn rotate(writer: &mut Writer, platform: Platform) -> Result<PublicKe
 /// Returns the public keys, the newest first.
 pub fn list(reader: &Reader) -> Result<PublicKeys> {
     Ok(PublicKeys { keys: store::signing_keys::list(reader.rows)? })
+}
+
+/// Returns the key that the signature of a checkpoint names, with its bytes.
+pub(super) fn find_named_key<'a>(
+    signed: &SignedCheckpoint,
+    keys: &'a PublicKeys,
+) -> Option<(&'a PublicKey, Vec<u8>)> {
+    let mut known = keys.keys.iter().filter_map(|key| Some((key, key.bytes()?)));
+    known.find(|(_, bytes)| signed.names(bytes))
+}
+
+/// Whether a key, given by its bytes, has signed a checkpoint.
+pub(super) fn is_signed_by(signed: &SignedCheckpoint, key: &[u8]) -> bool {
+    let text = signed.checkpoint.to_text();
+    UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signed.signature).is_ok()
+}
+
+/// Whether one of the keys has signed a checkpoint when it was in use.
+pub(super) fn is_signed(signed: &SignedCheckpoint, keys: &PublicKeys) -> bool {
+    find_named_key(signed, keys).is_some_and(|(key, bytes)| {
+        key.is_valid_at(signed.checkpoint.signed_at) && is_signed_by(signed, &bytes)
+    })
 }

@@ -1,12 +1,13 @@
 //! Verification of the proof that an attestation is in the log of its market. Nothing in the proof is trusted.
 
-use ring::signature::{ED25519, UnparsedPublicKey};
-
-use crate::domain::{
-    attestations::{Delivery, PublicKey, PublicKeys},
-    checkpoints::{Checkpoint, PublishedLogs, SignedCheckpoint, TreeHead, key_hash},
-    log_proofs::{LogProof, Place},
-    merkle,
+use crate::{
+    domain::{
+        attestations::{Delivery, PublicKey, PublicKeys},
+        checkpoints::{Checkpoint, PublishedLogs, SignedCheckpoint, TreeHead, key_hash},
+        log_proofs::{LogProof, Place},
+        merkle,
+    },
+    operations::signing_keys::{find_named_key, is_signed, is_signed_by},
 };
 
 /// The part that a problem is in if it is in the proof.
@@ -138,17 +139,6 @@ fn verify_keys(
     }
 }
 
-/// Returns the key that a signature names, with its bytes.
-fn find_named_key<'a>(signed: &SignedCheckpoint, keys: &'a PublicKeys) -> Option<(&'a PublicKey, Vec<u8>)> {
-    let mut known = keys.keys.iter().filter_map(|key| Some((key, key.bytes()?)));
-    known.find(|(_, bytes)| signed.names(bytes))
-}
-
-fn is_signed_by(signed: &SignedCheckpoint, key: &[u8]) -> bool {
-    let text = signed.checkpoint.to_text();
-    UnparsedPublicKey::new(&ED25519, key).verify(text.as_bytes(), &signed.signature).is_ok()
-}
-
 fn find_signer<'a>(proof: &LogProof, keys: &'a PublicKeys) -> Option<&'a PublicKey> {
     let signature = proof.dsse_envelope.signatures.first()?;
     keys.keys.iter().find(|key| key.keyid == signature.keyid)
@@ -157,13 +147,6 @@ fn find_signer<'a>(proof: &LogProof, keys: &'a PublicKeys) -> Option<&'a PublicK
 fn is_included(leaf: &[u8], place: &Place, checkpoint: &Checkpoint) -> bool {
     let (leaf, head) = (merkle::leaf_hash(leaf), &checkpoint.head);
     merkle::is_included(&leaf, place.index, &place.hashes, head.size, &head.root)
-}
-
-/// Whether one of the keys has signed a checkpoint when it was in use.
-pub(in crate::operations) fn is_signed(signed: &SignedCheckpoint, keys: &PublicKeys) -> bool {
-    find_named_key(signed, keys).is_some_and(|(key, bytes)| {
-        key.is_valid_at(signed.checkpoint.signed_at) && is_signed_by(signed, &bytes)
-    })
 }
 
 /// Compares a head with the published ones of the same name and size. A head that the market has not signed proves nothing.

@@ -1,5 +1,7 @@
 //! The log of attestations: its heads, the proofs for buyers, and where a log ends and another one begins.
 
+use std::path::Path;
+
 use marketplace::{
     domain::{
         attestations::{Envelope, decode_base64},
@@ -8,7 +10,7 @@ use marketplace::{
         purchases::PurchaseKind,
         time::Timestamp,
     },
-    market::{Market, Reader, Writer},
+    market::{DATABASE_FILE, Market, Reader, Writer},
     operations::{
         access::Platform,
         attestation_log,
@@ -283,6 +285,23 @@ async fn restored_market_begins_a_log_that_names_the_last_head() {
     assert_eq!(sizes(&logs), [128, 64]);
 }
 
+/// The heads that are published after a copy was made before an upgrade would contradict those that follow on it.
+#[tokio::test]
+async fn log_ends_in_a_copy_of_the_database() {
+    let shop = shop().await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    pass_hour(&shop).await;
+    let directory = temp_dir();
+    let (database, copy) =
+        (shop.market.market().data_dir().join(DATABASE_FILE), directory.path().join("copy.sqlite"));
+    marketplace::market::copy_database(&database, &copy).unwrap();
+    let is_ended = |path: &Path| -> bool {
+        let rows = rusqlite::Connection::open(path).unwrap();
+        rows.query_row("SELECT is_ended FROM attestation_logs", [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!((is_ended(&database), is_ended(&copy)), (false, true));
+}
+
 #[tokio::test]
 async fn log_is_append_only_and_checked() {
     let shop = shop().await;
@@ -291,7 +310,7 @@ async fn log_is_append_only_and_checked() {
     pass_hour(&shop).await;
     let problems = || shop.market.market().read_blocking(market_checks::find_contradictions).unwrap();
     assert_eq!(problems(), [""; 0]);
-    let path = shop.market.market().data_dir().join(marketplace::market::DATABASE_FILE);
+    let path = shop.market.market().data_dir().join(DATABASE_FILE);
     let rows = rusqlite::Connection::open(path).unwrap();
     let changes = [
         ("leaves", "hashes", "zeroblob(1024)", "block = 0"),
@@ -322,7 +341,9 @@ async fn log_is_append_only_and_checked() {
     assert_ne!(problems(), [""; 0]);
     rows.execute(&set("?1"), [before]).unwrap();
     // A lost head, after which no other one can be made.
-    rows.execute_batch("DROP TRIGGER attestation_log_heads_are_kept").unwrap();
-    rows.execute("DELETE FROM attestation_log_heads WHERE size = 128", []).unwrap();
+    let lose = "CREATE TABLE lost AS SELECT * FROM attestation_log_heads WHERE size = 128;
+        DROP TRIGGER attestation_log_heads_are_kept; DELETE FROM attestation_log_heads WHERE size = 128";
+    rows.execute_batch(lose).unwrap();
     assert!(problems()[0].ends_with("has leaves after its last head"), "{:?}", problems());
+    rows.execute_batch("INSERT INTO attestation_log_heads SELECT * FROM lost").unwrap();
 }
