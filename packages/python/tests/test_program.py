@@ -122,10 +122,10 @@ def test_killed_tests_leave_no_server(tmp_path: Path, options: list[str]) -> Non
             time.sleep(0.01)
         servers = [int(path.name) for path in processes.iterdir()]
         assert all(is_running(server) for server in servers)
-        assert len(list(data.glob("marketplace-demo-*"))) == len(servers)
+        assert len(list(data.glob("marketplace-work-*"))) == len(servers)
     finally:
         run.send_signal(signal.SIGKILL)
         run.wait()
     for server in servers:
         wait_for_end(server)
-    assert list(data.glob("marketplace-demo-*")) == []
+    assert list(data.glob("marketplace-work-*")) == []

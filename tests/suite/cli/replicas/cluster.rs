@@ -261,6 +261,14 @@ impl Cluster {
         printed
     }
 
+    /// Makes the database of the primary look as if a later version had migrated it.
+    pub fn set_schema_version(&self, version: u32) {
+        let database = self.directory.path().join(&self.data).join(marketplace::market::DATABASE_FILE);
+        let rows = rusqlite::Connection::open(database).unwrap();
+        rows.busy_timeout(PATIENCE).unwrap();
+        rows.pragma_update(None, "user_version", version).unwrap();
+    }
+
     /// Replaces the key by which the primary signs, before which it makes a head of its log. Returns that head.
     pub fn make_head(&self) -> String {
         let arguments = ["signing-key", "rotate", "--data", &self.data];
