@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// How likely each number of leaves is, in 256ths.
+    /// How likely each number of leaves is, of 256 draws.
     fn likelihoods(attestations: usize) -> HashMap<usize, i32> {
         let mut found = HashMap::new();
         for random in (0..NOISE).flat_map(|one| (0..NOISE).map(move |other| [one, other])) {
