@@ -64,7 +64,14 @@ impl Answers {
         self.served.iter().map(Vec::len).sum::<usize>() as f64 / self.seconds
     }
 
+    /// Adds the answers to a load that came after this one.
+    pub fn add_later(&mut self, other: Answers) {
+        self.seconds += other.seconds;
+        self.add(other);
+    }
+
     fn add(&mut self, other: Answers) {
+        self.served.resize_with(KINDS.len(), Vec::new);
         for (own, others) in self.served.iter_mut().zip(other.served) {
             own.extend(others);
         }
@@ -85,7 +92,7 @@ pub fn quantile(mut values: Vec<f64>, thousandths: usize) -> f64 {
 /// Sends a load, until its time is over or it is stopped.
 pub fn run(server: &Server, mix: &Mix, load: Load, stop: &AtomicBool) -> Answers {
     let empty = || Answers { served: vec![Vec::new(); KINDS.len()], ..Answers::default() };
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(empty()));
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Answers::default()));
     let last = server.buyers.len() - 1;
     let began = Instant::now();
     thread::scope(|scope| {
