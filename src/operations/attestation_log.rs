@@ -43,11 +43,11 @@ pub const MAX_HEADS: u32 = 100;
 /// Maximum number of published logs.
 pub const MAX_LOGS: u32 = 10;
 
-/// Number of leaves that a head has more at least. Fewer sales do not show.
+/// Minimum number of leaves that a head adds.
 const MIN_LEAVES: usize = 64;
 
-/// The sum of two random numbers below this one is added to the number of attestations before it decides about the number of leaves:
-/// who makes many attestations does not learn from it whether somebody else has made another one.
+/// Two random numbers below this one are added to the number of attestations before it is rounded up to a power of two. Otherwise, a
+/// team with as many attestations as a head has leaves would learn from its size whether another team has one.
 const NOISE: u8 = 16;
 
 /// Begins the name of every log.
@@ -172,7 +172,7 @@ fn in_random_order(writer: &Writer, unlogged: Vec<Unlogged>) -> Vec<(Option<Purc
     placed.into_iter().map(|(_, leaf)| leaf).collect()
 }
 
-/// Returns with how many leaves attestations are logged: a power of two, by their number and by two random ones.
+/// Returns how many leaves a head with this number of attestations adds: a power of two, which two random bytes influence.
 fn number_of_leaves(attestations: usize, random: [u8; 2]) -> usize {
     let noise: u8 = random.iter().map(|byte| byte % NOISE).sum();
     (attestations + usize::from(noise)).next_power_of_two().max(MIN_LEAVES)
