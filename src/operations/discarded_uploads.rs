@@ -7,9 +7,12 @@ use crate::{
     blobs::UploadLock,
     domain::{upload_activity::UploadStep, uploads::Upload},
     error::{Error, Result},
-    market::Market,
+    market::{Market, Writer},
     store,
 };
+
+/// Number of uploads that are forgotten in one transaction.
+const BATCH: usize = 64;
 
 /// Deletes the bytes of a discarded upload, whose lock the caller holds, and forgets it.
 pub fn delete(market: &Market, upload: &Upload, lock: &UploadLock) -> Result<()> {
@@ -26,17 +29,29 @@ pub struct Deleted {
     pub in_use: u64,
 }
 
-/// Deletes all discarded uploads that are not in use.
+/// Deletes all discarded uploads that are not in use. They are forgotten [`BATCH`] at a time, so that deleting many leaves other
+/// transactions room.
 pub fn delete_all(market: &Market) -> Result<Deleted> {
     let mut deleted = Deleted::default();
-    for upload in market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))? {
-        match market.blobs().lock_upload(upload.id, UploadStep::Delete) {
-            Ok(lock) => {
-                delete(market, &upload, &lock)?;
-                deleted.uploads += 1;
+    for uploads in market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?.chunks(BATCH) {
+        // Locked until they are forgotten.
+        let mut locked = Vec::with_capacity(uploads.len());
+        for upload in uploads {
+            match market.blobs().lock_upload(upload.id, UploadStep::Delete) {
+                Ok(lock) => {
+                    market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
+                    locked.push((upload.id, lock));
+                }
+                Err(_) => deleted.in_use += 1,
             }
-            Err(_) => deleted.in_use += 1,
         }
+        if !locked.is_empty() {
+            let forget = |writer: &mut Writer| {
+                locked.iter().try_for_each(|(id, _)| store::discarded_uploads::remove(writer.rows, *id))
+            };
+            market.write_blocking(forget)?;
+        }
+        deleted.uploads += locked.len() as u64;
     }
     Ok(deleted)
 }

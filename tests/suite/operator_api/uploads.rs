@@ -115,6 +115,27 @@ async fn parts_that_have_arrived_are_listed_until_the_upload_is_canceled() {
     assert_counted(&calls);
 }
 
+/// Others write meanwhile, so what is deleted at once does not depend on how many uploads were canceled.
+#[tokio::test]
+async fn canceled_uploads_are_forgotten_in_one_transaction() {
+    let calls = Calls::new();
+    // Deletes what setting up left.
+    marketplace::operations::cleanup::sweep(calls.market.market()).unwrap();
+    let mut commits = Vec::new();
+    for count in [1, 40] {
+        for _ in 0..count {
+            let upload = calls.create(&uploads(), plan(22)).await;
+            assert_eq!(send(&calls, &upload["parts"][0], EMPTY_ZIP).await, 200);
+            assert_eq!(calls.call("DELETE", &path(&upload), Value::Null).await.status, 204);
+        }
+        let before = calls.market.market().commit_count();
+        let deleted = marketplace::operations::cleanup::sweep(calls.market.market()).unwrap();
+        assert_eq!((deleted.uploads, deleted.in_use), (count, 0));
+        commits.push(calls.market.market().commit_count() - before);
+    }
+    assert_eq!(commits[0], commits[1]);
+}
+
 #[tokio::test]
 async fn uploads_have_the_limits_of_vendors() {
     let calls = Calls::with_settings(|settings| {
