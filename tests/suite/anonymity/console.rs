@@ -27,25 +27,39 @@ const PAGES_OF_ROW: usize = 3;
 pub struct HiddenFrom {
     /// All teams that have traded, but the vendor itself.
     pub all: Hidden,
-    /// Without those that own opportunities, which buyers publish under their own name.
+    /// Without those that own opportunities, which buyers publish under their own name, and those that have bid on an opportunity
+    /// of the reader, who sees their names.
     pub without_owners: Hidden,
-    /// Without those that have listings, whose vendors the catalog names, and the preview of a listing beside similar ones.
+    /// Without those that have listings, whose vendors the catalog names, and the preview of a listing beside similar ones, and
+    /// those that have bid on an opportunity of the reader.
     pub without_sellers: Hidden,
 }
 
 impl HiddenFrom {
-    /// Collects what is hidden. The function returns what identifies the teams that a condition allows.
-    pub fn new(market: &TestMarket, hide: impl Fn(&dyn Fn(Uuid) -> bool) -> Hidden) -> HiddenFrom {
+    /// Collects what is hidden from a team. The function returns what identifies the teams that a condition allows.
+    pub fn new(
+        market: &TestMarket,
+        reader: Uuid,
+        hide: impl Fn(&dyn Fn(Uuid) -> bool) -> Hidden,
+    ) -> HiddenFrom {
         let rows = database::connect_to_copy(market.market());
-        let select = |sql: &str| -> BTreeSet<Uuid> {
-            rows.prepare(sql).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        let select = |sql: &str, parameters: &[&dyn rusqlite::ToSql]| -> BTreeSet<Uuid> {
+            let mut statement = rows.prepare(sql).unwrap();
+            statement.query_map(parameters, |row| row.get(0)).unwrap().map(Result::unwrap).collect()
         };
-        let owners = select("SELECT DISTINCT t.uuid FROM opportunities o JOIN teams t ON t.id = o.owner");
-        let sellers = select("SELECT DISTINCT t.uuid FROM listings l JOIN teams t ON t.id = l.team");
+        let owners =
+            select("SELECT DISTINCT t.uuid FROM opportunities o JOIN teams t ON t.id = o.owner", &[]);
+        let sellers = select("SELECT DISTINCT t.uuid FROM listings l JOIN teams t ON t.id = l.team", &[]);
+        let sql = "SELECT DISTINCT t.uuid FROM project_bids b
+             JOIN teams t ON t.id = b.team
+             JOIN opportunities o ON o.id = b.opportunity
+             JOIN teams owner ON owner.id = o.owner
+             WHERE owner.uuid = ?1";
+        let bidders = select(sql, &[&reader]);
         HiddenFrom {
             all: hide(&|_| true),
-            without_owners: hide(&|team| !owners.contains(&team)),
-            without_sellers: hide(&|team| !sellers.contains(&team)),
+            without_owners: hide(&|team| !owners.contains(&team) && !bidders.contains(&team)),
+            without_sellers: hide(&|team| !sellers.contains(&team) && !bidders.contains(&team)),
         }
     }
 }

@@ -133,7 +133,8 @@ async fn check_console(market: &TestMarket, begun: &[String]) -> (usize, BTreeSe
     for secret in [VENDOR, "mkt_demo_both", "mkt_demo_locked"] {
         let own = demo_records().team_of(secret);
         let own_paths = if secret == VENDOR { begun } else { &[] };
-        let hidden = console::HiddenFrom::new(market, |is_hidden| {
+        let reader = records::id("teams", demo_records().find("teams", own));
+        let hidden = console::HiddenFrom::new(market, reader, |is_hidden| {
             let mut hidden = Hidden::default();
             let others = others_than(own, |buyer| is_hidden(records::id("teams", buyer)));
             hidden.add(others.into_iter().flat_map(identifying_texts));

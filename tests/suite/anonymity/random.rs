@@ -124,7 +124,7 @@ pub fn check_vendors_learn_no_buyer(market: &TestMarket, secrets: &[(Uuid, Strin
             if reading > 0 && !team["nda_accepted_at"].is_null() {
                 reading -= 1;
                 responses += check_responses(&operator, &id.to_string(), &hidden).await;
-                let hidden = console::HiddenFrom::new(market, |is_hidden| {
+                let hidden = console::HiddenFrom::new(market, id, |is_hidden| {
                     let mut hidden = Hidden::default();
                     let others = traders.iter().filter(|(team, _)| **team != id && is_hidden(**team));
                     hidden.add(others.flat_map(|(_, texts)| texts.clone()));
