@@ -35,7 +35,7 @@ export async function openWindow(browser, base, options = {}) {
   page.on("response", (response) => {
     if (response.status() >= 500) faults.push(`${response.status()} ${response.url()}`);
   });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   return { context, page, faults };
 }
 

@@ -1,6 +1,7 @@
 //! Attestations: what the market signs about a delivery. A statement of in-toto names the files by their digests, and an envelope
 //! (DSSE) has it with its signatures. Nothing here signs or verifies.
 
+use arrayvec::ArrayVec;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,9 @@ impl<P> Statement<P> {
     }
 }
 
+/// Maximum number of signatures of an envelope that is read. The market makes one.
+const MAX_SIGNATURES: usize = 8;
+
 /// A signed statement, as DSSE has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
@@ -81,7 +85,7 @@ pub struct Envelope {
     #[serde(rename = "payloadType")]
     pub payload_type: String,
     /// The signatures.
-    pub signatures: Vec<Signature>,
+    pub signatures: ArrayVec<Signature, MAX_SIGNATURES>,
 }
 
 /// A signature of an envelope.
@@ -96,10 +100,11 @@ pub struct Signature {
 impl Envelope {
     /// Returns the envelope of a statement with a signature of its [`signed_bytes`].
     pub fn new(statement: &[u8], keyid: &str, signature: &[u8]) -> Envelope {
+        let signature = Signature { keyid: keyid.to_owned(), sig: STANDARD.encode(signature) };
         Envelope {
             payload: STANDARD.encode(statement),
             payload_type: PAYLOAD_TYPE.to_owned(),
-            signatures: vec![Signature { keyid: keyid.to_owned(), sig: STANDARD.encode(signature) }],
+            signatures: ArrayVec::from_iter([signature]),
         }
     }
 
@@ -331,6 +336,8 @@ impl PublicKey {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// The example of DSSE's specification.
@@ -338,6 +345,20 @@ mod tests {
     fn signed_bytes_are_those_of_the_specification() {
         let bytes = signed_bytes("http://example.com/HelloWorld", b"hello world");
         assert_eq!(bytes, b"DSSEv1 29 http://example.com/HelloWorld 11 hello world");
+    }
+
+    #[test]
+    fn few_signatures_are_read() {
+        let envelope = Envelope::new(b"{}", "key", b"signature");
+        let read = |count: usize| {
+            let signatures = vec![&envelope.signatures[0]; count];
+            let file =
+                json!({"payload": envelope.payload, "payloadType": PAYLOAD_TYPE, "signatures": signatures});
+            serde_json::from_value::<Envelope>(file)
+        };
+        assert_eq!(read(1).unwrap(), envelope);
+        assert_eq!(read(MAX_SIGNATURES).unwrap().signatures.len(), MAX_SIGNATURES);
+        assert!(read(MAX_SIGNATURES + 1).is_err());
     }
 
     #[test]

@@ -28,10 +28,10 @@ pub struct HiddenFrom {
     /// All teams that have traded, but the vendor itself.
     pub all: Hidden,
     /// Without those that own opportunities, which buyers publish under their own name, and those that have bid on an opportunity
-    /// of the reader, who sees their names.
+    /// of the reader, or that the reader has excluded from one: the reader sees their names.
     pub without_owners: Hidden,
     /// Without those that have listings, whose vendors the catalog names, and the preview of a listing beside similar ones, and
-    /// those that have bid on an opportunity of the reader.
+    /// those whose names the reader sees on its own opportunities.
     pub without_sellers: Hidden,
 }
 
@@ -50,16 +50,17 @@ impl HiddenFrom {
         let owners =
             select("SELECT DISTINCT t.uuid FROM opportunities o JOIN teams t ON t.id = o.owner", &[]);
         let sellers = select("SELECT DISTINCT t.uuid FROM listings l JOIN teams t ON t.id = l.team", &[]);
-        let sql = "SELECT DISTINCT t.uuid FROM project_bids b
-             JOIN teams t ON t.id = b.team
-             JOIN opportunities o ON o.id = b.opportunity
+        let sql = "SELECT t.uuid FROM (SELECT team, opportunity FROM project_bids
+                 UNION SELECT team, opportunity FROM opportunity_exclusions) shown
+             JOIN teams t ON t.id = shown.team
+             JOIN opportunities o ON o.id = shown.opportunity
              JOIN teams owner ON owner.id = o.owner
              WHERE owner.uuid = ?1";
-        let bidders = select(sql, &[&reader]);
+        let shown = select(sql, &[&reader]);
         HiddenFrom {
             all: hide(&|_| true),
-            without_owners: hide(&|team| !owners.contains(&team) && !bidders.contains(&team)),
-            without_sellers: hide(&|team| !sellers.contains(&team) && !bidders.contains(&team)),
+            without_owners: hide(&|team| !owners.contains(&team) && !shown.contains(&team)),
+            without_sellers: hide(&|team| !sellers.contains(&team) && !shown.contains(&team)),
         }
     }
 }

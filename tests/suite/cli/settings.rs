@@ -61,12 +61,9 @@ fn server_starts_without_its_store_and_says_so() {
     let team = ["team", "create", "Acme Data", "--role", "vendor", "--nda", "--data", "market"];
     stdout_of(&run(&team, directory));
     let key = stdout_of(&run(&["key", "create", "Acme Data", "--data", "market"], directory));
-    // Nothing listens on a port that was just free.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let settings = format!(
-        "[blobs]\nkind = \"s3\"\nendpoint = \"http://127.0.0.1:{port}\"\nbucket = \"files\"\naccess_key_id = \"a\"\n\
-         secret_access_key = \"b\"\n[repositories]\ngitlab_url = \"http://127.0.0.1:{port}\"\n"
-    );
+    // Nothing listens on this port.
+    let settings = "[blobs]\nkind = \"s3\"\nendpoint = \"http://127.0.0.1:9\"\nbucket = \"files\"\naccess_key_id = \"a\"\n\
+         secret_access_key = \"b\"\n[repositories]\ngitlab_url = \"http://127.0.0.1:9\"\n";
     fs::write(directory.join("my.toml"), settings).unwrap();
     // A demo would not start: its own uploads have to be stored first.
     let mut server = Server::start(&["--config", "my.toml", "--data", "market"], directory);

@@ -3,6 +3,7 @@
 use std::{
     path::Path,
     process::{Command, Output},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -114,8 +115,13 @@ fn run(arguments: &[&str], script: &str, directory: &Path) -> (Output, Duration)
 fn is_gone(directory: &Path) -> bool {
     let child = std::fs::read_to_string(directory.join("child")).unwrap();
     let process = format!("/proc/{}/stat", child.trim());
-    // A killed process may not have been reaped yet.
-    std::fs::read_to_string(process).map_or(true, |stat| stat.contains(") Z "))
+    // A killed process may not have ended yet, or not have been reaped.
+    let is_there = || std::fs::read_to_string(&process).is_ok_and(|stat| !stat.contains(") Z "));
+    let began = Instant::now();
+    while is_there() && began.elapsed() < Duration::from_mins(1) {
+        thread::yield_now();
+    }
+    !is_there()
 }
 
 #[test]
@@ -157,7 +163,7 @@ fn command_asks_an_agent_and_reports() {
 fn run_ends_in_time_with_all_processes_of_the_agent() {
     let directory = tempfile::tempdir().unwrap();
     let script = "sleep 600 & echo $! > child; wait";
-    let (output, elapsed) = run(&["--timeout-seconds", "1", "--min-score", "0.5"], script, directory.path());
+    let (output, elapsed) = run(&["--timeout-seconds", "5", "--min-score", "0.5"], script, directory.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && stderr.contains("below the minimum"), "{stderr}");
     assert!(stderr.contains("time was over") && elapsed < Duration::from_mins(1), "{stderr}");

@@ -25,7 +25,6 @@ fn market(url: &str, change: impl FnOnce(&mut Settings)) -> TestMarket {
             url.clone_into(base);
         }
         repositories.private_hosts = true;
-        repositories.idle_seconds = 1;
         change(settings);
     });
     small_market::seed_market(&market, &[], &json!({}));
@@ -271,6 +270,9 @@ async fn hostile_host_ends_in_an_error_message() {
             settings.repositories.max_bytes = 1_000_000;
             settings.repositories.max_file_bytes = 500_000;
             settings.repositories.attempts = 5;
+            if behavior == HostBehavior::Silent {
+                settings.repositories.idle_seconds = 1;
+            }
         });
         let path = create_linked_codebase(&market, "github", name).await;
         run_background_work(&market).await;

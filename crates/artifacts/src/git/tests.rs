@@ -17,7 +17,7 @@ use crate::{
 
 const NOW: i64 = 1_800_000_000;
 
-const LIMITS: Limits = Limits { bytes: 50_000_000, files: 10_000, file_bytes: 1_000_000, idle_seconds: 1 };
+const LIMITS: Limits = Limits { bytes: 50_000_000, files: 10_000, file_bytes: 1_000_000, idle_seconds: 30 };
 
 /// Runs Git in a directory, without user settings and with a fixed clock. Returns its output.
 fn git(directory: &Path, arguments: &[&str]) -> String {

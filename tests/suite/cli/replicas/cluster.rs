@@ -25,7 +25,7 @@ pub const POSITION: &str = "market-position";
 const STORE: &str = "s3://market/replicas";
 
 /// How long replicas may take to restore a database, or to become equal to the primary.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Interval at which is looked meanwhile.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -120,9 +120,9 @@ impl Cluster {
     /// Starts a primary with the demo market, and replicas of it.
     pub fn start(replicas: usize) -> Cluster {
         let directory = temp_dir();
+        let store = S3Server::start();
         // A port that is free now, so that the primary has the same one after a restart.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let store = S3Server::start();
         let client = marketplace::http_client::blocking().unwrap().timeout(Duration::from_secs(30));
         let primary_url = format!("http://127.0.0.1:{port}");
         let primary = Server::spawn(primary_command(directory.path(), "primary", port, &store));
