@@ -14,7 +14,7 @@ use crate::{
     config::{Settings, SettingsError, SettingsSources, VARIABLE_PREFIX},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
-    regular_files, rest,
+    regular_files, replica, rest,
     store::Durability,
 };
 
@@ -135,6 +135,9 @@ pub(super) fn open_directory(
     mode: OpenMode,
     durability: Durability,
 ) -> Result<Market, CommandError> {
+    if mode == OpenMode::Command {
+        replica::check_own(directory, &settings)?;
+    }
     let market = Market::open(OpenOptions {
         data_dir: directory.to_owned(),
         settings,

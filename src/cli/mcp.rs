@@ -6,6 +6,7 @@ mod client_config;
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use clap::Args;
@@ -109,7 +110,7 @@ impl Mcp {
         runtime.shutdown_timeout(if self.http.is_some() {
             process::SHUTDOWN_TIMEOUT
         } else {
-            std::time::Duration::ZERO
+            Duration::ZERO
         });
         done
     }
@@ -251,8 +252,8 @@ async fn serve_http(market: Market, address: SocketAddr) -> CommandResult {
         url => url.to_owned(),
     };
     let app = app.serve_agents(market.clone(), &url);
-    let stop =
-        process::server_stop_signal(market.settings().server.drain_seconds, process::StandardInput::Ignored)?;
+    let drain = Duration::from_secs(market.settings().server.drain_seconds);
+    let stop = process::server_stop_signal(drain, process::StandardInput::Ignored)?;
     process::on_hangup(|| tracing::info!("SIGHUP is ignored"))?;
     print_line(format_args!("listening on {}{}", web::link_base::local_url(address), mcp::PATHS[0]));
     // A process that only reads looks for changes before each request.

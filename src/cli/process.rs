@@ -58,11 +58,11 @@ pub enum StandardInput {
     StopsAtItsEnd,
 }
 
-/// Like [`stop_signal`], for a server. If the process has not ended `drain_seconds` and a second after the
+/// Like [`stop_signal`], for a server. If the process has not ended this time and a second after the
 /// signal, it is ended. A thread of its own waits for the signal and measures this time, so that it does not
 /// depend on the threads that serve requests. Work that is interrupted is rolled back at the next start.
 pub fn server_stop_signal(
-    drain_seconds: u64,
+    time: Duration,
     input: StandardInput,
 ) -> Result<impl Future<Output = ()>, CommandError> {
     let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
@@ -91,7 +91,7 @@ pub fn server_stop_signal(
         }
     };
     let (sender, receiver) = oneshot::channel();
-    let max_time = Duration::from_secs(drain_seconds) + EXIT_TIMEOUT;
+    let max_time = time + EXIT_TIMEOUT;
     let exit = || std::process::exit(0);
     let waiting = move || runtime.block_on(exit_after_signal(stopped, sender, max_time, exit));
     std::thread::Builder::new().name("signals".to_owned()).spawn(waiting).map_err(to_error)?;

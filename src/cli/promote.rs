@@ -38,7 +38,6 @@ impl Promote {
         let promotion = replica::promote(&settings, self.primary_is_stopped, |line| print_line(line))?;
         let market = open_directory(&directory, settings, OpenMode::Command, Durability::Full)?;
         market.update_index(market.latest_change()?, &())?;
-        verify::verify(&market, verify::Report::default())?;
         let last = market.read_blocking(|reader| {
             let newest = store::events::find_bounds(reader.rows)?.newest;
             store::events::find(reader.rows, newest)
@@ -57,6 +56,7 @@ impl Promote {
             "copies of repositories are not replicated: before you start the server, copy the directory blobs from the last \
              primary or a backup",
         );
-        Ok(())
+        print_line("checking the database and all files; the server can be started meanwhile");
+        verify::verify(&market, verify::Report::default())
     }
 }

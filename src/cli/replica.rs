@@ -1,5 +1,7 @@
 //! `marketplace serve --replica`: a server that reads a copy of the database.
 
+use std::{sync::Arc, time::Duration};
+
 use tokio::sync::watch;
 
 use super::{
@@ -11,6 +13,7 @@ use super::{
 };
 use crate::{
     config::{BlobKind, Settings, SettingsSources},
+    http_server::tls::Certificates,
     market::{self, ServeLock},
     private_files,
     replica::{self, ReplicaEndpoint, ReplicaServer},
@@ -49,10 +52,16 @@ pub(super) fn run(
         primary = settings.replica.primary_url,
         "the replica starts"
     );
+    for warning in settings.warnings() {
+        tracing::warn!("{warning}");
+    }
     let runtime = process::build_runtime(&settings)?;
     let served = runtime.block_on(async {
-        let (replica, endpoint) = replica::serve(&settings, app, (&base_url, market::this_program()))
+        let program = (&*base_url, market::this_program());
+        let (replica, endpoint) = replica::serve(&settings, app, certificates.clone(), program)
             .map_err(|error| CommandError::Other(error.to_string()))?;
+        let manager = ServiceManager::from_environment();
+        reload_on_hangup(certificates.clone(), manager.clone(), serving(&listen_url))?;
         let tasks = [
             monitoring.map(|socket| {
                 web::listening::spawn(endpoint.monitoring(), socket, &settings.server, "metrics")
@@ -60,7 +69,14 @@ pub(super) fn run(
             redirecting.map(|socket| tls::redirect(socket, &settings, address)),
         ];
         let socket = tls::listener(listener, certificates);
-        let served = serve(endpoint, replica, socket, &settings, (&listen_url, input)).await;
+        let progress = {
+            let monitoring = endpoint.monitoring();
+            manager.watch(move || monitoring.check())
+        };
+        let served = serve(endpoint, replica, socket, &settings, (manager, &listen_url, input)).await;
+        if let Some(progress) = progress {
+            progress.abort();
+        }
         tasks.into_iter().flatten().for_each(|task| task.abort());
         served
     });
@@ -73,20 +89,20 @@ async fn serve(
     replica: ReplicaServer,
     socket: crate::http_server::connections::Listener,
     settings: &Settings,
-    (url, input): (&str, process::StandardInput),
+    (manager, url, input): (ServiceManager, &str, process::StandardInput),
 ) -> CommandResult {
-    let manager = ServiceManager::from_environment();
-    let stop_signal = process::server_stop_signal(settings.server.drain_seconds, input)?;
-    let stopping = manager.clone();
+    let stop_signal = process::server_stop_signal(Duration::from_secs(settings.server.drain_seconds), input)?;
+    let (stopping, monitoring) = (manager.clone(), endpoint.monitoring());
     let stop = async move {
         stop_signal.await;
         stopping.stopping();
+        monitoring.begin_draining();
     };
     let (server, connected) = (settings.server.clone(), watch::Sender::default());
     let served =
         tokio::spawn(async move { web::listening::serve(endpoint, socket, &server, connected, stop).await });
     print_line(format_args!("listening on {url}"));
-    manager.ready(&format!("Serving {url} as a replica"));
+    manager.ready(&serving(url));
     let served = served.await;
     replica.end().await;
     match served {
@@ -94,6 +110,27 @@ async fn serve(
         Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
         Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
     }
+}
+
+/// Returns what the server does, for the service manager.
+fn serving(url: &str) -> String {
+    format!("Serving {url} as a replica")
+}
+
+/// Reads the certificate again for each SIGHUP. A replica reads its settings only when it starts.
+fn reload_on_hangup(
+    certificates: Option<Arc<Certificates>>,
+    manager: ServiceManager,
+    status: String,
+) -> CommandResult {
+    process::on_hangup(move || {
+        manager.reloading();
+        if let Some(certificates) = &certificates {
+            certificates.reload_if_changed();
+        }
+        tracing::info!("the certificate was read again; for other settings, the replica has to be restarted");
+        manager.ready(&status);
+    })
 }
 
 /// Checks the settings that only a replica needs.

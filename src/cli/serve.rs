@@ -31,7 +31,7 @@ use crate::{
     market::{self, Market, OpenMode},
     mcp::{self, WatchedServer},
     operations,
-    replica::Replication,
+    replica::{REPLICATION_STOP_TIMEOUT, Replication},
     rest,
     store::Durability,
     web::{self, monitoring::MonitoringAddress},
@@ -261,6 +261,9 @@ impl Serve {
         }
         let WatchedServer { endpoint, monitor } =
             app.watched(market.clone(), &url, worlds.map(|worlds| (address, worlds)));
+        if let Some((replication, _)) = &replication {
+            monitor.watch_replication(replication.state());
+        }
         if let Some(certificates) = &listeners.certificates {
             tls::follow(certificates, &market, &monitor);
         }
@@ -270,8 +273,9 @@ impl Serve {
         let background = Arc::new(operations::background::BackgroundJobs::start(&market, &runtime)?);
         let webhooks = Arc::new(operations::webhook_sender::WebhookSender::start(&market, &runtime)?);
         // Install signal handlers before the address is printed, so that a stop right after it is graceful.
-        let stop_signal =
-            process::server_stop_signal(market.settings().server.drain_seconds, self.standard_input())?;
+        let drain = Duration::from_secs(market.settings().server.drain_seconds);
+        let stop_time = drain + replication.as_ref().map_or(Duration::ZERO, |_| REPLICATION_STOP_TIMEOUT);
+        let stop_signal = process::server_stop_signal(stop_time, self.standard_input())?;
         let stopping =
             (Arc::clone(&background), Arc::clone(&webhooks), Arc::clone(&monitor), manager.clone());
         // Jobs, requests, and attempts to send to webhooks share the time to drain.
@@ -292,7 +296,8 @@ impl Serve {
         });
         let redirecting = listeners.redirecting.map(|listener| tls::redirect(listener, &settings, address));
         let listener = tls::listener(listeners.server, listeners.certificates);
-        let progress = manager.watch(market.clone());
+        let read = market.clone();
+        let progress = manager.watch(move || read.latest_change().map(drop));
         let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
         let server = tokio::spawn(async move {
             web::listening::serve(endpoint, listener, &settings.server, connected, stop).await
@@ -309,7 +314,7 @@ impl Serve {
         drop((background, webhooks));
         if let Some((replication, market)) = replication {
             // What was written until now is replicated, too, and nothing is written later.
-            market.lease().set_end(Duration::ZERO);
+            market.lease().end();
             let _ = tokio::task::spawn_blocking(move || drop(replication)).await;
         }
         // Until now, it reported that the server is stopping.

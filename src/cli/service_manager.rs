@@ -20,7 +20,7 @@ use std::{
 use rustix::time::{ClockId, clock_gettime};
 use tokio::task::JoinHandle;
 
-use crate::market::Market;
+use crate::error::Result;
 
 /// The service manager. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
@@ -69,16 +69,15 @@ impl ServiceManager {
     }
 
     /// Reports that the server makes progress, as often as the manager expects it, until the task is aborted. Before
-    /// each report, a task of the server reads the database. So a server that hangs reports nothing, and the manager
+    /// each report, a task of the server reads the database with `check`. So a server that hangs reports nothing, and the manager
     /// restarts it.
-    pub fn watch(&self, market: Market) -> Option<JoinHandle<()>> {
+    pub fn watch(&self, check: impl Fn() -> Result<()> + Clone + Send + 'static) -> Option<JoinHandle<()>> {
         let interval = self.watchdog?;
         let manager = self.clone();
         Some(tokio::spawn(async move {
             loop {
-                let reading = market.clone();
-                match tokio::task::spawn_blocking(move || reading.latest_change()).await {
-                    Ok(Ok(_)) => manager.send("WATCHDOG=1"),
+                match tokio::task::spawn_blocking(check.clone()).await {
+                    Ok(Ok(())) => manager.send("WATCHDOG=1"),
                     Ok(Err(cause)) => tracing::error!(%cause, "the database cannot be read"),
                     Err(cause) => tracing::error!(%cause, "the database cannot be read"),
                 }

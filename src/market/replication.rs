@@ -53,6 +53,9 @@ impl Market {
     /// Records what was used at a replica; nothing of keys and sessions that are not there any more. A time is the current time at
     /// the latest: for keys that of the market, for sessions that of the machine. Must not be called on a thread that serves requests.
     pub fn record_reported_uses(&self, uses: &Uses) -> Result<()> {
+        if uses.is_empty() {
+            return Ok(());
+        }
         let (now, machine_now) = (self.inner.clock.now(), Clock::System.now());
         self.inner.store.write(|rows| {
             for (id, at) in &uses.keys {

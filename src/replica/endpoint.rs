@@ -17,6 +17,7 @@ use super::{forwarding::Forwarder, reporting, served_copy::ServedCopy, shared::S
 use crate::{
     config::Settings,
     error::{Error, Result},
+    http_server::tls::Certificates,
     mcp::App,
     web::{
         monitoring::{self, MonitoringAddress},
@@ -36,7 +37,22 @@ pub struct ReplicaEndpoint {
 }
 
 /// The metrics and the state of a replica, for an address of their own.
+#[derive(Clone)]
 pub struct ReplicaMonitoring(Arc<Shared>);
+
+impl ReplicaMonitoring {
+    /// Fails if there is a copy that cannot be read.
+    pub fn check(&self) -> Result<()> {
+        self.0.current().map_or(Ok(()), |copy| copy.market.latest_change().map(drop))
+    }
+
+    /// Records that the server is stopping.
+    pub fn begin_draining(&self) {
+        if let Some(copy) = self.0.current() {
+            copy.monitor.begin_draining();
+        }
+    }
+}
 
 impl Endpoint for ReplicaMonitoring {
     type Output = Response;
@@ -62,9 +78,10 @@ pub struct ReplicaServer {
 pub fn serve(
     settings: &Settings,
     app: App,
+    certificates: Option<Arc<Certificates>>,
     (base_url, program): (&str, PathBuf),
 ) -> Result<(ReplicaServer, ReplicaEndpoint)> {
-    let shared = Arc::new(Shared::new(settings, app, (base_url, program))?);
+    let shared = Arc::new(Shared::new(settings, app, certificates, (base_url, program))?);
     let forwarder = Arc::new(Forwarder::new(settings)?);
     let endpoint = ReplicaEndpoint { shared: Arc::clone(&shared), forwarder: Arc::clone(&forwarder) };
     let stop_reporting = Arc::new(Notify::new());

@@ -30,6 +30,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the machine of the primary may not answer on an open connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// How long a connection to the primary is kept without a request: less than the primary keeps it, by default 30 seconds.
+const IDLE: Duration = Duration::from_secs(20);
+
 /// The share of the places that the clients of one network can have.
 const NETWORK_SHARE: usize = 4;
 
@@ -116,6 +119,7 @@ impl Forwarder {
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_keepalive(KEEP_ALIVE)
             .tcp_user_timeout(KEEP_ALIVE)
+            .pool_idle_timeout(IDLE)
             .build()
             .map_err(Error::internal)?;
         Ok(Forwarder {
@@ -127,9 +131,9 @@ impl Forwarder {
     }
 
     /// Begins a request of the replica itself.
-    pub(super) fn post(&self, path: &str) -> Result<reqwest::RequestBuilder> {
-        let url = self.url(path)?;
-        Ok(self.client.post(url).header(header::VIA, VIA))
+    pub(super) fn post(&self, path: &str) -> reqwest::RequestBuilder {
+        let base = self.primary_url.as_str().trim_end_matches('/');
+        self.client.post(format!("{base}{path}")).header(header::VIA, VIA)
     }
 
     /// Forwards a request. If the primary cannot be reached, or too many requests are being forwarded, the response says so.
@@ -144,8 +148,8 @@ impl Forwarder {
     async fn try_forward(&self, request: &Request, body: Body, state: &ReplicaState) -> Result<Response> {
         let at_capacity = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
         let place = self.places.take(self.proxies.client_network(request)).ok_or_else(at_capacity)?;
-        if request.headers().get_all(header::VIA).iter().any(|value| value == VIA) {
-            tracing::error!("a forwarded request arrived at a replica; check replica.primary_url");
+        if was_forwarded(request.headers()) {
+            tracing::warn!("a forwarded request arrived at a replica; check replica.primary_url");
             return Err(at_capacity());
         }
         let body = if body.is_empty() {
@@ -216,6 +220,12 @@ impl Forwarder {
     }
 }
 
+/// Whether a replica has forwarded a request with these headers. A proxy may have joined the values of several headers.
+fn was_forwarded(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::VIA).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|value| value.trim() == VIA)
+}
+
 /// Returns headers without those that are about the connection.
 fn without_connection(headers: &HeaderMap) -> HeaderMap {
     let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
@@ -246,6 +256,22 @@ mod tests {
         assert!(places.take(one).is_some());
         drop(second);
         assert!(places.taken.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn forwarded_requests_are_known_behind_a_proxy() {
+        for (values, expected) in [
+            (vec![VIA], true),
+            (vec!["1.1 proxy, 1.1 marketplace-replica"], true),
+            (vec!["1.1 proxy", VIA], true),
+            (vec!["1.1 proxy", "1.1 marketplace-replicas"], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in &values {
+                headers.append(header::VIA, value.parse().unwrap());
+            }
+            assert_eq!(was_forwarded(&headers), expected, "{values:?}");
+        }
     }
 
     #[test]

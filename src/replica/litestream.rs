@@ -6,7 +6,10 @@ use std::{
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -17,6 +20,7 @@ use crate::{
     config::{BlobSettings, Settings},
     operations::backups::bucket_settings,
     private_files,
+    store::Follower,
 };
 
 /// The hidden command that runs Litestream: it ends with the server.
@@ -34,8 +38,15 @@ const POLL: Duration = Duration::from_millis(20);
 /// Maximum length of a line of its log. A longer one counts as several.
 const MAX_LINE_BYTES: u64 = 8192;
 
+/// What Litestream logs when an update of the file of a replica has failed, and when one has succeeded.
+const FAILED_UPDATE: &str = "follow: error applying updates";
+const APPLIED_UPDATE: &str = "follow: applied updates";
+
+/// Failures of updates that have changed nothing: those before the file is locked.
+const BEFORE_UPDATE: [&str; 3] = ["open ltx file: ", "decode header: ", "acquire exclusive lock: "];
+
 /// How long Litestream may take to send the last changes when it is stopped.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the processes of Litestream have in common.
 #[derive(Clone, Debug)]
@@ -53,6 +64,12 @@ impl Program {
     pub(super) fn new(settings: &Settings, runner: PathBuf) -> Program {
         let store = bucket_settings(&settings.backups, &settings.blobs, "", "");
         Program { runner, litestream: settings.replica.litestream.clone(), store }
+    }
+
+    /// Fails if Litestream cannot be run.
+    pub(super) fn check(&self) -> io::Result<()> {
+        let output = Command::new(&self.litestream).arg("version").stdin(Stdio::null()).output()?;
+        if output.status.success() { Ok(()) } else { Err(io::Error::other(output.status.to_string())) }
     }
 
     /// Starts to restore a database from a URL to a file, and then to apply its changes.
@@ -118,23 +135,31 @@ impl Program {
 #[derive(Debug)]
 pub(super) struct Litestream {
     child: Child,
-    last_line: Arc<Mutex<String>>,
+    log: Arc<Log>,
+}
+
+/// What the log of a process has said.
+#[derive(Debug, Default)]
+struct Log {
+    last_line: Mutex<String>,
+    /// Whether an update of the file has failed, and none has succeeded since. Shared with those who read the file.
+    has_failed_update: Arc<AtomicBool>,
 }
 
 impl Litestream {
     fn start(mut command: Command) -> io::Result<Litestream> {
         let mut child = command.spawn()?;
-        let last_line = Arc::new(Mutex::new(String::new()));
-        if let Some(log) = child.stderr.take() {
-            let last = Arc::clone(&last_line);
-            thread::Builder::new().name("litestream-log".to_owned()).spawn(move || copy_log(log, &last))?;
+        let log = Arc::new(Log::default());
+        if let Some(lines) = child.stderr.take() {
+            let log = Arc::clone(&log);
+            thread::Builder::new().name("litestream-log".to_owned()).spawn(move || log.copy(lines))?;
         }
-        Ok(Litestream { child, last_line })
+        Ok(Litestream { child, log })
     }
 
-    /// Returns the ID of the process.
-    pub(super) fn id(&self) -> u32 {
-        self.child.id()
+    /// Returns what those who read the file that the process updates have to know of it.
+    pub(super) fn follower(&self) -> Follower {
+        Follower { process: self.child.id(), has_failed: Arc::clone(&self.log.has_failed_update) }
     }
 
     /// Whether the process has ended. Its ID stays reserved until it is dropped.
@@ -182,8 +207,14 @@ impl Litestream {
         last_line
     }
 
-    fn last_line(&self) -> String {
-        self.last_line.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Whether the last update of the file has failed.
+    pub(super) fn has_failed_update(&self) -> bool {
+        self.log.has_failed_update.load(Ordering::SeqCst)
+    }
+
+    /// Returns the last line that it has logged.
+    pub(super) fn last_line(&self) -> String {
+        self.log.last_line.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the ID of the process unless it has ended.
@@ -215,24 +246,67 @@ pub fn exec_below_parent(parent: u32, program: &[String]) -> io::Error {
     Command::new(program).args(arguments).exec()
 }
 
-/// Copies the log of Litestream, without what it does regularly, to that of the server.
-fn copy_log(log: impl io::Read, last: &Mutex<String>) {
-    let (mut log, mut bytes) = (BufReader::new(log), Vec::new());
-    while log.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
-        let line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
-        bytes.clear();
-        if line.contains("level=WARN") || line.contains("level=ERROR") || !line.contains("level=") {
-            tracing::warn!(line, "Litestream");
-        } else {
-            tracing::debug!(line, "Litestream");
+impl Log {
+    /// Copies the lines of Litestream to the log of the server, those about what it does regularly at the level of details.
+    fn copy(&self, lines: impl io::Read) {
+        let (mut lines, mut bytes) = (BufReader::new(lines), Vec::new());
+        while lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+            let line = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+            bytes.clear();
+            if let Some(has_failed) = failed_update(&line) {
+                self.has_failed_update.store(has_failed, Ordering::SeqCst);
+            }
+            if line.contains("level=WARN") || line.contains("level=ERROR") || !line.contains("level=") {
+                tracing::warn!(line, "Litestream");
+            } else {
+                tracing::debug!(line, "Litestream");
+            }
+            *self.last_line.lock().unwrap_or_else(PoisonError::into_inner) = line;
         }
-        *last.lock().unwrap_or_else(PoisonError::into_inner) = line;
     }
+}
+
+/// Whether a line says that an update of the file has failed, after which it may be a mixture of two states, or that one has
+/// succeeded; `None` if it says neither.
+fn failed_update(line: &str) -> Option<bool> {
+    if line.contains(APPLIED_UPDATE) {
+        return Some(false);
+    }
+    let is_of_file = line.contains(FAILED_UPDATE) && line.contains("ltx file (level=");
+    (is_of_file && !BEFORE_UPDATE.iter().any(|cause| line.contains(cause))).then_some(true)
 }
 
 /// Deletes a directory with earlier copies.
 pub(super) fn delete_copy(directory: &Path) {
     if let Err(cause) = fs::remove_dir_all(directory) {
         tracing::warn!(%cause, directory = %directory.display(), "an earlier copy of the database cannot be deleted");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_says_which_updates_have_failed() {
+        let apply = "level=ERROR msg=\"follow: error applying updates\" err=\"apply ltx file (level=0, min=0a, max=0a): ";
+        for (cause, expected) in [
+            ("decode page: unexpected EOF\"", Some(true)),
+            ("write page 7: no space left on device\"", Some(true)),
+            ("open ltx file: connection refused\"", None),
+            ("acquire exclusive lock: interrupted\"", None),
+        ] {
+            assert_eq!(failed_update(&format!("{apply}{cause}")), expected, "{cause}");
+        }
+        let others = [
+            (
+                "level=ERROR msg=\"follow: error applying updates\" err=\"list level 0 ltx files: refused\"",
+                None,
+            ),
+            ("level=INFO msg=\"follow: applied updates\" from_txid=0a to_txid=0b", Some(false)),
+        ];
+        for (line, expected) in others {
+            assert_eq!(failed_update(line), expected, "{line}");
+        }
     }
 }

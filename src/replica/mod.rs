@@ -21,5 +21,5 @@ mod supervision;
 
 pub use endpoint::{ReplicaEndpoint, ReplicaMonitoring, ReplicaServer, serve};
 pub use litestream::{LITESTREAM_SUBCOMMAND, exec_below_parent};
-pub use primary::Replication;
+pub use primary::{REPLICATION_STOP_TIMEOUT, Replication, check_own};
 pub use promotion::{Promotion, promote};

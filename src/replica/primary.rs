@@ -1,6 +1,7 @@
 //! The replication of a primary: it runs Litestream while its generation is the newest, and refuses changes otherwise.
 
 use std::{
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -11,13 +12,15 @@ use std::{
 
 use super::{
     generations::{self, Generations},
-    litestream::{Litestream, Program},
+    litestream::{Litestream, Program, STOP_TIMEOUT},
 };
 use crate::{
     clock::Clock,
+    config::Settings,
     error::{Error, Result},
     market::{self, DATABASE_FILE, Market},
     store::uptime,
+    web::monitoring::ReplicationState,
 };
 
 /// The number of the first generation.
@@ -40,6 +43,7 @@ const RESTART_DELAY: Duration = Duration::from_secs(1);
 
 /// The replication of a market. Dropping it lets Litestream send the last changes, and ends it.
 pub struct Replication {
+    state: Arc<ReplicationState>,
     is_stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -53,8 +57,9 @@ impl Replication {
         let own = find_own(market, &generations)?;
         market.lease().set_end(asked + OWN_LEASE);
         let program = Program::new(settings, market::this_program());
-        let is_stopping = Arc::new(AtomicBool::default());
+        let (is_stopping, state) = (Arc::new(AtomicBool::default()), Arc::new(ReplicationState::default()));
         let worker = Worker {
+            state: Arc::clone(&state),
             market: market.clone(),
             url: generations.url(Some(own)),
             generations,
@@ -63,9 +68,17 @@ impl Replication {
             is_stopping: Arc::clone(&is_stopping),
         };
         let thread = thread::Builder::new().name("replication".to_owned()).spawn(move || worker.run());
-        Ok(Replication { is_stopping, thread: Some(thread.map_err(Error::internal)?) })
+        Ok(Replication { state, is_stopping, thread: Some(thread.map_err(Error::internal)?) })
+    }
+
+    /// Returns what the monitor of the server reports.
+    pub fn state(&self) -> Arc<ReplicationState> {
+        Arc::clone(&self.state)
     }
 }
+
+/// How long the replication may take to end.
+pub const REPLICATION_STOP_TIMEOUT: Duration = STOP_TIMEOUT;
 
 impl Drop for Replication {
     fn drop(&mut self) {
@@ -103,6 +116,24 @@ fn find_own(market: &Market, generations: &Generations) -> Result<u64> {
     }
 }
 
+/// Refuses a data directory that was that of the primary before another server was promoted, also if no server was started with it
+/// since. If the store cannot be read, nothing is known.
+pub fn check_own(directory: &Path, settings: &Settings) -> Result<()> {
+    let address = &settings.replication.destination;
+    let Some(own) = generations::own(directory)?.filter(|_| !address.is_empty()) else { return Ok(()) };
+    match Generations::open(address, settings)?.newest() {
+        Ok(Some(newest)) if newest > own => {
+            generations::mark_superseded(directory);
+            Err(not_primary(newest))
+        }
+        Ok(_) => Ok(()),
+        Err(cause) => {
+            tracing::warn!(%cause, "it is unknown whether another server was promoted");
+            Ok(())
+        }
+    }
+}
+
 fn not_primary(newest: u64) -> Error {
     Error::Conflict(format!(
         "the store of replication.destination belongs to generation {newest}, and this market does not, so it is not the primary; \
@@ -112,6 +143,7 @@ fn not_primary(newest: u64) -> Error {
 
 struct Worker {
     market: Market,
+    state: Arc<ReplicationState>,
     generations: Generations,
     own: u64,
     url: String,
@@ -141,9 +173,11 @@ impl Worker {
                     }
                 }
             }
+            self.state.set_running(litestream.is_some());
             if checked.elapsed() > CHECK_INTERVAL {
                 checked = Instant::now();
                 if self.is_replaced() {
+                    self.state.set_running(false);
                     drop(litestream);
                     return;
                 }
@@ -166,7 +200,7 @@ impl Worker {
                 }
             }
             Ok(Some(newest)) if newest > self.own => {
-                self.market.lease().set_end(Duration::ZERO);
+                self.market.lease().end();
                 generations::mark_superseded(self.market.data_dir());
                 tracing::error!(
                     newest,

@@ -1,7 +1,7 @@
 //! Promotion: a new primary begins a generation, and restores what the last one has replicated.
 
 use std::{
-    fs,
+    fs, io,
     path::Path,
     thread,
     time::{Duration, Instant},
@@ -51,6 +51,11 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
             "no primary has replicated to replication.destination; check the address".to_owned(),
         ));
     };
+    // Once the generation has begun, the last primary changes nothing.
+    let program = Program::new(settings, market::this_program());
+    program.check().map_err(|cause| {
+        Error::internal_with_source("Litestream (the setting replica.litestream) cannot be run", cause)
+    })?;
     let began = Instant::now();
     let generation = newest + 1;
     if !generations.begin(generation, Clock::System.now()).map_err(unreachable)? {
@@ -67,7 +72,7 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
     private_files::create_dir_all(directory).map_err(Error::internal)?;
     let marker = directory.join(RESTORE_MARKER);
     private_files::create(&marker).map_err(Error::internal)?;
-    restore(settings, &generations.url(Some(source)), directory)?;
+    restore(&program, &generations.url(Some(source)), directory)?;
     generations::set_own(directory, generation).map_err(Error::internal)?;
     let copies = directory.join(COPIES);
     if copies.exists() {
@@ -77,12 +82,15 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
     Ok(Promotion { generation, took: began.elapsed() })
 }
 
-fn restore(settings: &Settings, url: &str, directory: &Path) -> Result<()> {
+fn restore(program: &Program, url: &str, directory: &Path) -> Result<()> {
     let file = directory.join(DATABASE_FILE);
-    if file.exists() {
-        fs::remove_file(&file).map_err(Error::internal)?;
+    // A log of an earlier attempt would be applied to the restored file.
+    for name in [DATABASE_FILE.to_owned(), format!("{DATABASE_FILE}-wal"), format!("{DATABASE_FILE}-shm")] {
+        match fs::remove_file(directory.join(name)) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(Error::internal(cause)),
+            _ => {}
+        }
     }
-    let program = Program::new(settings, market::this_program());
     let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;
     // The log may lack the last heads that the former primary has published.

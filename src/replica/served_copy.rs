@@ -13,8 +13,12 @@ use crate::{
     market::{self, DATABASE_FILE, Market, OpenError, OpenMode, OpenOptions, Reader},
     mcp::{App, WatchedServer},
     operations, rest,
-    store::{self, Durability, FollowedFile},
-    web::{monitoring::Monitor, positions::Positions, sealing::Sealer},
+    store::{self, Durability, FollowedFile, Follower},
+    web::{
+        monitoring::{Monitor, ReplicaState},
+        positions::Positions,
+        sealing::Sealer,
+    },
 };
 
 /// A copy of the database, and the server of its market.
@@ -32,10 +36,10 @@ pub(super) struct ServedCopy {
 }
 
 impl ServedCopy {
-    /// Opens the copy in a directory, which the process with this ID keeps current.
+    /// Opens the copy in a directory, which a follower keeps current.
     pub(super) fn open(
         directory: &Path,
-        follower: u32,
+        follower: Follower,
         settings: &Settings,
         (app, base_url): (&App, &str),
     ) -> std::result::Result<ServedCopy, OpenError> {
@@ -60,16 +64,30 @@ impl ServedCopy {
         Ok(ServedCopy { market, file, endpoint, monitor, positions, sealer, reached, end })
     }
 
-    /// Picks up the updates of the copy, also in the index. Returns whether it has the schema of this program.
-    pub(super) fn pick_up_updates(&self) -> Result<bool> {
+    /// Picks up the updates of the copy, also in the index, and records whether it has the schema of this program: if not, nothing is
+    /// answered from it, and the index stays as it is.
+    pub(super) fn pick_up_updates(&self, state: &ReplicaState) -> Result<()> {
         let read = |reader: &Reader| {
             Ok((reader.rows.commit_position()?, store::market_facts::is_schema_current(reader.rows)?))
         };
         // The index may contain later updates, too, but not fewer.
         let (position, is_current) = self.market.read_blocking(read)?;
-        self.market.pick_up_changes()?;
-        self.reached.send_if_modified(|reached| reached.replace(position) != Some(position));
-        Ok(is_current)
+        if !is_current && !state.is_outdated() {
+            tracing::error!(
+                "the primary has another version of the program, so this replica answers nothing itself; install that version here"
+            );
+        }
+        state.set_outdated(!is_current);
+        if is_current {
+            self.market.pick_up_changes()?;
+            self.reached.send_if_modified(|reached| reached.replace(position) != Some(position));
+        }
+        Ok(())
+    }
+
+    /// Whether the copy has what a primary at this position had.
+    pub(super) fn has_reached(&self, position: CommitPosition) -> bool {
+        self.reached.borrow().is_some_and(|own| own.includes(position))
     }
 
     /// Waits until the copy has what a primary at this position had.

@@ -9,7 +9,9 @@ use std::{
 };
 
 use super::{generations::Generations, litestream::Program, served_copy::ServedCopy};
-use crate::{config::Settings, error::Result, mcp::App, web::monitoring::ReplicaState};
+use crate::{
+    config::Settings, error::Result, http_server::tls::Certificates, mcp::App, web::monitoring::ReplicaState,
+};
 
 /// The directory of the copies in the data directory of a replica.
 pub(super) const COPIES: &str = "copies";
@@ -25,13 +27,22 @@ pub(super) struct Shared {
     pub(super) generations: Generations,
     current: RwLock<Option<Arc<ServedCopy>>>,
     pub(super) state: Arc<ReplicaState>,
+    /// The certificate, if the server has TLS of its own.
+    pub(super) certificates: Option<Arc<Certificates>>,
     /// Whether the copy is not kept current any more, and another one is not complete yet.
     is_stale: AtomicBool,
+    /// Whether the last update of the copy has failed, and is repeated.
+    has_failed_update: AtomicBool,
 }
 
 impl Shared {
     /// Returns what a replica with these settings shares. `program` runs Litestream.
-    pub(super) fn new(settings: &Settings, app: App, (base_url, program): (&str, PathBuf)) -> Result<Shared> {
+    pub(super) fn new(
+        settings: &Settings,
+        app: App,
+        certificates: Option<Arc<Certificates>>,
+        (base_url, program): (&str, PathBuf),
+    ) -> Result<Shared> {
         Ok(Shared {
             directory: settings.data.folder.join(COPIES),
             settings: settings.clone(),
@@ -41,7 +52,9 @@ impl Shared {
             generations: Generations::open(&settings.replica.source, settings)?,
             current: RwLock::default(),
             state: Arc::default(),
+            certificates,
             is_stale: AtomicBool::default(),
+            has_failed_update: AtomicBool::default(),
         })
     }
 
@@ -51,15 +64,26 @@ impl Shared {
         self.is_stale.store(true, Ordering::SeqCst);
     }
 
+    /// Records whether the last update of the copy has failed, and returns it: the primary answers meanwhile, if it can.
+    pub(super) fn note_failed_update(&self, has_failed: bool) -> bool {
+        if self.has_failed_update.swap(has_failed, Ordering::SeqCst) != has_failed {
+            self.state.set_followed(!has_failed);
+        }
+        has_failed
+    }
+
     /// Whether the primary answers, if it can, although there is a copy.
     pub(super) fn is_stale(&self) -> bool {
         self.is_stale.load(Ordering::SeqCst)
+            || self.has_failed_update.load(Ordering::SeqCst)
+            || self.state.is_behind()
     }
 
     /// Serves another copy from the next request on.
     pub(super) fn switch_to(&self, copy: Arc<ServedCopy>) {
         self.state.set_followed(true);
         self.is_stale.store(false, Ordering::SeqCst);
+        self.has_failed_update.store(false, Ordering::SeqCst);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(earlier) = current.as_ref() {
             copy.market.key_cache().keep_uses(&earlier.market.key_cache().take_uses());

@@ -4,11 +4,11 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{
@@ -27,8 +27,11 @@ use crate::{
 /// Interval at which updates of the file are let in and noticed.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the next attempt waits after a database could not be restored or opened.
+/// How long the next attempt waits after a database could not be restored or opened: some times as long as the attempt took, since
+/// each may download the whole database, but within these limits.
+const RETRY_FACTOR: u32 = 4;
 const RETRY_DELAY: Duration = Duration::from_secs(5);
+const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
 
 /// Interval at which is checked whether another server was promoted.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
@@ -49,22 +52,39 @@ enum End {
 
 /// Keeps a copy current until the server stops.
 pub(super) fn run(shared: &Arc<Shared>, is_stopping: &AtomicBool) {
+    let mut copies = match Copies::open(&shared.directory) {
+        Ok(copies) => copies,
+        Err(cause) => {
+            tracing::error!(%cause, "the directory of the copies cannot be used");
+            return;
+        }
+    };
     while !is_stopping.load(Ordering::SeqCst) {
-        match restore_and_follow(shared, is_stopping) {
+        let began = Instant::now();
+        match restore_and_follow(shared, &mut copies, is_stopping) {
             Ok(End::Stopping) => return,
             Ok(End::NeedsRestore) => tracing::warn!("the database is restored anew"),
             Err(cause) => {
-                tracing::error!(cause = %ErrorChain(&cause), "the database of the primary cannot be restored; trying again");
-                wait(RETRY_DELAY, is_stopping);
+                let delay = (began.elapsed() * RETRY_FACTOR).clamp(RETRY_DELAY, MAX_RETRY_DELAY);
+                tracing::error!(
+                    cause = %ErrorChain(&cause),
+                    seconds = delay.as_secs(),
+                    "the database of the primary cannot be restored; trying again"
+                );
+                wait(delay, is_stopping);
             }
         }
     }
 }
 
 /// Restores the database to a new directory, serves it, and keeps it current.
-fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<End, Error> {
-    let (directory, earlier) = new_directory(&shared.directory).map_err(Error::internal)?;
-    let file = directory.join(DATABASE_FILE);
+fn restore_and_follow(
+    shared: &Arc<Shared>,
+    copies: &mut Copies,
+    is_stopping: &AtomicBool,
+) -> Result<End, Error> {
+    let directory = copies.create().map_err(Error::internal)?;
+    let file = directory.path.join(DATABASE_FILE);
     let generation = shared
         .generations
         .newest_with_data()
@@ -77,42 +97,37 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
             Error::Internal(ErrorWithSource { message: message.into(), source: cause.into() }.into())
         })
     };
-    let follower = start()?;
+    let mut follower = start()?;
     let is_restored =
         follower.wait_for(&FollowedFile::update_number_file(&file), || is_stopping.load(Ordering::SeqCst));
     if !is_restored {
         let message = follower.kill();
-        delete_copy(&directory);
         if is_stopping.load(Ordering::SeqCst) {
             return Ok(End::Stopping);
         }
         return Err(Error::internal(format!("Litestream ended: {message}")));
     }
-    let opened =
-        ServedCopy::open(&directory, follower.id(), &shared.settings, (&shared.app, &shared.base_url));
-    let copy = match opened {
-        Ok(copy) => Arc::new(copy),
-        Err(cause) => {
-            drop(follower);
-            delete_copy(&directory);
-            shared.state.set_outdated(matches!(
-                cause,
-                OpenError::Store(StoreOpenError::NewerVersion { .. } | StoreOpenError::OlderVersion(_))
-            ));
-            return Err(Error::internal(cause));
-        }
-    };
+    let app = (&shared.app, &*shared.base_url);
+    let opened = ServedCopy::open(&directory.path, follower.follower(), &shared.settings, app);
+    let copy = Arc::new(opened.map_err(|cause| {
+        shared.state.set_outdated(matches!(
+            cause,
+            OpenError::Store(StoreOpenError::NewerVersion { .. } | StoreOpenError::OlderVersion(_))
+        ));
+        Error::internal(cause)
+    })?);
     copy.monitor.watch_replica(Arc::clone(&shared.state));
-    copy.pick_up_updates()?;
-    shared.state.set_outdated(false);
+    if let Some(certificates) = &shared.certificates {
+        copy.monitor.watch_certificates(Arc::clone(certificates));
+    }
+    copy.pick_up_updates(&shared.state)?;
     shared.switch_to(Arc::clone(&copy));
     shared.state.count_restore();
-    for directory in &earlier {
-        delete_copy(directory);
-    }
-    tracing::info!(directory = %directory.display(), "the copy of the database is served");
-    let end = follow(shared, (&copy, generation), follower, start, is_stopping);
+    tracing::info!(directory = %directory.path.display(), "the copy of the database is served");
+    copies.keep(directory, &copy);
+    let end = follow(shared, (&copy, generation), (&mut follower, start), copies, is_stopping);
     copy.file.end_follower();
+    drop(follower);
     shared.mark_stale();
     end
 }
@@ -121,8 +136,8 @@ fn restore_and_follow(shared: &Arc<Shared>, is_stopping: &AtomicBool) -> Result<
 fn follow(
     shared: &Arc<Shared>,
     (copy, generation): (&ServedCopy, Option<u64>),
-    mut follower: Litestream,
-    start: impl Fn() -> Result<Litestream, Error>,
+    (follower, start): (&mut Litestream, impl Fn() -> Result<Litestream, Error>),
+    copies: &mut Copies,
     is_stopping: &AtomicBool,
 ) -> Result<End, Error> {
     let mut began = copy.market.stopwatch();
@@ -131,30 +146,23 @@ fn follow(
         if let Err(cause) = copy.file.admit_update() {
             tracing::error!(%cause, "it is unknown whether an update waits");
         }
-        match copy.pick_up_updates() {
-            Ok(is_current) => {
-                failures = 0;
-                let was_outdated = shared.state.is_outdated();
-                shared.state.set_outdated(!is_current);
-                if !is_current && !was_outdated {
-                    tracing::error!(
-                        "the primary has another version of the program, so this replica answers nothing itself; install \
-                         that version here"
-                    );
-                }
+        // Litestream repeats an update that has failed. Until then, the copy may be a mixture of two states.
+        if shared.note_failed_update(follower.has_failed_update()) {
+            thread::sleep(INTERVAL);
+        } else if let Err(cause) = copy.pick_up_updates(&shared.state) {
+            tracing::error!(cause = %ErrorChain(&cause), "picking up the changes of the primary failed");
+            failures += 1;
+            if failures > MAX_FAILURES {
+                return Ok(End::NeedsRestore);
             }
-            Err(cause) => {
-                tracing::error!(cause = %ErrorChain(&cause), "picking up the changes of the primary failed");
-                failures += 1;
-                if failures > MAX_FAILURES {
-                    return Ok(End::NeedsRestore);
-                }
-            }
+        } else {
+            failures = 0;
         }
+        copies.delete_unused();
         if follower.has_ended() {
             copy.file.end_follower();
             let lasted = began.elapsed();
-            let last_line = follower.kill();
+            let last_line = follower.last_line();
             shared.state.set_followed(false);
             shared.state.count_restart();
             tracing::warn!(last_line, "Litestream has ended");
@@ -162,8 +170,8 @@ fn follow(
                 return Ok(End::NeedsRestore);
             }
             let number = copy.file.update_number();
-            follower = start()?;
-            copy.file.replace_follower(follower.id(), number);
+            *follower = start()?;
+            copy.file.replace_follower(follower.follower(), number);
             shared.state.set_followed(true);
             began = copy.market.stopwatch();
         }
@@ -181,21 +189,52 @@ fn follow(
     Ok(End::Stopping)
 }
 
-/// Creates an empty directory for a copy. Also returns those of earlier copies.
-fn new_directory(root: &Path) -> io::Result<(PathBuf, Vec<PathBuf>)> {
-    private_files::create_dir_all(root)?;
-    let mut earlier = Vec::new();
-    let mut last = 0;
-    for entry in fs::read_dir(root)? {
-        let entry = entry?;
-        if let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok()) {
-            last = last.max(number);
-            earlier.push(entry.path());
-        }
+/// The directories of the copies.
+struct Copies {
+    root: PathBuf,
+    last: u64,
+    /// Those that are or were served.
+    served: Vec<(Weak<ServedCopy>, CopyDirectory)>,
+}
+
+/// The directory of a copy. Dropping it deletes the directory.
+struct CopyDirectory {
+    path: PathBuf,
+}
+
+impl Drop for CopyDirectory {
+    fn drop(&mut self) {
+        delete_copy(&self.path);
     }
-    let directory = root.join((last + 1).to_string());
-    private_files::create_dir_all(&directory)?;
-    Ok((directory, earlier))
+}
+
+impl Copies {
+    /// Deletes what an earlier process has left.
+    fn open(root: &Path) -> io::Result<Copies> {
+        private_files::create_dir_all(root)?;
+        for entry in fs::read_dir(root)? {
+            delete_copy(&entry?.path());
+        }
+        Ok(Copies { root: root.to_owned(), last: 0, served: Vec::new() })
+    }
+
+    /// Creates an empty directory for a copy.
+    fn create(&mut self) -> io::Result<CopyDirectory> {
+        self.last += 1;
+        let path = self.root.join(self.last.to_string());
+        private_files::create_dir_all(&path)?;
+        Ok(CopyDirectory { path })
+    }
+
+    /// Keeps the directory of a copy that is served as long as the copy is used.
+    fn keep(&mut self, directory: CopyDirectory, copy: &Arc<ServedCopy>) {
+        self.served.push((Arc::downgrade(copy), directory));
+    }
+
+    /// Deletes the directories of copies whose last request has ended.
+    fn delete_unused(&mut self) {
+        self.served.retain(|(copy, _)| copy.strong_count() > 0);
+    }
 }
 
 fn wait(time: Duration, is_stopping: &AtomicBool) {

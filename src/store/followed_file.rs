@@ -4,13 +4,17 @@
 //! connections of a process, so reads that overlap would keep it out forever: a gate lets it in. A follower that is killed in the
 //! middle of an update leaves a mixture of two states: a state is read only if the follower was running while the lock was held.
 //! And SQLite notices an update only if it changes the first page: the primary changes it with each commit, by the
-//! [`CommitPosition`] in it.
+//! [`CommitPosition`] in it. A follower that runs can fail in the middle of an update, too, such as when a download ends early; it says
+//! so in its log.
 
 use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -35,6 +39,9 @@ const PAUSES_BETWEEN: u32 = 5;
 /// Interval at which the gate looks whether the update has ended.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(1);
 
+/// How long a new state is not read, in case the follower is about to say that the update has failed.
+const SETTLING: Duration = Duration::from_millis(5);
+
 /// The flag of a process that has begun to exit, in `/proc/PID/stat`. Until then, its locks are held.
 const EXITING: u64 = 0x4;
 
@@ -49,10 +56,19 @@ pub struct FollowedFile {
     changed: Condvar,
 }
 
+/// What updates a file.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    /// The ID of the process.
+    pub process: u32,
+    /// Whether its last update has failed, perhaps in the middle.
+    pub has_failed: Arc<AtomicBool>,
+}
+
 #[derive(Debug)]
 struct State {
-    /// The process that updates the file; `None` while there is none.
-    follower: Option<u32>,
+    /// What updates the file; `None` while nothing does.
+    follower: Option<Follower>,
     /// The number of the last update when that process was started after another one had ended, perhaps in the middle of the next
     /// update: that one has to be repeated first. `None` if it has been.
     awaited_after: Option<Vec<u8>>,
@@ -67,9 +83,9 @@ struct State {
 }
 
 impl FollowedFile {
-    /// Opens a file that the process with this ID updates, and makes it readable: a copy of a database with a log is marked as
+    /// Opens a file that a follower updates, and makes it readable: a copy of a database with a log is marked as
     /// one, but has no log.
-    pub fn open(path: &Path, follower: u32) -> std::result::Result<FollowedFile, OpenError> {
+    pub fn open(path: &Path, follower: Follower) -> std::result::Result<FollowedFile, OpenError> {
         let unusable = OpenError::unusable(path);
         let mark = || -> rusqlite::Result<()> {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -110,9 +126,9 @@ impl FollowedFile {
     }
 
     /// Records that another process updates the file from now on, after the update with this number.
-    pub fn replace_follower(&self, process: u32, number: Vec<u8>) {
+    pub fn replace_follower(&self, follower: Follower, number: Vec<u8>) {
         let mut state = self.lock();
-        (state.follower, state.awaited_after) = (Some(process), Some(number));
+        (state.follower, state.awaited_after) = (Some(follower), Some(number));
     }
 
     /// Lets an update begin that waits for reads, and returns when it has ended. Returns at once if none waits.
@@ -203,10 +219,14 @@ impl FollowedFile {
             }
             state.awaited_after = None;
         }
-        // A process holds its locks until it exits, so one that runs is not in the middle of an update now.
-        let is_complete = state.follower.is_some_and(is_running);
+        let Some(follower) = state.follower.clone() else { return false };
+        drop(state);
+        std::thread::sleep(SETTLING);
+        // A process holds its locks until it exits, or has said that an update has failed, so one that runs is not in the middle of an
+        // update now.
+        let is_complete = is_running(follower.process) && !follower.has_failed.load(Ordering::SeqCst);
         if is_complete {
-            state.complete = Some(position);
+            self.lock().complete = Some(position);
         }
         is_complete
     }
@@ -240,8 +260,6 @@ mod tests {
     use std::{
         os::unix::fs::FileExt,
         process::{Command, id},
-        sync::Arc,
-        sync::atomic::{AtomicBool, Ordering},
     };
 
     use super::*;
@@ -255,6 +273,11 @@ mod tests {
 
     /// Number of changes of that process.
     const CHANGES: u32 = 30;
+
+    /// Returns a follower whose updates succeed.
+    fn follower(process: u32) -> Follower {
+        Follower { process, has_failed: Arc::default() }
+    }
 
     /// Creates a database whose commits are counted, without a log, as a replica has it.
     fn create(directory: &Path) -> PathBuf {
@@ -286,7 +309,7 @@ mod tests {
     fn mixture_of_states_is_no_damage() {
         let directory = tempfile::tempdir().unwrap();
         let path = create(directory.path());
-        let file = Arc::new(FollowedFile::open(&path, id()).unwrap());
+        let file = Arc::new(FollowedFile::open(&path, follower(id())).unwrap());
         let store = Store::open_followed(&path, 1, Arc::clone(&file)).unwrap();
         // In place, as the follower does it: connections have mapped the file, so it must not be shorter for a moment.
         let updated = File::options().read(true).write(true).open(&path).unwrap();
@@ -310,7 +333,7 @@ mod tests {
     fn overlapping_reads_let_updates_in() {
         let directory = tempfile::tempdir().unwrap();
         let path = create(directory.path());
-        let file = Arc::new(FollowedFile::open(&path, id()).unwrap());
+        let file = Arc::new(FollowedFile::open(&path, follower(id())).unwrap());
         let store = Store::open_followed(&path, 4, Arc::clone(&file)).unwrap();
         let has_ended = AtomicBool::default();
         let last = std::thread::scope(|scope| {
@@ -350,7 +373,7 @@ mod tests {
     fn state_is_read_only_if_it_is_complete() {
         let directory = tempfile::tempdir().unwrap();
         let path = create(directory.path());
-        let file = FollowedFile::open(&path, id()).unwrap();
+        let file = FollowedFile::open(&path, follower(id())).unwrap();
         let number = FollowedFile::update_number_file(&path);
         fs::write(&number, "1").unwrap();
         let [first, second, third, fourth] = [1, 2, 3, 4].map(CommitPosition);
@@ -358,14 +381,28 @@ mod tests {
         file.end_follower();
         assert!(file.is_complete(first), "nothing was updated since");
         assert!(!file.is_complete(second), "the follower may have ended in the middle of an update");
-        file.replace_follower(id(), file.update_number());
+        file.replace_follower(follower(id()), file.update_number());
         assert!(!file.is_complete(second), "the update is not repeated yet");
         fs::write(&number, "2").unwrap();
         assert!(file.is_complete(third));
         // No process has this ID: the kernel counts to 4 million at most.
-        file.replace_follower(u32::MAX / 2, file.update_number());
+        file.replace_follower(follower(u32::MAX / 2), file.update_number());
         fs::write(&number, "3").unwrap();
         assert!(!file.is_complete(fourth), "the follower does not run");
         assert!(is_running(id()) && !is_running(u32::MAX / 2));
+    }
+
+    #[test]
+    fn state_after_a_failed_update_is_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let follower = follower(id());
+        let file = FollowedFile::open(&create(directory.path()), follower.clone()).unwrap();
+        let [first, second] = [1, 2].map(CommitPosition);
+        assert!(file.is_complete(first));
+        follower.has_failed.store(true, Ordering::SeqCst);
+        assert!(file.is_complete(first), "the update has not begun to write");
+        assert!(!file.is_complete(second), "the update has ended in the middle");
+        follower.has_failed.store(false, Ordering::SeqCst);
+        assert!(file.is_complete(second), "it was repeated");
     }
 }

@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// The value of a lease that never ends.
 const ENDLESS: u64 = u64::MAX;
 
+/// The value of a lease that has ended for good.
+const ENDED: u64 = 0;
+
 /// Seconds after which a client should repeat a write that was refused.
 const RETRY_SECONDS: u64 = 5;
 
@@ -26,9 +29,16 @@ impl Default for Lease {
 }
 
 impl Lease {
-    /// Refuses all writes after a time that [`uptime`] returns, unless this is called again before.
+    /// Refuses all writes after a time that [`uptime`] returns, unless this is called again before. Has no effect after
+    /// [`Lease::end`].
     pub fn set_end(&self, time: Duration) {
-        self.0.store(time.as_millis().try_into().unwrap_or(ENDLESS), Ordering::SeqCst);
+        let time = u64::try_from(time.as_millis()).unwrap_or(ENDLESS).max(ENDED + 1);
+        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |end| (end != ENDED).then_some(time));
+    }
+
+    /// Refuses all writes from now on.
+    pub fn end(&self) {
+        self.0.store(ENDED, Ordering::SeqCst);
     }
 
     /// Whether writes are refused.
@@ -77,5 +87,8 @@ mod tests {
         }
         store.lease().set_end(uptime() + Duration::from_hours(1));
         write("again", None).unwrap();
+        store.lease().end();
+        store.lease().set_end(uptime() + Duration::from_hours(1));
+        assert!(write("at last", None).is_err(), "it has ended for good");
     }
 }

@@ -134,7 +134,7 @@ use rusqlite::{Connection, OpenFlags};
 pub use self::{
     bulk_settings::BulkGuard,
     failures::{has_failed, is_damage, is_of_machine, is_unique_violation, is_unreadable},
-    followed_file::FollowedFile,
+    followed_file::{FollowedFile, Follower},
     lease::{Lease, uptime},
     open_error::OpenError,
     pooled_reader::PooledReader,

@@ -58,7 +58,7 @@ impl Positions {
     }
 
     /// Returns a position as text.
-    fn seal(&self, position: CommitPosition, entropy: &Entropy) -> String {
+    pub fn seal(&self, position: CommitPosition, entropy: &Entropy) -> String {
         self.sealer.seal(Purpose::Position, &position.0.to_be_bytes(), entropy)
     }
 

@@ -1,4 +1,5 @@
-//! What a replica reports to its primary: when keys and sessions were used there.
+//! What a replica reports to its primary: when keys and sessions were used there. The response has the position of the primary, so the
+//! replica learns whether it is behind.
 
 use poem::{
     Endpoint, IntoResponse, Request, Response,
@@ -8,10 +9,13 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     clock::Entropy,
+    domain::commit_position::CommitPosition,
     error::{Error, Result},
     market::{MAX_REPORTED_USES, Market, Uses},
     web::{
-        body, request_id,
+        body,
+        positions::{self, Positions},
+        request_id,
         sealing::{Purpose, Sealer},
     },
 };
@@ -36,13 +40,15 @@ pub fn seal(uses: &Uses, sealer: &Sealer, entropy: &Entropy) -> (Vec<u8>, String
 pub struct WithReportedUses<E> {
     market: Market,
     sealer: Sealer,
+    positions: Positions,
     inner: E,
 }
 
 impl<E> WithReportedUses<E> {
     /// Wraps the server of a market that shares this secret with its replicas.
     pub fn new(market: Market, secret: &[u8; 32], inner: E) -> WithReportedUses<E> {
-        WithReportedUses { market, sealer: Sealer::new(secret), inner }
+        let positions = Positions::new(secret, market.blob_secret());
+        WithReportedUses { market, sealer: Sealer::new(secret), positions, inner }
     }
 
     /// Returns the digest that a replica has sealed, before the body is received.
@@ -51,14 +57,19 @@ impl<E> WithReportedUses<E> {
         self.sealer.open(Purpose::Report, sealed.as_bytes())
     }
 
-    async fn record(&self, request: &mut Request, digest: &[u8]) -> Result<()> {
+    /// Records a report, and returns the position.
+    async fn record(&self, request: &mut Request, digest: &[u8]) -> Result<CommitPosition> {
         let body = request.take_body();
         let body = body::receive(request, body, &self.market.settings().server, MAX_BYTES).await?;
         if Sha256::digest(&body)[..] != *digest {
             return Err(Error::Forbidden("The report was changed on its way.".to_owned()));
         }
         let uses: Uses = serde_json::from_slice(&body).map_err(Error::internal)?;
-        self.market.spawn_blocking(move |market: &Market| market.record_reported_uses(&uses)).await
+        let record = move |market: &Market| {
+            market.record_reported_uses(&uses)?;
+            market.read_blocking(|reader| reader.rows.commit_position())
+        };
+        self.market.spawn_blocking(record).await
     }
 }
 
@@ -71,7 +82,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for WithReportedUses<E> {
             && let Some(digest) = self.sealed_digest(request.headers())
         {
             return Ok(match self.record(&mut request, &digest).await {
-                Ok(()) => StatusCode::NO_CONTENT.into_response(),
+                Ok(position) => {
+                    let position = self.positions.seal(position, self.market.entropy());
+                    let response = StatusCode::NO_CONTENT.into_response();
+                    response.with_header(positions::HEADER, position).into_response()
+                }
                 Err(error) => request_id::refuse(request, error).await,
             });
         }

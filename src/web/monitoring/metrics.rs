@@ -7,7 +7,7 @@ use prometheus_client::{collector::Collector, encoding::DescriptorEncoder, regis
 use tokio::time::timeout;
 
 use super::{
-    Monitor, ReplicaState,
+    Monitor, ReplicaState, ReplicationState,
     families::{Distribution, Families, Family},
     process::ProcessFigures,
     readiness::Condition,
@@ -48,6 +48,7 @@ struct Scrape {
     measurements: Option<Measurements>,
     process: ProcessFigures,
     replica: Option<Arc<ReplicaState>>,
+    replication: Option<Arc<ReplicationState>>,
 }
 
 /// Numbers of worlds and snapshots.
@@ -94,6 +95,7 @@ impl Monitor {
             measurements,
             process: ProcessFigures::read(self.started_at),
             replica: self.replica.get().cloned(),
+            replication: self.replication.get().cloned(),
             market,
         };
         let mut registry = Registry::default();
@@ -178,9 +180,22 @@ impl Scrape {
         let current = family!(
             "_replica_current",
             "",
-            "Whether Litestream keeps the copy of a replica current (1) or not (0). Missing for other servers."
+            "Whether the copy of a replica is kept current (1) or not (0). Missing for other servers."
         );
-        families.gauge(current, state(ReplicaState::is_followed))?;
+        families.gauge(current, state(ReplicaState::is_current))?;
+        let behind = family!(
+            "_replica_behind",
+            "seconds",
+            "For how long the copy of a replica has lacked something that the primary had; 0 below 15 seconds."
+        );
+        families.gauge(behind, self.replica.as_ref().map(|replica| replica.seconds_behind() as f64))?;
+        let running = family!(
+            "_replication_running",
+            "",
+            "Whether Litestream replicates a primary (1) or does not run (0). Missing for other servers."
+        );
+        let is_running = |replication: &Arc<ReplicationState>| f64::from(u8::from(replication.is_running()));
+        families.gauge(running, self.replication.as_ref().map(is_running))?;
         let reachable = family!(
             "_replica_primary_reachable",
             "",

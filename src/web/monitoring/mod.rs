@@ -37,7 +37,7 @@ use crate::{
         shares::server_limits::ServerLimits,
     },
 };
-pub use replica_state::ReplicaState;
+pub use replica_state::{ReplicaState, ReplicationState};
 
 use readiness::{Condition, Readiness};
 
@@ -59,6 +59,8 @@ pub struct Monitor {
     certificates: OnceLock<Arc<Certificates>>,
     /// The state of the replica, if the server is one.
     replica: OnceLock<Arc<ReplicaState>>,
+    /// The state of the replication, if the server is a primary.
+    replication: OnceLock<Arc<ReplicationState>>,
     started_at: Timestamp,
     /// Only one scrape reads the database at a time.
     scraping: tokio::sync::Mutex<()>,
@@ -83,8 +85,10 @@ string_enum! {
         CallersShareAddress = "callers_share_address",
         /// The primary of the replica cannot be reached, so nothing can be changed here.
         PrimaryAway = "primary_away",
-        /// Litestream does not keep the copy of the replica current.
+        /// The copy of the replica is not kept current, or lacks what the primary had more than 40 seconds ago.
         CopyNotCurrent = "copy_not_current",
+        /// Litestream does not run, so what is changed now is not replicated.
+        NotReplicated = "not_replicated",
     }
 }
 
@@ -98,6 +102,7 @@ impl Monitor {
             is_draining: AtomicBool::new(false),
             certificates: OnceLock::new(),
             replica: OnceLock::new(),
+            replication: OnceLock::new(),
             started_at: Clock::System.now(),
             scraping: tokio::sync::Mutex::default(),
         }
@@ -118,6 +123,11 @@ impl Monitor {
         let _ = self.replica.set(state);
     }
 
+    /// Also reports the state of the replication of a primary.
+    pub fn watch_replication(&self, state: Arc<ReplicationState>) {
+        let _ = self.replication.set(state);
+    }
+
     /// Returns what needs attention.
     fn find_notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
@@ -129,7 +139,10 @@ impl Monitor {
         }
         if let Some(replica) = self.replica.get() {
             notes.extend(replica.is_primary_away().then_some(Note::PrimaryAway));
-            notes.extend((!replica.is_followed()).then_some(Note::CopyNotCurrent));
+            notes.extend((!replica.is_current()).then_some(Note::CopyNotCurrent));
+        }
+        if self.replication.get().is_some_and(|replication| !replication.is_running()) {
+            notes.push(Note::NotReplicated);
         }
         notes
     }
@@ -150,7 +163,8 @@ impl Monitor {
         }
         let failed = if is_ready_path { self.find_failed().await } else { Vec::new() };
         let notes = if is_ready_path { self.find_notes() } else { Vec::new() };
-        let is_degraded = notes.iter().any(|note| matches!(note, Note::PrimaryAway | Note::CopyNotCurrent));
+        let degrading = [Note::PrimaryAway, Note::CopyNotCurrent, Note::NotReplicated];
+        let is_degraded = notes.iter().any(|note| degrading.contains(note));
         let status = if failed.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
         let state = State {
             status: match (is_ready_path, failed.is_empty()) {

@@ -115,6 +115,36 @@ fn service_manager_learns_what_the_server_does() {
     assert_eq!(server.terminate(), 0);
 }
 
+/// Also before it has a copy of the database: here, nobody has replicated one.
+#[test]
+fn service_manager_learns_what_a_replica_does() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let manager = Manager::new(&directory.join("notify"));
+    let mut command =
+        marketplace(&["serve", "--replica", "--listen", "127.0.0.1:0", "--data", "replica"], directory);
+    command.env("NOTIFY_SOCKET", directory.join("notify")).env("WATCHDOG_USEC", "300000").envs([
+        ("MARKETPLACE_REPLICA_PRIMARY_URL", "http://127.0.0.1:9"),
+        ("MARKETPLACE_REPLICA_SOURCE", "file:///nowhere"),
+        ("MARKETPLACE_REPLICA_LITESTREAM", "/nowhere/litestream"),
+        ("MARKETPLACE_BLOBS_KIND", "s3"),
+        ("MARKETPLACE_BLOBS_ENDPOINT", "http://127.0.0.1:9"),
+        ("MARKETPLACE_BLOBS_BUCKET", "files"),
+        ("MARKETPLACE_BLOBS_ACCESS_KEY_ID", "a"),
+        ("MARKETPLACE_BLOBS_SECRET_ACCESS_KEY", "b"),
+    ]);
+    let server = Server::spawn(command);
+    let ready = format!("READY=1\nSTATUS=Serving http://{} as a replica", server.1);
+    assert_eq!(manager.next("READY=1"), ready);
+    manager.next("WATCHDOG=1");
+    manager.next("WATCHDOG=1");
+    server.signal("HUP");
+    manager.next("RELOADING=1");
+    assert_eq!(manager.next("READY=1"), ready);
+    manager.next("WATCHDOG=1");
+    assert_eq!(server.terminate(), 0);
+}
+
 #[test]
 fn requests_that_run_are_completed_before_the_server_ends() {
     let temp_dir = temp_dir();

@@ -196,7 +196,14 @@ async fn every_family_says_what_it_is() {
     for (name, family) in &found.families {
         assert!(family.help.ends_with('.') && family.help.len() > 10, "{name}: {}", family.help);
         assert!(!family.kind.is_empty(), "{name}");
-        let states = ["build", "ready", "measured", "replica_current", "replica_primary_reachable"];
+        let states = [
+            "build",
+            "ready",
+            "measured",
+            "replica_current",
+            "replica_primary_reachable",
+            "replication_running",
+        ];
         let is_state = states.iter().any(|state| *name == format!("marketplace_{state}"));
         assert_eq!(family.unit.is_empty(), is_state, "{name}: {}", family.unit);
         assert!(is_state || name.ends_with(&format!("_{}", family.unit)), "{name}: {}", family.unit);
