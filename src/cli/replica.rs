@@ -71,7 +71,10 @@ pub(super) fn run(
         let socket = tls::listener(listener, certificates);
         let progress = {
             let monitoring = endpoint.monitoring();
-            manager.watch(move || monitoring.check())
+            manager.watch(move || {
+                monitoring.try_to_read();
+                Ok(())
+            })
         };
         let served = serve(endpoint, replica, socket, &settings, (manager, &listen_url, input)).await;
         if let Some(progress) = progress {
@@ -128,7 +131,9 @@ fn reload_on_hangup(
         if let Some(certificates) = &certificates {
             certificates.reload_if_changed();
         }
-        tracing::info!("the certificate was read again; for other settings, the replica has to be restarted");
+        tracing::info!(
+            "a replica reads its settings only when it starts; a certificate that has changed is used from now on"
+        );
         manager.ready(&status);
     })
 }

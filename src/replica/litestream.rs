@@ -42,8 +42,9 @@ const MAX_LINE_BYTES: u64 = 8192;
 const FAILED_UPDATE: &str = "follow: error applying updates";
 const APPLIED_UPDATE: &str = "follow: applied updates";
 
-/// Failures of updates that have changed nothing: those before the file is locked.
-const BEFORE_UPDATE: [&str; 3] = ["open ltx file: ", "decode header: ", "acquire exclusive lock: "];
+/// The failure of an update that has changed nothing: the store could not be asked for changes. After any other, the next attempt
+/// begins with changes that the file may have already.
+const NOTHING_CHANGED: &str = "err=\"list level 0 ltx files: ";
 
 /// How long Litestream may take to send the last changes when it is stopped.
 pub(super) const STOP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -107,6 +108,8 @@ impl Program {
         }
         // Litestream fails if it is set: it uses the certificates that the system trusts.
         command.env_remove("AWS_CA_BUNDLE");
+        // It would take precedence over the configuration, whose level the server relies on.
+        command.env_remove("LOG_LEVEL");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Ok(command)
     }
@@ -120,7 +123,7 @@ impl Program {
             String::new()
         };
         let text = format!(
-            "dbs:\n  - path: {}\n    monitor-interval: {SYNC_INTERVAL}\n    replica:\n      url: {}\n      \
+            "logging:\n  type: text\n  level: info\n  stderr: true\ndbs:\n  - path: {}\n    monitor-interval: {SYNC_INTERVAL}\n    replica:\n      url: {}\n      \
              sync-interval: {SYNC_INTERVAL}\n{bucket}",
             quoted(&file.to_string_lossy()),
             quoted(url)
@@ -272,8 +275,7 @@ fn failed_update(line: &str) -> Option<bool> {
     if line.contains(APPLIED_UPDATE) {
         return Some(false);
     }
-    let is_of_file = line.contains(FAILED_UPDATE) && line.contains("ltx file (level=");
-    (is_of_file && !BEFORE_UPDATE.iter().any(|cause| line.contains(cause))).then_some(true)
+    (line.contains(FAILED_UPDATE) && !line.contains(NOTHING_CHANGED)).then_some(true)
 }
 
 /// Deletes a directory with earlier copies.
@@ -293,8 +295,7 @@ mod tests {
         for (cause, expected) in [
             ("decode page: unexpected EOF\"", Some(true)),
             ("write page 7: no space left on device\"", Some(true)),
-            ("open ltx file: connection refused\"", None),
-            ("acquire exclusive lock: interrupted\"", None),
+            ("open ltx file: connection refused\"", Some(true)),
         ] {
             assert_eq!(failed_update(&format!("{apply}{cause}")), expected, "{cause}");
         }

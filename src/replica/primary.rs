@@ -38,6 +38,9 @@ const OWN_LEASE: Duration = Duration::from_secs(25);
 /// Interval at which the thread looks whether it has something to do.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// How long Litestream must run, after it has ended once, to count as running.
+const STEADY: Duration = Duration::from_secs(5);
+
 /// How long Litestream is not started again after it has ended.
 const RESTART_DELAY: Duration = Duration::from_secs(1);
 
@@ -121,11 +124,10 @@ fn find_own(market: &Market, generations: &Generations) -> Result<u64> {
 pub fn check_own(directory: &Path, settings: &Settings) -> Result<()> {
     let address = &settings.replication.destination;
     let Some(own) = generations::own(directory)?.filter(|_| !address.is_empty()) else { return Ok(()) };
-    match Generations::open(address, settings)?.newest() {
-        Ok(Some(newest)) if newest > own => {
-            generations::mark_superseded(directory);
-            Err(not_primary(newest))
-        }
+    let newest =
+        Generations::open(address, settings).and_then(|store| store.newest().map_err(Error::internal));
+    match newest {
+        Ok(Some(newest)) if newest > own => Err(not_primary(newest)),
         Ok(_) => Ok(()),
         Err(cause) => {
             tracing::warn!(%cause, "it is unknown whether another server was promoted");
@@ -154,26 +156,30 @@ struct Worker {
 impl Worker {
     fn run(&self) {
         let mut litestream: Option<Litestream> = None;
-        let (mut checked, mut ended) = (Instant::now(), None::<Instant>);
+        let (mut checked, mut began, mut ended) = (Instant::now(), Instant::now(), None::<Instant>);
         while !self.is_stopping.load(Ordering::SeqCst) {
             if litestream.as_ref().is_some_and(Litestream::has_ended) {
                 let last_line = litestream.take().map(Litestream::kill).unwrap_or_default();
                 tracing::error!(last_line, "Litestream has ended, so it is started again");
                 ended = Some(Instant::now());
+                self.state.set_running(false);
             }
             if litestream.is_none()
                 && !self.market.lease().has_ended()
                 && ended.is_none_or(|at| at.elapsed() > RESTART_DELAY)
             {
                 match self.program.replicate(&self.url, &self.market.data_dir().join(DATABASE_FILE)) {
-                    Ok(started) => litestream = Some(started),
+                    Ok(started) => (litestream, began) = (Some(started), Instant::now()),
                     Err(cause) => {
+                        self.state.set_running(false);
                         tracing::error!(%cause, "Litestream (the setting replica.litestream) cannot be started");
                         ended = Some(Instant::now());
                     }
                 }
             }
-            self.state.set_running(litestream.is_some());
+            if litestream.is_some() && began.elapsed() > STEADY {
+                self.state.set_running(true);
+            }
             if checked.elapsed() > CHECK_INTERVAL {
                 checked = Instant::now();
                 if self.is_replaced() {
@@ -192,7 +198,11 @@ impl Worker {
     /// Checks whether another server was promoted. Changes go on only as long as it is known that none was.
     fn is_replaced(&self) -> bool {
         let (asked, had_ended) = (uptime(), self.market.lease().has_ended());
-        match self.generations.newest() {
+        let newest = self.generations.newest();
+        if self.is_stopping.load(Ordering::SeqCst) {
+            return false;
+        }
+        match newest {
             Ok(Some(newest)) if newest == self.own => {
                 self.market.lease().set_end(asked + OWN_LEASE);
                 if had_ended {

@@ -1,7 +1,8 @@
 //! Reports to the primary when keys and sessions were used here, and learns from its responses whether the copy is behind.
 
 use std::{
-    sync::Arc,
+    collections::VecDeque,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -22,54 +23,83 @@ const INTERVAL: Duration = Duration::from_secs(15);
 /// How long the primary may take to record a report.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A position that the primary had, and the copy has not reached.
+/// Maximum number of positions that are remembered: those of an hour.
+const MAX_AWAITED: usize = 240;
+
+/// Positions that the primary had, and a copy has not reached, with when it had them.
+#[derive(Default)]
 struct Awaited {
-    position: CommitPosition,
-    since: Instant,
+    /// Another copy may be of another generation, which may never reach the positions.
+    copy: Weak<ServedCopy>,
+    positions: VecDeque<(CommitPosition, Instant)>,
+}
+
+impl Awaited {
+    /// Adds the position that the primary has now, if it has said so. Returns for how long the copy has lacked something.
+    fn note(&mut self, copy: &Arc<ServedCopy>, position: Written) -> Duration {
+        if self.copy.as_ptr() != Arc::as_ptr(copy) {
+            *self = Awaited { copy: Arc::downgrade(copy), positions: VecDeque::new() };
+        }
+        self.positions.retain(|(position, _)| !copy.has_reached(*position));
+        if let Written::Until(position) = position
+            && !copy.has_reached(position)
+            && self.positions.len() < MAX_AWAITED
+        {
+            self.positions.push_back((position, Instant::now()));
+        }
+        self.positions.front().map_or(Duration::ZERO, |(_, since)| since.elapsed())
+    }
 }
 
 /// Reports until `stop` is notified, and then once more.
 pub(super) async fn run(shared: Arc<Shared>, forwarder: Arc<Forwarder>, stop: Arc<Notify>) {
-    let mut awaited = None;
+    let mut awaited = Awaited::default();
     loop {
         let is_stopped = timeout(INTERVAL, stop.notified()).await.is_ok();
-        report(&shared, &forwarder, &mut awaited).await;
+        if let Some(copy) = shared.current() {
+            ask_for_position(&shared, &copy, &forwarder, &mut awaited).await;
+            report(&shared, copy, &forwarder).await;
+        }
         if is_stopped {
             return;
         }
     }
 }
 
-/// Reports the uses that were not reported yet. If that fails, the next report has them. Without any, only asks where the primary is.
-async fn report(shared: &Shared, forwarder: &Forwarder, awaited: &mut Option<Awaited>) {
-    let Some(copy) = shared.current() else { return };
+/// Asks the primary for its position by an empty report, which it answers also if it may not write.
+async fn ask_for_position(
+    shared: &Shared,
+    copy: &Arc<ServedCopy>,
+    forwarder: &Forwarder,
+    awaited: &mut Awaited,
+) {
+    let sent = send(copy, forwarder, &Uses::default()).await;
+    let is_away = sent.as_ref().is_err_and(|error| error.is_connect() || error.is_timeout());
+    shared.state.set_primary_away(is_away);
+    let position = sent.unwrap_or_else(|error| {
+        tracing::warn!(cause = %ErrorChain(&error.without_url()), "the primary cannot be asked for its position");
+        Written::Nothing
+    });
+    let behind = awaited.note(copy, position);
+    if shared.current().is_some_and(|current| Arc::ptr_eq(&current, copy)) {
+        shared.state.set_behind(behind);
+    }
+}
+
+/// Reports the uses that were not reported yet. If that fails, the next report has them.
+async fn report(shared: &Shared, copy: Arc<ServedCopy>, forwarder: &Forwarder) {
     loop {
         let uses = copy.market.key_cache().take_uses();
+        if uses.is_empty() {
+            return;
+        }
         let are_more = uses.is_full();
-        let sent = send(&copy, forwarder, &uses).await;
-        shared
-            .state
-            .set_primary_away(sent.as_ref().is_err_and(|error| error.is_connect() || error.is_timeout()));
-        match sent {
-            Ok(position) => {
-                awaited.take_if(|awaited| copy.has_reached(awaited.position));
-                if let Written::Until(position) = position
-                    && awaited.is_none()
-                    && !copy.has_reached(position)
-                {
-                    *awaited = Some(Awaited { position, since: Instant::now() });
-                }
-                shared
-                    .state
-                    .set_behind(awaited.as_ref().map_or(Duration::ZERO, |awaited| awaited.since.elapsed()));
-            }
-            Err(error) => {
-                let error = error.without_url();
-                tracing::warn!(cause = %ErrorChain(&error), "the primary cannot be reached with a report; trying again");
-                // Another copy may be served by now.
-                shared.current().unwrap_or(copy).market.key_cache().keep_uses(&uses);
-                return;
-            }
+        if let Err(error) = send(&copy, forwarder, &uses).await {
+            let error = error.without_url();
+            tracing::warn!(cause = %ErrorChain(&error), "uses of keys and sessions cannot be reported to the primary; trying again");
+            // Another copy may be served by now.
+            shared.current().unwrap_or(copy).market.key_cache().keep_uses(&uses);
+            return;
         }
         if !are_more {
             return;

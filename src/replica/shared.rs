@@ -6,6 +6,7 @@ use std::{
         Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use super::{generations::Generations, litestream::Program, served_copy::ServedCopy};
@@ -33,6 +34,7 @@ pub(super) struct Shared {
     is_stale: AtomicBool,
     /// Whether the last update of the copy has failed, and is repeated.
     has_failed_update: AtomicBool,
+    is_draining: AtomicBool,
 }
 
 impl Shared {
@@ -55,6 +57,7 @@ impl Shared {
             certificates,
             is_stale: AtomicBool::default(),
             has_failed_update: AtomicBool::default(),
+            is_draining: AtomicBool::default(),
         })
     }
 
@@ -84,11 +87,23 @@ impl Shared {
         self.state.set_followed(true);
         self.is_stale.store(false, Ordering::SeqCst);
         self.has_failed_update.store(false, Ordering::SeqCst);
+        self.state.set_behind(Duration::ZERO);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(earlier) = current.as_ref() {
             copy.market.key_cache().keep_uses(&earlier.market.key_cache().take_uses());
         }
+        if self.is_draining.load(Ordering::SeqCst) {
+            copy.monitor.begin_draining();
+        }
         *current = Some(copy);
+    }
+
+    /// Records that the server is stopping, also at a copy that is served from now on.
+    pub(super) fn begin_draining(&self) {
+        self.is_draining.store(true, Ordering::SeqCst);
+        if let Some(copy) = self.current() {
+            copy.monitor.begin_draining();
+        }
     }
 
     /// Returns the copy that is served; `None` before the first one is complete.

@@ -27,16 +27,19 @@ use crate::{
 /// Interval at which updates of the file are let in and noticed.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the next attempt waits after a database could not be restored or opened: some times as long as the attempt took, since
-/// each may download the whole database, but within these limits.
+/// How long the next attempt waits after a database could not be restored or opened: this multiple of the time that the attempt
+/// took, since each may download the whole database, but within these limits.
 const RETRY_FACTOR: u32 = 4;
 const RETRY_DELAY: Duration = Duration::from_secs(5);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
 
-/// Interval at which is checked whether another server was promoted.
+/// The database is not restored anew without a delay again within this time.
+const OFTEN: Duration = Duration::from_mins(1);
+
+/// Interval between checks for a promotion of another server.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Number of times in a row that a copy cannot be read before it is given up.
+/// Number of times in a row that reading a copy may fail before it is given up.
 const MAX_FAILURES: u32 = 3;
 
 /// How long a process of Litestream must run at least to count as one that continued.
@@ -59,11 +62,17 @@ pub(super) fn run(shared: &Arc<Shared>, is_stopping: &AtomicBool) {
             return;
         }
     };
+    let mut needed_restore = None::<Instant>;
     while !is_stopping.load(Ordering::SeqCst) {
         let began = Instant::now();
         match restore_and_follow(shared, &mut copies, is_stopping) {
             Ok(End::Stopping) => return,
-            Ok(End::NeedsRestore) => tracing::warn!("the database is restored anew"),
+            Ok(End::NeedsRestore) => {
+                tracing::warn!("the database is restored anew");
+                if needed_restore.replace(Instant::now()).is_some_and(|last| last.elapsed() < OFTEN) {
+                    wait(RETRY_DELAY, is_stopping);
+                }
+            }
             Err(cause) => {
                 let delay = (began.elapsed() * RETRY_FACTOR).clamp(RETRY_DELAY, MAX_RETRY_DELAY);
                 tracing::error!(
@@ -83,6 +92,7 @@ fn restore_and_follow(
     copies: &mut Copies,
     is_stopping: &AtomicBool,
 ) -> Result<End, Error> {
+    copies.delete_unused();
     let directory = copies.create().map_err(Error::internal)?;
     let file = directory.path.join(DATABASE_FILE);
     let generation = shared

@@ -1,6 +1,6 @@
 //! A database file that another process keeps current in place: Litestream's `restore -f`.
 //!
-//! Three things need care. The follower waits for a lock until no read is in progress, but SQLite shares the lock of all
+//! Four things need care. The follower waits for a lock until no read is in progress, but SQLite shares the lock of all
 //! connections of a process, so reads that overlap would keep it out forever: a gate lets it in. A follower that is killed in the
 //! middle of an update leaves a mixture of two states: a state is read only if the follower was running while the lock was held.
 //! And SQLite notices an update only if it changes the first page: the primary changes it with each commit, by the
@@ -39,7 +39,7 @@ const PAUSES_BETWEEN: u32 = 5;
 /// Interval at which the gate looks whether the update has ended.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How long a new state is not read, in case the follower is about to say that the update has failed.
+/// How long a new state is not read: a follower releases its lock before it logs that the update has failed.
 const SETTLING: Duration = Duration::from_millis(5);
 
 /// The flag of a process that has begun to exit, in `/proc/PID/stat`. Until then, its locks are held.
@@ -63,6 +63,12 @@ pub struct Follower {
     pub process: u32,
     /// Whether its last update has failed, perhaps in the middle.
     pub has_failed: Arc<AtomicBool>,
+}
+
+impl Follower {
+    fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::SeqCst)
+    }
 }
 
 #[derive(Debug)]
@@ -209,6 +215,11 @@ impl FollowedFile {
     /// Whether the state with this position is complete. Must be called in a read transaction, in which nothing is updated.
     fn is_complete(&self, position: CommitPosition) -> bool {
         let mut state = self.lock();
+        if state.follower.as_ref().is_some_and(Follower::has_failed) {
+            // The next attempt may write earlier changes again, under a position that was complete.
+            state.complete = None;
+            return false;
+        }
         // An update begins with the first page, so the state with this position is still the one that was complete.
         if state.complete == Some(position) {
             return true;
@@ -222,9 +233,8 @@ impl FollowedFile {
         let Some(follower) = state.follower.clone() else { return false };
         drop(state);
         std::thread::sleep(SETTLING);
-        // A process holds its locks until it exits, or has said that an update has failed, so one that runs is not in the middle of an
-        // update now.
-        let is_complete = is_running(follower.process) && !follower.has_failed.load(Ordering::SeqCst);
+        // A process that is killed holds its locks until it exits.
+        let is_complete = is_running(follower.process) && !follower.has_failed();
         if is_complete {
             self.lock().complete = Some(position);
         }
@@ -400,8 +410,8 @@ mod tests {
         let [first, second] = [1, 2].map(CommitPosition);
         assert!(file.is_complete(first));
         follower.has_failed.store(true, Ordering::SeqCst);
-        assert!(file.is_complete(first), "the update has not begun to write");
         assert!(!file.is_complete(second), "the update has ended in the middle");
+        assert!(!file.is_complete(first), "the next attempt may write it again");
         follower.has_failed.store(false, Ordering::SeqCst);
         assert!(file.is_complete(second), "it was repeated");
     }

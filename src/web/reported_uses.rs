@@ -1,5 +1,5 @@
-//! What a replica reports to its primary: when keys and sessions were used there. The response has the position of the primary, so the
-//! replica learns whether it is behind.
+//! What a replica reports to its primary: when keys and sessions were used there. The response has the position of the primary, by
+//! which the replica learns whether it is behind.
 
 use poem::{
     Endpoint, IntoResponse, Request, Response,

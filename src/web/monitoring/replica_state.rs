@@ -89,13 +89,19 @@ impl ReplicaState {
 }
 
 /// The state of the replication of a primary.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ReplicationState {
     is_running: AtomicBool,
 }
 
+impl Default for ReplicationState {
+    fn default() -> ReplicationState {
+        ReplicationState { is_running: AtomicBool::new(true) }
+    }
+}
+
 impl ReplicationState {
-    /// Records whether Litestream runs.
+    /// Records whether Litestream runs. At first, it is about to be started, which counts as running.
     pub fn set_running(&self, is_running: bool) {
         self.is_running.store(is_running, Ordering::Relaxed);
     }

@@ -327,6 +327,22 @@ fn promoted_replica_takes_over() {
     assert!(error.contains("another server was promoted"), "{error}");
 }
 
+/// The server learns from the log of Litestream whether an update has failed, and whether it was repeated since.
+#[test]
+#[ignore = "needs Litestream, which `.ci/replicas` provides"]
+fn replica_reads_what_litestream_logs() {
+    let mut cluster = Cluster::start(1);
+    let (_, position) = create_team(&cluster, cluster.primary_url(), "Logged");
+    let shown = Call::get("/operator/v1/teams").with(POSITION, &position);
+    let replica = cluster.replica_url(0);
+    assert_eq!(cluster.send(&replica, &shown).status, 200);
+    let began = std::time::Instant::now();
+    while !cluster.logs().contains("follow: applied updates") {
+        assert!(began.elapsed().as_secs() < 60, "{}", cluster.logs());
+        std::thread::yield_now();
+    }
+}
+
 /// What a replica has shown is there after the promotion, also if the machine of the primary was lost under load.
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]

@@ -173,6 +173,8 @@ impl Cluster {
         let mut command = marketplace(&arguments, self.directory.path());
         configure(&mut command, &self.store);
         command.env("MARKETPLACE_REPLICA_PRIMARY_URL", &self.primary_url);
+        // With all that Litestream logs.
+        command.env("MARKETPLACE_LOG_FILTER", "info,marketplace::replica::litestream=debug");
         self.replicas[index] = Some(Server::spawn(command));
         let url = self.replica_url(index);
         self.wait_for("a copy of the database", |cluster| {
@@ -244,7 +246,7 @@ impl Cluster {
     }
 
     /// Returns the logs of the servers.
-    fn logs(&mut self) -> String {
+    pub fn logs(&mut self) -> String {
         let servers = self.primary.iter_mut().chain(self.replicas.iter_mut().flatten());
         servers.map(|server| server.2.read()).collect()
     }
