@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::process::{Signal, getpid, kill_process};
+
 use super::{
     generations::{self, Generations},
     litestream::{Litestream, Program, STOP_TIMEOUT},
@@ -185,6 +187,10 @@ impl Worker {
                 if self.is_replaced() {
                     self.state.set_running(false);
                     drop(litestream);
+                    // It would go on to answer with what it has.
+                    if let Err(cause) = kill_process(getpid(), Signal::TERM) {
+                        tracing::error!(%cause, "the server cannot stop itself");
+                    }
                     return;
                 }
             }
@@ -215,7 +221,7 @@ impl Worker {
                 tracing::error!(
                     newest,
                     own = self.own,
-                    "another server was promoted, so this one changes nothing any more"
+                    "another server was promoted, so this one changes nothing any more, and stops"
                 );
                 return true;
             }

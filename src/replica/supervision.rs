@@ -55,10 +55,15 @@ enum End {
 
 /// Keeps a copy current until the server stops.
 pub(super) fn run(shared: &Arc<Shared>, is_stopping: &AtomicBool) {
-    let mut copies = match Copies::open(&shared.directory) {
-        Ok(copies) => copies,
-        Err(cause) => {
-            tracing::error!(%cause, "the directory of the copies cannot be used");
+    let mut copies = loop {
+        match Copies::open(&shared.directory) {
+            Ok(copies) => break copies,
+            Err(cause) => {
+                tracing::error!(%cause, "the directory of the copies cannot be used; trying again");
+                wait(RETRY_DELAY, is_stopping);
+            }
+        }
+        if is_stopping.load(Ordering::SeqCst) {
             return;
         }
     };

@@ -327,6 +327,17 @@ fn promoted_replica_takes_over() {
     assert!(error.contains("another server was promoted"), "{error}");
 }
 
+/// It would go on to answer with what it had. The promotion does not wait, although it runs.
+#[test]
+#[ignore = "needs Litestream, which `.ci/replicas` provides"]
+fn former_primary_stops_by_itself() {
+    let mut cluster = Cluster::start(1);
+    cluster.promote(0);
+    assert_eq!(cluster.wait_for_end_of_primary(), Some(0));
+    cluster.start_primary();
+    create_team(&cluster, cluster.primary_url(), "After the promotion");
+}
+
 /// The server learns from the log of Litestream whether an update has failed, and whether it was repeated since.
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]

@@ -245,6 +245,19 @@ impl Cluster {
         }
     }
 
+    /// Waits until the process of the primary has ended by itself. Returns its status.
+    pub fn wait_for_end_of_primary(&mut self) -> Option<i32> {
+        let began = Instant::now();
+        let mut primary = self.primary.take().unwrap();
+        while began.elapsed() < PATIENCE {
+            if let Some(status) = primary.0.try_wait().unwrap() {
+                return status.code();
+            }
+            thread::sleep(PAUSE);
+        }
+        panic!("it has not ended: {}", primary.2.read());
+    }
+
     /// Returns the logs of the servers.
     pub fn logs(&mut self) -> String {
         let servers = self.primary.iter_mut().chain(self.replicas.iter_mut().flatten());
