@@ -30,6 +30,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
+    time::{Duration, Instant},
 };
 
 use marketplace::{
@@ -296,10 +297,25 @@ fn disable_repository_hosts(settings: &mut RepositorySettings) {
     }
 }
 
+impl TestMarket {
+    /// Waits until the index has what another thread has committed, which indexes it without the connection for writing.
+    fn wait_for_index(&self) {
+        let began = Instant::now();
+        let is_behind = || {
+            let index = self.market.search_index();
+            !index.has_failed() && index.change() < self.market.latest_change().unwrap()
+        };
+        while is_behind() && began.elapsed() < Duration::from_mins(1) {
+            std::thread::yield_now();
+        }
+    }
+}
+
 impl Drop for TestMarket {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.run_background();
+            self.wait_for_index();
             let inconsistencies = operations::verify::find_inconsistencies(&self.market).unwrap();
             assert!(inconsistencies.is_empty(), "the market is inconsistent: {inconsistencies:#?}");
             panics::assert_none();
