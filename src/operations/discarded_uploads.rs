@@ -36,14 +36,17 @@ pub fn delete_all(market: &Market) -> Result<Deleted> {
     for uploads in market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?.chunks(BATCH) {
         // Locked until they are forgotten.
         let mut locked = Vec::with_capacity(uploads.len());
+        let mut outcome = Ok(());
         for upload in uploads {
-            match market.blobs().lock_upload(upload.id, UploadStep::Delete) {
-                Ok(lock) => {
-                    market.blobs().delete_upload(upload, &lock).map_err(Error::internal)?;
-                    locked.push((upload.id, lock));
-                }
-                Err(_) => deleted.in_use += 1,
+            let Ok(lock) = market.blobs().lock_upload(upload.id, UploadStep::Delete) else {
+                deleted.in_use += 1;
+                continue;
+            };
+            outcome = market.blobs().delete_upload(upload, &lock).map_err(Error::internal);
+            if outcome.is_err() {
+                break;
             }
+            locked.push((upload.id, lock));
         }
         if !locked.is_empty() {
             let forget = |writer: &mut Writer| {
@@ -52,6 +55,7 @@ pub fn delete_all(market: &Market) -> Result<Deleted> {
             market.write_blocking(forget)?;
         }
         deleted.uploads += locked.len() as u64;
+        outcome?;
     }
     Ok(deleted)
 }

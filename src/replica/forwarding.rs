@@ -132,8 +132,7 @@ impl Forwarder {
 
     /// Begins a request of the replica itself.
     pub(super) fn post(&self, path: &str) -> reqwest::RequestBuilder {
-        let base = self.primary_url.as_str().trim_end_matches('/');
-        self.client.post(format!("{base}{path}")).header(header::VIA, VIA)
+        self.client.post(self.address(path)).header(header::VIA, VIA)
     }
 
     /// Forwards a request. If the primary cannot be reached, or too many requests are being forwarded, the response says so.
@@ -185,12 +184,13 @@ impl Forwarder {
     }
 
     fn url_of(&self, request: &Request) -> Result<Url> {
-        self.url(request.uri().path_and_query().map_or("/", |target| target.as_str()))
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        Url::parse(&self.address(target)).map_err(Error::internal)
     }
 
-    fn url(&self, target: &str) -> Result<Url> {
-        let base = self.primary_url.as_str().trim_end_matches('/');
-        Url::parse(&format!("{base}{target}")).map_err(Error::internal)
+    /// Returns the address of a path, with its query, at the primary.
+    fn address(&self, target: &str) -> String {
+        format!("{}{target}", self.primary_url.as_str().trim_end_matches('/'))
     }
 
     /// Returns the headers of a request, with who sent it.
