@@ -185,8 +185,15 @@ def check_downloads(proxy):
     link = proxy.call("GET", f"/v2/listings/browse/{LISTING}", BUYER)["bundle_download_url"]
     path = link.removeprefix(f"https://{HOST}:{proxy.port}")
     assert path != link, link
-    status, headers, whole = proxy.send("GET", path)
-    assert (status, headers["Accept-Ranges"]) == (200, "bytes") and len(whole) == int(headers["Content-Length"])
+
+    def download():
+        """Returns the response, unless it says that the bundle is being prepared."""
+        answer = proxy.send("GET", path)
+        return None if answer[0] == 503 and "Retry-After" in answer[1] else answer
+
+    status, headers, whole = wait_for(download)
+    assert (status, headers["Accept-Ranges"]) == (200, "bytes"), f"{status} {whole[:400]}"
+    assert len(whole) == int(headers["Content-Length"])
     middle = len(whole) // 2
     parts = []
     for wanted in (f"bytes=0-{middle}", f"bytes={middle + 1}-"):
