@@ -4,6 +4,7 @@
 pub mod forecast;
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fs::File,
     io::{self, BufWriter, Write},
@@ -102,7 +103,12 @@ fn pack(
 /// Whether a path names a file below the root, so that it can be unpacked anywhere.
 fn is_safe(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
-    u16::try_from(path.len()).is_ok() && !path.contains(['\\', '\0']) && path.split('/').all(is_name)
+    u16::try_from(path.len()).is_ok() && !path.contains('\0') && path.split('/').all(is_name)
+}
+
+/// Returns the name of a file in an archive. A backslash separates directories for some programs, so it is written as its code.
+fn packed_name(path: &str) -> Cow<'_, str> {
+    if path.contains('\\') { path.replace('\\', "%5C").into() } else { path.into() }
 }
 
 /// The files to pack.
@@ -141,13 +147,14 @@ impl Packer<'_> {
             .last_modified_time(DateTime::default())
             .unix_permissions(mode)
             .large_file(entry.size >= ZIP64_BYTES);
+        let name = packed_name(entry.path);
         match entry.kind {
             EntryKind::Link { target: Some(target) } => {
-                self.zip.add_symlink(entry.path, target, options)?;
+                self.zip.add_symlink(name, target, options)?;
                 self.files += 1;
             }
             _ if entry.is_file() => {
-                self.zip.start_file(entry.path, options)?;
+                self.zip.start_file(name, options)?;
                 self.files += 1;
                 return Ok(FileAction::Read);
             }
@@ -185,8 +192,10 @@ impl Visitor for Packer<'_> {
         }
         match self.start(entry) {
             Ok(action) => action,
-            // A name that occurs twice. The first file is kept.
-            Err(ZipError::InvalidArchive(_)) => FileAction::Skip,
+            Err(ZipError::InvalidArchive(_)) => {
+                self.fail(Rejection("Two files would have the same name.".to_owned()).into());
+                FileAction::Skip
+            }
             Err(cause) => {
                 self.fail(ReadError::Io(io::Error::other(cause)));
                 FileAction::Skip

@@ -1,5 +1,7 @@
 //! Traversal of the files in the newest commit of a repository.
 
+use std::{borrow::Cow, fmt::Write};
+
 use gix::{
     ObjectId,
     objs::{
@@ -63,6 +65,22 @@ pub fn visit_files(
     Ok(())
 }
 
+/// Returns a name as text. Bytes that are not UTF-8 are written as `%` and two hexadecimal digits, so that different names stay
+/// different.
+fn name_text(name: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(name) {
+        return text.into();
+    }
+    let mut text = String::new();
+    for chunk in name.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text.into()
+}
+
 /// State of a pass over the files of a commit.
 struct Pass<'p> {
     repository: &'p Repository,
@@ -111,7 +129,7 @@ impl Pass<'_> {
                 "The repository has a path of more than {MAX_PATH_BYTES} bytes. Shorten it."
             )));
         }
-        let name = String::from_utf8_lossy(entry.filename);
+        let name = name_text(entry.filename);
         let path = if directory.is_empty() { name.into_owned() } else { format!("{directory}/{name}") };
         match entry.mode.kind() {
             EntryKind::Tree if path.split('/').count() > MAX_DEPTH => Err(rejected(format!(

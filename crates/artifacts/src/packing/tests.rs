@@ -45,13 +45,22 @@ fn all_files_are_packed_except_those_that_leave_their_directory() {
         ("../x", b"4"),
         ("a/../y", b""),
         ("a//z", b""),
-        ("c\\d", b""),
+        ("c\\d", b"5"),
+        ("..\\e", b"6"),
         (".git/hooks/pre-commit", b""),
-        ("b", b"again"),
     ];
     let found = packed(&FileSelection::All, &files).unwrap();
-    assert_eq!(found, [("b".to_owned(), b"2".to_vec()), ("run".to_owned(), b"3".to_vec())]);
+    let expected = [("b", b"2"), ("run", b"3"), ("c%5Cd", b"5"), ("..%5Ce", b"6")];
+    assert_eq!(found, expected.map(|(name, bytes)| (name.to_owned(), bytes.to_vec())));
     assert_eq!(names(&FileSelection::All, &Vec::new()), [""; 0]);
+}
+
+#[test]
+fn no_file_is_lost_to_another_with_the_same_name() {
+    for files in [[("b", b"1"), ("b", b"2")], [("c\\d", b"1"), ("c%5Cd", b"2")]] {
+        let files = files.map(|(name, bytes)| (name, &bytes[..])).to_vec();
+        assert!(matches!(packed(&FileSelection::All, &files), Err(ReadError::Rejected(_))), "{files:?}");
+    }
 }
 
 #[test]
