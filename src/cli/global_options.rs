@@ -136,7 +136,7 @@ pub(super) fn open_directory(
     durability: Durability,
 ) -> Result<Market, CommandError> {
     if mode == OpenMode::Command {
-        replica::check_own(directory, &settings)?;
+        replica::refuse_former_primary(directory, &settings)?;
     }
     let market = Market::open(OpenOptions {
         data_dir: directory.to_owned(),

@@ -27,6 +27,7 @@ mod key_variables;
 mod keys;
 mod labels;
 mod ledger;
+mod listeners;
 mod listings;
 mod lists;
 mod logging;
@@ -250,7 +251,9 @@ pub fn run() -> ExitCode {
         Ok(()) if HAS_LOST_OUTPUT.load(Ordering::Relaxed) => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            // Messages can quote what others wrote, such as names in a bundle.
+            let lines: Vec<String> = error.to_string().lines().map(lists::escaped).collect();
+            eprintln!("error: {}", lines.join("\n"));
             ExitCode::from(match error {
                 CommandError::Settings(_) | CommandError::Usage(_) | CommandError::Incomplete(_) => 2,
                 _ => 1,

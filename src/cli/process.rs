@@ -101,8 +101,8 @@ pub fn server_stop_signal(
     })
 }
 
-/// Reads standard input to its end, on a thread of its own that sleeps meanwhile. The receiver is told of the
-/// end. Standard input that cannot be read has ended.
+/// Reads standard input to its end, on a thread of its own that sleeps meanwhile. The receiver is notified of
+/// the end. Standard input that cannot be read has ended.
 fn end_of_standard_input() -> std::io::Result<oneshot::Receiver<()>> {
     let (sender, receiver) = oneshot::channel();
     let wait = move || {

@@ -7,7 +7,9 @@ use tokio::sync::watch;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     app::{check_tools, new_app},
-    init_logging, print_line, process,
+    init_logging,
+    listeners::{Listeners, served_result},
+    print_line, process,
     service_manager::ServiceManager,
     tls,
 };
@@ -31,16 +33,11 @@ pub(super) fn run(
     let app = check_tools(sources, &settings, false)?.unwrap_or_else(|| new_app(&settings, false));
     init_logging(&settings, "info");
     market::raise_descriptor_limit();
-    let listener = process::bind_listener(settings.server.listen, "--listen")?;
-    let monitoring = settings.metrics.listen.map(|address| process::bind_listener(address, "metrics.listen"));
-    let monitoring = monitoring.transpose()?;
-    let redirecting = settings.tls.redirect_listen;
-    let redirecting = redirecting.map(|address| process::bind_listener(address, "tls.redirect_listen"));
-    let redirecting = redirecting.transpose()?;
-    let certificates = tls::load(&settings)?;
-    let to_error = |cause: std::io::Error| CommandError::Other(cause.to_string());
-    let address = listener.local_addr().map_err(to_error)?;
-    private_files::create_dir_all(&settings.data.folder).map_err(to_error)?;
+    let listeners = Listeners::bind(&settings)?;
+    let address = listeners.address()?;
+    let Listeners { server, monitoring, redirecting, certificates } = listeners;
+    private_files::create_dir_all(&settings.data.folder)
+        .map_err(|cause| CommandError::Other(cause.to_string()))?;
     let _lock = ServeLock::acquire(&settings.data.folder)?;
     let base_url = web::link_base::base_url(&settings, address);
     let listen_url = web::link_base::listen_url(&settings, address);
@@ -68,7 +65,7 @@ pub(super) fn run(
             }),
             redirecting.map(|socket| tls::redirect(socket, &settings, address)),
         ];
-        let socket = tls::listener(listener, certificates);
+        let socket = tls::listener(server, certificates);
         let progress = {
             let monitoring = endpoint.monitoring();
             manager.watch(move || {
@@ -94,7 +91,8 @@ async fn serve(
     settings: &Settings,
     (manager, url, input): (ServiceManager, &str, process::StandardInput),
 ) -> CommandResult {
-    let stop_signal = process::server_stop_signal(Duration::from_secs(settings.server.drain_seconds), input)?;
+    let stop_time = Duration::from_secs(settings.server.drain_seconds) + replica::REPORT_TIMEOUT;
+    let stop_signal = process::server_stop_signal(stop_time, input)?;
     let (stopping, monitoring) = (manager.clone(), endpoint.monitoring());
     let stop = async move {
         stop_signal.await;
@@ -108,11 +106,7 @@ async fn serve(
     manager.ready(&serving(url));
     let served = served.await;
     replica.end().await;
-    match served {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
-        Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
-    }
+    served_result(served)
 }
 
 /// Returns what the server does, for the service manager.

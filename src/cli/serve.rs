@@ -1,7 +1,7 @@
 //! The `marketplace serve` command.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     panic::resume_unwind,
     path::{Path, PathBuf},
     sync::Arc,
@@ -14,7 +14,9 @@ use tokio::sync::watch;
 use super::{
     CommandError, CommandResult, GlobalOptions,
     app::{check_tools, new_app},
-    demo, init_logging, open_directory, print_line, process,
+    demo, init_logging,
+    listeners::{Listeners, local_address, served_result},
+    open_directory, print_line, process,
     public_demo::{self, PublicDemoOptions},
     reachability,
     reload::{ReadSources, Reloader, Reloads},
@@ -27,14 +29,13 @@ use crate::{
     config::{Settings, SettingsSources, parse_listen_address},
     domain::time::Timestamp,
     fixtures,
-    http_server::tls::Certificates,
     market::{self, Market, OpenMode},
     mcp::{self, WatchedServer},
     operations,
     replica::{REPLICATION_STOP_TIMEOUT, Replication},
     rest,
     store::Durability,
-    web::{self, monitoring::MonitoringAddress},
+    web::{self, monitoring::MonitoringEndpoint},
     worlds::{self, Worlds, WorldsOptions},
 };
 
@@ -61,8 +62,8 @@ pub struct Serve {
     listen: Option<SocketAddr>,
     #[command(flatten)]
     public: PublicDemoOptions,
-    /// Serve a copy of the database of another server, and forward changes to that one; see the settings in
-    /// \[replica\].
+    /// Serve a copy of the database of another server, and forward changes to that one. The settings `[replica]` say
+    /// which.
     #[arg(long, conflicts_with = "demo")]
     replica: bool,
     /// Do not copy the database of an earlier version before a migration that cannot be undone.
@@ -96,18 +97,8 @@ impl Serve {
             None => settings.data.folder.clone(),
         };
         let durability = if temporary.is_some() { Durability::None } else { Durability::Full };
-        // Bind the address first, so that a port in use is reported before any data is created.
-        let listener = process::bind_listener(settings.server.listen, "--listen")?;
-        let monitoring =
-            settings.metrics.listen.map(|address| process::bind_listener(address, "metrics.listen"));
-        let redirecting = settings.tls.redirect_listen;
-        let redirecting = redirecting.map(|address| process::bind_listener(address, "tls.redirect_listen"));
-        let listeners = Listeners {
-            server: listener,
-            monitoring: monitoring.transpose()?,
-            redirecting: redirecting.transpose()?,
-            certificates: tls::load(&settings)?,
-        };
+        // Bind the addresses first, so that a port in use is reported before any data is created.
+        let listeners = Listeners::bind(&settings)?;
         // The routes and documents do not depend on the market, so both are prepared at the same time.
         let (market, app) = std::thread::scope(|scope| {
             let app = scope.spawn(|| checked.unwrap_or_else(|| new_app(&settings, self.demo)));
@@ -116,7 +107,7 @@ impl Serve {
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
         self.log_start(options, &market, &listeners)?;
         let manager = ServiceManager::from_environment();
-        let url = web::link_base::base_url(market.settings(), local_address(&listeners.server)?);
+        let url = web::link_base::base_url(market.settings(), listeners.address()?);
         let reloader = Reloader {
             market: market.clone(),
             sources: sources.clone(),
@@ -148,7 +139,7 @@ impl Serve {
     /// Logs what is served, and where.
     fn log_start(&self, options: &GlobalOptions, market: &Market, listeners: &Listeners) -> CommandResult {
         let settings = market.settings();
-        let address = local_address(&listeners.server)?;
+        let address = listeners.address()?;
         let metrics = listeners.monitoring.as_ref().map(local_address).transpose()?;
         let redirecting = listeners.redirecting.as_ref().map(local_address).transpose()?;
         let others = public_demo::url_for_others(settings, address);
@@ -248,7 +239,7 @@ impl Serve {
         (worlds, manager): (Option<Arc<Worlds>>, ServiceManager),
         on_ready: impl FnOnce(),
     ) -> CommandResult {
-        let address = local_address(&listeners.server)?;
+        let address = listeners.address()?;
         // Before there is any background work: another server may have been promoted.
         let replication = match market.settings().replication.destination.as_str() {
             "" => None,
@@ -276,15 +267,17 @@ impl Serve {
         let drain = Duration::from_secs(market.settings().server.drain_seconds);
         let stop_time = drain + replication.as_ref().map_or(Duration::ZERO, |_| REPLICATION_STOP_TIMEOUT);
         let stop_signal = process::server_stop_signal(stop_time, self.standard_input())?;
-        let stopping =
-            (Arc::clone(&background), Arc::clone(&webhooks), Arc::clone(&monitor), manager.clone());
         // Jobs, requests, and attempts to send to webhooks share the time to drain.
-        let stop = async move {
-            stop_signal.await;
-            stopping.3.stopping();
-            stopping.2.begin_draining();
-            stopping.0.stop();
-            stopping.1.stop();
+        let stop = {
+            let (background, webhooks) = (Arc::clone(&background), Arc::clone(&webhooks));
+            let (monitor, manager) = (Arc::clone(&monitor), manager.clone());
+            async move {
+                stop_signal.await;
+                manager.stopping();
+                monitor.begin_draining();
+                background.stop();
+                webhooks.stop();
+            }
         };
         let is_operable = market.settings().operator.enabled;
         let (settings, data_dir) = (market.settings().clone(), market.data_dir().to_owned());
@@ -292,7 +285,7 @@ impl Serve {
         let now = market.clock().now();
         let connected = watch::Sender::default();
         let watching = listeners.monitoring.map(|listener| {
-            web::listening::spawn(MonitoringAddress(monitor), listener, &settings.server, "metrics")
+            web::listening::spawn(MonitoringEndpoint(monitor), listener, &settings.server, "metrics")
         });
         let redirecting = listeners.redirecting.map(|listener| tls::redirect(listener, &settings, address));
         let listener = tls::listener(listeners.server, listeners.certificates);
@@ -321,32 +314,13 @@ impl Serve {
         for task in watching.into_iter().chain(redirecting).chain(progress) {
             task.abort();
         }
-        match served {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(cause)) => Err(CommandError::Other(format!("the server stopped: {cause}"))),
-            Err(panic) => Err(CommandError::Other(format!("the server stopped: {panic}"))),
-        }
+        served_result(served)
     }
 }
 
 /// Returns what the server does, for the service manager.
 fn serving(url: &str) -> String {
     format!("Serving {url}")
-}
-
-/// The sockets of a server.
-struct Listeners {
-    server: TcpListener,
-    /// That of the metrics, if they have an address of their own.
-    monitoring: Option<TcpListener>,
-    /// The listener for requests without TLS, if they are redirected.
-    redirecting: Option<TcpListener>,
-    /// The certificate, if the server has TLS of its own.
-    certificates: Option<Arc<Certificates>>,
-}
-
-fn local_address(listener: &TcpListener) -> Result<SocketAddr, CommandError> {
-    listener.local_addr().map_err(|cause| CommandError::Other(cause.to_string()))
 }
 
 /// Returns a path that does not depend on the working directory, as text.

@@ -11,7 +11,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CommandError, CommandResult, lists::print_json, print_line};
+use super::{
+    CommandError, CommandResult,
+    lists::{escaped, print_json},
+    print_line,
+};
 use crate::{
     domain::{
         attestations::{Delivery, PublicKeys},
@@ -155,7 +159,10 @@ fn read_logs(from: &str, proof: Option<&[u8]>) -> Result<PublishedLogs, CommandE
 
 fn read_limited(from: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(MAX_PUBLISHED_BYTES).read_to_end(&mut bytes)?;
+    from.take(MAX_PUBLISHED_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PUBLISHED_BYTES {
+        return Err(std::io::Error::other(format!("it has more than {MAX_PUBLISHED_BYTES} bytes")));
+    }
     Ok(bytes)
 }
 
@@ -167,7 +174,7 @@ fn fetch(url: &str) -> Result<Vec<u8>, CommandError> {
     let client = builder.timeout(TIMEOUT).build().map_err(no_response)?;
     let response = client.get(url).send().and_then(reqwest::blocking::Response::error_for_status);
     let read = read_limited(response.map_err(no_response)?);
-    read.map_err(|cause| CommandError::Incomplete(format!("no response from {url}: {cause}")))
+    read.map_err(|cause| CommandError::Incomplete(format!("the response from {url} cannot be read: {cause}")))
 }
 
 fn to_json(verified: &Verification) -> Value {
@@ -218,7 +225,7 @@ fn print_text(verified: &Verification, has_buyer: bool) {
     let (signature, keyid) = signature_words(&verified.signature);
     row(
         "signature",
-        &keyid.map_or_else(|| signature.to_owned(), |keyid| format!("{signature}, key {keyid}")),
+        &keyid.map_or_else(|| signature.to_owned(), |keyid| format!("{signature}, key {}", escaped(keyid))),
     );
     if has_buyer {
         row("buyer", if verified.is_buyer_confirmed { "confirmed" } else { "not confirmed" });
@@ -237,11 +244,11 @@ fn print_text(verified: &Verification, has_buyer: bool) {
         row("log", &format!("{:?}, {} leaves", checkpoint.head.origin, checkpoint.head.size));
     }
     for found in &verified.mismatches {
-        print_line(format_args!("MISMATCH      {:?}: {}", found.part, found.message));
+        print_line(format_args!("MISMATCH      {:?}: {}", found.part, escaped(&found.message)));
     }
 }
 
-/// Prints what the market says. What others wrote is quoted, so it cannot imitate a line.
+/// Prints what the market says. What others wrote is quoted or escaped, so it cannot imitate a line.
 fn print_delivery(delivery: &Delivery, row: impl Fn(&str, &str)) {
     let Delivery { attested_at, listing, scope, licenses, assets, quality_run, .. } = delivery;
     row("attested", &attested_at.to_string());

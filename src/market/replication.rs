@@ -1,4 +1,4 @@
-//! What replicas of a market, and its primary, ask it for.
+//! What replication needs of a market: positions, uses of keys that are reported, and the lease.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

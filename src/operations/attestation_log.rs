@@ -72,7 +72,7 @@ pub fn enqueue_if_signing(writer: &Writer) -> Result<()> {
 pub fn run(job: &RunningJob) -> JobResult {
     let is_repeated = !job.market().clock().is_of_world();
     job.finish(|writer| {
-        let is_made = seal(writer)?;
+        let is_made = sign_head(writer)?;
         if is_made && is_repeated { enqueue(writer) } else { Ok(()) }
     })
 }
@@ -91,13 +91,13 @@ pub fn end(writer: &mut Writer, _: Platform) -> Result<()> {
 /// Replaces the key in use by a new one, after a head has what the old one has signed: from then on it would not count. The head is made
 /// even if nothing is left, so that it does not tell whether something was. Returns the new key.
 pub fn rotate_key(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
-    while seal(writer)? && !store::attestation_log::list_unlogged(writer.rows, 1)?.is_empty() {}
+    while sign_head(writer)? && !store::attestation_log::list_unlogged(writer.rows, 1)?.is_empty() {}
     signing_keys::rotate(writer, platform)
 }
 
 /// Appends the attestations that no head has, at most [`MAX_BATCH`], and signs a head. Does nothing in a market without a key,
 /// such as a copy, and returns whether it has one.
-pub fn seal(writer: &Writer) -> Result<bool> {
+pub fn sign_head(writer: &Writer) -> Result<bool> {
     let rows = writer.rows;
     let Some(key) = signing_keys::find_in(rows)? else { return Ok(false) };
     let log = find_or_begin(writer)?;

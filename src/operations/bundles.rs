@@ -113,7 +113,6 @@ impl PreparedBundle {
 /// signature of the link.
 pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<Linked<PreparedBundle>> {
     let (team, bundle) = find(reader.rows, listing, holder)?;
-    let team = store::teams::find_by_row_id(reader.rows, team)?;
     let prepared = bundle.map(|bundle| prepared(reader.rows, bundle)).transpose()?.flatten();
     Ok(Linked { team, prepared })
 }
@@ -126,7 +125,6 @@ pub fn find_linked_attestation(
     holder: LinkHolder,
 ) -> Result<Linked<Option<Vec<u8>>>> {
     let (team, bundle) = find(reader.rows, listing, holder)?;
-    let team = store::teams::find_by_row_id(reader.rows, team)?;
     let prepared = bundle.filter(|bundle| bundle.manifest.is_some());
     let prepared = prepared.map(|bundle| envelope(reader.rows, bundle.purchase)).transpose()?;
     Ok(Linked { team, prepared })
@@ -135,7 +133,6 @@ pub fn find_linked_attestation(
 /// Like [`find_linked_attestation`], for the proof that the attestation is in the log.
 pub fn find_linked_proof(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result<Linked<Vec<u8>>> {
     let (team, bundle) = find(reader.rows, listing, holder)?;
-    let team = store::teams::find_by_row_id(reader.rows, team)?;
     let prepared = bundle.filter(|bundle| bundle.manifest.is_some()).map(|bundle| {
         let purchase = bundle.purchase.ok_or_else(|| Error::not_found("attestation"))?;
         attestation_log::proof(reader, purchase)
@@ -164,7 +161,7 @@ pub(super) fn prepared(rows: &store::Reader, bundle: Bundle) -> Result<Option<Pr
 }
 
 /// Returns the team that a link is for, and its bundle, unless none is fixed.
-fn find(rows: &store::Reader, listing: Uuid, holder: LinkHolder) -> Result<(TeamRowId, Option<Bundle>)> {
+fn find(rows: &store::Reader, listing: Uuid, holder: LinkHolder) -> Result<(Team, Option<Bundle>)> {
     match holder {
         LinkHolder::Purchase(id) => {
             let found = store::bundles::find_purchase(rows, id)?.filter(|found| found.listing_id == listing);
@@ -172,7 +169,7 @@ fn find(rows: &store::Reader, listing: Uuid, holder: LinkHolder) -> Result<(Team
             match purchase.status {
                 PurchaseStatus::Completed => {
                     let bundle = store::bundles::find_for_purchase(rows, purchase.row_id)?;
-                    Ok((purchase.buyer, bundle))
+                    Ok((store::teams::find_by_row_id(rows, purchase.buyer)?, bundle))
                 }
                 PurchaseStatus::Refunded => Err(Error::Gone(GoneCode::PurchaseRefunded, REFUNDED.to_owned())),
                 PurchaseStatus::Pending | PurchaseStatus::Cancelled => Err(Error::not_found("purchase")),
@@ -181,7 +178,7 @@ fn find(rows: &store::Reader, listing: Uuid, holder: LinkHolder) -> Result<(Team
         LinkHolder::Owner(id) => {
             let row = store::listings::find(rows, listing)?.ok_or_else(|| Error::not_found("listing"))?;
             let team = store::teams::find(rows, id)?.filter(|team| team.row_id == row.team);
-            let team = team.ok_or_else(|| Error::not_found("listing"))?.row_id;
+            let team = team.ok_or_else(|| Error::not_found("listing"))?;
             Ok((team, find_current(rows, row.row_id)?))
         }
     }
@@ -194,7 +191,7 @@ fn find_current(rows: &store::Reader, listing: ListingRowId) -> Result<Option<Bu
 }
 
 /// Enqueues the preparation of the bundle that a link is for, and fixes it first if it is the vendor's and not
-/// current. Always fails, since the bundle is not prepared yet.
+/// current.
 pub fn request_preparation(writer: &mut Writer, listing: Uuid, holder: LinkHolder) -> Result<()> {
     let (_, bundle) = find(writer.rows, listing, holder)?;
     let row_id = match bundle {
@@ -252,7 +249,7 @@ pub fn deliver(reader: &Reader, bundle: PreparedBundle) -> Result<Delivery> {
     Ok(Delivery { bundle: row_id, entity_tag, layout, documents, files })
 }
 
-/// Returns the description that an entry of a bundle is. Fails if the purchase was refunded meanwhile.
+/// Returns the bytes of an entry that is only a description. Fails if the purchase was refunded meanwhile.
 pub fn read_description(reader: &Reader, bundle: BundleRowId, asset: AssetRowId) -> Result<Vec<u8>> {
     let found = store::bundle_entries::find_description(reader.rows, bundle, asset)?;
     let (id, fields) = found.ok_or_else(|| Error::not_found("entry"))?;

@@ -162,7 +162,7 @@ fn execute(running: &RunningJob) -> JobResult {
         JobKind::ChangeAssets => bulk_changes::run(running),
         JobKind::Estimate => repository_estimation::run(running),
         JobKind::PrepareBundle => bundle_preparation::run(running),
-        JobKind::ReportRevocation => attestations::run_reports(running),
+        JobKind::ReportRevocation => attestations::send_revocation_notices(running),
         JobKind::SealLog => attestation_log::run(running),
         JobKind::Cleanup => cleanup::run(running),
     });
@@ -182,7 +182,7 @@ fn give_up(running: &RunningJob) -> JobResult {
         JobKind::ChangeAssets => bulk_changes::give_up(running),
         JobKind::Estimate => repository_estimation::give_up(running),
         JobKind::PrepareBundle => bundle_preparation::give_up(running),
-        JobKind::ReportRevocation => attestations::give_up_reports(running),
+        JobKind::ReportRevocation => attestations::give_up_revocation_notices(running),
         JobKind::SealLog => attestation_log::give_up(running),
         JobKind::Cleanup => cleanup::give_up(running),
     }

@@ -109,7 +109,7 @@ pub fn record(
         emit(writer, listing, change, Operation::Revoke, Actor::System)?;
     }
     if is_revoked {
-        attestations::enqueue_reports(writer, listing.row_id)?;
+        attestations::enqueue_revocation_notices(writer, listing.row_id)?;
     }
     notify_vendor(writer, listing, operation, note)?;
     Ok(after)

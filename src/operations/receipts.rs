@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     domain::{
+        agreements::names,
         bundles::{Document, EntryDigest},
         purchases::PurchaseStatus,
         row_ids::AssetRowId,
@@ -38,7 +39,7 @@ pub const MAX_PAGE_LINES: u32 = 1_000;
 /// The receipt of a purchase.
 #[derive(Clone, Debug)]
 pub struct Receipt {
-    /// The purchase. It names the vendor.
+    /// The purchase. Names and title are those of the agreement, if there is one: a receipt does not change with them.
     pub purchase: TeamPurchase,
     /// ID of the buyer.
     pub buyer_id: Uuid,
@@ -148,15 +149,25 @@ fn find_own(rows: &store::Reader, buyer: &Buyer, purchase: Uuid) -> Result<Purch
 
 fn make(reader: &Reader, row: &PurchaseRow, buyer: &Team) -> Result<Receipt> {
     let rows = reader.rows;
-    let purchase = PURCHASES.find(rows, row.buyer, row.id)?.ok_or_else(|| Error::not_found("purchase"))?;
+    let found: Option<TeamPurchase> = PURCHASES.find(rows, row.buyer, row.id)?;
+    let mut purchase = found.ok_or_else(|| Error::not_found("purchase"))?;
+    let mut buyer_name = buyer.name.clone();
     let bundle = store::bundles::find_for_purchase(rows, row.row_id)?;
     let is_pending = row.status == PurchaseStatus::Pending;
+    let agreement = store::agreements::find(rows, row.row_id)?;
+    let ordered_terms = is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?;
+    let text = agreement.as_ref().map(|agreement| &agreement.text).or(ordered_terms.as_ref());
+    if let Some(names) = text.and_then(|text| names(text)) {
+        names.buyer.clone_into(&mut buyer_name);
+        names.vendor.clone_into(&mut purchase.vendor_name);
+        names.title.clone_into(&mut purchase.listing_title);
+    }
     Ok(Receipt {
         purchase,
         buyer_id: buyer.id,
-        buyer_name: buyer.name.clone(),
-        agreement: store::agreements::find(rows, row.row_id)?,
-        ordered_terms: is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?,
+        buyer_name,
+        agreement,
+        ordered_terms,
         delivery: delivery(reader, row, bundle.as_ref())?,
         attestation: store::attestations::find_summary(rows, row.row_id)?,
         manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,

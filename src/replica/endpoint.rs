@@ -20,8 +20,8 @@ use crate::{
     http_server::tls::Certificates,
     mcp::App,
     web::{
-        monitoring::{self, MonitoringAddress},
-        positions::Written,
+        monitoring::{self, MonitoringEndpoint},
+        positions::StatedPosition,
         request_kinds,
         shares::held_requests::ServerStop,
     },
@@ -38,9 +38,9 @@ pub struct ReplicaEndpoint {
 
 /// The metrics and the state of a replica, for an address of their own.
 #[derive(Clone)]
-pub struct ReplicaMonitoring(Arc<Shared>);
+pub struct ReplicaMonitoringEndpoint(Arc<Shared>);
 
-impl ReplicaMonitoring {
+impl ReplicaMonitoringEndpoint {
     /// Tries to read the copy, which proves progress whether or not there is a complete one.
     pub fn try_to_read(&self) {
         if let Some(copy) = self.0.current() {
@@ -54,12 +54,12 @@ impl ReplicaMonitoring {
     }
 }
 
-impl Endpoint for ReplicaMonitoring {
+impl Endpoint for ReplicaMonitoringEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         match self.0.current() {
-            Some(copy) => MonitoringAddress(Arc::clone(&copy.monitor)).call(request).await,
+            Some(copy) => MonitoringEndpoint(Arc::clone(&copy.monitor)).call(request).await,
             None => Ok(monitoring::respond_without_market(&request)),
         }
     }
@@ -118,14 +118,14 @@ impl Drop for ReplicaServer {
 
 impl ReplicaEndpoint {
     /// Returns the metrics and the state of the replica.
-    pub fn monitoring(&self) -> ReplicaMonitoring {
-        ReplicaMonitoring(Arc::clone(&self.shared))
+    pub fn monitoring(&self) -> ReplicaMonitoringEndpoint {
+        ReplicaMonitoringEndpoint(Arc::clone(&self.shared))
     }
 
     /// Returns the copy that answers a request; `None` if the primary has to.
     async fn choose(&self, request: &Request) -> Option<Arc<ServedCopy>> {
         let copy = self.shared.current()?;
-        if monitoring::is_about_state(request.uri().path()) {
+        if monitoring::is_monitoring_path(request.uri().path()) {
             return Some(copy);
         }
         if !request_kinds::only_reads(request) || self.shared.state.is_outdated() {
@@ -135,9 +135,9 @@ impl ReplicaEndpoint {
             return None;
         }
         let position = match copy.positions.find(request.headers()) {
-            Written::Nothing => return Some(copy),
-            Written::Until(position) => position,
-            Written::Unknown => return None,
+            StatedPosition::None => return Some(copy),
+            StatedPosition::At(position) => position,
+            StatedPosition::Unreadable => return None,
         };
         timeout(POSITION_TIMEOUT, copy.wait_for(position)).await.is_ok().then_some(copy)
     }
@@ -154,7 +154,7 @@ impl Endpoint for ReplicaEndpoint {
                 }
                 copy.endpoint.call(request).await
             }
-            None if monitoring::is_about_state(request.uri().path()) => {
+            None if monitoring::is_monitoring_path(request.uri().path()) => {
                 Ok(monitoring::respond_without_market(&request))
             }
             None => Ok(self.forwarder.forward(request, &self.shared.state).await),

@@ -1,40 +1,40 @@
 //! Forwards requests to the primary, with their bodies as they arrive, and responds with what it responds.
 
-use std::{
-    collections::HashMap,
-    fmt::Write,
-    io,
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt::Write, io, net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::TryStreamExt;
 use poem::{
     Body, Request, Response,
     http::{HeaderMap, HeaderName, HeaderValue, header},
 };
+use tokio::{sync::Notify, time::timeout};
 use url::Url;
 
 use crate::{
     config::Settings,
     error::{Error, ErrorChain, Result},
     http_client,
-    http_server::trusted_proxies::TrustedProxies,
-    web::{monitoring::ReplicaState, request_id},
+    http_server::{
+        fair_limit::{FairLimit, Holder},
+        trusted_proxies::TrustedProxies,
+    },
+    web::{monitoring::ReplicaState, request_id, request_kinds},
 };
 
 /// How long the primary may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long the machine of the primary may not answer on an open connection.
+/// How long the machine of the primary may stay silent on an open connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How long a connection to the primary is kept without a request: less than the primary keeps it, by default 30 seconds.
 const IDLE: Duration = Duration::from_secs(20);
 
-/// The share of the places that the clients of one network can have.
-const NETWORK_SHARE: usize = 4;
+/// How much longer than its own limit the primary may take to begin a response.
+const MORE_THAN_PRIMARY: Duration = Duration::from_secs(5);
+
+/// The clients of one network can have this part of all requests that are forwarded.
+const NETWORK_SHARE: u64 = 4;
 
 /// Seconds after which a client should repeat a request that could not be forwarded.
 const RETRY_SECONDS: u64 = 5;
@@ -42,8 +42,8 @@ const RETRY_SECONDS: u64 = 5;
 /// The header that says by which kind of server a request was forwarded.
 const VIA: &str = "1.1 marketplace-replica";
 
-/// Headers that are about a connection, and not about what is sent on it.
-const OF_CONNECTION: [HeaderName; 8] = [
+/// Headers that are about a connection, and not about what is sent on it (RFC 9110, section 7.6.1).
+const HOP_BY_HOP_HEADERS: [HeaderName; 8] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
     header::PROXY_AUTHENTICATE,
@@ -55,57 +55,18 @@ const OF_CONNECTION: [HeaderName; 8] = [
 ];
 
 /// Headers of earlier proxies, which `Forwarded` replaces.
-const OF_PROXIES: [&str; 4] = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip"];
-
-/// The places of requests that are forwarded.
-#[derive(Clone, Debug)]
-struct Places {
-    max: usize,
-    taken: Arc<Mutex<HashMap<IpAddr, usize>>>,
-}
-
-impl Places {
-    fn new(max: usize) -> Places {
-        Places { max, taken: Arc::default() }
-    }
-
-    /// Takes a place for a client of a network; `None` if all are taken, or its share.
-    fn take(&self, network: IpAddr) -> Option<Place> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = taken.get(&network).copied().unwrap_or_default();
-        if taken.values().sum::<usize>() >= self.max || own >= self.max.div_ceil(NETWORK_SHARE) {
-            return None;
-        }
-        taken.insert(network, own + 1);
-        Some(Place { places: self.clone(), network })
-    }
-}
-
-/// A place that is taken until it is dropped.
-#[derive(Debug)]
-struct Place {
-    places: Places,
-    network: IpAddr,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = taken.get_mut(&self.network) {
-            *own -= 1;
-            if *own == 0 {
-                taken.remove(&self.network);
-            }
-        }
-    }
-}
+const FORWARDING_HEADERS: [&str; 4] =
+    ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip"];
 
 /// Forwards requests to a primary.
 pub(super) struct Forwarder {
     client: reqwest::Client,
     primary_url: Url,
     proxies: TrustedProxies,
-    places: Places,
+    /// Limits how many requests are forwarded at the same time. The replica knows no principals.
+    in_progress: FairLimit<()>,
+    /// How long the primary may read nothing of a body, and may take to begin a response after it; `None` for no limit.
+    response_timeout: Option<Duration>,
 }
 
 impl Forwarder {
@@ -113,8 +74,6 @@ impl Forwarder {
     pub(super) fn new(settings: &Settings) -> Result<Forwarder> {
         let builder = http_client::asynchronous().map_err(Error::internal)?;
         let client = builder
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
             .http1_only()
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_keepalive(KEEP_ALIVE)
@@ -122,11 +81,16 @@ impl Forwarder {
             .pool_idle_timeout(IDLE)
             .build()
             .map_err(Error::internal)?;
+        let max = u64::from(settings.replica.max_forwarded);
         Ok(Forwarder {
             client,
             primary_url: Url::parse(&settings.replica.primary_url).map_err(Error::internal)?,
             proxies: settings.proxies(),
-            places: Places::new(settings.replica.max_forwarded as usize),
+            in_progress: FairLimit::new(max, 0, max.div_ceil(NETWORK_SHARE)),
+            response_timeout: match settings.server.answer_seconds {
+                0 => None,
+                seconds => Some(Duration::from_secs(seconds.into()) + MORE_THAN_PRIMARY),
+            },
         })
     }
 
@@ -146,29 +110,35 @@ impl Forwarder {
 
     async fn try_forward(&self, request: &Request, body: Body, state: &ReplicaState) -> Result<Response> {
         let at_capacity = || Error::AtCapacity { retry_seconds: RETRY_SECONDS };
-        let place = self.places.take(self.proxies.client_network(request)).ok_or_else(at_capacity)?;
+        let network = Holder::Network(self.proxies.client_network(request));
+        let permit = self.in_progress.try_acquire([Some(network), None], 1).ok_or_else(at_capacity)?;
         if was_forwarded(request.headers()) {
             tracing::warn!("a forwarded request arrived at a replica; check replica.primary_url");
             return Err(at_capacity());
         }
+        let progress = Arc::new(Notify::new());
         let body = if body.is_empty() {
             reqwest::Body::from("")
         } else {
-            reqwest::Body::wrap_stream(body.into_bytes_stream())
+            let progress = Arc::clone(&progress);
+            reqwest::Body::wrap_stream(body.into_bytes_stream().inspect_ok(move |_| progress.notify_one()))
         };
         let sending = self.client.request(request.method().clone(), self.url_of(request)?);
-        let response = match sending.headers(self.headers_of(request)).body(body).send().await {
-            Ok(response) => response,
-            Err(error) => {
-                let has_begun = !error.is_connect();
-                state.set_primary_away(!has_begun || error.is_timeout());
+        let sending = sending.headers(self.headers_of(request)).body(body).send();
+        // What has begun may have been carried out.
+        let has_begun = || Error::ResponseTimeout { retry_seconds: RETRY_SECONDS };
+        let response = match wait_for(sending, &progress, self.timeout_of(request)).await {
+            Some(Ok(response)) => response,
+            Some(Err(error)) => {
+                let is_unreachable = error.is_connect();
+                state.set_primary_away(is_unreachable || error.is_timeout());
                 tracing::warn!(cause = %ErrorChain(&error.without_url()), "a request cannot be forwarded to the primary");
-                // What has begun may have been carried out.
-                return Err(if has_begun {
-                    Error::ResponseTimeout { retry_seconds: RETRY_SECONDS }
-                } else {
-                    at_capacity()
-                });
+                return Err(if is_unreachable { at_capacity() } else { has_begun() });
+            }
+            None => {
+                state.set_primary_away(true);
+                tracing::warn!("the primary does not respond to a forwarded request");
+                return Err(has_begun());
             }
         };
         state.set_primary_away(false);
@@ -176,11 +146,16 @@ impl Forwarder {
         for (name, value) in &without_connection(response.headers()) {
             builder = builder.header(name, value);
         }
-        // The place is free when the body has ended.
+        // It counts as in progress until the body has ended.
         let body = response.bytes_stream().map_err(io::Error::other).inspect_ok(move |_| {
-            let _place = &place;
+            let _permit = &permit;
         });
         Ok(builder.body(Body::from_bytes_stream(body)))
+    }
+
+    /// Returns how long the primary may do nothing. What it does with whole worlds takes as long as it needs.
+    fn timeout_of(&self, request: &Request) -> Option<Duration> {
+        self.response_timeout.filter(|_| !request.uri().path().starts_with(request_kinds::SANDBOX))
     }
 
     fn url_of(&self, request: &Request) -> Result<Url> {
@@ -196,7 +171,7 @@ impl Forwarder {
     /// Returns the headers of a request, with who sent it.
     fn headers_of(&self, request: &Request) -> HeaderMap {
         let mut headers = without_connection(request.headers());
-        for name in OF_PROXIES {
+        for name in FORWARDING_HEADERS {
             headers.remove(name);
         }
         let client = self.proxies.client(request);
@@ -220,6 +195,22 @@ impl Forwarder {
     }
 }
 
+/// Waits for a response as long as the body of the request makes progress, and then for this time; `None` if that has passed.
+async fn wait_for<T>(
+    response: impl Future<Output = T>,
+    progress: &Notify,
+    limit: Option<Duration>,
+) -> Option<T> {
+    let Some(limit) = limit else { return Some(response.await) };
+    let mut response = pin!(response);
+    loop {
+        tokio::select! {
+            response = &mut response => return Some(response),
+            waited = timeout(limit, progress.notified()) => waited.ok()?,
+        }
+    }
+}
+
 /// Whether a replica has forwarded a request with these headers. A proxy may have joined the values of several headers.
 fn was_forwarded(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::VIA).iter().filter_map(|value| value.to_str().ok());
@@ -232,7 +223,7 @@ fn without_connection(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<String> =
         named.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect();
     let is_kept = |name: &HeaderName| {
-        !OF_CONNECTION.contains(name) && !named.iter().any(|other| other == name.as_str())
+        !HOP_BY_HOP_HEADERS.contains(name) && !named.iter().any(|other| other == name.as_str())
     };
     let kept = headers.iter().filter(|(name, _)| is_kept(name));
     kept.fold(HeaderMap::new(), |mut kept, (name, value)| {
@@ -244,19 +235,6 @@ fn without_connection(headers: &HeaderMap) -> HeaderMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_network_cannot_take_all_places() {
-        let places = Places::new(8);
-        let [one, other] = [1, 2].map(|last| IpAddr::from([10, 0, 0, last]));
-        let first = [(); 2].map(|()| places.take(one).unwrap());
-        assert!(places.take(one).is_none(), "a quarter of the places");
-        let second = places.take(other).unwrap();
-        drop(first);
-        assert!(places.take(one).is_some());
-        drop(second);
-        assert!(places.taken.lock().unwrap().is_empty());
-    }
 
     #[test]
     fn forwarded_requests_are_known_behind_a_proxy() {
@@ -272,6 +250,24 @@ mod tests {
             }
             assert_eq!(was_forwarded(&headers), expected, "{values:?}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn primary_may_be_slow_but_not_silent() {
+        let limit = Duration::from_secs(10);
+        let progress = Notify::new();
+        let body = async {
+            for _ in 0..5 {
+                tokio::time::sleep(limit / 2).await;
+                progress.notify_one();
+            }
+            tokio::time::sleep(limit / 2).await;
+            7
+        };
+        assert_eq!(wait_for(body, &progress, Some(limit)).await, Some(7));
+        let silent = || tokio::time::sleep(limit * 2);
+        assert_eq!(wait_for(silent(), &progress, Some(limit)).await, None);
+        assert_eq!(wait_for(silent(), &progress, None).await, Some(()));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::{
 const CLAIMS: &str = "generations";
 
 /// How long the store may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The file in a data directory with the number of its generation.
 const OWN_FILE: &str = "generation";
@@ -53,7 +53,7 @@ impl Generations {
             self.place.list(CLAIMS)?.iter().filter_map(|name| name.parse().ok()).collect();
         numbers.sort_unstable();
         for number in numbers.into_iter().rev() {
-            if !self.place.list(&number.to_string())?.is_empty() {
+            if self.place.has_any(&number.to_string())? {
                 return Ok(Some(number));
             }
         }
@@ -75,7 +75,7 @@ impl Generations {
 }
 
 /// Returns the number of the generation of a data directory; `None` if it was never replicated.
-pub fn own(directory: &Path) -> Result<Option<u64>> {
+pub fn recorded(directory: &Path) -> Result<Option<u64>> {
     let path = own_file(directory);
     match fs::read_to_string(&path) {
         Ok(text) => match text.trim().parse() {
@@ -88,7 +88,7 @@ pub fn own(directory: &Path) -> Result<Option<u64>> {
 }
 
 /// Records the number of the generation of a data directory.
-pub fn set_own(directory: &Path, number: u64) -> io::Result<()> {
+pub fn record(directory: &Path, number: u64) -> io::Result<()> {
     let (path, new) = (own_file(directory), directory.join("generation.new"));
     let mut file = private_files::create(&new)?;
     io::Write::write_all(&mut file, format!("{number}\n").as_bytes())?;

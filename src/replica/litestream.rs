@@ -32,7 +32,7 @@ const FOLLOW_INTERVAL: &str = "250ms";
 /// Interval at which changes of a primary are sent.
 const SYNC_INTERVAL: &str = "200ms";
 
-/// Interval at which a process is checked that is waited for.
+/// How often a process that is waited for is polled.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Maximum length of a line of its log. A longer one counts as several.
@@ -160,7 +160,7 @@ impl Litestream {
         Ok(Litestream { child, log })
     }
 
-    /// Returns what those who read the file that the process updates have to know of it.
+    /// Returns the process as readers of the file that it updates see it.
     pub(super) fn follower(&self) -> Follower {
         Follower { process: self.child.id(), has_failed: Arc::clone(&self.log.has_failed_update) }
     }

@@ -19,7 +19,8 @@ mod served_copy;
 mod shared;
 mod supervision;
 
-pub use endpoint::{ReplicaEndpoint, ReplicaMonitoring, ReplicaServer, serve};
+pub use endpoint::{ReplicaEndpoint, ReplicaMonitoringEndpoint, ReplicaServer, serve};
 pub use litestream::{LITESTREAM_SUBCOMMAND, exec_below_parent};
-pub use primary::{REPLICATION_STOP_TIMEOUT, Replication, check_own};
+pub use primary::{REPLICATION_STOP_TIMEOUT, Replication, refuse_former_primary};
 pub use promotion::{Promotion, promote};
+pub use reporting::REPORT_TIMEOUT;

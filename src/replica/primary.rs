@@ -31,13 +31,13 @@ const FIRST: u64 = 1;
 /// Interval at which the primary checks whether another server was promoted.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a promotion waits for a primary that may not reach the store.
+/// How long a promotion waits for a primary that perhaps cannot reach the store.
 pub const LEASE: Duration = Duration::from_secs(30);
 
 /// How long such a primary goes on with changes after it began to ask the store: less than a promotion waits.
 const OWN_LEASE: Duration = Duration::from_secs(25);
 
-/// Interval at which the thread looks whether it has something to do.
+/// How often the thread checks for work.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long Litestream must run, after it has ended once, to count as running.
@@ -59,7 +59,7 @@ impl Replication {
         let settings = market.settings();
         let generations = Generations::open(&settings.replication.destination, settings)?;
         let asked = uptime();
-        let own = find_own(market, &generations)?;
+        let own = claim_generation(market, &generations)?;
         market.lease().set_end(asked + OWN_LEASE);
         let program = Program::new(settings, market::this_program());
         let (is_stopping, state) = (Arc::new(AtomicBool::default()), Arc::new(ReplicationState::default()));
@@ -82,8 +82,8 @@ impl Replication {
     }
 }
 
-/// How long the replication may take to end.
-pub const REPLICATION_STOP_TIMEOUT: Duration = STOP_TIMEOUT;
+/// How long the replication may take to end: what it is asking the store, and then sending the last changes.
+pub const REPLICATION_STOP_TIMEOUT: Duration = generations::TIMEOUT.saturating_add(STOP_TIMEOUT);
 
 impl Drop for Replication {
     fn drop(&mut self) {
@@ -94,16 +94,17 @@ impl Drop for Replication {
     }
 }
 
-/// Returns the generation of a market, which must be the newest. The first server begins the first one.
-fn find_own(market: &Market, generations: &Generations) -> Result<u64> {
+/// Returns the generation of a market, which must be the newest. The first server begins the first one. A market of an earlier
+/// generation is marked as replaced.
+fn claim_generation(market: &Market, generations: &Generations) -> Result<u64> {
     let unreachable =
         |cause| Error::internal_with_source("the store of replication.destination cannot be read", cause);
     let newest = generations.newest().map_err(unreachable)?;
-    match (generations::own(market.data_dir())?, newest) {
+    match (generations::recorded(market.data_dir())?, newest) {
         (Some(own), Some(newest)) if own == newest => Ok(own),
         // The number is recorded first, so that a server that is killed here can begin it again.
         (None | Some(FIRST), None) => {
-            generations::set_own(market.data_dir(), FIRST).map_err(Error::internal)?;
+            generations::record(market.data_dir(), FIRST).map_err(Error::internal)?;
             if !generations.begin(FIRST, Clock::System.now()).map_err(unreachable)? {
                 return Err(not_primary(FIRST));
             }
@@ -123,9 +124,9 @@ fn find_own(market: &Market, generations: &Generations) -> Result<u64> {
 
 /// Refuses a data directory that was that of the primary before another server was promoted, also if no server was started with it
 /// since. If the store cannot be read, nothing is known.
-pub fn check_own(directory: &Path, settings: &Settings) -> Result<()> {
+pub fn refuse_former_primary(directory: &Path, settings: &Settings) -> Result<()> {
     let address = &settings.replication.destination;
-    let Some(own) = generations::own(directory)?.filter(|_| !address.is_empty()) else { return Ok(()) };
+    let Some(own) = generations::recorded(directory)?.filter(|_| !address.is_empty()) else { return Ok(()) };
     let newest =
         Generations::open(address, settings).and_then(|store| store.newest().map_err(Error::internal));
     match newest {

@@ -17,7 +17,7 @@ use crate::{
     clock::{Clock, Entropy},
     config::Settings,
     error::{Error, Result},
-    market::{self, DATABASE_FILE, RESTORE_MARKER},
+    market::{self, DATABASE_FILE, RESTORE_MARKER, SUPERSEDED_MARKER},
     private_files, store,
 };
 
@@ -38,6 +38,13 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
     if directory.join(DATABASE_FILE).exists() && !directory.join(RESTORE_MARKER).exists() {
         return Err(Error::Conflict(format!(
             "{} contains a market already; choose a data directory without one, such as that of a replica",
+            directory.display()
+        )));
+    }
+    // Nothing would open what is restored there.
+    if directory.join(SUPERSEDED_MARKER).exists() {
+        return Err(Error::Conflict(format!(
+            "{} was that of a primary before another server was promoted; choose a new data directory",
             directory.display()
         )));
     }
@@ -73,7 +80,7 @@ pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&s
     let marker = directory.join(RESTORE_MARKER);
     private_files::create(&marker).map_err(Error::internal)?;
     restore(&program, &generations.url(Some(source)), directory)?;
-    generations::set_own(directory, generation).map_err(Error::internal)?;
+    generations::record(directory, generation).map_err(Error::internal)?;
     let copies = directory.join(COPIES);
     if copies.exists() {
         delete_copy(&copies);

@@ -14,14 +14,14 @@ use crate::{
     domain::commit_position::CommitPosition,
     error::ErrorChain,
     market::Uses,
-    web::{positions::Written, reported_uses},
+    web::{positions::StatedPosition, reported_uses},
 };
 
 /// Time between two reports: a quarter of the shortest time after which an idle session can end.
 const INTERVAL: Duration = Duration::from_secs(15);
 
-/// How long the primary may take to record a report.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the primary may take to record a report. The last one is sent when the replica stops.
+pub const REPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of positions that are remembered: those of an hour.
 const MAX_AWAITED: usize = 240;
@@ -36,12 +36,12 @@ struct Awaited {
 
 impl Awaited {
     /// Adds the position that the primary has now, if it has said so. Returns for how long the copy has lacked something.
-    fn note(&mut self, copy: &Arc<ServedCopy>, position: Written) -> Duration {
+    fn note(&mut self, copy: &Arc<ServedCopy>, position: StatedPosition) -> Duration {
         if self.copy.as_ptr() != Arc::as_ptr(copy) {
             *self = Awaited { copy: Arc::downgrade(copy), positions: VecDeque::new() };
         }
         self.positions.retain(|(position, _)| !copy.has_reached(*position));
-        if let Written::Until(position) = position
+        if let StatedPosition::At(position) = position
             && !copy.has_reached(position)
             && self.positions.len() < MAX_AWAITED
         {
@@ -57,7 +57,9 @@ pub(super) async fn run(shared: Arc<Shared>, forwarder: Arc<Forwarder>, stop: Ar
     loop {
         let is_stopped = timeout(INTERVAL, stop.notified()).await.is_ok();
         if let Some(copy) = shared.current() {
-            ask_for_position(&shared, &copy, &forwarder, &mut awaited).await;
+            if !is_stopped {
+                ask_for_position(&shared, &copy, &forwarder, &mut awaited).await;
+            }
             report(&shared, copy, &forwarder).await;
         }
         if is_stopped {
@@ -78,7 +80,7 @@ async fn ask_for_position(
     shared.state.set_primary_away(is_away);
     let position = sent.unwrap_or_else(|error| {
         tracing::warn!(cause = %ErrorChain(&error.without_url()), "the primary cannot be asked for its position");
-        Written::Nothing
+        StatedPosition::None
     });
     let behind = awaited.note(copy, position);
     if shared.current().is_some_and(|current| Arc::ptr_eq(&current, copy)) {
@@ -108,10 +110,12 @@ async fn report(shared: &Shared, copy: Arc<ServedCopy>, forwarder: &Forwarder) {
 }
 
 /// Sends a report, and returns the position in the response.
-async fn send(copy: &ServedCopy, forwarder: &Forwarder, uses: &Uses) -> reqwest::Result<Written> {
+async fn send(copy: &ServedCopy, forwarder: &Forwarder, uses: &Uses) -> reqwest::Result<StatedPosition> {
     let (body, authorization) = reported_uses::seal(uses, &copy.sealer, copy.market.entropy());
-    let sending =
-        forwarder.post(reported_uses::PATH).header(header::AUTHORIZATION, authorization).timeout(TIMEOUT);
+    let sending = forwarder
+        .post(reported_uses::PATH)
+        .header(header::AUTHORIZATION, authorization)
+        .timeout(REPORT_TIMEOUT);
     let response = sending.body(body).send().await.and_then(reqwest::Response::error_for_status)?;
     Ok(copy.positions.find(response.headers()))
 }

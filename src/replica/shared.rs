@@ -90,7 +90,13 @@ impl Shared {
         self.state.set_behind(Duration::ZERO);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(earlier) = current.as_ref() {
-            copy.market.key_cache().keep_uses(&earlier.market.key_cache().take_uses());
+            loop {
+                let uses = earlier.market.key_cache().take_uses();
+                copy.market.key_cache().keep_uses(&uses);
+                if !uses.is_full() {
+                    break;
+                }
+            }
         }
         if self.is_draining.load(Ordering::SeqCst) {
             copy.monitor.begin_draining();

@@ -144,7 +144,7 @@ pub struct CertifiedPurchase {
 }
 
 /// Returns the first completed purchases of a listing after this one, at most `limit`, whose attestations state a certification
-/// that has ended, which their buyers were not told.
+/// that has ended, of which their buyers were not notified.
 pub fn list_unreported(
     reader: &Reader,
     listing: ListingRowId,
@@ -168,7 +168,7 @@ pub fn list_unreported(
     })
 }
 
-/// Records that the buyer of a purchase was told that the certification has ended.
+/// Records that the buyer of a purchase was notified that the certification has ended.
 pub fn set_end_reported(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     writer.execute("UPDATE attestations SET is_end_reported = 1 WHERE purchase = ?1", [purchase])?;
     Ok(())

@@ -39,8 +39,9 @@ const PAUSES_BETWEEN: u32 = 5;
 /// Interval at which the gate looks whether the update has ended.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How long a new state is not read: a follower releases its lock before it logs that the update has failed.
-const SETTLING: Duration = Duration::from_millis(5);
+/// How long a new state is not read: a follower releases its lock before it logs that the update has failed, and the line is read by
+/// another thread.
+const SETTLING: Duration = Duration::from_millis(20);
 
 /// The flag of a process that has begun to exit, in `/proc/PID/stat`. Until then, its locks are held.
 const EXITING: u64 = 0x4;
@@ -88,6 +89,17 @@ struct State {
     complete: Option<CommitPosition>,
 }
 
+impl State {
+    /// Records what updates the file from now on. After an update that has failed, changes of a state that was complete may have been
+    /// written again in part.
+    fn replace_follower(&mut self, follower: Option<Follower>) {
+        let earlier = std::mem::replace(&mut self.follower, follower);
+        if earlier.is_some_and(|earlier| earlier.has_failed()) {
+            self.complete = None;
+        }
+    }
+}
+
 impl FollowedFile {
     /// Opens a file that a follower updates, and makes it readable: a copy of a database with a log is marked as
     /// one, but has no log.
@@ -123,7 +135,7 @@ impl FollowedFile {
 
     /// Records that the follower has ended. Must be called before its ID can be that of another process.
     pub fn end_follower(&self) {
-        self.lock().follower = None;
+        self.lock().replace_follower(None);
     }
 
     /// Returns the number of the last update as the follower has written it.
@@ -134,7 +146,8 @@ impl FollowedFile {
     /// Records that another process updates the file from now on, after the update with this number.
     pub fn replace_follower(&self, follower: Follower, number: Vec<u8>) {
         let mut state = self.lock();
-        (state.follower, state.awaited_after) = (Some(follower), Some(number));
+        state.replace_follower(Some(follower));
+        state.awaited_after = Some(number);
     }
 
     /// Lets an update begin that waits for reads, and returns when it has ended. Returns at once if none waits.
@@ -414,5 +427,8 @@ mod tests {
         assert!(!file.is_complete(first), "the next attempt may write it again");
         follower.has_failed.store(false, Ordering::SeqCst);
         assert!(file.is_complete(second), "it was repeated");
+        follower.has_failed.store(true, Ordering::SeqCst);
+        file.end_follower();
+        assert!(!file.is_complete(second), "it may have ended while it wrote it again");
     }
 }

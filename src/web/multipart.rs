@@ -117,7 +117,7 @@ pub async fn receive(
 #[derive(Debug, Default)]
 struct Unread {
     bytes: AtomicU64,
-    /// Whether the parser was told to read what it has, before it gets more.
+    /// Whether the parser was asked to read what it has, before it gets more.
     has_paused: AtomicBool,
 }
 

@@ -31,15 +31,15 @@ const COOKIE: &str = "market_position";
 /// Seconds for which browsers keep the cookie: longer than any replica should be behind.
 const COOKIE_SECONDS: u32 = 600;
 
-/// What a request says about what its client has written.
+/// The position that a request or a response states: of the last change that its reader has to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// Nothing.
-    Nothing,
-    /// Everything until this position.
-    Until(CommitPosition),
-    /// It brings a position that cannot be decrypted, such as one of another generation.
-    Unknown,
+pub enum StatedPosition {
+    /// It states none.
+    None,
+    /// This one.
+    At(CommitPosition),
+    /// It states one that cannot be decrypted, such as one of another generation.
+    Unreadable,
 }
 
 /// Encrypts and decrypts the positions of a market.
@@ -69,18 +69,18 @@ impl Positions {
     }
 
     /// Returns what a request says about what its client has written.
-    pub fn find(&self, headers: &HeaderMap) -> Written {
+    pub fn find(&self, headers: &HeaderMap) -> StatedPosition {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let cookies =
             cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
         let of_cookies = cookies.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value.as_bytes());
         let of_headers = headers.get_all(HEADER).iter().map(HeaderValue::as_bytes);
         let later = |one: CommitPosition, other| if one.includes(other) { one } else { other };
-        of_headers.chain(of_cookies).take(MAX_POSITIONS).fold(Written::Nothing, |written, text| {
+        of_headers.chain(of_cookies).take(MAX_POSITIONS).fold(StatedPosition::None, |written, text| {
             match (written, self.open(text)) {
-                (Written::Unknown, _) | (_, None) => Written::Unknown,
-                (Written::Nothing, Some(position)) => Written::Until(position),
-                (Written::Until(earlier), Some(position)) => Written::Until(later(earlier, position)),
+                (StatedPosition::Unreadable, _) | (_, None) => StatedPosition::Unreadable,
+                (StatedPosition::None, Some(position)) => StatedPosition::At(position),
+                (StatedPosition::At(earlier), Some(position)) => StatedPosition::At(later(earlier, position)),
             }
         })
     }
@@ -150,16 +150,16 @@ mod tests {
         let (positions, entropy) = (Positions::new(&[1; 32], &[7; 32]), Entropy::System);
         let text = |number| positions.seal(CommitPosition(number), &entropy);
         let mut headers = HeaderMap::new();
-        assert_eq!(positions.find(&headers), Written::Nothing);
+        assert_eq!(positions.find(&headers), StatedPosition::None);
         headers.insert(header::COOKIE, "market_position_00000000=other; a=b".parse().unwrap());
-        assert_eq!(positions.find(&headers), Written::Nothing, "it is of another market");
+        assert_eq!(positions.find(&headers), StatedPosition::None, "it is of another market");
         headers.insert(HEADER, text(3).parse().unwrap());
         let cookie = format!("a=b; {}={}", positions.cookie, text(5));
         headers.append(header::COOKIE, cookie.parse().unwrap());
-        assert_eq!(positions.find(&headers), Written::Until(CommitPosition(5)));
+        assert_eq!(positions.find(&headers), StatedPosition::At(CommitPosition(5)));
         headers.append(HEADER, text(9).parse().unwrap());
-        assert_eq!(positions.find(&headers), Written::Until(CommitPosition(9)));
+        assert_eq!(positions.find(&headers), StatedPosition::At(CommitPosition(9)));
         headers.append(HEADER, "other".parse().unwrap());
-        assert_eq!(positions.find(&headers), Written::Unknown);
+        assert_eq!(positions.find(&headers), StatedPosition::Unreadable);
     }
 }

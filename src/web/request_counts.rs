@@ -11,7 +11,14 @@ use std::{
 
 use poem::http::Method;
 
-use crate::{market::CostTimes, web::shared_addresses::SharedAddresses};
+use crate::{
+    blobs,
+    market::CostTimes,
+    web::{
+        request_kinds::{self, AGENT_PATHS},
+        shared_addresses::SharedAddresses,
+    },
+};
 
 /// Path of the metrics, at every address that has them.
 pub const METRICS_PATH: &str = "/metrics";
@@ -305,11 +312,11 @@ fn find_other(route: &str, method: &Method) -> Other {
     let is_below = |prefix: &str| route.starts_with(prefix);
     if is_below("/console") {
         if *method == Method::GET { Other::ConsolePage } else { Other::ConsoleForm }
-    } else if is_below("/v2/mcp") {
+    } else if AGENT_PATHS.contains(&route) {
         Other::AgentMessage
-    } else if is_below("/v2/blobs/bundles/") {
+    } else if is_below(blobs::BUNDLES) {
         Other::Bundle
-    } else if is_below("/v2/listings/") || is_below("/v2/attestations/") {
+    } else if is_below("/v2/listings/") || is_below(request_kinds::ATTESTATIONS) {
         Other::Document
     } else if is_below("/v2/blobs/") {
         Other::UploadPart
@@ -324,8 +331,7 @@ fn find_other(route: &str, method: &Method) -> Other {
 
 /// Whether a request only reads. Agents send their calls by POST.
 fn is_read(ended: &EndedRequest) -> bool {
-    let is_of_agent = || ended.route.is_some_and(|route| route.starts_with("/v2/mcp"));
-    [Method::GET, Method::HEAD, Method::OPTIONS].contains(ended.method) || is_of_agent()
+    ended.method.is_safe() || ended.route.is_some_and(|route| AGENT_PATHS.contains(&route))
 }
 
 /// Returns what a request waited for, in the order of [`WAITS`], and the times of its reads and its writes.

@@ -7,20 +7,22 @@ use crate::{blobs, web::world_host};
 /// Paths of the agent server, whose messages only read.
 pub const AGENT_PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
+/// What the paths of the sandbox API begin with.
+pub const SANDBOX: &str = "/sandbox/";
+
 /// What only a primary has: worlds, files that it made for bundles or that are being uploaded, and the present status of
 /// attestations, which it signs.
-const OF_PRIMARY: [&str; 4] = ["/sandbox/", world_host::PREFIX, blobs::BUNDLES, ATTESTATIONS];
+const OF_PRIMARY: [&str; 4] = [SANDBOX, world_host::PREFIX, blobs::BUNDLES, ATTESTATIONS];
 
 /// What the paths of attestations begin with.
-const ATTESTATIONS: &str = "/v2/attestations/";
+pub const ATTESTATIONS: &str = "/v2/attestations/";
 
 /// Whether a request changes nothing, and needs nothing that only the primary has.
 pub fn only_reads(request: &Request) -> bool {
     let path = request.uri().path();
     let is_read = match *request.method() {
-        Method::GET | Method::HEAD | Method::OPTIONS => true,
         Method::POST => AGENT_PATHS.contains(&path),
-        _ => false,
+        _ => request.method().is_safe(),
     };
     is_read && !OF_PRIMARY.iter().any(|prefix| path.starts_with(prefix))
 }

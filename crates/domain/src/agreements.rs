@@ -117,6 +117,24 @@ pub fn render_terms(terms: &Terms, deal: &Deal) -> String {
     text
 }
 
+/// The names in an agreement: those at the time of the purchase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names<'t> {
+    /// Name of the buyer.
+    pub buyer: &'t str,
+    /// Name of the vendor.
+    pub vendor: &'t str,
+    /// Title of the listing.
+    pub title: &'t str,
+}
+
+/// Returns the names in an agreement, or in what [`render_terms`] has returned; `None` if a text has another form.
+pub fn names(text: &str) -> Option<Names<'_>> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("Buyer: "));
+    let mut next = |name: &str| lines.next()?.strip_prefix(name);
+    Some(Names { buyer: next("Buyer: ")?, vendor: next("Vendor: ")?, title: next("Listing: ")? })
+}
+
 /// Returns the vendor's terms in an agreement, to the end of its text; `None` if it has no such part.
 pub fn vendor_terms(text: &str) -> Option<&str> {
     text.split_once(TERMS_HEADING).map(|(_, terms)| terms)
@@ -169,6 +187,10 @@ mod tests {
         }
         assert_eq!(vendor_terms(&text), Some("For training only.\n"));
         assert_eq!(vendor_terms("An agreement of another form."), None);
+        let expected = Names { buyer: "Basalt Labs", vendor: "Copper Works", title: "Ledger of a bank" };
+        assert_eq!(names(&text), Some(expected));
+        assert_eq!(names(&render_terms(&terms(), &deal)), Some(expected));
+        assert_eq!(names("An agreement of another form."), None);
         assert!(!text.contains("90.00"), "the buyer does not learn the fee of the platform");
         assert_eq!(digest(&text).len(), 64);
     }

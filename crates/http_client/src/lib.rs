@@ -1,4 +1,4 @@
-//! HTTP clients for outgoing requests: to Git hosts, to their APIs, to an S3-compatible store, and to webhooks.
+//! HTTP clients for all outgoing requests: to Git hosts and their APIs, S3-compatible stores, webhooks, and other servers of ours.
 //!
 //! All of them use the same TLS configuration, and read the certificates that the system trusts only for https. The caller decides where requests may go.
 
@@ -23,11 +23,14 @@ pub fn blocking() -> Result<reqwest::blocking::ClientBuilder, rustls::Error> {
         .no_proxy())
 }
 
-/// Returns a builder of an asynchronous client.
+/// Returns a builder of an asynchronous client, which follows no redirect and uses no proxy.
 ///
 /// # Errors
 ///
 /// The cryptography does not support the versions of TLS.
 pub fn asynchronous() -> Result<reqwest::ClientBuilder, rustls::Error> {
-    Ok(reqwest::Client::builder().tls_backend_preconfigured(tls::config()?))
+    Ok(reqwest::Client::builder()
+        .tls_backend_preconfigured(tls::config()?)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy())
 }

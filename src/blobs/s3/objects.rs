@@ -34,6 +34,12 @@ impl S3 {
         })
     }
 
+    /// Whether there is an object whose name begins with a directory.
+    pub fn has_objects(&self, directory: &str) -> io::Result<bool> {
+        let prefix = self.key(directory);
+        self.block_on(async { Ok(self.store.list(Some(&prefix)).next().await.transpose()?.is_some()) })
+    }
+
     /// Returns the size of an object; `None` if there is none.
     pub fn object_size(&self, name: &str) -> io::Result<Option<u64>> {
         Ok(self.head_object(&self.key(name))?.map(|(size, _)| size))

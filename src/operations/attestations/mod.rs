@@ -44,7 +44,7 @@ pub const DELIVERY_SCHEMA: &str = include_str!("delivery.schema.json");
 /// Maximum number of checks that an attestation has.
 pub const MAX_CHECKS: usize = 10_000;
 
-/// Number of buyers that are told in one transaction.
+/// Number of buyers that are notified in one transaction.
 const BATCH: u32 = 100;
 
 /// Name of the subject of a status.
@@ -158,16 +158,16 @@ pub fn report_refund(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
     writer.emit(Some(purchase.buyer), purchase.id, &EventData::AttestationStatusChanged(data))
 }
 
-/// Lets the buyers of a listing whose certification has ended be told, if attestations of theirs state it. There may be many, so
-/// a job does this.
-pub fn enqueue_reports(writer: &Writer, listing: ListingRowId) -> Result<()> {
-    let is_any = !store::attestations::list_unreported(writer.rows, listing, PurchaseRowId(0), 1)?.is_empty();
-    if is_any { writer.enqueue(JobKind::ReportRevocation, listing) } else { Ok(()) }
+/// Enqueues the notification of the buyers of a listing whose certification has ended, if their attestations state it. There may be
+/// many, so a job sends it.
+pub fn enqueue_revocation_notices(writer: &Writer, listing: ListingRowId) -> Result<()> {
+    let is_due = !store::attestations::list_unreported(writer.rows, listing, PurchaseRowId(0), 1)?.is_empty();
+    if is_due { writer.enqueue(JobKind::ReportRevocation, listing) } else { Ok(()) }
 }
 
-/// Tells the buyers of a listing whose certification has ended, a few per transaction. A job that was interrupted continues with
+/// Notifies the buyers of a listing whose certification has ended, a few per transaction. A job that was interrupted continues with
 /// the next one.
-pub fn run_reports(job: &RunningJob) -> JobResult {
+pub fn send_revocation_notices(job: &RunningJob) -> JobResult {
     let listing = job.listing_row_id();
     let mut after = PurchaseRowId(0);
     while job.renew_and_continue() {
@@ -185,7 +185,7 @@ pub fn run_reports(job: &RunningJob) -> JobResult {
 }
 
 /// Ends a job that failed too often. The status of the attestations says what the events would have.
-pub fn give_up_reports(job: &RunningJob) -> JobResult {
+pub fn give_up_revocation_notices(job: &RunningJob) -> JobResult {
     job.finish(|_| Ok(()))
 }
 

@@ -26,6 +26,9 @@ use crate::{
 /// The part of a bundle that a problem is in if it is in no file.
 pub const ARCHIVE: &str = "archive";
 
+/// Paths of the documents, which are no entries of the manifest.
+const DOCUMENTS: [&str; 3] = [MANIFEST_PATH, CROISSANT_PATH, ATTESTATION_PATH];
+
 /// Maximum number of files.
 pub const MAX_FILES: usize = 200_000;
 
@@ -257,7 +260,7 @@ fn read_file(
     mismatches: &mut Mismatches,
 ) -> io::Result<()> {
     let StoredEntry { path, size_bytes, crc32 } = entry;
-    let is_document = [MANIFEST_PATH, CROISSANT_PATH, ATTESTATION_PATH].contains(&path.as_str());
+    let is_document = DOCUMENTS.contains(&path.as_str());
     let is_too_large = is_document && *size_bytes > MAX_DOCUMENT_BYTES;
     if is_too_large {
         mismatches.add(path, format!("It has more than {MAX_DOCUMENT_BYTES} bytes, which is the limit."));
@@ -410,7 +413,10 @@ fn verify_subjects(statement: &Statement<Delivery>, archive: &Archive, mismatche
             None => mismatches.add(&subject.name, "It is attested, and missing."),
             Some(file) if file.sha256 != subject.digest.sha256 => mismatches.add(
                 &subject.name,
-                format!("Its SHA-256 digest is {}, and {} is attested.", file.sha256, subject.digest.sha256),
+                format!(
+                    "Its SHA-256 digest is {}, and {:?} is attested.",
+                    file.sha256, subject.digest.sha256
+                ),
             ),
             Some(_) => {}
         }
@@ -446,15 +452,19 @@ fn verify_manifest(
     if delivery.is_some_and(|delivery| delivery.listing.id != manifest.listing_id) {
         mismatches.add(MANIFEST_PATH, "It is of another listing than the attestation.");
     }
+    let mut named = BTreeSet::new();
     for entry in &manifest.entries {
-        let found = archive.files.get(&entry.path);
+        if !named.insert(entry.path.as_str()) {
+            mismatches.add(MANIFEST_PATH, format!("It has {:?} twice.", entry.path));
+        }
+        let found = archive.files.get(&entry.path).filter(|_| !DOCUMENTS.contains(&entry.path.as_str()));
         if found.is_none_or(|file| file.size_bytes != entry.size_bytes || file.sha256 != entry.sha256) {
             mismatches.add(MANIFEST_PATH, format!("It has another size or digest of {:?}.", entry.path));
         }
     }
-    let entries = archive.files.len() - archive.documents.len();
-    if entries != manifest.entries.len() {
-        let stated = manifest.entries.len();
-        mismatches.add(MANIFEST_PATH, format!("It has {stated} entries, and the archive {entries}."));
+    for path in archive.files.keys().map(String::as_str) {
+        if !DOCUMENTS.contains(&path) && !named.contains(path) {
+            mismatches.add(MANIFEST_PATH, format!("It does not have {path:?}."));
+        }
     }
 }

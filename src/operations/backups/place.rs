@@ -186,6 +186,14 @@ impl Place {
         }
     }
 
+    /// Whether a directory of the place has a file.
+    pub fn has_any(&self, directory: &str) -> io::Result<bool> {
+        match self {
+            Place::Directory(_) => Ok(!self.list(directory)?.is_empty()),
+            Place::Bucket { store, .. } => store.has_objects(directory),
+        }
+    }
+
     /// Deletes a file.
     pub(super) fn delete(&self, name: &str) -> io::Result<()> {
         match self {

@@ -1,4 +1,4 @@
-//! What is at the path that is scanned.
+//! Detects whether the path that is scanned is a repository, a zip, or other files.
 
 use std::{
     fs,

@@ -229,9 +229,9 @@ impl Endpoint for MetricsForOperators {
 }
 
 /// All paths of monitoring, without a key, for a separate address.
-pub struct MonitoringAddress(pub Arc<Monitor>);
+pub struct MonitoringEndpoint(pub Arc<Monitor>);
 
-impl Endpoint for MonitoringAddress {
+impl Endpoint for MonitoringEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
@@ -273,7 +273,7 @@ fn is_ready_path(request: &Request) -> Option<bool> {
 }
 
 /// Whether a path is one of monitoring, which each server answers itself.
-pub fn is_about_state(path: &str) -> bool {
+pub fn is_monitoring_path(path: &str) -> bool {
     [ALIVE_PATH, READY_PATH, METRICS_PATH].contains(&path)
 }
 

@@ -12,7 +12,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
 use poem::{
     Body, Request, Response,
-    http::{HeaderMap, HeaderName, Method, Version, header},
+    http::{HeaderMap, HeaderName, Version, header},
 };
 use serde::Deserialize;
 
@@ -81,7 +81,7 @@ impl WorldRecorder {
 
     /// Begins to record a request to the server if it is one to the sandbox API that changes a world.
     pub async fn start_of_sandbox(&self, worlds: &Worlds, request: &mut Request) -> Option<RecordedRequest> {
-        if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+        if request.method().is_safe() {
             return None;
         }
         let rest = request.uri().path().strip_prefix(SANDBOX_PREFIX)?;

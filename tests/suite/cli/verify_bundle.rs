@@ -1,8 +1,11 @@
 //! `marketplace verify-bundle` without a result, and the keys of a server before its first sale.
 
-use serde_json::Value;
+use std::io::Write;
 
-use super::{Server, run_failing, temp_dir};
+use serde_json::Value;
+use zip::{CompressionMethod, write::SimpleFileOptions};
+
+use super::{Server, run, run_failing, temp_dir};
 
 #[test]
 fn verification_without_a_result_is_not_a_mismatch() {
@@ -24,6 +27,23 @@ fn verification_without_a_result_is_not_a_mismatch() {
     assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
     let (code, message) = run_failing(&["verify-bundle", bundle], temp_dir.path());
     assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
+}
+
+/// What a bundle contains cannot move the cursor, or imitate a line.
+#[test]
+fn names_in_a_bundle_are_escaped() {
+    let temp_dir = temp_dir();
+    let bundle = temp_dir.path().join("bundle.zip");
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(&bundle).unwrap());
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    archive.start_file("manifest.json", stored).unwrap();
+    // The message of the library contains the first character that is not hexadecimal.
+    archive.write_all(br#"{"listing_id": "\u001b", "entries": []}"#).unwrap();
+    archive.finish().unwrap();
+    let bundle = bundle.to_str().unwrap();
+    let output = run(&["verify-bundle", bundle], temp_dir.path());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\\u{1b}") && !text.contains('\u{1b}'), "{text}");
 }
 
 /// If the first sale created the first key, everybody would learn when that was.

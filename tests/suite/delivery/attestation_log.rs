@@ -242,14 +242,14 @@ async fn signatures_hold_after_the_clock_was_set_back() {
         clock.advance(-before_sale);
         shop.buy(team, PurchaseKind::Full).await;
         clock.advance(-after_sale);
-        shop.market.market().write_blocking(|writer| attestation_log::seal(writer)).unwrap();
+        shop.market.market().write_blocking(|writer| attestation_log::sign_head(writer)).unwrap();
         shop.market.market().write_blocking(rotate).unwrap();
         clock.advance(before_sale + after_sale);
         let found = verified(&shop, team, &proof(&shop, team).await.bytes).await;
         assert!(found.mismatches.is_empty(), "{team}: {:?}", found.mismatches);
     }
     // Also if another log begins then.
-    let seal = |writer: &mut Writer| attestation_log::seal(writer);
+    let seal = |writer: &mut Writer| attestation_log::sign_head(writer);
     shop.market.market().write_blocking(seal).unwrap();
     shop.market.clock().advance(-48 * HOUR);
     shop.market
@@ -274,7 +274,7 @@ async fn restored_market_begins_a_log_that_names_the_last_head() {
     pass_hour(&shop).await;
     let restored = open_restored(backup.path());
     for _ in 0..2 {
-        restored.market().write_blocking(|writer| attestation_log::seal(writer)).unwrap();
+        restored.market().write_blocking(|writer| attestation_log::sign_head(writer)).unwrap();
     }
     let logs = listed(restored.market());
     assert_eq!(logs.logs[1], original.logs[0]);

@@ -24,6 +24,7 @@ use marketplace::{
     },
 };
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use uuid::Uuid;
 use zip::ZipArchive;
 
@@ -176,6 +177,37 @@ fn files_must_be_those_of_the_statement_and_each_once() {
     }
     let longest = damage(&|files| files.push(("a".repeat(MAX_PATH_BYTES), Vec::new())));
     assert!(longest.contains(&"a".repeat(MAX_PATH_BYTES)), "{longest:?}");
+}
+
+#[test]
+fn manifest_has_each_entry_once_and_no_document() {
+    let files = files();
+    let at = files.iter().position(|(path, _)| path == "manifest.json").unwrap();
+    let manifest: Value = serde_json::from_slice(&files[at].1).unwrap();
+    let entries = manifest["entries"].as_array().unwrap();
+    assert!(entries.len() > 1, "{manifest}");
+    let (first, rest) = (&entries[0], &entries[1..]);
+    let (path, bytes) = files.iter().find(|(path, _)| path == "croissant.json").unwrap();
+    let sha256 = EntryDigest::of(bytes).sha256;
+    let document = json!({"path": path, "size_bytes": bytes.len(), "sha256": sha256});
+    let instead = |entry: &Value| [rest, std::slice::from_ref(entry)].concat();
+    for (changed, expected) in [
+        (entries.clone(), None),
+        (instead(first), None),
+        (instead(&rest[0]), Some("twice")),
+        (instead(&document), Some("croissant.json")),
+        (rest.to_vec(), first["path"].as_str()),
+    ] {
+        let (mut files, mut manifest) = (files.clone(), manifest.clone());
+        manifest["entries"] = changed.into();
+        files[at].1 = serde_json::to_vec(&manifest).unwrap();
+        let found = verified(&archive(&files), None).mismatches;
+        let mut of_manifest = found.iter().filter(|found| found.message.starts_with("It "));
+        match expected {
+            None => assert!(of_manifest.next().is_none(), "{found:?}"),
+            Some(text) => assert!(of_manifest.any(|found| found.message.contains(text)), "{text}: {found:?}"),
+        }
+    }
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn signing_secret_stays_with_its_market() {
 fn copies_of_a_market_begin_logs_of_their_own() {
     let sandbox = Sandbox::new(5);
     let rotate = |writer: &mut Writer| attestation_log::rotate_key(writer, Platform::of_process());
-    let seal = |writer: &mut Writer| attestation_log::seal(writer);
+    let seal = |writer: &mut Writer| attestation_log::sign_head(writer);
     let root = sandbox.root.market();
     root.write_blocking(rotate).unwrap();
     assert!(root.write_blocking(seal).unwrap());

@@ -1,11 +1,14 @@
 //! What is bought, at which price, once, and what the receipt says.
 
-use marketplace::{domain::bundles::hexadecimal, operations::purchases as operations_of_purchases};
+use marketplace::{
+    domain::bundles::hexadecimal,
+    operations::{access::Platform, purchases as operations_of_purchases, teams},
+};
 use sha2::{Digest, Sha256};
 
 use super::{
     BUYER, DAY, OTHER, TERMS, agreement, asset_id, buy, buy_path, complete, count, credits, decide, id_of,
-    made, purchases, run_background, shop,
+    made, purchases, run_background, shop, write,
 };
 use crate::{
     harness::{archives::unzip, browser::Browser},
@@ -204,6 +207,24 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
         let bytes = files.get(path).expect("a delivered file");
         assert_eq!(hexadecimal(&Sha256::digest(bytes)), digest, "{path}");
         page.expect(200, digest);
+    }
+}
+
+#[tokio::test]
+async fn receipt_has_the_names_at_the_time_of_the_purchase() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    let ordered = made(&buy(&browser, "dear", "pay_with=invoice").await, "ordered");
+    for name in ["Seller house", "Buyer house"] {
+        let new = format!("New {name}");
+        write(&market, |writer| teams::rename(writer, Platform::of_process(), name, &new)).unwrap();
+    }
+    for path in [receipt, ordered] {
+        let page = browser.get(&path).await;
+        for name in ["Seller house", "Buyer house"] {
+            page.expect(200, &format!("<bdi>{name}</bdi>"));
+        }
     }
 }
 
