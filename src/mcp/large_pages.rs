@@ -1,4 +1,4 @@
-//! Reduces large responses before they are parsed. Parsed values take many times their bytes, so only the part
+//! Reduces responses before they are parsed. Parsed values take many times their bytes and their time, so only the part
 //! that a tool can return is parsed; the rest is only scanned for its structure.
 
 use std::collections::BTreeMap;
@@ -38,20 +38,23 @@ pub struct ItemRange {
     pub parsed: usize,
 }
 
-/// Removes the fields that no path selects from a large response: from the items of a list, or else from the
-/// record.
+/// Removes the fields that no path selects from the items of a list, or from a record if that is large. This costs less than parsing
+/// what is removed.
 pub fn without_unselected_fields(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Bytes> {
-    if call.fields.is_empty() || bytes.len() <= MAX_PARSED_BYTES {
+    if call.fields.is_empty() {
         return Ok(bytes);
     }
     let names: Vec<&str> = call.fields.iter().filter_map(FieldPath::first_name).collect();
     let Some(list) = call.variant.call.list else {
+        if bytes.len() <= MAX_PARSED_BYTES {
+            return Ok(bytes);
+        }
         return Ok(selected_fields(std::str::from_utf8(&bytes).unwrap_or_default(), &names)?.into());
     };
     let page: RawFields = serde_json::from_slice(&bytes)?;
     let Some(items) = page.get(list) else { return Ok(bytes) };
     let items: Vec<&RawValue> = serde_json::from_str(items.get())?;
-    let mut reduced_items = Vec::new();
+    let mut reduced_items = Vec::with_capacity(bytes.len().min(MAX_PARSED_BYTES));
     for item in &items {
         if !reduced_items.is_empty() {
             reduced_items.push(b',');

@@ -28,13 +28,14 @@ pub async fn fetch(
     call: &ToolCall<'_>,
 ) -> Result<ToolOutput, ToolError> {
     let failed = |error: serde_json::Error| ToolError::internal(&Error::internal(error), caller.request_id());
+    let reduced = |bytes: &Bytes| large_pages::without_unselected_fields(call, bytes.clone());
     let response = get_json(direct, caller, call, &call.path_and_query()).await?;
     let context = AnswerContext {
         is_served: direct.serves_files(),
         now: direct.now(),
         evidence: get_evidence(direct, caller, call).await?,
     };
-    let bytes = large_pages::without_unselected_fields(call, response.bytes.clone()).map_err(failed)?;
+    let bytes = reduced(&response.bytes).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
     // instead. What is added to the response may be what makes it too long.
     let longest = bytes.len() + markdown::max_added_bytes(&bytes) + reserved_note_bytes(call.max_bytes);
@@ -47,7 +48,8 @@ pub async fn fetch(
     // Releases the memory of the first response.
     drop((bytes, response));
     let response = get_json(direct, caller, call, &call.path_and_query_with_limit(fitting)).await?;
-    output_of(call, response.bytes.clone(), Some((fitting, total)), &context).map_err(failed)
+    let bytes = reduced(&response.bytes).map_err(failed)?;
+    output_of(call, bytes, Some((fitting, total)), &context).map_err(failed)
 }
 
 /// Turns the body of a response into the output. If its list was already truncated, `truncation` is the

@@ -69,13 +69,13 @@ pub const HINT: &str = "hint";
 pub fn input_schema(row: &ToolEntry, variants: &[Variant], names_fields: bool) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
+    let choices: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
     let mut add_property = |name: &str, mut schema: Map<String, Value>, description: &str| {
         schema.insert("description".to_owned(), json!(description));
         properties.insert(name.to_owned(), Value::Object(schema));
     };
     if let ToolOperations::Choice { argument: tool, .. } = &row.operations {
         let MultiTool { argument, description, default, .. } = tool;
-        let choices: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
         let mut schema = into_object(json!({"type": "string", "enum": choices}));
         match default {
             Some(default) => _ = schema.insert("default".to_owned(), json!(default)),
@@ -98,43 +98,8 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant], names_fields: bool) -
         if is_always_required {
             required.push(&parameter.name);
         }
-        let replacement = row
-            .text
-            .parameters
-            .iter()
-            .find(|(name, _)| *name == parameter.name)
-            .map(|(_, description)| *description);
-        let mut schema = parameter.schema.clone();
-        let description = match (replacement, parameter.name.as_str()) {
-            (Some(replacement), _) => replacement,
-            (None, "listing_id") if !parameter.is_in_path => "Only of this listing.",
-            (None, "sort") => "Sort order.",
-            (None, "sort_direction") => "Direction of `sort`.",
-            (None, LIMIT) => PER_PAGE,
-            (None, OFFSET) => TO_SKIP,
-            (None, _) => &parameter.description,
-        };
-        if parameter.name == LIMIT {
-            schema.insert("default".to_owned(), json!(DEFAULT_LIMIT));
-            schema.remove("minimum");
-            schema.remove("maximum");
-        }
-        // Models assume it.
-        if schema.get("default") == Some(&json!(false)) {
-            schema.remove("default");
-        }
-        if parameter.name == OFFSET {
-            schema.remove("default");
-        }
-        let choices: Vec<&str> = variants.iter().filter_map(|variant| variant.choice).collect();
-        if let Some(values) = row.values_of(&parameter.name, &choices) {
-            let schema = match schema.get_mut("items") {
-                Some(Value::Object(items)) => items,
-                _ => &mut schema,
-            };
-            schema.insert("enum".to_owned(), typed_values(schema, &values));
-        }
-        add_property(&parameter.name, schema, description);
+        let schema = parameter_schema(row, &choices, parameter);
+        add_property(&parameter.name, schema, parameter_description(row, parameter));
     }
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
     if variants.iter().any(|variant| variant.paging == Paging::FullList) && !has(LIMIT) {
@@ -159,6 +124,42 @@ pub fn input_schema(row: &ToolEntry, variants: &[Variant], names_fields: bool) -
         schema.insert("required".to_owned(), json!(required));
     }
     schema
+}
+
+/// Returns the schema of a parameter without its description.
+fn parameter_schema(row: &ToolEntry, choices: &[&str], parameter: &Parameter) -> Map<String, Value> {
+    let mut schema = parameter.schema.clone();
+    if parameter.name == LIMIT {
+        schema.insert("default".to_owned(), json!(DEFAULT_LIMIT));
+        schema.remove("minimum");
+        schema.remove("maximum");
+    }
+    // Models assume `false`.
+    if parameter.name == OFFSET || schema.get("default") == Some(&json!(false)) {
+        schema.remove("default");
+    }
+    if let Some(values) = row.values_of(&parameter.name, choices) {
+        let schema = match schema.get_mut("items") {
+            Some(Value::Object(items)) => items,
+            _ => &mut schema,
+        };
+        schema.insert("enum".to_owned(), typed_values(schema, &values));
+    }
+    schema
+}
+
+/// Returns the description of a parameter: that of the tool, or a short one of what many tools have, or that of the operation.
+fn parameter_description<'d>(row: &'d ToolEntry, parameter: &'d Parameter) -> &'d str {
+    let own = row.text.parameters.iter().find(|(name, _)| *name == parameter.name);
+    match (own, parameter.name.as_str()) {
+        (Some((_, description)), _) => description,
+        (None, "listing_id") if !parameter.is_in_path => "Only of this listing.",
+        (None, "sort") => "Sort order.",
+        (None, "sort_direction") => "Direction of `sort`.",
+        (None, LIMIT) => PER_PAGE,
+        (None, OFFSET) => TO_SKIP,
+        (None, _) => &parameter.description,
+    }
 }
 
 /// Returns the description of [`FIELDS`]: the fields that can be selected besides those that are returned without it.

@@ -162,7 +162,7 @@ impl Batches {
     }
 
     /// Parses a message that is passed on. A batch no longer waits for a request that the message cancels. Fails with the error
-    /// of a message that cannot be passed on: a response to it could not be told from that to another request.
+    /// of a message that cannot be passed on: a response to it could not be distinguished from that to another request.
     fn pass(&mut self, message: &[u8]) -> Result<ClientMessage, Value> {
         let message = messages::parse_message(message)?;
         match &message {

@@ -112,8 +112,8 @@ impl SelectedFields {
     }
 }
 
-/// Returns the JSON of rows, separated by commas. Reads quality evidence only if it is selected: with one statement, for
-/// all rows.
+/// Returns the JSON of rows with the selected fields, separated by commas. Reads quality evidence only if it is selected: with one
+/// statement, for all rows.
 pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFields) -> Result<Vec<u8>> {
     let has_quality = fields.has("quality") || fields.has("evidence");
     let listings: Vec<ListingRowId> = renderings.iter().map(|rendering| rendering.listing).collect();
@@ -125,8 +125,9 @@ pub fn rows_json(reader: &Reader, renderings: &[Rendering], fields: &SelectedFie
             rows.push(b',');
         }
         let mut row = ObjectWriter::with_capacity(2_048);
-        row.fields(&RawObject::parse(&rendering.summary)?);
-        row.fields(&RawObject::parse(&rendering.detail_fields)?);
+        for part in [&rendering.summary, &rendering.detail_fields] {
+            row.fields(&RawObject::parse(part)?.only(|name| fields.has(name)));
+        }
         if has_quality {
             let certificate = certificates.get(&rendering.listing);
             let run = certificate.and_then(|certificate| certificate.latest_run.as_ref());

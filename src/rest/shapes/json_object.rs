@@ -46,11 +46,17 @@ impl<'a> RawObject<'a> {
         object.finish()
     }
 
+    /// Keeps only the fields with some names.
+    #[must_use]
+    pub fn only(mut self, is_kept: impl Fn(&str) -> bool) -> RawObject<'a> {
+        self.0.retain(|(field, _)| is_kept(field));
+        self
+    }
+
     /// Removes the field with this name, if there is one.
     #[must_use]
-    pub fn without(mut self, name: &str) -> RawObject<'a> {
-        self.0.retain(|(field, _)| field != name);
-        self
+    pub fn without(self, name: &str) -> RawObject<'a> {
+        self.only(|field| field != name)
     }
 }
 
