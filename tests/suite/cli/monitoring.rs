@@ -6,9 +6,7 @@ use std::{
 };
 
 use super::{Server, marketplace, run_failing, temp_dir};
-
-/// Maximum number of requests with which a test waits for something that happens within milliseconds.
-const MAX_CHECKS: usize = 10_000;
+use crate::harness::waiting::wait_for;
 
 /// Requests a path without a key. Returns the response with its head.
 fn get(address: &str, path: &str) -> String {
@@ -21,14 +19,9 @@ fn get(address: &str, path: &str) -> String {
 
 /// Repeats a request until the response contains a text. Returns the response.
 pub(super) fn get_until(address: &str, path: &str, expected: &str) -> String {
-    let mut last = String::new();
-    for _ in 0..MAX_CHECKS {
-        last = get(address, path);
-        if last.contains(expected) {
-            return last;
-        }
-    }
-    panic!("{path} does not respond with {expected}: {last}");
+    wait_for(&format!("{expected} at {path}"), || {
+        Some(get(address, path)).filter(|response| response.contains(expected))
+    })
 }
 
 fn start(temp_dir: &std::path::Path) -> (Server, String) {

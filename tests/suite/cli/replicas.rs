@@ -5,7 +5,17 @@
 mod cluster;
 mod proxy;
 
-use std::{collections::BTreeSet, fs, io::Read, path::Path, process::Command, sync::Mutex};
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    fs,
+    io::Read,
+    path::Path,
+    process::Command,
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
@@ -15,6 +25,10 @@ use crate::harness::random::Random;
 
 /// Number of rounds after which a process is killed.
 const ROUNDS_PER_KILL: u32 = 35;
+
+/// Time between two kills that make a replica restore anew: a follower that ends so soon after it was started cannot continue, and
+/// a new copy is restored within it.
+const BETWEEN_KILLS: Duration = Duration::from_secs(5);
 
 /// Name of the key `mkt_demo_locked`.
 const LOCKED_KEY: &str = "Demo: vendor behind the browse gate";
@@ -260,7 +274,7 @@ fn any_machine_answers_behind_a_proxy() {
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
 fn streams_of_events_are_live_and_end_with_their_copy() {
-    let cluster = Cluster::start(1);
+    let mut cluster = Cluster::start(1);
     let replica = cluster.replica_url(0);
     let follow = Call::get("/operator/v1/events").with("accept", "text/event-stream");
     let mut stream = cluster.open(&replica, &follow).unwrap();
@@ -272,9 +286,16 @@ fn streams_of_events_are_live_and_end_with_their_copy() {
         assert!(count > 0, "the stream ended: {text}");
         text += &String::from_utf8_lossy(&bytes[..count]);
     }
-    // A follower that ends right after it was started makes the replica restore anew.
-    cluster.kill_follower(0);
-    while stream.read(&mut bytes).unwrap() > 0 {}
+    let end = thread::spawn(move || while stream.read(&mut bytes).unwrap() > 0 {});
+    let killed = Cell::new(None::<Instant>);
+    cluster.wait_for("the end of the stream", |cluster| {
+        if killed.get().is_none_or(|at| at.elapsed() > BETWEEN_KILLS) {
+            cluster.kill_follower(0);
+            killed.set(Some(Instant::now()));
+        }
+        end.is_finished()
+    });
+    end.join().unwrap();
     assert_eq!(cluster.send(&replica, &Call::get(&format!("/operator/v1/teams/{team}"))).status, 200);
 }
 

@@ -16,9 +16,7 @@ use rustls::{
 use tempfile::TempDir;
 
 use super::{Server, marketplace, run_failing, temp_dir, without_certificates};
-
-/// Maximum number of requests with which a test waits for a reload.
-const MAX_CHECKS: usize = 10_000;
+use crate::harness::waiting::wait_until;
 
 /// A market with TLS, and the directory with its certificate.
 struct Market {
@@ -88,14 +86,9 @@ impl Market {
 
     /// Requests a path until the response has a text, or until the certificate is trusted.
     fn get_until(&self, trusted: &CertificateDer<'static>, path: &str, expected: &str) {
-        let mut last = String::new();
-        for _ in 0..MAX_CHECKS {
-            last = self.get(trusted, path).unwrap_or_else(|error| error.to_string());
-            if last.contains(expected) {
-                return;
-            }
-        }
-        panic!("no {expected}: {last}");
+        wait_until(expected, || {
+            self.get(trusted, path).unwrap_or_else(|error| error.to_string()).contains(expected)
+        });
     }
 }
 

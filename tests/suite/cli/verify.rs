@@ -5,9 +5,7 @@ use std::{fs, path::Path};
 use serde_json::Value;
 
 use super::{Server, marketplace, run, stdout_of, temp_dir};
-
-/// Maximum number of requests until the index is rebuilt, which takes milliseconds.
-const MAX_POLLS: usize = 20_000;
+use crate::harness::waiting::wait_until;
 
 /// Runs `verify` on a market with problems. Returns its output and its standard error.
 fn verify_damaged(arguments: &[&str], directory: &Path) -> (String, String) {
@@ -162,16 +160,15 @@ fn server_replaces_a_damaged_index_and_logs_it() {
     let mut server = Server::start(&arguments, temp_dir.path());
     let client = marketplace::http_client::blocking().unwrap().build().unwrap();
     let url = format!("http://{}/v2/listings/browse?query=cobol", server.1);
-    let mut statuses = Vec::new();
-    while statuses.last() != Some(&200) {
+    wait_until("the index", || {
         let response = client.get(&url).bearer_auth("mkt_demo_buyer").send().unwrap();
         if response.status() == 503 {
             assert_eq!(response.headers()["retry-after"], "5");
+            return false;
         }
-        statuses.push(response.status().as_u16());
-        assert!(statuses.len() < MAX_POLLS, "the index is not rebuilt");
-    }
-    assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
+        assert_eq!(response.status(), 200);
+        true
+    });
     for line in ["the search index is damaged", "the search index was rebuilt"] {
         server.2.wait_for(line);
     }

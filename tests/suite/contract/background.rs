@@ -1,7 +1,7 @@
 //! Background work starts when a commit enqueues a job, when a job is due, or when another process may have
 //! enqueued one. Nothing polls, and the clocks of these markets are stopped.
 
-use std::{cell::Cell, future::Future};
+use std::cell::Cell;
 
 use marketplace::{
     clock::{Clock, Entropy},
@@ -19,29 +19,15 @@ use tokio::runtime::Handle;
 
 use crate::{
     catalog::small_market,
-    harness::{NOW, TestMarket, archives::zip_of},
+    harness::{NOW, TestMarket, archives::zip_of, waiting::poll_until},
     untrusted_files::child_processes::Program,
     vendor_api::seller_market::{
         OTHER, SELLER, empty_market, seller_call, seller_get, seller_post, upload_zip,
     },
 };
 
-/// Maximum number of times that a test checks for what another thread or process does within milliseconds. On a busy
-/// machine, that can take some seconds.
-const MAX_CHECKS: usize = 10_000_000;
-
 /// Interval in microseconds at which a market deletes what has expired.
 const CLEANUP_INTERVAL: i64 = 6 * 3_600_000_000;
-
-async fn wait_until<F: Future<Output = bool>>(what: &str, mut is_done: impl FnMut() -> F) {
-    for _ in 0..MAX_CHECKS {
-        if is_done().await {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("{what} did not happen");
-}
 
 fn start(market: &TestMarket) -> BackgroundJobs {
     BackgroundJobs::start(market.market(), &Handle::current()).unwrap()
@@ -56,7 +42,7 @@ fn next_due_at(market: &TestMarket) -> Option<Timestamp> {
 /// Waits until the only job is the cleanup that is due `micros` from now.
 async fn wait_for_next_cleanup(market: &TestMarket, micros: i64) {
     let next = market.clock().now().plus_micros(micros);
-    wait_until("the cleanup", async || next_due_at(market) == Some(next)).await;
+    poll_until("the cleanup", async || next_due_at(market) == Some(next)).await;
 }
 
 fn is_queued(market: &TestMarket, kind: JobKind, subject: JobSubject) -> bool {
@@ -66,7 +52,7 @@ fn is_queued(market: &TestMarket, kind: JobKind, subject: JobSubject) -> bool {
 /// Requests a refresh of task quality, and waits until it is completed.
 async fn refresh(market: &TestMarket) {
     seller_call(market, "POST", "tasks/refresh-qc", Value::Null).await.expect_status(202);
-    wait_until("the refresh", async || {
+    poll_until("the refresh", async || {
         seller_get(market, "tasks/refresh-qc").await["refresh"]["status"] == "completed"
     })
     .await;
@@ -120,7 +106,7 @@ async fn job_of_a_lost_worker_starts_when_its_lease_ends() {
     refresh(&market).await;
     assert!(is_queued(&market, kind, subject));
     market.clock().advance(1);
-    wait_until("the job", async || !is_queued(&market, kind, subject)).await;
+    poll_until("the job", async || !is_queued(&market, kind, subject)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,7 +128,7 @@ async fn job_that_another_process_enqueues_starts_after_a_notification() {
     let (kind, subject) = (JobKind::Cleanup, JobSubject(7));
     command.unwrap().write_blocking(|writer| writer.enqueue(kind, subject)).unwrap();
     market.market().wake_background();
-    wait_until("the job", async || !is_queued(&market, kind, subject)).await;
+    poll_until("the job", async || !is_queued(&market, kind, subject)).await;
 }
 
 /// The only place for analyses is taken by one that never ends. When the work is stopped, the analysis ends,
@@ -161,7 +147,7 @@ async fn analyses_delay_no_refresh_and_are_interrupted() {
     // After two starts that were interrupted, the analysis is given up.
     for round in 1..=2 {
         let jobs = start(&market);
-        wait_until("the analysis", async || {
+        poll_until("the analysis", async || {
             std::fs::read_to_string(&starts).is_ok_and(|text| text.lines().count() == round)
         })
         .await;

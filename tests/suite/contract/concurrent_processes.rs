@@ -17,10 +17,10 @@ use poem::{Body, Endpoint, Request, Response, endpoint::BoxEndpoint};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 
-use crate::harness::{BASE, NOW, listing_lifecycle};
-
-/// Maximum number of times a test polls for a change that another thread makes within milliseconds.
-const MAX_POLLS: usize = 100_000;
+use crate::harness::{
+    BASE, NOW, listing_lifecycle,
+    waiting::{poll_until, wait_until},
+};
 
 fn open(directory: &Path, clock: &Arc<Clock>, purpose: OpenMode) -> Result<Market, OpenError> {
     let mut sources = SettingsSources::new();
@@ -95,13 +95,7 @@ impl ServedMarket {
 
     /// Waits until the newest listing in the server's catalog has this title.
     async fn wait_until_newest_is(&self, title: &str) {
-        for _ in 0..MAX_POLLS {
-            if self.titles().await[0] == title {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("the server's catalog never showed {title}");
+        poll_until(title, async || self.titles().await[0] == title).await;
     }
 
     fn inconsistencies(&self) -> Vec<String> {
@@ -174,12 +168,7 @@ async fn server_rejects_a_key_revoked_by_a_command() {
     let _following = served.follow_processes(&watch::Sender::default());
     assert_eq!(served.browse("mkt_spare").await.0, 200);
     served.revoke_key("spare");
-    let mut polls = 0;
-    while served.browse("mkt_spare").await.0 == 200 {
-        polls += 1;
-        assert!(polls < MAX_POLLS, "the server did not notice that the key was revoked");
-        tokio::task::yield_now().await;
-    }
+    poll_until("the end of the key", async || served.browse("mkt_spare").await.0 != 200).await;
     let (status, body) = served.browse("mkt_spare").await;
     assert_eq!((status, &body["error"]["code"]), (401, &json!("unauthorized")));
     assert_eq!(served.browse("mkt_buyer").await.0, 200);
@@ -330,14 +319,10 @@ fn index_with_older_schema_is_served_until_a_new_one_is_built() {
         "the older schema finds whole words"
     );
     let market = open(directory.path(), &clock, OpenMode::Serve).unwrap();
-    for _ in 0..100 * MAX_POLLS {
+    wait_until("the new index", || {
         assert_eq!(market.snapshot().count(Scope::Market), count, "the catalog must stay complete");
-        if find(&market, "数据") == 1 {
-            break;
-        }
-        std::thread::yield_now();
-    }
-    assert_eq!(find(&market, "数据"), 1, "the new index must replace the older one");
+        find(&market, "数据") == 1
+    });
     assert_eq!(operations::verify::find_inconsistencies(&market).unwrap(), [""; 0]);
     reader.refresh().unwrap();
     assert_eq!(find(&reader, "数据"), 1);

@@ -17,10 +17,9 @@ use marketplace::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{TestMarket, market_options, records::demo_records, templates, usual_settings};
-
-/// Maximum number of times that a test repeats a search until the index is rebuilt, which takes milliseconds.
-const MAX_POLLS: usize = 100_000;
+use crate::harness::{
+    TestMarket, market_options, records::demo_records, templates, usual_settings, waiting::poll_for,
+};
 
 /// Searches that read all kinds of files: without text, with words, phrases, beginnings of words, and misspelled words, with
 /// filters, and in several orders.
@@ -190,16 +189,18 @@ fn browse_path(search: &str) -> String {
 /// Sends a search until it is answered with 200. Until then, each answer has to be 503. Returns the answer, and whether
 /// it was the first one.
 async fn search(market: &TestMarket, path: &str, description: &str) -> (Value, bool) {
-    for poll in 0..MAX_POLLS {
+    let mut is_first = true;
+    poll_for(&format!("the index, {description}"), async || {
         let response = market.get("mkt_demo_buyer", path).await;
         if response.status == 200 {
-            return (response.json(), poll == 0);
+            return Some((response.json(), is_first));
         }
+        is_first = false;
         assert_eq!(response.expect_error(503), "at_capacity", "{description}: {path}");
         assert!(response.header("retry-after").parse::<u64>().unwrap() > 0, "{description}: {path}");
-        std::thread::yield_now();
-    }
-    panic!("{description}: the index is not rebuilt");
+        None
+    })
+    .await
 }
 
 /// Returns the IDs of the listings of a page, in their order.
@@ -261,16 +262,15 @@ async fn writes_succeed_while_the_index_is_damaged() {
         let (wallet, path) =
             (market.get("mkt_demo_buyer", "/v2/wallet").await, "/v2/listings?query=zirbelnuss");
         wallet.ok();
-        let mut found = Value::Null;
-        for _ in 0..MAX_POLLS {
+        let found = poll_for(&format!("the index, {description}"), async || {
             let response = market.get("mkt_demo_vendor", path).await;
             if response.status == 200 {
-                found = response.json();
-                break;
+                return Some(response.json());
             }
             assert_eq!(response.expect_error(503), "at_capacity", "{description}");
-            std::thread::yield_now();
-        }
+            None
+        })
+        .await;
         assert_eq!(ids(&found).len(), 3, "{description}");
         if !verify::find_inconsistencies(market.market()).unwrap().is_empty() {
             market.market().reindex(&()).unwrap();

@@ -24,6 +24,7 @@ pub mod server;
 pub mod teams;
 pub mod templates;
 pub mod uploads;
+pub mod waiting;
 pub mod worlds;
 
 use std::{

@@ -10,14 +10,13 @@ use std::{
     thread,
 };
 
+use super::waiting::wait_until;
+
 /// What happened and was not reported yet. A test that finds it fails, whichever has caused it.
 static FOUND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Beginnings of the names of threads of the search engine, which it survives.
 const ENGINE_THREADS: [&str; 3] = ["merge_thread", "segment_updater", "thrd-tantivy"];
-
-/// Maximum number of times that a log is read until it has a text.
-const MAX_POLLS: usize = 1_000_000;
 
 /// Records panics of the program from now on.
 pub fn watch() {
@@ -77,11 +76,7 @@ impl ProcessLog {
 
     /// Returns when the process has printed a text.
     pub fn wait_for(&mut self, text: &str) {
-        let is_printed = (0..MAX_POLLS).any(|_| {
-            thread::yield_now();
-            self.read().contains(text)
-        });
-        assert!(is_printed, "{text:?} is not in the log: {}", self.read());
+        wait_until(&format!("{text:?} in the log"), || self.read().contains(text));
     }
 
     /// Returns what the process has printed so far.

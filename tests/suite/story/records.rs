@@ -5,10 +5,7 @@ use marketplace::domain::webhook_messages::{SigningSecret, signature_header};
 use serde_json::{Value, json};
 
 use super::{OPERATOR, Story, Webhook, text};
-use crate::harness::receiver::Received;
-
-/// Maximum number of times that the test looks whether all attempts were recorded.
-const MAX_CHECKS: usize = 10_000;
+use crate::harness::{receiver::Received, waiting::poll_until};
 
 /// Types of the vendor's notifications, oldest first.
 const VENDOR_NOTIFICATIONS: [&str; 5] =
@@ -195,16 +192,14 @@ impl Story {
 
     /// Waits until all deliveries to a webhook have succeeded, each with one attempt.
     async fn wait_until_recorded(&self, webhook: &Webhook, count: usize) {
-        for _ in 0..MAX_CHECKS {
+        poll_until("the record of the attempts", async || {
             let sent = self.operator_list(&format!("webhook-deliveries?webhook_id={}&", webhook.id)).await;
             assert_eq!(sent.len(), count);
-            if sent.iter().all(|delivery| delivery["status"] == "succeeded") {
-                assert!(sent.iter().all(|delivery| delivery["attempt_count"] == 1));
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("the attempts are not recorded");
+            let have_succeeded = sent.iter().all(|delivery| delivery["status"] == "succeeded");
+            assert!(!have_succeeded || sent.iter().all(|delivery| delivery["attempt_count"] == 1));
+            have_succeeded
+        })
+        .await;
     }
 
     pub async fn assert_audit(&self) {

@@ -20,6 +20,7 @@ use crate::{
     harness::{
         TestMarket,
         receiver::{Receiver, Reply},
+        waiting::poll_until,
     },
 };
 
@@ -89,7 +90,7 @@ async fn private_addresses_are_refused_when_sent() {
         let subject = key.to_string();
         let delivery =
             deliveries(&market, *id).into_iter().find(|found| found.body.contains(&subject)).unwrap();
-        super::wait_until("the attempt", || !attempts(&market, delivery.id).is_empty()).await;
+        poll_until("the attempt", async || !attempts(&market, delivery.id).is_empty()).await;
         let error = attempts(&market, delivery.id).remove(0).error;
         assert_eq!(error.unwrap().as_str(), expected);
     }

@@ -40,10 +40,7 @@ use serde_json::json;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::harness::TestMarket;
-
-/// Maximum number of times that a test checks for what another thread does within milliseconds.
-const MAX_CHECKS: usize = 100_000;
+use crate::harness::{TestMarket, waiting::poll_until};
 
 /// Microseconds per second.
 const SECOND: i64 = 1_000_000;
@@ -133,20 +130,9 @@ fn attempts(market: &TestMarket, delivery: Uuid) -> Vec<Attempt> {
     attempts
 }
 
-/// Waits until a condition holds.
-async fn wait_until(what: &str, mut is_met: impl FnMut() -> bool) {
-    for _ in 0..MAX_CHECKS {
-        if is_met() {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("{what} did not happen");
-}
-
 /// Waits until the only delivery to a webhook has so many attempts, and returns it.
 async fn wait_for_attempts(market: &TestMarket, webhook: Uuid, count: u32) -> Delivery {
-    wait_until("the attempt", || {
+    poll_until("the attempt", async || {
         deliveries(market, webhook).iter().any(|delivery| delivery.attempts >= count)
     })
     .await;
@@ -156,7 +142,7 @@ async fn wait_for_attempts(market: &TestMarket, webhook: Uuid, count: u32) -> De
 /// Waits until no delivery to a webhook is pending, and returns the states of all.
 async fn wait_until_ended(market: &TestMarket, webhook: Uuid) -> Vec<DeliveryStatus> {
     let states = || deliveries(market, webhook).iter().map(|delivery| delivery.status).collect::<Vec<_>>();
-    wait_until("the end of all deliveries", || !states().contains(&DeliveryStatus::Pending)).await;
+    poll_until("the end of all deliveries", async || !states().contains(&DeliveryStatus::Pending)).await;
     states()
 }
 

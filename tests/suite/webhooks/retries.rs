@@ -11,13 +11,14 @@ use marketplace::{
 
 use super::{
     BUYER, DAY, SECOND, SELLER, advance_to_next_attempt, attempts, create, deliveries, find, occur, platform,
-    start, wait_for_attempts, wait_until, wait_until_ended, webhook_event_types, webhook_events, write,
+    start, wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events, write,
 };
 use crate::{
     catalog::small_market::small_market,
     harness::{
         TestMarket,
         receiver::{Receiver, Reply},
+        waiting::poll_until,
     },
 };
 
@@ -40,7 +41,7 @@ async fn wait_for_last_attempt(
     count: u32,
 ) -> marketplace::store::webhook_deliveries::Delivery {
     let newest = || deliveries(market, webhook).pop().unwrap();
-    wait_until("the attempt", || newest().attempts >= count).await;
+    poll_until("the attempt", async || newest().attempts >= count).await;
     newest()
 }
 
@@ -123,7 +124,7 @@ async fn status_410_disables_at_once_and_keeps_what_is_pending() {
     wait_for_attempts(&market, webhook, 1).await;
     receiver.reply_with(Reply::status(410));
     occur(&market, SELLER);
-    wait_until("the end", || find(&market, webhook).disabled.is_some()).await;
+    poll_until("the end", async || find(&market, webhook).disabled.is_some()).await;
     let states: Vec<DeliveryStatus> = deliveries(&market, webhook).iter().map(|found| found.status).collect();
     assert_eq!(states, [DeliveryStatus::Pending, DeliveryStatus::Failed]);
     assert_eq!(find(&market, webhook).disabled.unwrap().1, WebhookDisabledReason::Gone);
@@ -222,8 +223,10 @@ async fn later_event_does_not_wait_for_an_earlier_one() {
     receiver.reply_with(Reply::status(200));
     market.clock().advance(SECOND);
     occur(&market, SELLER);
-    wait_until("the second event", || deliveries(&market, webhook)[1].status == DeliveryStatus::Succeeded)
-        .await;
+    poll_until("the second event", async || {
+        deliveries(&market, webhook)[1].status == DeliveryStatus::Succeeded
+    })
+    .await;
     advance_to_next_attempt(&market, &first);
     wait_until_ended(&market, webhook).await;
     let received = receiver.wait_for(3).await;

@@ -4,6 +4,7 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicU16, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -27,7 +28,7 @@ const STORE: &str = "s3://market/replicas";
 /// How long replicas may take to restore a database, or to become equal to the primary.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Interval at which is looked meanwhile.
+/// Pause between two checks meanwhile.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// An answer to a request.
@@ -121,8 +122,8 @@ impl Cluster {
     pub fn start(replicas: usize) -> Cluster {
         let directory = temp_dir();
         let store = S3Server::start();
-        // A port that is free now, so that the primary has the same one after a restart.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        // The primary has the same one after a restart.
+        let port = unused_port();
         let client = marketplace::http_client::blocking().unwrap().timeout(Duration::from_secs(30));
         let primary_url = format!("http://127.0.0.1:{port}");
         let primary = Server::spawn(primary_command(directory.path(), "primary", port, &store));
@@ -345,6 +346,19 @@ fn primary_command(directory: &Path, data: &str, port: u16, store: &S3Server) ->
     let mut command = marketplace(&[&arguments[..], demo].concat(), directory);
     configure(&mut command, store);
     command
+}
+
+/// Returns a port on which nothing listens: below those that the system gives to connections, so that it stays free.
+pub(super) fn unused_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Tests of other processes begin elsewhere.
+    let first = 10_000 + (std::process::id() % 20_000) as u16;
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed) % 2_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Kills the Litestream of a server.

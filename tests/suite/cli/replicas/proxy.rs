@@ -2,10 +2,12 @@
 
 use std::{
     fs,
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::Path,
     process::{Child, Command},
 };
+
+use super::cluster::unused_port;
 
 /// nginx as a process.
 pub struct Nginx {
@@ -18,8 +20,7 @@ impl Nginx {
     pub fn start(directory: &Path, addresses: &[String]) -> Nginx {
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/proxies/nginx.conf");
         let example = fs::read_to_string(example).unwrap();
-        let port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (port, unused) = (port(), port());
+        let (port, unused) = (unused_port(), unused_port());
         let servers =
             addresses.iter().map(|address| format!("server {address};")).collect::<Vec<_>>().join("\n");
         let mut config = example;

@@ -10,7 +10,6 @@ use std::{
     },
     path::Path,
     process::{Command, Output, Stdio},
-    thread,
 };
 
 use rustix::{
@@ -22,11 +21,8 @@ use serde_json::{Value, json};
 use super::{FILES, SECRET, report, repository, sarif_results, scan};
 use crate::{
     cli::{marketplace, temp_dir},
-    harness::panics,
+    harness::{panics, waiting::wait_until},
 };
-
-/// How often a test looks whether a scan has begun.
-const MAX_POLLS: usize = 1_000_000;
 
 /// Returns the command that scans a path, with this directory for temporary files.
 fn command(path: &Path, options: &[&str], temporary: &Path) -> Command {
@@ -250,14 +246,12 @@ fn signals_stop_a_scan_and_delete_its_copies() {
     File::create(directory.path().join("zeros.csv")).unwrap().set_len(1 << 40).unwrap();
     let mut command = command(directory.path(), &[], temporary.path());
     let scan = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let has_begun = (0..MAX_POLLS).any(|_| {
-        thread::yield_now();
+    wait_until("the copy", || {
         fs::read_dir(temporary.path()).unwrap().any(|entry| entry.unwrap().path().join("packed.zip").exists())
     });
     kill_process(Pid::from_child(&scan), Signal::INT).unwrap();
     let output = scan.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
-    assert!(has_begun, "{err}");
     assert_eq!((output.status.code(), err.as_str()), (Some(2), "error: the scan was stopped\n"));
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }

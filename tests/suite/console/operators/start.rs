@@ -22,12 +22,10 @@ use crate::harness::{
     documents::operator_document,
     random::Random,
     receiver::{Receiver, Reply},
+    waiting::poll_for,
 };
 
 const START: &str = "/console/operator";
-
-/// Maximum number of times that a test checks for something that another thread does within milliseconds.
-const MAX_CHECKS: usize = 20_000;
 
 /// Returns the lists of what waits: their paths, and the numbers that the start page states.
 fn waiting(page: &Page) -> Vec<(String, u64)> {
@@ -130,15 +128,11 @@ async fn webhooks_that_fail_are_counted() {
     let _sender = WebhookSender::start(market.market(), &Handle::current()).unwrap();
     backups::create_team(market.market(), "Anybody");
     receiver.wait_for(1).await;
-    for checks in 0.. {
-        let page = browser.get(START).await;
-        if page.text.contains("Failing webhooks") {
-            assert_eq!(waiting(&page), [("/console/operator/webhooks?failing=true".to_owned(), 1)]);
-            break;
-        }
-        assert!(checks < MAX_CHECKS, "{}", page.visible());
-        tokio::task::yield_now().await;
-    }
+    let page = poll_for("failing webhooks", async || {
+        Some(browser.get(START).await).filter(|page| page.text.contains("Failing webhooks"))
+    })
+    .await;
+    assert_eq!(waiting(&page), [("/console/operator/webhooks?failing=true".to_owned(), 1)]);
     check(&browser).await;
     let hooks = "/console/operator/webhooks";
     browser.get(hooks).await.expect(200, "Failing</span>");
