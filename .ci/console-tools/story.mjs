@@ -92,7 +92,9 @@ async function receive(page) {
 
   await step("downloads, and checks the digests", async () => {
     const link = page.getByRole("link", { name: /^Download [0-9]/ });
-    for (let attempt = 0; (await link.count()) === 0 && attempt < 60; attempt += 1) {
+    const until = Date.now() + 120_000;
+    while ((await link.count()) === 0) {
+      assert(Date.now() < until, "the download is prepared");
       const prepare = page.getByRole("button", { name: "Prepare the download" });
       if ((await prepare.count()) > 0) await prepare.click();
       await page.waitForTimeout(250);

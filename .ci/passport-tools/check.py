@@ -33,7 +33,7 @@ def request(path, key=None, body=None):
         headers["Content-Type"] = "application/json"
         data = json.dumps(body).encode()
     url = path if path.startswith("http") else MARKET + path
-    with urllib.request.urlopen(urllib.request.Request(url, data, headers)) as response:
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=120) as response:
         return response.read()
 
 

@@ -4,6 +4,7 @@ Arguments: the program, an empty directory with `certificate.pem` and `key.pem`,
 the web app at an address, if that is to be checked, too.
 """
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -31,10 +32,16 @@ CHUNK = bytes(range(256)) * 4096
 MAX_EVENT_SECONDS = 10
 
 
+# Ports below those that the system gives to connections, so that one that is free stays free.
+PORTS = iter(range(10_000 + os.getpid() % 20_000, 32_000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    for port in PORTS:
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port is free")
 
 
 def replace(text, replacements):
