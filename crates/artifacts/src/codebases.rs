@@ -188,7 +188,7 @@ mod tests {
         assert_eq!((&with_pointers.languages, with_pointers.files), (&alone.languages, 4));
         assert_eq!((with_pointers.readme, with_pointers.manifest), (None, None));
         let extra =
-            ["._a.js", "src/._a.js", ".DS_Store", "__MACOSX/src/a.js", "src/Thumbs.db", "desktop.ini"];
+            ["._a.js", "src/._a.js", ".DS_Store", "__MACOSX/src/a.js", "src/Thumbs.db", ".git/hooks/a.js"];
         let extra = extra.map(|path| (path, &b"let a = 1;\n"[..]));
         assert_eq!(analyze(&[&[code][..], &extra].concat()), alone);
     }

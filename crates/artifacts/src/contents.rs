@@ -36,9 +36,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether the file is not data, by its name.
+    /// Whether the file is not data, by its path.
     pub fn is_extra(&self) -> bool {
-        is_extra(self.path)
+        !self.is_outside && is_extra(self.path)
     }
 
     /// Returns the last component of the path.
@@ -52,9 +52,26 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether the file at a path is not data: operating systems add such files to directories and archives. They are left out
-/// wherever data is read.
+/// Whether the file at a path is not data. Such files are left out wherever data is read. Those for version control are
+/// delivered nevertheless, so checks for what must not be delivered read them.
 pub fn is_extra(path: &str) -> bool {
+    is_system_file(path) || version_control_directory(path).is_some()
+}
+
+/// Returns the path of the outermost directory of a program for version control that a file is in, such as `.git`. Instead of
+/// the directory, there may be a file that refers to it.
+pub fn version_control_directory(path: &str) -> Option<&str> {
+    let mut end = 0;
+    path.split('/').find_map(|component| {
+        let directory = &path[..end + component.len()];
+        end += component.len() + 1;
+        let is_found = [".git", ".hg", ".svn"].iter().any(|name| component.eq_ignore_ascii_case(name));
+        is_found.then_some(directory)
+    })
+}
+
+/// Whether the file at a path is one that operating systems add to directories and archives.
+pub fn is_system_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.starts_with("._")
         || [".DS_Store", "Thumbs.db", "desktop.ini"].iter().any(|extra| name.eq_ignore_ascii_case(extra))
@@ -108,7 +125,7 @@ pub trait Visitor {
     /// a message.
     fn end_file(&mut self, problem: Option<&str>);
 
-    /// Reports a file that was left out because it is not data (see [`is_extra`]).
+    /// Reports a file that was left out because the operating system added it (see [`is_system_file`]).
     fn left_out(&mut self, _path: &str) {}
 
     /// Reports a problem of the archive as a whole.
@@ -178,6 +195,24 @@ mod tests {
             ["a.csv", "_a.csv", ".a.csv", "a._b", "._d/a.csv", "MACOSX/a", "my desktop.ini", "x.DS_Store"]
         {
             assert!(!is_extra(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn files_for_version_control_are_extra() {
+        for (path, expected) in [
+            (".git/HEAD", Some(".git")),
+            ("a/.git/modules/b/.git/HEAD", Some("a/.git")),
+            ("a/.git", Some("a/.git")),
+            ("é/.HG/store/x", Some("é/.HG")),
+            ("a/b/.svn/wc.db", Some("a/b/.svn")),
+            (".gitignore", None),
+            ("a.git/HEAD", None),
+            (".github/workflows/ci.yml", None),
+        ] {
+            assert_eq!(version_control_directory(path), expected, "{path}");
+            assert_eq!(is_extra(path), expected.is_some(), "{path}");
+            assert!(!is_system_file(path), "{path}");
         }
     }
 

@@ -291,6 +291,29 @@ fn directory_and_zip_of_it_give_the_same_figures() {
     assert_eq!(of_file["figures"]["tables"], of_zip["figures"]["tables"]);
 }
 
+/// The files of a nested repository that are for Git are delivered, but are no data.
+#[test]
+fn files_for_version_control_do_not_count() {
+    let directory = temp_dir();
+    let root = directory.path().join("rows");
+    fs::create_dir(&root).unwrap();
+    for (path, text) in [("levels.csv", "day,level\n2024-01-01,1.5\n"), FILES[0], FILES[1]] {
+        fs::write(root.join(path), text).unwrap();
+    }
+    let before = report(&root, &[], 0);
+    fs::create_dir(root.join("tool")).unwrap();
+    git::git(&root.join("tool"), &["init", "-q"]);
+    fs::create_dir_all(root.join("tool/.git/hooks")).unwrap();
+    fs::write(root.join("tool/.git/hooks/pre-commit.sample"), "#!/bin/sh\nexit 0\n").unwrap();
+    let after = report(&root, &[], 0);
+    assert_eq!(after["figures"], before["figures"]);
+    let reason = "is for version control, so it does not count as data";
+    assert_eq!(after["left_out"], json!([{"path": "tool/.git", "reason": reason}]));
+    fs::write(root.join("tool/.git/token"), format!("{}{}\n", SECRET.0, SECRET.1)).unwrap();
+    let failed = report(&root, &[], 1);
+    assert!(failed["checks"].to_string().contains("tool/.git/token"), "{failed:#}");
+}
+
 #[test]
 fn report_for_people_says_what_is_read_and_what_is_not() {
     let directory = temp_dir();

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Limits, ReadError,
-    contents::{ArchiveProblem, Entry, EntryKind, FileAction, Visitor},
+    contents::{self, ArchiveProblem, Entry, EntryKind, FileAction, Visitor},
 };
 
 /// Size of a chunk in bytes.
@@ -129,9 +129,9 @@ impl Pass<'_> {
         let (size, is_encrypted, is_outside) = (listed.size(), listed.encrypted(), joined_path.is_none());
         let path = joined_path.as_deref().unwrap_or(&name);
         let entry = Entry { kind, is_encrypted, is_outside, ..Entry::file(path, size) };
-        // A file that is not data is only visited if it is damaged.
-        let is_extra = !is_outside && entry.is_extra();
-        let action = if is_extra { FileAction::Skip } else { self.visitor.start_file(&entry) };
+        // A file of the operating system is only visited if it is damaged.
+        let is_system_file = !is_outside && contents::is_system_file(path);
+        let action = if is_system_file { FileAction::Skip } else { self.visitor.start_file(&entry) };
         let problem = if is_encrypted {
             Some("needs a password".to_owned())
         } else if unsupported.is_some() {
@@ -143,10 +143,10 @@ impl Pass<'_> {
             self.remaining_bytes -= size;
             self.unpack(archive, index, size, action == FileAction::Read)?.map(str::to_owned)
         };
-        if is_extra && problem.is_some() {
+        if is_system_file && problem.is_some() {
             self.visitor.start_file(&entry);
         }
-        if is_extra && problem.is_none() {
+        if is_system_file && problem.is_none() {
             self.visitor.left_out(path);
         } else {
             self.visitor.end_file(problem.as_deref());

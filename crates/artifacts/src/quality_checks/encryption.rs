@@ -21,6 +21,10 @@ impl Check for Encryption {
         FileAction::Skip
     }
 
+    fn covers_version_control(&self) -> bool {
+        true
+    }
+
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let found = self.0;
         if found.is_empty() {

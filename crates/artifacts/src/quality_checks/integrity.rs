@@ -1,12 +1,14 @@
 //! Checks that there are files, and that each can be read completely, has its content, and matches its checksum and the
 //! central directory.
 
+use std::collections::HashSet;
+
 use super::{
     Check, FileAction, Finding, Role, Rule, Source,
     samples::{Samples, with_noun},
 };
 use crate::{
-    contents::{ArchiveProblem, Entry, EntryKind, Root},
+    contents::{ArchiveProblem, Entry, EntryKind, Root, version_control_directory},
     lfs_pointers,
 };
 
@@ -28,6 +30,9 @@ pub struct Integrity {
     pointers: Samples,
     too_large: Samples,
     left_out: Samples,
+    version_control: Samples,
+    /// Directories of programs for version control so far.
+    version_control_directories: HashSet<String>,
     is_inconsistent: bool,
 }
 
@@ -44,6 +49,8 @@ impl Integrity {
             pointers: Samples::default(),
             too_large: Samples::default(),
             left_out: Samples::default(),
+            version_control: Samples::default(),
+            version_control_directories: HashSet::new(),
             is_inconsistent: false,
         }
     }
@@ -121,7 +128,13 @@ impl Check for Integrity {
     }
 
     fn left_out(&mut self, path: &str) {
-        self.left_out.add_file(path);
+        match version_control_directory(path) {
+            None => self.left_out.add_file(path),
+            Some(directory) if self.version_control_directories.insert(directory.to_owned()) => {
+                self.version_control.add_file(directory);
+            }
+            Some(_) => {}
+        }
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {
@@ -139,6 +152,10 @@ impl Check for Integrity {
             let files = with_noun(self.left_out.count(), "file that is", "files that are");
             sentences.push(format!("Left out {files} not data: {}.", self.left_out));
         }
+        if !self.version_control.is_empty() {
+            sentences
+                .push(format!("Files for version control do not count as data: {}.", self.version_control));
+        }
         let finding = Finding::passed_if(&ARCHIVE_INTACT, is_passed, &sentences.join(" "));
         let too_large = "is too large to check, by the setting `repositories.max_file_bytes`";
         vec![
@@ -147,7 +164,12 @@ impl Check for Integrity {
                 .with(Role::Cause, "", self.unreadable)
                 .with(Role::Cause, lfs_pointers::PROBLEM, self.pointers)
                 .with(Role::Cause, too_large, self.too_large)
-                .with(Role::LeftOut, "is not data", self.left_out),
+                .with(Role::LeftOut, "is not data", self.left_out)
+                .with(
+                    Role::LeftOut,
+                    "is for version control, so it does not count as data",
+                    self.version_control,
+                ),
         ]
     }
 }

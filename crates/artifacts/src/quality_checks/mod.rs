@@ -32,7 +32,7 @@ use self::{
     samples::Samples,
 };
 use super::{
-    contents::{ArchiveProblem, Entry, FileAction, Root, Visitor},
+    contents::{ArchiveProblem, Entry, FileAction, Root, Visitor, version_control_directory},
     lfs_pointers,
 };
 
@@ -239,6 +239,11 @@ pub trait Check {
     /// Ends the file. `problem` says why its data could not be read. Called for every check.
     fn end_file(&mut self, _problem: Option<&str>) {}
 
+    /// Whether the check also covers files for version control, which are not data, but are delivered with it.
+    fn covers_version_control(&self) -> bool {
+        false
+    }
+
     /// Reports a file that was left out because it is not data.
     fn left_out(&mut self, _path: &str) {}
 
@@ -273,6 +278,8 @@ struct CurrentFile {
     is_file: bool,
     /// Its path, if it is not data.
     extra_path: Option<String>,
+    /// Whether it is for version control.
+    is_version_control: bool,
     /// Whether it is binary, and the decoder of its text, once that is known.
     content: Option<(bool, Decoder)>,
     /// Why its content is of no use.
@@ -383,15 +390,32 @@ impl Checks {
         self.head.clear();
     }
 
+    /// Starts a file that is not data for the checks that cover it.
+    fn start_extra(&mut self, entry: &Entry<'_>) -> FileAction {
+        self.current_file.extra_path = Some(entry.path.to_owned());
+        let is_version_control = version_control_directory(entry.path).is_some();
+        self.current_file.is_version_control = is_version_control;
+        for (check, reads) in self.all.iter_mut().zip(&mut self.reads_bytes) {
+            let is_covered = is_version_control && check.covers_version_control();
+            *reads = is_covered && check.start_file(entry) == FileAction::Read;
+        }
+        self.duplicates_read_bytes = false;
+        if self.reads_bytes.contains(&true) { FileAction::Read } else { FileAction::Skip }
+    }
+
     /// Reports a file that is not data, or what is wrong with it, since a damaged one may hide a damaged archive.
     fn end_extra(&mut self, path: &str, problem: Option<&str>) {
-        match problem {
-            None => self.left_out(path),
-            Some(problem) => {
-                for check in &mut self.all {
-                    check.start_file(&Entry::file(path, 0));
-                    check.end_file(Some(problem));
-                }
+        let is_version_control = self.current_file.is_version_control;
+        for check in &mut self.all {
+            let is_covered = is_version_control && check.covers_version_control();
+            if problem.is_some() && !is_covered {
+                check.start_file(&Entry::file(path, 0));
+            }
+            if problem.is_some() || is_covered {
+                check.end_file(problem);
+            }
+            if problem.is_none() {
+                check.left_out(path);
             }
         }
     }
@@ -401,9 +425,8 @@ impl Visitor for Checks {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.head.clear();
         self.current_file = CurrentFile { is_file: entry.is_file(), ..CurrentFile::default() };
-        if !entry.is_outside && entry.is_extra() {
-            self.current_file.extra_path = Some(entry.path.to_owned());
-            return FileAction::Skip;
+        if entry.is_extra() {
+            return self.start_extra(entry);
         }
         if !entry.is_outside {
             self.root.add_path(entry.path);
@@ -431,6 +454,9 @@ impl Visitor for Checks {
 
     fn end_file(&mut self, problem: Option<&str>) {
         if let Some(path) = self.current_file.extra_path.take() {
+            if !self.head.is_empty() {
+                self.dispatch_head();
+            }
             return self.end_extra(&path, problem);
         }
         if lfs_pointers::is_pointer(&self.head) {

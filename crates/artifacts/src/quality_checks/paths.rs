@@ -49,6 +49,10 @@ impl Check for Paths {
         FileAction::Skip
     }
 
+    fn covers_version_control(&self) -> bool {
+        true
+    }
+
     fn archive_problem(&mut self, problem: ArchiveProblem) {
         if let ArchiveProblem::TooDense { times } = problem {
             self.excess_ratio = Some(times);

@@ -270,6 +270,10 @@ impl Check for PersonalData {
         }
     }
 
+    fn covers_version_control(&self) -> bool {
+        true
+    }
+
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
         let hints: Vec<String> = KIND_NOUNS
             .iter()

@@ -326,6 +326,10 @@ impl Check for Secrets {
         }
         let finding = Finding::passed_if(&NO_LIVE_SECRETS, is_passed, &sentences.join(" "));
         vec![
+    fn covers_version_control(&self) -> bool {
+        true
+    }
+
             finding
                 .with(Role::Cause, "", self.found)
                 .with(Role::Note, "", self.weak_matches)

@@ -245,6 +245,29 @@ fn files_that_are_not_data_are_left_out_and_named() {
     }
 }
 
+/// What a program for version control has is delivered with the data.
+#[test]
+fn files_for_version_control_do_not_count_but_may_have_no_secrets() {
+    let data = [("d/t.csv", &b"a,b\n1,2\n"[..])];
+    let hook = ("d/.git/hooks/pre-commit.csv", &b"a\n1,2\n"[..]);
+    let with_hook = run_checks(Subject::RawData, &[data[0], hook, ("d/.git/HEAD", b"ref: main\n")]);
+    let (intact, readable) = (finding(&with_hook, "archive_intact"), finding(&with_hook, "dataset_readable"));
+    let expected = "1 file was read to the end. Files for version control do not count as data: \"d/.git\".";
+    assert_eq!((intact.status, intact.message.as_str()), (CheckStatus::Passed, expected));
+    assert_eq!((intact.places.len(), intact.places[0].path.as_str()), (1, "d/.git"));
+    assert_eq!(readable.message, "Read 1 file with 1 row.");
+    assert_eq!(with_hook.fingerprint, run_checks(Subject::RawData, &data).fingerprint);
+    let token = ["ghp_", "k3Jd8sLq0ZpVw7RtYb2XnMc5UeHaGf1T9oQi"].concat();
+    let config = format!("url = https://x:{token}@host.acme.io/a\n");
+    let with_token = run_checks(Subject::RawData, &[data[0], ("d/.git/config", config.as_bytes())]);
+    let secrets = finding(&with_token, "no_live_secrets");
+    assert_eq!(secrets.status, CheckStatus::Failed, "{secrets:?}");
+    assert!(secrets.message.contains("\"d/.git/config\", line 1"), "{secrets:?}");
+    let nothing_else = run_checks(Subject::RawData, &[hook]);
+    let message = &finding(&nothing_else, "archive_intact").message;
+    assert!(message.starts_with("The archive has no files."), "{message}");
+}
+
 /// PowerShell writes UTF-16 with a mark, and other programs write it without one.
 #[test]
 fn text_in_utf_16_is_checked() {
