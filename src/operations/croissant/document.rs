@@ -1,5 +1,7 @@
 //! The JSON-LD of a listing in Croissant 1.0, which extends schema.org's `Dataset`. This module knows the format only.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -271,34 +273,31 @@ impl<'a> Parts<'a> {
     fn add_table(&mut self, id: &str, entry: &'a str, table: &'a Table) {
         let is_one_file = table.files == 1;
         let files = format!("{id}/files");
-        let kinds = table.columns.iter().map(|column| (column, data_type(column)));
-        let described = kinds.enumerate().filter_map(|(index, (column, kind))| Some((index, column, kind?)));
-        let field = |(index, column, (data_type, repeated)): (usize, &'a Column, _)| Field {
-            kind: "cr:Field",
-            id: format!("{id}/column-{}", index + 1),
-            name: &column.name,
-            data_type,
-            repeated,
-            source: Source {
-                file: is_one_file.then(|| SourceId { id: files.clone() }),
-                files: (!is_one_file).then(|| SourceId { id: files.clone() }),
-                extract: Extract { column: &column.name },
-            },
+        let addressable = addressable_columns(table);
+        let field = |&(index, column): &(usize, &'a Column)| {
+            let (data_type, repeated) = data_type(column)?;
+            Some(Field {
+                kind: "cr:Field",
+                id: format!("{id}/column-{}", index + 1),
+                name: &column.name,
+                data_type,
+                repeated,
+                source: Source {
+                    file: is_one_file.then(|| SourceId { id: files.clone() }),
+                    files: (!is_one_file).then(|| SourceId { id: files.clone() }),
+                    extract: Extract { column: &column.name },
+                },
+            })
         };
-        let fields: Vec<Field> = described.map(field).collect();
-        if fields.is_empty() {
-            return;
-        }
+        let fields: Vec<Field> = addressable.iter().filter_map(field).collect();
         self.columns += table.columns.len();
-        let left_out = table.columns.len() - fields.len();
-        let rows = table.rows.map(|rows| format!("{rows} rows."));
-        let nested = format!("{left_out} columns are not described, since their values are nested or mixed.");
-        let notes: Vec<String> = rows.into_iter().chain((left_out > 0).then_some(nested)).collect();
+        let mut description = describe_table(table, addressable.len(), fields.len());
         self.resources.push(Resource {
             kind: if is_one_file { "cr:FileObject" } else { "cr:FileSet" },
             id: files,
             name: &table.path,
-            description: None,
+            // That of the record set, if there is none.
+            description: if fields.is_empty() { description.take() } else { None },
             content_url: is_one_file.then_some(&table.path),
             includes: (!is_one_file).then(|| pattern(&table.path)),
             encoding_format: match table.format {
@@ -311,14 +310,50 @@ impl<'a> Parts<'a> {
             sha256: None,
             contained_in: Some(Reference { id: entry }),
         });
-        self.record_sets.push(RecordSet {
-            kind: "cr:RecordSet",
-            id: id.to_owned(),
-            name: &table.path,
-            description: (!notes.is_empty()).then(|| notes.join(" ")),
-            field: fields,
-        });
+        if !fields.is_empty() {
+            self.record_sets.push(RecordSet {
+                kind: "cr:RecordSet",
+                id: id.to_owned(),
+                name: &table.path,
+                description,
+                field: fields,
+            });
+        }
     }
+}
+
+/// Returns the columns of a table that programs find by their names, with their positions.
+fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
+    if !table.has_header() {
+        return Vec::new();
+    }
+    let mut uses = HashMap::<&str, usize>::new();
+    for column in &table.columns {
+        *uses.entry(&column.name).or_default() += 1;
+    }
+    let is_addressable = |column: &Column| {
+        !column.name.is_empty() && !column.may_be_truncated() && uses.get(column.name.as_str()) == Some(&1)
+    };
+    table.columns.iter().enumerate().filter(|(_, column)| is_addressable(column)).collect()
+}
+
+/// Returns the number of rows of a table, and why columns are not described; `None` if there is nothing to say. Of the columns,
+/// `addressable` can be found by their names, and `described` are described.
+fn describe_table(table: &Table, addressable: usize, described: usize) -> Option<String> {
+    let rows = table.rows.map(|rows| format!("{rows} rows."));
+    let not_described = |count: usize, cause: &str| {
+        let columns = if count == 1 { "column is" } else { "columns are" };
+        (count > 0).then(|| format!("{count} {columns} not described, since {cause}."))
+    };
+    let cause = if table.has_header() {
+        "names must be unique, not empty, and not too long to be found by programs"
+    } else {
+        "the table has no header with names"
+    };
+    let unnamed = not_described(table.columns.len() - addressable, cause);
+    let nested = not_described(addressable - described, "values are nested or mixed");
+    let sentences: Vec<String> = [rows, unnamed, nested].into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// Returns the media type of an entry of a bundle.
@@ -347,7 +382,7 @@ fn data_type(column: &Column) -> Option<(&'static str, bool)> {
         "timestamp" => "sc:DateTime",
         _ => return None,
     };
-    (!column.name.is_empty()).then_some((data_type, repeated))
+    Some((data_type, repeated))
 }
 
 /// Returns the glob pattern that matches the files of a table. A `*` in `path` stands for a number.

@@ -64,6 +64,34 @@ async fn listing_is_described_with_its_entries_and_tables() {
     assert_eq!((&files["@type"], &files["includes"]), (&json!("cr:FileSet"), &json!("b/part-[0-9]*.jsonl")));
 }
 
+/// Programs find columns by their exact names.
+#[tokio::test]
+async fn columns_that_cannot_be_found_are_not_described() {
+    let files = [
+        ("LICENSE", TABLES[0].1),
+        ("a.csv", "id, name,zip\n1,x,00501\n2,y,10001\n"),
+        ("b.csv", "id,id,ID\n1,2,3\n4,5,6\n"),
+        ("c.csv", "1,2\n3,4\n"),
+    ];
+    let shop = shop_of(&files, |_, _| {}).await;
+    let document = describe(&shop, "other").await;
+    let data = &shop.assets[1];
+    let sets = &document["recordSet"];
+    let columns = |table: usize| -> Vec<Value> {
+        let set = with_id(sets, &format!("{data}/table-{table}"));
+        let fields = set["field"].as_array().unwrap().iter();
+        fields.map(|field| json!([field["source"]["extract"]["column"], field["dataType"]])).collect()
+    };
+    let expected = [json!(["id", "sc:Integer"]), json!([" name", "sc:Text"]), json!(["zip", "sc:Text"])];
+    assert_eq!(columns(1), expected);
+    assert_eq!(columns(2), [json!(["ID", "sc:Integer"])]);
+    let twice = with_id(sets, &format!("{data}/table-2"))["description"].as_str().unwrap();
+    assert!(twice.contains("2 columns are not described, since names must be unique"), "{twice}");
+    assert_eq!(sets.as_array().unwrap().len(), 2, "without a header, there are no names: {sets}");
+    let file = with_id(&document["distribution"], &format!("{data}/table-3/files"));
+    assert!(file["description"].as_str().unwrap().contains("no header with names"), "{file}");
+}
+
 #[tokio::test]
 async fn digests_are_for_the_owner_and_buyers() {
     let shop = shop().await;

@@ -6,7 +6,10 @@ mod header;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use marketplace_text::encoding::{Decoder, Encoding, InvalidText, StrictDecoder};
 
-use super::{Column, FileSummary, Format, MAX_SAMPLE_ROWS, TableError, merge_types, truncate_sample};
+use super::{
+    Column, FileSummary, Format, MAX_COLUMN_NAME_CHARS, MAX_SAMPLE_ROWS, TableError, merge_types,
+    substitute_name, truncate_sample,
+};
 
 /// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
 pub const HEAD_BYTES: usize = 65_536;
@@ -14,8 +17,8 @@ pub const HEAD_BYTES: usize = 65_536;
 /// Number of rows at the beginning from which column types are detected.
 const TYPE_SAMPLE_ROWS: usize = 50;
 
-/// Number of bytes of a field that are inspected.
-const MAX_FIELD_BYTES: usize = 256;
+/// Number of bytes of a field that are inspected: at least those of the longest name of a column.
+const MAX_FIELD_BYTES: usize = 4 * MAX_COLUMN_NAME_CHARS;
 
 /// Number of fields of a row that are inspected. Further fields are only counted.
 const MAX_FIELDS: usize = 1_000;
@@ -217,10 +220,9 @@ fn parse_head(format: Format, head: &[u8]) -> (FileSummary, u8, Option<u8>) {
     let rows = parse_first_rows(head, delimiter, comment, has_quotes(format));
     let has_header = has_header(&rows);
     let mut columns: Vec<Column> = match rows.first() {
-        Some(first) if has_header => first.fields.iter().map(|name| Column::new(name.trim(), "")).collect(),
-        Some(first) => {
-            (1..=first.fields.len()).map(|number| Column::new(&format!("column {number}"), "")).collect()
-        }
+        // Programs find a column by its exact name, with the spaces around it.
+        Some(first) if has_header => first.fields.iter().map(|name| Column::new(name, "")).collect(),
+        Some(first) => (0..first.fields.len()).map(|at| Column::new(&substitute_name(at), "")).collect(),
         None => Vec::new(),
     };
     let data = &rows[usize::from(has_header)..];
@@ -348,10 +350,17 @@ fn guess_type(field: &str) -> &'static str {
     match field {
         "" | "NA" | "null" | "NULL" => "",
         "true" | "false" | "True" | "False" | "TRUE" | "FALSE" => "boolean",
+        _ if has_leading_zeros(field) => "text",
         _ if field.parse::<i64>().is_ok() => "integer",
         _ if field.parse::<f64>().is_ok() => "number",
         _ => "text",
     }
+}
+
+/// Whether a field begins with zeros that a number would lose, as postal codes do.
+fn has_leading_zeros(field: &str) -> bool {
+    let digits = field.trim_start_matches(['+', '-']);
+    digits.strip_prefix('0').is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_digit()))
 }
 
 #[cfg(test)]

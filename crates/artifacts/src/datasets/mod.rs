@@ -46,7 +46,7 @@ string_enum! {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// Column name, truncated to 200 characters. Without a header: `column 1`, `column 2`, and so on.
+    /// Column name as in the file, truncated to 200 characters. Without a header: `column 1`, `column 2`, and so on.
     pub name: String,
     /// Type of the values, for example `integer`, `text` or `list of float64`. Empty if no value was seen.
     pub kind: String,
@@ -56,6 +56,16 @@ impl Column {
     fn new(name: &str, kind: &str) -> Column {
         Column { name: name.chars().take(MAX_COLUMN_NAME_CHARS).collect(), kind: kind.to_owned() }
     }
+
+    /// Whether the name may be only the beginning of the name in the file.
+    pub fn may_be_truncated(&self) -> bool {
+        self.name.chars().count() >= MAX_COLUMN_NAME_CHARS
+    }
+}
+
+/// Returns the name that a column gets if the file has no header. `at` counts from 0.
+fn substitute_name(at: usize) -> String {
+    format!("column {}", at + 1)
 }
 
 /// Facts about one file of a table.
@@ -100,6 +110,16 @@ pub struct Table {
     pub rows: Option<u64>,
     /// The first data rows of the first file, each truncated to 2,048 bytes. Empty for Parquet.
     pub sample: Vec<String>,
+}
+
+impl Table {
+    /// Whether the names of the columns are in the files. A header that has exactly the names of a table without a header is
+    /// not recognized.
+    pub fn has_header(&self) -> bool {
+        let is_substitute = |(at, column): (usize, &Column)| column.name == substitute_name(at);
+        !matches!(self.format, Format::Csv | Format::Tsv)
+            || !self.columns.iter().enumerate().all(is_substitute)
+    }
 }
 
 /// A dataset of robot or human recordings in a known layout.

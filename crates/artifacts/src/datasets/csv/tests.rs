@@ -30,7 +30,7 @@ fn delimiters_headers_and_types_are_detected() {
             &[("country", "text"), ("2019", "integer"), ("2020", "integer")],
             2,
         ),
-        (Format::Csv, "id,, id \n1,2,NA\n", &[("id", "integer"), ("", "integer"), ("id", "text")], 1),
+        (Format::Csv, "id,, id \n1,2,NA\n", &[("id", "integer"), ("", "integer"), (" id ", "text")], 1),
         (Format::Csv, "NA,EU\n1,2\n", &[("NA", "integer"), ("EU", "integer")], 1),
         (Format::Csv, "1,NA\n2,5\n", &[("column 1", "integer"), ("column 2", "integer")], 2),
         (Format::Csv, "sep=;\na;b;c\n1;2,5;x\n", &[("a", "integer"), ("b", "text"), ("c", "text")], 1),
@@ -47,6 +47,13 @@ fn delimiters_headers_and_types_are_detected() {
         (Format::Csv, "a,b\n1,\n2,NA\n", &[("a", "integer"), ("b", "text")], 2),
         (Format::Tsv, "# made\n#\tby\na\tb\n1\t2\n", &[("a", "integer"), ("b", "integer")], 1),
         (Format::Csv, "#a,b\n1,2\n", &[("#a", "integer"), ("b", "integer")], 1),
+        (
+            Format::Csv,
+            "zip,n,x\n00501,0,0.5\n10001,7,-07\n",
+            &[("zip", "text"), ("n", "integer"), ("x", "text")],
+            2,
+        ),
+        (Format::Csv, "n,x\n-0,0e1\n1,00.5\n", &[("n", "integer"), ("x", "text")], 2),
         (Format::Csv, "", &[], 0),
     ] {
         for length in [1, 3, 1_000] {
