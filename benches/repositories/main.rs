@@ -71,11 +71,23 @@ fn measure(address: &str, work: &Path) -> [f64; 3] {
         run_git(work, &["clone", "--quiet", "--bare", address, "theirs"]);
         run_git(&work.join("theirs"), &["log", "--format=%H%ae"]);
     });
-    let source = RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: true };
+    let source = RemoteRepository {
+        address: address.to_owned(),
+        authorization: None,
+        may_be_private: true,
+        origin: git::Origin::Linked,
+    };
     let repository_dir = work.join("ours");
     let copy = cpu_during(|| {
         git::copy_repository(&source, &repository_dir, LIMITS, &|| true, |received| {
-            git::index_pack(File::open(&received.pack), &received.directory, &received.head, LIMITS).0
+            git::index_pack(
+                File::open(&received.pack),
+                &received.directory,
+                &received.head,
+                LIMITS,
+                received.origin,
+            )
+            .0
         })
         .expect("copy the repository");
     });

@@ -20,7 +20,9 @@ use crate::{
     artifacts::{
         ReadError, Rejection,
         child::{Input, Task, Validate},
-        git::{self, IndexedPack, PackToIndex, REPACKED, RemoteRepository, RepackedRepository, bundle},
+        git::{
+            self, IndexedPack, Origin, PackToIndex, REPACKED, RemoteRepository, RepackedRepository, bundle,
+        },
     },
     domain::teams::TeamRowId,
     error::{Error, Problem, Result},
@@ -100,12 +102,13 @@ fn check(market: &Market, file: &Path) -> std::result::Result<(PathBuf, AddedRep
     };
     let commit_sha = bundle::open(&path)?.head;
     let address = format!("file://{}", path.display());
-    let source = RemoteRepository { address, authorization: None, may_be_private: false };
+    let source =
+        RemoteRepository { address, authorization: None, may_be_private: false, origin: Origin::Linked };
     let limits = repository_analysis::limits(&market.settings().repositories);
     let mut objects = 0;
     let index = |received: &PackToIndex| {
         let pack = File::open(&received.pack).map_err(ReadError::Io)?;
-        let task = Task::IndexPack { head: received.head.clone(), limits };
+        let task = Task::IndexPack { head: received.head.clone(), limits, origin: received.origin };
         let indexed: IndexedPack = run_child(market, &task, Input::File(pack, &received.directory))?;
         objects = indexed.objects;
         Ok(indexed)

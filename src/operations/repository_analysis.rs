@@ -186,7 +186,7 @@ fn index_pack(
     limit: TimeLimit,
 ) -> std::result::Result<IndexedPack, ReadError> {
     let pack = File::open(&received.pack).map_err(ReadError::Io)?;
-    let task = Task::IndexPack { head: received.head.clone(), limits };
+    let task = Task::IndexPack { head: received.head.clone(), limits, origin: received.origin };
     let (indexed, _) = job.run_child(&task, Input::File(pack, &received.directory), limit)?;
     Ok(indexed)
 }

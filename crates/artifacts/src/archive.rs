@@ -48,6 +48,15 @@ const MAX_NAME_BYTES: usize = 255;
 /// Maximum number of file extensions that are stored.
 const MAX_EXTENSIONS: usize = 100;
 
+/// What the record at the end of an archive begins with.
+const END_MARK: &[u8] = b"PK\x05\x06";
+
+/// Maximum size of that record in bytes, with its comment.
+const MAX_END_BYTES: u64 = 22 + 65_535;
+
+/// What is wrong with a file whose path is also that of a directory.
+const FILE_AND_DIRECTORY: &str = "is a file and a directory";
+
 /// Number of entries between two cancellation checks.
 const ENTRIES_PER_CANCEL_CHECK: usize = 4_096;
 
@@ -95,6 +104,21 @@ pub fn read_summary(
         Some(Err(_)) | None => None,
     };
     Ok(ArchiveSummary { description, ..scanned.summary })
+}
+
+/// Whether a file is an archive, as far as its ends show: a zip, or one in another format, which is rejected with its name.
+pub fn looks_like_archive(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    let mut start = Vec::new();
+    file.by_ref().take(formats::START_BYTES as u64).read_to_end(&mut start)?;
+    if start.starts_with(b"PK") || formats::other_format(&start).is_some() {
+        return Ok(true);
+    }
+    // A program that unpacks itself precedes the zip.
+    let size = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(size.saturating_sub(MAX_END_BYTES)))?;
+    let mut end = Vec::new();
+    file.by_ref().take(MAX_END_BYTES).read_to_end(&mut end)?;
+    Ok(end.windows(END_MARK.len()).any(|bytes| bytes == END_MARK))
 }
 
 /// An archive whose central directory was read.

@@ -7,7 +7,10 @@ use marketplace_domain::assets::RepositoryChannel;
 use marketplace_http_client::{self as http_client, PublicResolver, has_private_ip_host};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 
-use super::{git::RemoteRepository, manifests};
+use super::{
+    git::{Origin, RemoteRepository},
+    manifests,
+};
 
 /// Maximum number of bytes of a response that are read.
 const MAX_RESPONSE_BYTES: u64 = 1 << 20;
@@ -72,6 +75,7 @@ impl GitHost {
             address: format!("{}/{full_name}.git", self.url.trim_end_matches('/')),
             authorization: self.token.as_ref().map(basic_auth),
             may_be_private: self.may_be_private,
+            origin: Origin::Linked,
         }
     }
 

@@ -267,11 +267,16 @@ impl Reader<'_> {
             .into());
         };
         let address = format!("file://{path}");
-        let source = RemoteRepository { address, authorization: None, may_be_private: false };
+        let source = RemoteRepository {
+            address,
+            authorization: None,
+            may_be_private: false,
+            origin: git::Origin::Local,
+        };
         let to = self.scan.work_directory.join("copy");
         let index = |received: &PackToIndex| -> Result<IndexedPack, ReadError> {
             let pack = File::open(&received.pack).map_err(ReadError::Io)?;
-            let task = Task::IndexPack { head: received.head.clone(), limits };
+            let task = Task::IndexPack { head: received.head.clone(), limits, origin: received.origin };
             self.run(&task, Input::File(pack, &received.directory), limit)
         };
         let stopwatch = self.children.stopwatch();

@@ -13,7 +13,7 @@ use std::{
 use marketplace::artifacts::{
     Limits,
     child::{ChildEnd, Input, Launcher, ResourceLimits, Task, TaskResult, Validate},
-    git::{self, IndexedPack},
+    git::{self, IndexedPack, Origin},
     quality_checks::{Outcome, Subject},
 };
 use parquet::{
@@ -281,7 +281,11 @@ fn random_repositories_are_read_within_limits() {
         fs::write(&pack_path, &pack).unwrap();
         let (context, limits) = (format!("seed {seed}"), GIT_LIMITS);
         let input = Input::File(File::open(&pack_path).unwrap(), &pack_dir);
-        match run::<IndexedPack>(&Task::IndexPack { head: head.clone(), limits }, input, &context) {
+        match run::<IndexedPack>(
+            &Task::IndexPack { head: head.clone(), limits, origin: Origin::Linked },
+            input,
+            &context,
+        ) {
             TaskResult::Done(indexed) => assert!(indexed.objects > 0),
             TaskResult::Rejected(_) if seed % 3 == 2 => continue,
             other => panic!("{context}: {other:?}"),

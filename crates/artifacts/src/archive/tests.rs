@@ -304,6 +304,21 @@ fn archives_of_other_formats_are_named() {
         (b"\x04\x22\x4d\x18", "LZ4"),
         (&tar, "tar"),
     ] {
+#[test]
+fn archives_are_recognized_by_their_ends() {
+    let zip = zip_of(&[("a", b"x")]);
+    let with_program = [&b"#!/bin/sh\nexit\n"[..], &zip].concat();
+    for (bytes, expected) in [
+        (zip.as_slice(), true),
+        (&with_program, true),
+        (b"\x1f\x8b", true),
+        (b"plain text", false),
+        (b"", false),
+    ] {
+        assert_eq!(looks_like_archive(&mut io::Cursor::new(bytes)).unwrap(), expected, "{bytes:?}");
+    }
+}
+
         let message = rejection(bytes);
         assert!(message.contains(&format!("its format is {name}, which is not supported")), "{message}");
     }

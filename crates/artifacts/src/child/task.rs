@@ -83,6 +83,8 @@ pub enum Task {
         head: String,
         /// Limits on the repository.
         limits: git::Limits,
+        /// Whose repository it is.
+        origin: git::Origin,
     },
 }
 

@@ -79,8 +79,9 @@ fn execute(invocation: &Invocation, unenforced: Vec<String>) -> serde_json::Resu
         Task::RepackZip { archive: archive_limits, limits } => {
             to_json(git::repack(archive, *archive_limits, *limits, repository), None, unenforced)
         }
-        Task::IndexPack { head, limits } => {
-            let (result, cause) = git::index_pack(fs::File::open(ARCHIVE), repository, head, *limits);
+        Task::IndexPack { head, limits, origin } => {
+            let pack = fs::File::open(ARCHIVE);
+            let (result, cause) = git::index_pack(pack, repository, head, *limits, *origin);
             to_json(result, cause, unenforced)
         }
     }

@@ -15,10 +15,11 @@ use marketplace_domain::error_sources::ErrorChain;
 use marketplace_http_client::has_private_ip_host;
 
 use super::{
-    Limits, SNAPSHOT_REF, bundle,
+    Limits, Origin, SNAPSHOT_REF, bundle,
     formats::UnsupportedFormat,
     http_transport::{HostError, TransferState},
     index_pack::{IndexedPack, invalid_repository, move_pack, open_options},
+    local::{self, is_repository},
     receive_pack::{self, OwnDisk, Received, RemoteRepository, is_file_address},
 };
 use crate::{ReadError, Rejection};
@@ -55,6 +56,8 @@ pub struct PackToIndex {
     pub directory: PathBuf,
     /// ID of the commit that the pack must contain, in hexadecimal.
     pub head: String,
+    /// Whose repository it is.
+    pub origin: Origin,
 }
 
 /// Copies a repository into a directory that does not exist yet. Stops when `should_continue` returns false.
@@ -87,7 +90,8 @@ pub fn copy_repository(
         Some(bundle) => (receive_bundle(&bundle, to, limits)?, false),
         None => receive_from_host(source, to, limits, should_continue)?,
     };
-    let to_index = PackToIndex { pack: to.join(RECEIVED_PACK), directory: to.with_extension("index"), head };
+    let (pack, directory) = (to.join(RECEIVED_PACK), to.with_extension("index"));
+    let to_index = PackToIndex { pack, directory, head, origin: source.origin };
     fs::create_dir(&to_index.directory).map_err(ReadError::Io)?;
     index(&to_index)?;
     // The process that parsed the pack had no access to the repository itself.
@@ -153,16 +157,22 @@ fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) 
         CopyError::Git(cause) => {
             // The texts of Git are for operators only.
             tracing::info!(cause = %ErrorChain(&cause), address = source.address, "repository could not be copied");
-            invalid_repository()
+            let own = local_path(&source.address).filter(|_| source.origin == Origin::Local);
+            let fault = own.and_then(|path| local::find_fault(&path, limits));
+            fault.map_or_else(|| invalid_repository(source.origin), ReadError::Rejected)
         }
         CopyError::NoCommits => {
-            Rejection("The repository has no commits. Push one, and link it again.".to_owned()).into()
+            let advice = match source.origin {
+                Origin::Linked => "Push one, and link it again.",
+                Origin::Local => "Commit something first.",
+            };
+            Rejection(format!("The repository has no commits. {advice}")).into()
         }
         CopyError::Unsupported(format) => format.rejection().into(),
         CopyError::Server(cause) => ReadError::Io(cause),
         CopyError::Panicked => {
             tracing::error!(address = source.address, "the thread that copies a repository panicked");
-            invalid_repository()
+            invalid_repository(source.origin)
         }
     }
 }
@@ -273,11 +283,6 @@ fn is_missing_program(cause: &gix::Error) -> bool {
 /// Returns the path of a `file` address. It is read as Git reads it, without decoding escapes.
 fn local_path(address: &str) -> Option<PathBuf> {
     gix::url::parse(address).ok().and_then(|url| gix::path::from_bstring(url.path).ok())
-}
-
-/// Whether there is a repository in a directory, bare or with a worktree.
-pub fn is_repository(directory: &Path) -> bool {
-    gix::discover::is_git(directory).is_ok() || gix::discover::is_git(&directory.join(".git")).is_ok()
 }
 
 /// Returns the number of bytes under a directory that may change meanwhile. Entries that cannot be read are

@@ -18,7 +18,7 @@ use gix::{
 use marketplace_domain::error_sources::ErrorChain;
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
+use super::{Limits, Origin};
 use crate::{ReadError, Rejection};
 
 /// Buffer size in bytes for reading a pack.
@@ -38,6 +38,7 @@ pub fn index_pack(
     directory: &Path,
     head: &str,
     limits: Limits,
+    origin: Origin,
 ) -> (Result<IndexedPack, ReadError>, Option<String>) {
     let file = match pack {
         Ok(file) => file,
@@ -45,7 +46,7 @@ pub fn index_pack(
     };
     match write_pack(file, directory, head, limits) {
         Ok(indexed) => (Ok(indexed), None),
-        Err(cause) => (Err(from_git_error(&cause, limits)), Some(ErrorChain(&cause).to_string())),
+        Err(cause) => (Err(from_git_error(&cause, limits, origin)), Some(ErrorChain(&cause).to_string())),
     }
 }
 
@@ -115,7 +116,7 @@ pub(super) fn open_options(limits: Limits) -> gix::open::Options {
 }
 
 /// Converts an error of Git into a message for the vendor.
-fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
+fn from_git_error(cause: &gix::Error, limits: Limits, origin: Origin) -> ReadError {
     if cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationFailure)) {
         // The process that indexes the pack has a limit on its memory.
         let message = "The repository could not be read within its limits, of which one is the setting \
@@ -123,7 +124,7 @@ fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
         return Rejection(message.to_owned()).into();
     }
     if !cause.classify().has(Class::ResourceExhaustion(ResourceExhaustionKind::AllocationLimit)) {
-        return invalid_repository();
+        return invalid_repository(origin);
     }
     // Git allocates memory for whole files, and for the table of all objects.
     let max_bytes = limits.file_bytes;
@@ -134,8 +135,14 @@ fn from_git_error(cause: &gix::Error, limits: Limits) -> ReadError {
     Rejection(message).into()
 }
 
-pub(super) fn invalid_repository() -> ReadError {
-    let message =
-        "The host did not send a valid repository. Check that `git clone` works, and link it again.";
+pub(super) fn invalid_repository(origin: Origin) -> ReadError {
+    let message = match origin {
+        Origin::Linked => {
+            "The host did not send a valid repository. Check that `git clone` works, and link it again."
+        }
+        Origin::Local => {
+            "Git cannot read all of the repository, so it is damaged or incomplete. Check it with `git fsck`."
+        }
+    };
     Rejection(message.to_owned()).into()
 }

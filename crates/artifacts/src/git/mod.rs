@@ -9,15 +9,17 @@ mod formats;
 mod history;
 mod http_transport;
 mod index_pack;
+mod local;
 mod receive_pack;
 mod zipped;
 
 use std::{fmt, path::Path};
 
-pub use copy::{CopyResult, PackToIndex, copy_repository, is_repository};
+pub use copy::{CopyResult, PackToIndex, copy_repository};
 pub use files::visit_files;
 pub use history::{History, UnusualCommits, read_history};
 pub use index_pack::{IndexedPack, index_pack};
+pub use local::is_repository;
 pub use receive_pack::RemoteRepository;
 pub use zipped::{REPACKED, RepackedRepository, repack};
 
@@ -41,6 +43,16 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Timeout in seconds while the host sends nothing.
     pub idle_seconds: u32,
+}
+
+/// Whose repository is copied, which decides the advice if that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// One that was linked, or was given to the server in another way.
+    Linked,
+    /// One on the machine of the person who reads the messages.
+    Local,
 }
 
 /// A copied repository, opened at its newest commit.

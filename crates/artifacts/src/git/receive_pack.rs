@@ -28,7 +28,7 @@ use gix::{
 };
 
 use super::{
-    Limits,
+    Limits, Origin,
     formats::UnsupportedFormat,
     http_transport::{ConnectionOptions, HostClient, HostError, TransferState},
 };
@@ -45,6 +45,8 @@ pub struct RemoteRepository {
     pub authorization: Option<String>,
     /// Whether the host may be in a private network.
     pub may_be_private: bool,
+    /// Whose repository it is.
+    pub origin: Origin,
 }
 
 impl fmt::Debug for RemoteRepository {

@@ -51,6 +51,7 @@ fn remote(directory: &Path) -> RemoteRepository {
         address: format!("file://{}", directory.display()),
         authorization: None,
         may_be_private: false,
+        origin: Origin::Linked,
     }
 }
 
@@ -62,7 +63,8 @@ fn copy_here(
     should_continue: &dyn Fn() -> bool,
 ) -> Result<CopyResult, ReadError> {
     copy_repository(source, to, limits, should_continue, |received| {
-        index_pack(std::fs::File::open(&received.pack), &received.directory, &received.head, limits).0
+        let pack = std::fs::File::open(&received.pack);
+        index_pack(pack, &received.directory, &received.head, limits, received.origin).0
     })
 }
 
@@ -179,8 +181,7 @@ fn private_addresses_are_rejected() {
         "http://2130706433/a/b.git",
         "http://localhost:1/a/b.git",
     ] {
-        let source =
-            RemoteRepository { address: address.to_owned(), authorization: None, may_be_private: false };
+        let source = RemoteRepository { address: address.to_owned(), ..remote(directory.path()) };
         let message = rejection_message(
             copy_here(&source, &directory.path().join("copy"), LIMITS, &|| true).unwrap_err(),
         );

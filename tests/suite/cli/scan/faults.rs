@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::{FILES, SECRET, report, repository, sarif_results, scan};
 use crate::{
     cli::{marketplace, temp_dir},
-    harness::{panics, waiting::wait_until},
+    harness::{git, panics, waiting::wait_until},
 };
 
 /// Returns the command that scans a path, with this directory for temporary files.
@@ -205,6 +205,38 @@ fn fingerprints_do_not_depend_on_how_often_something_is_found() {
 
 /// The exit code 1 only says that a mandatory check did not pass.
 #[test]
+/// The reasons are those of this machine, which has no host.
+#[test]
+fn sources_that_cannot_be_scanned_have_their_own_reasons() {
+    let directory = temp_dir();
+    let path = repository(directory.path(), &[]);
+    let at = |name: &str| directory.path().join(name);
+    git::git(&path, &["config", "uploadpack.allowFilter", "true"]);
+    let url = format!("file://{}", path.display());
+    git::git(directory.path(), &["clone", "-q", "--no-checkout", "--filter=blob:none", &url, "partial"]);
+    git::git(directory.path(), &["init", "-q", "empty"]);
+    let damaged = repository(&at("damaged"), &[]);
+    let readme = git::git(&damaged, &["rev-parse", "HEAD:README.md"]);
+    fs::remove_file(damaged.join(".git/objects").join(&readme[..2]).join(readme[2..].trim_end())).unwrap();
+    fs::create_dir(at("dangling")).unwrap();
+    fs::write(at("dangling/.git"), "gitdir: /nonexistent/repository\n").unwrap();
+    fs::write(at("dangling/levels.csv"), "day,level\n2024-01-01,1.5\n").unwrap();
+    fs::write(at("plain.txt"), "Some words.\n").unwrap();
+    fs::write(at("empty.txt"), "").unwrap();
+    for (name, expected) in [
+        ("partial", "is a partial clone: some of its objects are missing"),
+        ("empty", "has no commits. Commit something first."),
+        ("damaged/ledger", "damaged or incomplete. Check it with `git fsck`."),
+        ("dangling", "has a `.git` that is no Git repository"),
+        ("plain.txt", "is neither a Git repository or a bundle of one, nor a directory, a zip, or a table"),
+        ("empty.txt", "is neither a Git repository"),
+    ] {
+        let found = report(&at(name), &[], 2);
+        let problem = found["problem"].as_str().unwrap();
+        assert!(problem.contains(expected) && !problem.contains("host"), "{name}: {problem}");
+    }
+}
+
 fn scans_without_a_result_exit_with_2() {
     let (directory, temporary) = (temp_dir(), temp_dir());
     let root = directory.path().join("rows");
