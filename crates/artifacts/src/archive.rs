@@ -1,7 +1,7 @@
 //! ZIP archives: analyzed from their central directory, without unpacking anything except a README.
 //!
 //! Archives that are unsafe to unpack are rejected: paths that point outside the archive, links,
-//! encrypted files, two files with the same name, files that overlap, and archives that unpack to far more
+//! encrypted files, two files with the same name, files that are also directories, files that overlap, and archives that unpack to far more
 //! than their size. Only the central directory at the end of the archive and the sizes that it states are
 //! judged here; whether the data agrees is up to the checks that read it (`contents.rs`). Nothing is ever
 //! written.
@@ -189,6 +189,10 @@ fn scan_directory(
     if archive.has_duplicate_names() {
         return reject("Two files have the same name. Rename one and pack the archive again.".to_owned());
     }
+    if let Some(path) = files_that_are_directories(archive)?.values().next() {
+        let path = quoted(path);
+        return reject(format!("{path} {FILE_AND_DIRECTORY}. Rename one and pack the archive again."));
+    }
     let (mut tree, mut extensions) = (Tree::default(), BTreeMap::<String, u64>::new());
     let (mut files, mut bytes) = (0, 0_u64);
     let (mut readmes, mut seen_paths) = (Vec::new(), HashSet::new());
@@ -205,7 +209,7 @@ fn scan_directory(
         if contents::is_extra(&path) {
             continue;
         }
-        if (entry.is_dir() || name.ends_with('\\')) && entry.size() == 0 {
+        if is_directory(&entry, &name) {
             tree.add_directory(components);
             continue;
         }
@@ -232,6 +236,30 @@ fn scan_directory(
     let root = root.directory().map(str::to_owned);
     let summary = ArchiveSummary { files, bytes, extensions, structure, root, description: None };
     Ok(ScannedDirectory { summary, readme })
+}
+
+/// Whether an entry is a directory. Some programs of Windows mark directories by their names only.
+fn is_directory(entry: &ZipFileEntry, name: &str) -> bool {
+    (entry.is_dir() || name.ends_with('\\')) && entry.size() == 0
+}
+
+/// Returns the paths of files that are also directories, by the index of the entry: they cannot be unpacked.
+fn files_that_are_directories(
+    archive: &ZipArchive<BudgetedFile>,
+) -> Result<BTreeMap<usize, String>, ReadError> {
+    let mut paths = Vec::with_capacity(archive.len());
+    for index in 0..archive.len() {
+        let entry = archive.by_index_data(index).map_err(from_zip_error)?;
+        let name = entry.name().map_err(from_zip_error)?;
+        let Some(components) = path_components(&name) else { continue };
+        let end = if is_directory(&entry, &name) { "/" } else { "" };
+        paths.push((components.join("/") + end, index));
+    }
+    // What is in a directory follows it.
+    paths.sort_unstable_by(|(left, _), (right, _)| left.split('/').cmp(right.split('/')));
+    let is_in = |path: &str, file: &str| path.strip_prefix(file).is_some_and(|rest| rest.starts_with('/'));
+    let found = paths.windows(2).filter(|pair| is_in(&pair[1].0, &pair[0].0));
+    Ok(found.map(|pair| (pair[0].1, pair[0].0.clone())).collect())
 }
 
 /// Returns the components of an entry's path (none for the root itself), or why the entry could do harm.

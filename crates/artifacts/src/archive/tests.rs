@@ -54,6 +54,19 @@ fn forged(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn files_that_are_also_directories_are_rejected() {
+    for paths in [["a", "a-b", "a/b.csv"], ["a/b.csv", "a-b", "a"], ["b", "a\\c/", "a/c"]] {
+        let zip = zip_of(&paths.map(|path| (path, if path.ends_with('/') { &b""[..] } else { b"x" })));
+        let message = rejection(&zip);
+        assert!(
+            message.ends_with("is a file and a directory. Rename one and pack the archive again."),
+            "{message}"
+        );
+    }
+    assert!(read_bytes(&zip_of(&[("a/", b""), ("a/b", b"x"), ("a-b", b"x"), ("ab/c", b"x")])).is_ok());
+}
+
+#[test]
 fn summary_is_read_from_central_directory() {
     let summary = read_bytes(&zip_of(&[
         ("letters/README.md", b"# Letters\n\nCourt letters of 1890."),
@@ -292,19 +305,6 @@ proptest::proptest! {
 }
 
 #[test]
-fn archives_of_other_formats_are_named() {
-    let tar = [&[b'a'; 257][..], b"ustar\0", &[0; 300]].concat();
-    for (bytes, name) in [
-        (&b"7z\xbc\xaf\x27\x1c and more"[..], "7z"),
-        (b"Rar!\x1a\x07\x01\0", "RAR"),
-        (b"\x1f\x8b\x08", "gzip"),
-        (b"BZh91AY&SY", "bzip2"),
-        (b"\xfd7zXZ\0", "xz"),
-        (b"\x28\xb5\x2f\xfd", "Zstandard"),
-        (b"\x04\x22\x4d\x18", "LZ4"),
-        (&tar, "tar"),
-    ] {
-#[test]
 fn archives_are_recognized_by_their_ends() {
     let zip = zip_of(&[("a", b"x")]);
     let with_program = [&b"#!/bin/sh\nexit\n"[..], &zip].concat();
@@ -319,6 +319,19 @@ fn archives_are_recognized_by_their_ends() {
     }
 }
 
+#[test]
+fn archives_of_other_formats_are_named() {
+    let tar = [&[b'a'; 257][..], b"ustar\0", &[0; 300]].concat();
+    for (bytes, name) in [
+        (&b"7z\xbc\xaf\x27\x1c and more"[..], "7z"),
+        (b"Rar!\x1a\x07\x01\0", "RAR"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"BZh91AY&SY", "bzip2"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x28\xb5\x2f\xfd", "Zstandard"),
+        (b"\x04\x22\x4d\x18", "LZ4"),
+        (&tar, "tar"),
+    ] {
         let message = rejection(bytes);
         assert!(message.contains(&format!("its format is {name}, which is not supported")), "{message}");
     }

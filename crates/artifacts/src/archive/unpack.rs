@@ -2,7 +2,7 @@
 //! directory, whether or not the visitor reads it. Does not depend on what the visitor does.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     io::{self, Read},
     path::Path,
 };
@@ -10,8 +10,8 @@ use std::{
 use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
 
 use super::{
-    BudgetedFile, OpenArchive, RATIO_EXEMPT_BYTES, formats, from_zip_error, is_link, open_archive,
-    path_components,
+    BudgetedFile, FILE_AND_DIRECTORY, OpenArchive, RATIO_EXEMPT_BYTES, files_that_are_directories, formats,
+    from_zip_error, is_directory, is_link, open_archive, path_components,
 };
 use crate::{
     Limits, ReadError,
@@ -61,6 +61,7 @@ pub fn visit(
         remaining_bytes: RATIO_EXEMPT_BYTES.max(archive_size.saturating_mul(limits.max_ratio)),
         skipped_files: 0,
         unchecked_bytes: 0,
+        are_directories: files_that_are_directories(&archive)?,
         buffer: vec![0; CHUNK_BYTES],
         visitor,
         should_continue,
@@ -105,6 +106,8 @@ struct Pass<'v> {
     skipped_files: u64,
     /// Number of bytes unpacked since the last cancellation check.
     unchecked_bytes: u64,
+    /// Files that are also directories, by the index of the entry.
+    are_directories: BTreeMap<usize, String>,
     buffer: Vec<u8>,
     visitor: &'v mut dyn Visitor,
     should_continue: &'v dyn Fn() -> bool,
@@ -119,7 +122,7 @@ impl Pass<'_> {
     ) -> Result<u64, ReadError> {
         let listed = archive.by_index_data(index).map_err(from_zip_error)?;
         let name = listed.name().map_err(from_zip_error)?.into_owned();
-        if (listed.is_dir() || name.ends_with('\\')) && listed.size() == 0 {
+        if is_directory(&listed, &name) {
             return Ok(0);
         }
         let components = path_components(&name);
@@ -141,7 +144,9 @@ impl Pass<'_> {
             Some("was not unpacked because the archive unpacks to far more than its size".to_owned())
         } else {
             self.remaining_bytes -= size;
-            self.unpack(archive, index, size, action == FileAction::Read)?.map(str::to_owned)
+            let problem = self.unpack(archive, index, size, action == FileAction::Read)?;
+            let is_directory = self.are_directories.contains_key(&index);
+            problem.or(is_directory.then_some(FILE_AND_DIRECTORY)).map(str::to_owned)
         };
         if is_system_file && problem.is_some() {
             self.visitor.start_file(&entry);

@@ -67,6 +67,12 @@ fn central_directory_at(zip: &[u8]) -> usize {
 }
 
 #[test]
+fn files_that_are_also_directories_are_a_problem() {
+    let zip = zip_of(CompressionMethod::Stored, &[("a", b"x"), ("a-b", b"x"), ("a/b.csv", b"x")]);
+    assert_eq!(visited(&zip, LIMITS).problems, ["a is a file and a directory"]);
+}
+
+#[test]
 fn files_are_visited_in_chunks() {
     let large: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated, CompressionMethod::Zstd] {
