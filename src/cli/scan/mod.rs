@@ -122,7 +122,7 @@ impl Scan {
         if self.is_json {
             print_json(&json!(report));
         } else if self.is_sarif {
-            print_json(&sarif::document(report));
+            print_json(&sarif::document(report, &self.path));
         } else if self.is_row {
             if report.verdict != Verdict::Unreadable {
                 print_json(&row::row(report, &self.path, self.title.as_deref(), self.exclusivity)?);

@@ -375,10 +375,31 @@ fn sarif_is_valid_and_its_fingerprints_are_stable() {
     assert_eq!(after[0]["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
     assert_eq!(after[0]["partialFingerprints"], before[0]["partialFingerprints"]);
     assert_ne!(after[1]["partialFingerprints"], before[0]["partialFingerprints"]);
+    // Another one above, and none at the old places.
+    let other =
+        format!("const OTHER: &str = \"{}{}\";\n", SECRET.0, SECRET.1.chars().rev().collect::<String>());
+    git::commit(&path, &[("src/a token.rs", &format!("{other}{token}"))], "Add one above", &[]);
+    let added = secrets(&sarif_results(&path, 1));
+    assert_eq!(added[1]["partialFingerprints"], before[0]["partialFingerprints"]);
+    assert_ne!(added[0]["partialFingerprints"], before[0]["partialFingerprints"]);
     fs::remove_dir_all(&path).unwrap();
     let results = sarif_results(&repository(directory.path(), &[]), 0);
     assert!(results.iter().all(|result| result["level"] != "error"), "{results:#?}");
     assert!(sarif_results(&directory.path().join("absent"), 2).is_empty());
+}
+
+/// Code hosts look for files below the root of the repository.
+#[test]
+fn paths_of_results_are_relative_to_the_repository() {
+    let directory = temp_dir();
+    let secret = format!("token = {}{}\n", SECRET.0, SECRET.1);
+    let path = repository(directory.path(), &[("a b/c/keys[1].txt", &secret)]);
+    for scanned in [path.join("a b"), path.join("a b/c")] {
+        let results = sarif_results(&scanned, 1);
+        let secret = results.iter().find(|result| result["ruleId"] == "no_live_secrets").unwrap();
+        let location = &secret["locations"][0]["physicalLocation"]["artifactLocation"];
+        assert_eq!(location["uri"], "a%20b/c/keys%5B1%5D.txt");
+    }
 }
 
 #[tokio::test]

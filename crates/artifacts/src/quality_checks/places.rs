@@ -38,6 +38,10 @@ pub struct Place {
     /// same when the data around it changes.
     #[serde(default)]
     pub kind: String,
+    /// Digest of the line around the value that was found, in hexadecimal; empty if a file has only one place of a kind. Tells
+    /// places of a kind apart, and stays the same when other lines change.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
 }
 
 /// Number of places that are only counted, by role.
@@ -71,6 +75,7 @@ impl Place {
             text: text.to_owned(),
             role: Role::Cause,
             kind: String::new(),
+            context: String::new(),
         }
     }
 
@@ -87,6 +92,6 @@ impl Place {
 
     /// Whether the texts are within their limits.
     pub(crate) fn is_short(&self) -> bool {
-        [&self.path, &self.text, &self.kind].iter().all(|text| text.len() <= MAX_TEXT_BYTES)
+        [&self.path, &self.text, &self.kind, &self.context].iter().all(|text| text.len() <= MAX_TEXT_BYTES)
     }
 }

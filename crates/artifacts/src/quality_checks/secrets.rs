@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use nosecrets_rules::Rule as RuleDefinition;
 use regex::bytes::{Regex, RegexBuilder};
+use sha2::{Digest, Sha256};
 
 use super::{
     Check, Chunk, FileAction, Finding, Place, Role, Rule,
@@ -96,6 +97,12 @@ struct CompiledRule {
 /// Number of bytes after the header of a private key in which its lines must start. There may be a few lines
 /// of metadata before them.
 const MAX_KEY_PREAMBLE_BYTES: usize = 1_024;
+
+/// Maximum number of bytes of a private key that tell it from others. They are too many to be guessed.
+const KEY_CONTEXT_BYTES: usize = 256;
+
+/// Number of hexadecimal digits of the digest that tells places of a kind apart.
+const CONTEXT_DIGITS: usize = 32;
 
 /// Maximum length in bytes of a value that is judged. Longer ones are judged by their beginning.
 const MAX_VALUE_BYTES: usize = 4_096;
@@ -261,17 +268,38 @@ fn add_matches(rule: &CompiledRule, path: &str, view: View<'_>, samples: &mut Sa
         let whole = found.get(0).map_or(value.range(), |whole| whole.range());
         if view.owns_match_at(whole.start) && rule.is_secret(value.as_bytes(), &view.bytes[whole.end..]) {
             let place = || {
-                let what = if rule.is_private_key {
-                    rule.name.clone()
+                let (what, context) = if rule.is_private_key {
+                    (rule.name.clone(), digest(&[start_of_key(&view.bytes[whole.end..])]))
                 } else {
-                    format!("{} {}", rule.name, masked(&String::from_utf8_lossy(value.as_bytes())))
+                    let masked = masked(&String::from_utf8_lossy(value.as_bytes()));
+                    let [before, after] = view.line_around(&value.range());
+                    (format!("{} {masked}", rule.name), digest(&[before, masked.as_bytes(), after]))
                 };
                 let place = Place::line(path, view.line_number(whole.start), what);
-                Place { kind: rule.name.clone(), ..place }
+                Place { kind: rule.name.clone(), context, ..place }
             };
             samples.add(place, Place::described);
         }
     }
+}
+
+/// Returns the first bytes of a private key, which tell it from others, of the text after its header.
+fn start_of_key(following: &[u8]) -> &[u8] {
+    let start = &following[..following.len().min(KEY_CONTEXT_BYTES)];
+    let end = start.windows(5).position(|bytes| bytes == b"-----");
+    &start[..end.unwrap_or(start.len())]
+}
+
+/// Returns a digest of texts, in hexadecimal.
+fn digest(texts: &[&[u8]]) -> String {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    let mut hexadecimal = format!("{:x}", digest.finalize());
+    hexadecimal.truncate(CONTEXT_DIGITS);
+    hexadecimal
 }
 
 impl Check for Secrets {
@@ -296,6 +324,10 @@ impl Check for Secrets {
             (Some(_), None) => self.read_files += 1,
             (None, _) => {}
         }
+    }
+
+    fn covers_version_control(&self) -> bool {
+        true
     }
 
     fn finish(self: Box<Self>, _root: &Root) -> Vec<Finding> {
@@ -326,10 +358,6 @@ impl Check for Secrets {
         }
         let finding = Finding::passed_if(&NO_LIVE_SECRETS, is_passed, &sentences.join(" "));
         vec![
-    fn covers_version_control(&self) -> bool {
-        true
-    }
-
             finding
                 .with(Role::Cause, "", self.found)
                 .with(Role::Note, "", self.weak_matches)

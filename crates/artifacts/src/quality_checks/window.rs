@@ -1,11 +1,13 @@
 //! Scans text that comes in chunks, so that a match across two chunks is found exactly once, with its line
 //! number.
 
+use std::ops::Range;
+
 /// Maximum number of bytes by which a match may extend beyond the chunk that it starts in.
 pub const OVERLAP_BYTES: usize = 4_096;
 
 /// Number of bytes before a match that stay available to judge it.
-const CONTEXT_BYTES: usize = 64;
+pub const CONTEXT_BYTES: usize = 64;
 
 /// Maximum number of bytes of a chunk that are scanned at once. It bounds the cost of scanners that may look
 /// at the rest of the text after each match.
@@ -44,6 +46,17 @@ impl View<'_> {
     /// Returns the line number of a position, starting at 1.
     pub fn line_number(&self, at: usize) -> u64 {
         self.lines + count_newlines(&self.bytes[self.from..at.max(self.from)]) + 1
+    }
+
+    /// Returns the text before and after a match in its line, at most [`CONTEXT_BYTES`] of each. It does not depend on the chunks.
+    pub fn line_around(&self, found: &Range<usize>) -> [&[u8]; 2] {
+        let before = &self.bytes[found.start.saturating_sub(CONTEXT_BYTES)..found.start];
+        let after = &self.bytes[found.end..self.bytes.len().min(found.end + CONTEXT_BYTES)];
+        let is_line_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        [
+            before.rsplit(is_line_break).next().unwrap_or_default(),
+            after.split(is_line_break).next().unwrap_or_default(),
+        ]
     }
 }
 

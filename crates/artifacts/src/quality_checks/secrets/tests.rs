@@ -50,6 +50,34 @@ fn tokens_are_found_and_masked() {
     }
 }
 
+/// What tells the secrets of a file apart does not depend on where they are, nor on their values.
+#[test]
+fn contexts_stay_the_same_when_others_are_added() {
+    let contexts = |text: &str, length: usize| -> Vec<String> {
+        let places = finding("a.py", text.as_bytes(), length).places.into_iter();
+        places.filter(|place| place.role == Role::Cause).map(|place| place.context).collect()
+    };
+    let one = token("ghp_", 36);
+    let other = format!("ghp_{}", one[4..].chars().rev().collect::<String>());
+    let key = |body: &str| {
+        let body = body.repeat(8);
+        format!("{}PRIVATE KEY-----\n{body}\n{}PRIVATE KEY-----\n", "-----BEGIN ", "-----END ")
+    };
+    let (first_key, second_key) = (key("MIIEvQIBADANBgkqhkiG"), key("MIIEvQIBADANBgkqhkiH"));
+    for (before, added) in
+        [(format!("main = '{one}'\n"), format!("test = '{other}'\n")), (first_key, second_key)]
+    {
+        let alone = contexts(&before, 100);
+        assert_eq!((alone.len(), alone[0].len()), (1, CONTEXT_DIGITS));
+        let both = contexts(&format!("{added}{before}"), 7);
+        assert_eq!((both.len(), &both[1]), (2, &alone[0]));
+        assert_ne!(both[0], alone[0]);
+        assert_eq!(contexts(&format!("{}{before}", ".\n".repeat(40_000)), 65_536), alone);
+    }
+    let replaced = contexts(&format!("main = '{other}'\n"), 100);
+    assert_eq!(replaced, contexts(&format!("main = '{one}'\n"), 100));
+}
+
 #[test]
 fn token_across_chunks_is_found_once() {
     let value = token("ghp_", 36);
