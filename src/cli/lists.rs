@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::print_line;
+use super::{escapes::escaped, print_line};
 
 /// Prints a JSON value.
 pub fn print_json(value: &Value) {
@@ -59,7 +59,7 @@ fn field_text(record: &Value, column: &str) -> String {
     if text.is_empty() { "-".to_owned() } else { text }
 }
 
-/// Returns the text of a value. Control characters are escaped, so that no name can imitate a row. Times are in whole
+/// Returns the text of a value. It is escaped, so that no name can imitate a row. Times are in whole
 /// seconds.
 fn value_text(value: &Value) -> String {
     match value {
@@ -73,11 +73,6 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// Escapes the control characters of a text.
-pub fn escaped(text: &str) -> String {
-    text.chars().flat_map(escape).collect()
-}
-
 /// Returns a time of the API, such as `2026-03-01T09:00:00.123Z`, without its fraction of a second; `None` for any other
 /// text.
 fn whole_seconds(text: &str) -> Option<String> {
@@ -85,10 +80,6 @@ fn whole_seconds(text: &str) -> Option<String> {
     let (seconds, fraction) = seconds.split_once('.')?;
     let is_time = seconds.len() == 19 && fraction.len() == 3 && seconds.as_bytes()[10] == b'T';
     is_time.then(|| format!("{seconds}Z"))
-}
-
-fn escape(character: char) -> Vec<char> {
-    if character.is_control() { character.escape_default().collect() } else { vec![character] }
 }
 
 /// Returns the lines of a table: a heading, and one line per record. Columns are as wide as their widest text.

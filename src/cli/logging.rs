@@ -22,6 +22,7 @@ use tracing_subscriber::{
     registry::{LookupSpan, Scope},
 };
 
+use super::escapes::is_controlling;
 use crate::config::{LogFormat, Settings};
 
 /// Maximum number of characters of a value in the log. Longer values are cut off.
@@ -309,24 +310,14 @@ impl Write for EscapedText {
                 return Err(fmt::Error);
             }
             self.chars += 1;
-            match char {
-                '\n' => self.text.push_str("\\n"),
-                '\t' => self.text.push_str("\\t"),
-                '\r' => self.text.push_str("\\r"),
-                char if is_controlling(char) => write!(self.text, "\\u{{{:x}}}", u32::from(char))?,
-                char => self.text.push(char),
+            if is_controlling(char) {
+                self.text.extend(char.escape_default());
+            } else {
+                self.text.push(char);
             }
         }
         Ok(())
     }
-}
-
-/// Whether a character does something to the text around it: control characters (C0 and C1), line and
-/// paragraph separators, marks and overrides of the writing direction, and invisible characters.
-fn is_controlling(char: char) -> bool {
-    char.is_control()
-        || matches!(char, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(char, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod command_error;
 mod credits;
 mod deals;
 mod demo;
+mod escapes;
 mod estimations;
 mod events;
 mod faults;
@@ -81,7 +82,7 @@ use self::{
     global_options::{GlobalOptions, SETTINGS_FILE, open_directory},
     logging::init_logging,
     operator::OperatorCommand,
-    output::{HAS_LOST_OUTPUT, print_line},
+    output::{HAS_LOST_OUTPUT, print_line, require_output},
 };
 use crate::{
     artifacts::child,
@@ -252,7 +253,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Messages can quote what others wrote, such as names in a bundle.
-            let lines: Vec<String> = error.to_string().lines().map(lists::escaped).collect();
+            let lines: Vec<String> = error.to_string().lines().map(escapes::escaped).collect();
             eprintln!("error: {}", lines.join("\n"));
             ExitCode::from(match error {
                 CommandError::Settings(_) | CommandError::Usage(_) | CommandError::Incomplete(_) => 2,

@@ -5,6 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use super::{CommandError, CommandResult};
+
 /// Whether output could not be written, for instance to a full disk. A command that succeeded otherwise exits with 1.
 pub static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
 
@@ -16,4 +18,12 @@ pub fn print_line(line: impl std::fmt::Display) {
     {
         eprintln!("error: cannot write the output: {cause}");
     }
+}
+
+/// Fails if output could not be written, for commands whose exit code 1 is a result.
+pub fn require_output() -> CommandResult {
+    if HAS_LOST_OUTPUT.load(Ordering::Relaxed) {
+        return Err(CommandError::Incomplete("the result could not be written".to_owned()));
+    }
+    Ok(())
 }

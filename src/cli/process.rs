@@ -154,19 +154,34 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     })
 }
 
-/// Returns a flag that is set when SIGINT or SIGTERM arrives, for work that looks at it from time to time.
+/// Returns a flag that is set when SIGINT, SIGTERM, or SIGHUP arrives, for work that looks at it from time to time. SIGHUP says
+/// that the terminal was closed, and does nothing if the process was started to ignore it, as by `nohup`.
 pub fn stop_flag() -> Result<Arc<AtomicBool>, CommandError> {
     let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
-    let signal = {
+    let (signal, mut hangup) = {
         let _context = runtime.enter();
-        stop_signal()?
+        let hangup = (!is_hangup_ignored()).then(|| handle_signal(SignalKind::hangup()));
+        (stop_signal()?, hangup.transpose()?)
+    };
+    let hangup = async move {
+        match &mut hangup {
+            Some(hangup) => {
+                hangup.recv().await;
+            }
+            None => future::pending().await,
+        }
     };
     let is_stopped = Arc::new(AtomicBool::new(false));
     let wait = {
         let is_stopped = Arc::clone(&is_stopped);
         move || {
-            runtime.block_on(signal);
+            runtime.block_on(async {
+                tokio::select! {
+                    () = signal => {}
+                    () = hangup => {}
+                }
+            });
             is_stopped.store(true, Ordering::Relaxed);
         }
     };
@@ -190,6 +205,13 @@ pub fn on_hangup(mut action: impl FnMut() + Send + 'static) -> Result<(), Comman
     };
     std::thread::Builder::new().name("hangups".to_owned()).spawn(wait).map_err(to_error)?;
     Ok(())
+}
+
+/// Whether the process ignores SIGHUP. A handler would replace this.
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 fn handle_signal(kind: SignalKind) -> Result<Signal, CommandError> {

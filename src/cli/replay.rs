@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
-    CommandError, CommandResult, init_logging, open_directory, print_line, process, serve,
-    temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, escapes::escaped, init_logging, open_directory, print_line, process,
+    require_output, serve, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::SettingsSources,
@@ -46,7 +46,7 @@ impl Replay {
         let replay = RecordedReplay::read(&self.file).map_err(unusable)?;
         if !self.is_json {
             for note in replay.notes() {
-                print_line(printable(&format!("Note: {note}")));
+                print_line(escaped(&format!("Note: {note}")));
             }
         }
         let version = replay.version().to_owned();
@@ -58,6 +58,7 @@ impl Replay {
         } else {
             print_outcome(&outcome);
         }
+        require_output()?;
         match outcome.difference {
             None => Ok(()),
             Some(difference) => Err(CommandError::Other(format!(
@@ -116,22 +117,17 @@ fn print_difference(difference: &Difference) {
     let Difference { request, method, path, operation, at, place, expected, actual, answer } = difference;
     let operation = operation.as_ref().map(|operation| format!(" ({operation})")).unwrap_or_default();
     let head = format!("Request {request}: {method} {path}{operation}, at {at}");
-    print_line(printable(&head));
-    print_line(printable(&format!("{place}:")));
+    print_line(escaped(&head));
+    print_line(escaped(&format!("{place}:")));
     for (sign, text) in [('-', expected), ('+', actual)] {
         match text {
             Some(text) => {
-                text.lines().for_each(|line| print_line(format_args!("{sign} {}", printable(line))));
+                text.lines().for_each(|line| print_line(format_args!("{sign} {}", escaped(line))));
             }
             None => print_line(format_args!("{sign} (nothing)")),
         }
     }
     if let Some(answer) = answer.as_ref().filter(|answer| !answer.is_empty()) {
-        print_line(printable(&format!("The answer now: {answer}")));
+        print_line(escaped(&format!("The answer now: {answer}")));
     }
-}
-
-/// Returns a text of a file without what would control a terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }

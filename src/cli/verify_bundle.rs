@@ -11,11 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{
-    CommandError, CommandResult,
-    lists::{escaped, print_json},
-    print_line,
-};
+use super::{CommandError, CommandResult, escapes::escaped, lists::print_json, print_line, require_output};
 use crate::{
     domain::{
         attestations::{Delivery, PublicKeys},
@@ -106,6 +102,7 @@ impl VerifyBundle {
         } else {
             print_text(&verified, buyer.is_some());
         }
+        require_output()?;
         let is_uncompared =
             verified.proof.as_ref().is_some_and(|proof| proof.comparison == Comparison::NotCompared);
         let unknown = if verified.signature == SignatureState::NotChecked {

@@ -11,7 +11,7 @@ use marketplace_check::{Bounds, Document, rules};
 use super::{
     CommandError, CommandResult,
     lists::print_json,
-    print_line,
+    print_line, require_output,
     server_url::{self, is_loopback},
 };
 use crate::{
@@ -85,6 +85,7 @@ impl Check {
         } else {
             report.lines(self.per_rule, outcome.sent).iter().for_each(print_line);
         }
+        require_output()?;
         match (outcome.incomplete, report.difference_count()) {
             (Some(reason), 0) => Err(CommandError::Incomplete(reason)),
             (incomplete, count) => {

@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::{
-    CommandError, CommandResult, GlobalOptions, HAS_LOST_OUTPUT, init_logging, lists::print_json, print_line,
-    process, progress::Spinner, temporary_directory::TemporaryDirectory,
+    CommandError, CommandResult, GlobalOptions, init_logging, lists::print_json, print_line, process,
+    progress::Spinner, require_output, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     artifacts::ReadError,
@@ -112,9 +112,7 @@ impl Scan {
             })
         })?;
         self.print(&report)?;
-        if HAS_LOST_OUTPUT.load(Ordering::Relaxed) {
-            return Err(CommandError::Incomplete("the report could not be written".to_owned()));
-        }
+        require_output()?;
         verdict(&report)
     }
 

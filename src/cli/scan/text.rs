@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     artifacts::quality_checks::places::Role,
-    cli::{lists, progress::human_bytes},
+    cli::{escapes::escaped, lists, progress::human_bytes},
     domain::{
         codebase_fields::CodebaseFields,
         quality_checks::CheckStatus,
@@ -153,7 +153,7 @@ fn check_lines(check: &Check) -> Vec<String> {
     let mandatory = if check.is_mandatory { " (mandatory)" } else { "" };
     let mut lines = vec![
         format!("  {status:<6}  {}{mandatory}", check.label),
-        format!("          {}", lists::escaped(&check.message)),
+        format!("          {}", escaped(&check.message)),
     ];
     // The message names the first few.
     if check.has_failed() && check.is_mandatory {
@@ -161,7 +161,7 @@ fn check_lines(check: &Check) -> Vec<String> {
         let further = causes.clone().count().saturating_sub(MAX_LINES) as u64 + check.further_places.cause;
         let places = causes.take(MAX_LINES).map(|place| {
             let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();
-            format!("          {}{line}  {}", lists::escaped(&place.path), lists::escaped(&place.text))
+            format!("          {}{line}  {}", escaped(&place.path), escaped(&place.text))
         });
         lines.extend(places);
         if further > 0 {

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 use zip::{CompressionMethod, write::SimpleFileOptions};
 
-use super::{Server, run, run_failing, temp_dir};
+use super::{Server, marketplace, run, run_failing, temp_dir};
 
 #[test]
 fn verification_without_a_result_is_not_a_mismatch() {
@@ -27,6 +27,20 @@ fn verification_without_a_result_is_not_a_mismatch() {
     assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
     let (code, message) = run_failing(&["verify-bundle", bundle], temp_dir.path());
     assert!(code == 1 && message.contains("mismatch"), "{code}: {message}");
+}
+
+/// The exit code 1 says that something differs.
+#[test]
+fn verification_whose_result_is_lost_is_not_a_mismatch() {
+    let temp_dir = temp_dir();
+    let bundle = temp_dir.path().join("bundle.zip");
+    std::fs::write(&bundle, b"no bundle").unwrap();
+    for options in [&[][..], &["--json"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let arguments = [&["verify-bundle", bundle.to_str().unwrap()], options].concat();
+        let output = marketplace(&arguments, temp_dir.path()).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+    }
 }
 
 /// What a bundle contains cannot move the cursor, or imitate a line.

@@ -69,19 +69,21 @@ fn only_regular_files_of_others_are_packed() {
     let _socket = UnixListener::bind(root.join("socket")).unwrap();
     symlink(&root, root.join("link")).unwrap();
     fs::write(root.join("a\u{1b}[32m.txt"), "text").unwrap();
+    symlink(&root, root.join("invoice\u{202e}fdp")).unwrap();
     let found = scan(&root, &["--json"], &temporary);
     assert_eq!(found.status.code(), Some(0));
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
     // The directory with what is packed is in the data.
     assert_eq!(found["figures"]["files"], 3, "{found:#}");
     let expected = json!([
+        {"path": "invoice\u{202e}fdp", "reason": "is a link, which is not followed"},
         {"path": "link", "reason": "is a link, which is not followed"},
         {"path": "pipe\u{1b}[31m", "reason": "is not a regular file"},
         {"path": "socket", "reason": "is not a regular file"},
     ]);
     assert_eq!(found["left_out"], expected);
     let text = String::from_utf8(scan(&root, &[], &temporary).stdout).unwrap();
-    assert!(text.contains("pipe") && !text.contains('\u{1b}'), "{text:?}");
+    assert!(text.contains("pipe") && !text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
     let mut of_pipe = command(&root.join("pipe\u{1b}[31m"), &[], &temporary);
     let (out, err) = run(&mut of_pipe, 2);
     assert!(err.contains("a named pipe") && !(out + &err).contains('\u{1b}'), "{err:?}");
@@ -203,8 +205,6 @@ fn fingerprints_do_not_depend_on_how_often_something_is_found() {
     assert_eq!(fingerprints["primaryLocationLineHash"], fingerprints["marketplaceFinding/v1"]);
 }
 
-/// The exit code 1 only says that a mandatory check did not pass.
-#[test]
 /// The reasons are those of this machine, which has no host.
 #[test]
 fn sources_that_cannot_be_scanned_have_their_own_reasons() {
@@ -237,6 +237,8 @@ fn sources_that_cannot_be_scanned_have_their_own_reasons() {
     }
 }
 
+/// The exit code 1 only says that a mandatory check did not pass.
+#[test]
 fn scans_without_a_result_exit_with_2() {
     let (directory, temporary) = (temp_dir(), temp_dir());
     let root = directory.path().join("rows");
@@ -276,16 +278,19 @@ fn signals_stop_a_scan_and_delete_its_copies() {
     let (directory, temporary) = (temp_dir(), temp_dir());
     // Takes minutes.
     File::create(directory.path().join("zeros.csv")).unwrap().set_len(1 << 40).unwrap();
-    let mut command = command(directory.path(), &[], temporary.path());
-    let scan = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until("the copy", || {
-        fs::read_dir(temporary.path()).unwrap().any(|entry| entry.unwrap().path().join("packed.zip").exists())
-    });
-    kill_process(Pid::from_child(&scan), Signal::INT).unwrap();
-    let output = scan.wait_with_output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), err.as_str()), (Some(2), "error: the scan was stopped\n"));
-    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mut command = command(directory.path(), &[], temporary.path());
+        let scan = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_until("the copy", || {
+            let mut entries = fs::read_dir(temporary.path()).unwrap();
+            entries.any(|entry| entry.unwrap().path().join("packed.zip").exists())
+        });
+        kill_process(Pid::from_child(&scan), signal).unwrap();
+        let output = scan.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), err.as_str()), (Some(2), "error: the scan was stopped\n"));
+        assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
+    }
 }
 
 #[test]

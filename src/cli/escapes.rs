@@ -1,0 +1,38 @@
+//! Escapes in texts of others, so that they cannot control a terminal, imitate a line, or change how a line is read.
+
+/// Escapes the characters of a text that do something to the text around them.
+pub fn escaped(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut escaped, character| {
+        if is_controlling(character) {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+        escaped
+    })
+}
+
+/// Whether a character does something to the text around it: control characters (C0 and C1), line and
+/// paragraph separators, marks and overrides of the writing direction, and invisible characters.
+pub fn is_controlling(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(char, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_change_other_text_are_escaped() {
+        for (text, expected) in [
+            ("Économie 価格", "Économie 価格"),
+            ("a\n\u{1b}[2J", "a\\n\\u{1b}[2J"),
+            ("invoice\u{202e}fdp.exe", "invoice\\u{202e}fdp.exe"),
+            ("\u{2066}a\u{200b}\u{feff}", "\\u{2066}a\\u{200b}\\u{feff}"),
+        ] {
+            assert_eq!(escaped(text), expected);
+        }
+    }
+}
