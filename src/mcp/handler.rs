@@ -39,6 +39,14 @@ fn origins(team_fields: &[&str]) -> MetaObject {
     MetaObject(JsonObject::from_iter([(ORIGINS.to_owned(), origins.into())]))
 }
 
+/// Fails if a request for a list has a cursor: lists have one page, so the server has given none.
+fn require_no_cursor(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("The list has one page. Leave `cursor` out.", None)),
+    }
+}
+
 impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -68,10 +76,11 @@ impl ServerHandler for AgentServer {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context).await?;
+        require_no_cursor(request)?;
         let schemas = self.options(&context).schema_detail()?;
         let selection = self.tool_selection(&context)?;
         let tools = self.tool_sets.listed_for(caller.team()).as_slice();
@@ -118,19 +127,21 @@ impl ServerHandler for AgentServer {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.caller(&context).await?;
+        require_no_cursor(request)?;
         Ok(ListResourcesResult::with_all_items(resources::fixed_resources()).with_ttl_ms(CACHE_TTL_MS))
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.caller(&context).await?;
+        require_no_cursor(request)?;
         Ok(ListResourceTemplatesResult::with_all_items(resources::resource_templates())
             .with_ttl_ms(CACHE_TTL_MS))
     }
@@ -147,10 +158,11 @@ impl ServerHandler for AgentServer {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let caller = self.caller(&context).await?;
+        require_no_cursor(request)?;
         let selection = self.tool_selection(&context)?;
         let tools = self.tool_sets.for_team(caller.team());
         let is_selected = |name: &str| tools.find(name).is_some_and(|tool| selection.has(tool.entry.text));
@@ -190,6 +202,7 @@ impl ServerHandler for AgentServer {
     ) -> Result<CustomResult, ErrorData> {
         self.caller(&context).await?;
         let expected = match request.method.as_str() {
+            "initialize" => "`protocolVersion`, `capabilities`, and `clientInfo`",
             "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
             "resources/read" => "`uri`",
             "completion/complete" => "`ref` and `argument`",
