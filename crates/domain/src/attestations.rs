@@ -78,6 +78,7 @@ const MAX_SIGNATURES: usize = 8;
 
 /// A signed statement, as DSSE has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Envelope {
     /// The statement in Base64.
     pub payload: String,
@@ -90,6 +91,7 @@ pub struct Envelope {
 
 /// A signature of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Signature {
     /// ID of the key.
     pub keyid: String,
