@@ -109,6 +109,19 @@ impl PageTable {
         self.lists().find(|(listed, _)| *listed == kind).map(|(_, page)| format!("{}/{key}", page.path))
     }
 
+    /// Whether there is a page at a path below [`PREFIX`](super::address::PREFIX), which may have a query.
+    pub fn shows(&self, path: &str) -> bool {
+        let path = path.split('?').next().unwrap_or_default();
+        let segments: Vec<&str> = path.split('/').collect();
+        let is_of = |page: &PageInfo| {
+            let names: Vec<&str> = page.path.split('/').collect();
+            let mut pairs = names.iter().zip(&segments);
+            names.len() == segments.len()
+                && pairs.all(|(name, segment)| name.starts_with('{') || name == segment)
+        };
+        self.pages.iter().any(|page| page.is_shown && is_of(page))
+    }
+
     /// Returns what pages show of records of this kind; nothing if there is no such resource.
     pub fn shown_of(&self, kind: &str) -> &'static [Shown] {
         let mut resources = self.pages.iter().filter_map(|page| page.resource).map(|describe| describe());

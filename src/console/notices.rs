@@ -1,5 +1,6 @@
 //! What a page says after a form was carried out. The address of the page names the notice, so it can only be one of these.
 
+use super::tone::Tone;
 use crate::string_enum::string_enum;
 
 string_enum! {
@@ -7,6 +8,8 @@ string_enum! {
     Notice {
         /// The visitor has signed out.
         SignedOut = "signed_out",
+        /// A form was sent without a session, so it was not carried out.
+        SessionEndedUnsaved = "session_ended_unsaved",
         /// The NDA was accepted.
         NdaAccepted = "nda_accepted",
         /// A purchase was completed.
@@ -141,10 +144,18 @@ impl Notice {
     /// Name of the field of the query with the ID of the listing that the notice is about.
     pub const ABOUT: &'static str = "about";
 
+    /// Returns the tone: only one notice is about something that was not done.
+    pub const fn tone(self) -> Tone {
+        if matches!(self, Notice::SessionEndedUnsaved) { Tone::Warning } else { Tone::Good }
+    }
+
     /// Returns what people read.
     pub const fn text(self) -> &'static str {
         match self {
             Notice::SignedOut => "You have signed out.",
+            Notice::SessionEndedUnsaved => {
+                "Your session has ended, so nothing was saved. Sign in to continue."
+            }
             Notice::NdaAccepted => "Your team has accepted the mutual NDA.",
             Notice::Bought => "You bought this. The receipt and the download are on this page.",
             Notice::Ordered => {

@@ -2,7 +2,11 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use poem::{Endpoint, EndpointExt, Request, Response, endpoint::BoxEndpoint, http::Method};
+use poem::{
+    Endpoint, EndpointExt, Request, Response,
+    endpoint::BoxEndpoint,
+    http::{Method, header},
+};
 
 use super::{
     address::{Links, PREFIX, Query},
@@ -10,12 +14,14 @@ use super::{
     described::ResourceInfo,
     forms::{Fields, Inputs, MAX_FORM_BYTES},
     navigation::{NavigationItem, PageInfo, PageTable},
+    notices::Notice,
     paths, refusals, responses, same_origin,
     session::{self, SignedIn},
     visit::{Context, Visit},
 };
 use crate::{
     error::{Error, Result},
+    string_enum::StringEnum,
     web::{
         auth::{
             Policy,
@@ -356,7 +362,7 @@ async fn admit<A: Policy + Clone + 'static>(
     };
     let signed_in = match session::identify(&served, request, budget).await {
         Ok(Some(signed_in)) => signed_in,
-        Ok(None) => return Err(Box::new(to_sign_in(request))),
+        Ok(None) => return Err(Box::new(to_sign_in(&served, request))),
         Err(error) => return Err(Box::new(refuse(request, &error).await)),
     };
     if !has_operators(&served) && A::REQUIRED.audience() == Audience::Operators {
@@ -405,13 +411,36 @@ pub fn visit_again(request: &Request, context: &Context, inputs: Inputs) -> Cont
     Context { inputs, ..context_of(&context.served, request, context.signed_in.clone()) }
 }
 
-/// Returns the response to somebody who has not signed in: the page for that, which leads back.
-fn to_sign_in(request: &Request) -> Response {
-    let links = Links::of_request(request);
-    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
-    let next = path.strip_prefix(PREFIX).unwrap_or_default();
-    let query = Query::default().with("next", if is_read(request) && next.len() > 1 { next } else { "" });
-    responses::redirect(&query.at(&links.to(paths::SIGN_IN)))
+/// Returns the response to somebody who has not signed in: the page for that, which leads back. If a form was sent, the page says
+/// that nothing was saved, and leads back to the page of the form.
+fn to_sign_in(served: &ServedMarket, request: &Request) -> Response {
+    let (next, notice) = if is_read(request) {
+        (own_address(request), "")
+    } else {
+        (page_of_form(served, request), Notice::SessionEndedUnsaved.as_str())
+    };
+    // What the page has said about an earlier form is not repeated.
+    let (path, page_query) = next.split_once('?').unwrap_or((next, ""));
+    let next = Query::parse(page_query).without(Notice::FIELD, None).at(path);
+    let next = if next.len() > 1 { next.as_str() } else { "" };
+    let query = Query::default().with("next", next).with(Notice::FIELD, notice);
+    responses::redirect(&query.at(&Links::of_request(request).to(paths::SIGN_IN)))
+}
+
+/// Returns the path and the query of a request below [`PREFIX`].
+fn own_address(request: &Request) -> &str {
+    let address = request.uri().path_and_query().map_or("", |path| path.as_str());
+    address.strip_prefix(PREFIX).unwrap_or_default()
+}
+
+/// Returns the path and the query, below [`PREFIX`], of the page from which a form was sent: as the browser states it, or else the
+/// path of the form, if there is a page at it. Empty if neither is known.
+fn page_of_form<'r>(served: &ServedMarket, request: &'r Request) -> &'r str {
+    let console = format!("{}{PREFIX}", served.link_base().for_request(request));
+    let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
+    let referer = referer.and_then(|address| address.strip_prefix(&console));
+    let is_page = |path: &&str| request.data::<PageTable>().is_some_and(|pages| pages.shows(path));
+    referer.into_iter().chain([own_address(request)]).find(is_page).unwrap_or_default()
 }
 
 /// Returns the response to a visitor of a page, who is not known if it fails before that.

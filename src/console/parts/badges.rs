@@ -19,7 +19,7 @@ pub fn certified(word: &str) -> Markup {
 
 /// Returns what a page says after a form was carried out.
 pub fn notice(notice: Notice) -> Markup {
-    message(Tone::Good, &html! { (notice.text()) })
+    message(notice.tone(), &html! { (notice.text()) })
 }
 
 /// Like [`notice`], with the title of its listing as a link to the listing's page.

@@ -20,6 +20,9 @@ const NO_NDA: &str = "mkt_demo_no_nda";
 const NO_ROLE: &str = "mkt_demo_no_role";
 const OPERATOR: &str = "mkt_demo_operator";
 
+/// The end of the address that says that a form was not carried out.
+const UNSAVED: &str = "notice=session_ended_unsaved";
+
 /// Returns the path of a page, with an ID that nothing has for each parameter.
 fn path_of(row: &PageRow) -> String {
     let segments = row.path.split('/').map(|segment| {
@@ -59,11 +62,16 @@ async fn strangers_are_led_to_the_page_for_signing_in() {
         }
         if row.has_form {
             let page = browser.post(&path, &[]).await;
-            assert_eq!((page.status(), page.location()), (303, "/console/sign-in"), "{path}");
+            assert_eq!(page.status(), 303, "{path}");
+            assert!(page.location().starts_with("/console/sign-in?"), "{path}: {}", page.location());
+            assert!(page.location().ends_with(UNSAVED), "{path}: {}", page.location());
+            assert!(!row.is_shown || page.location().contains("next="), "{path}: {}", page.location());
         }
         if receives_bytes(&row) {
             let page = browser.send(Method::PUT, &path, &[("sec-fetch-site", "same-origin")], "x").await;
-            assert_eq!((page.status(), page.location()), (303, "/console/sign-in"), "{path}");
+            assert_eq!(page.status(), 303, "{path}");
+            assert!(page.location().starts_with("/console/sign-in?"), "{path}: {}", page.location());
+            assert!(page.location().ends_with(UNSAVED), "{path}: {}", page.location());
         }
     }
 }

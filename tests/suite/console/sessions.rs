@@ -1,9 +1,11 @@
 //! Signing in and out, and what ends a session.
 
+use poem::http::Method;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::harness::{
-    self, TestMarket,
+    self, BASE, TestMarket,
     browser::Browser,
     records::{self, demo_records},
 };
@@ -96,6 +98,39 @@ async fn invalid_keys_open_nothing_and_are_limited() {
         statuses.push(browser.sign_in("mkt_guessed").await.status());
     }
     assert!(statuses.contains(&422) && statuses.last() == Some(&429), "{statuses:?}");
+}
+
+/// The page for signing in says that nothing was saved, and leads back to the page of the form.
+#[tokio::test]
+async fn form_without_a_session_leads_back_to_its_page() {
+    const ADD: &str = "/console/wallet/buy-credits";
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, BUYER).await;
+    browser.post("/console/sign-out", &[]).await;
+    let purchase = Uuid::from_u128(7);
+    let prepare = format!("/console/purchases/{purchase}/prepare");
+    for (path, referer, next) in [
+        (ADD, String::new(), "/wallet/buy-credits".to_owned()),
+        (ADD, "https://evil.example/console/catalog".to_owned(), "/wallet/buy-credits".to_owned()),
+        (ADD, format!("{BASE}{ADD}?amount=5&notice=saved"), "/wallet/buy-credits?amount=5".to_owned()),
+        (&prepare, format!("{BASE}/console/purchases/{purchase}"), format!("/purchases/{purchase}")),
+        (&prepare, format!("{BASE}/v2/wallet"), String::new()),
+        // There is only a form at this address.
+        (&prepare, format!("{BASE}{prepare}"), String::new()),
+    ] {
+        let headers = [("sec-fetch-site", "same-origin"), ("referer", referer.as_str())];
+        let answer = browser.send(Method::POST, path, &headers, "amount=5").await;
+        assert_eq!(answer.status(), 303, "{path} from {referer}");
+        let page = browser.get(answer.location()).await;
+        page.expect(200, "Your session has ended, so nothing was saved. Sign in to continue.");
+        let fields = page.form("/console/sign-in");
+        let found = fields.iter().find(|(name, _)| name == "next").map_or("", |(_, value)| value.as_str());
+        assert_eq!(found, next, "{path} from {referer}");
+        let signed_in = browser.submit(&page, "/console/sign-in", &[("key", BUYER)]).await;
+        assert_eq!(signed_in.location(), format!("/console{next}"));
+    }
+    let page = browser.get("/console/wallet").await;
+    assert!(!page.location().contains("notice"), "a page that is only read: {}", page.location());
 }
 
 #[tokio::test]

@@ -133,7 +133,8 @@ async fn ended_sessions_stay_ended() {
     assert_eq!(browser.get("/console/settings").await.status(), 303, "and ends the old one");
     other.post("/console/sign-out", &[]).await;
     assert_eq!(other.get("/console/settings").await.status(), 303);
-    assert_eq!(other.post("/console/settings/sessions/end-others", &[]).await.location(), SIGN_IN);
+    let answer = other.post("/console/settings/sessions/end-others", &[]).await;
+    assert!(answer.location().starts_with(SIGN_IN), "{}", answer.location());
     for cookie in ["", "=", "market_00000000=", "; ; =x", &"x".repeat(20_000), "\u{ff}"] {
         browser.set_cookie(cookie);
         assert_eq!(browser.get("/console/settings").await.status(), 303);
@@ -152,7 +153,7 @@ async fn session_ends_when_its_key_expires() {
     market.clock().advance(86_400 * 1_000_000);
     assert_eq!(browser.get("/console/catalog").await.status(), 303);
     let answer = browser.post("/console/wallet/buy-credits", &[("amount", "10")]).await;
-    assert_eq!(answer.location(), SIGN_IN);
+    assert!(answer.location().starts_with(SIGN_IN), "{}", answer.location());
 }
 
 #[tokio::test]

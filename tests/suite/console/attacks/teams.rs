@@ -290,7 +290,7 @@ async fn closed_team_is_signed_out() {
         assert!(page.location().starts_with("/console/sign-in"), "{path}: {}", page.status());
     }
     let answer = browser.post("/console/wallet/buy-credits", &[("amount", "10")]).await;
-    assert_eq!(answer.location(), "/console/sign-in");
+    assert!(answer.location().starts_with("/console/sign-in"), "{}", answer.location());
     assert_eq!(Browser::new(&market).sign_in(&secret).await.status(), 422);
 }
 
