@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     ops::ControlFlow,
     sync::Arc,
 };
@@ -274,6 +274,17 @@ pub fn get_detail(
 pub fn publications(reader: &Reader, viewer: &ListingViewer, id: Uuid) -> Result<Vec<Timestamp>> {
     let listing = find_visible(reader, viewer, id)?;
     store::listing_history::list_publications(reader.rows, listing.row_id, MAX_PUBLICATIONS)
+}
+
+/// Returns those of these assets of a listing of which the market has no data, so that only their descriptions can be downloaded.
+pub fn without_data(
+    reader: &Reader,
+    viewer: &ListingViewer,
+    id: Uuid,
+    assets: &[Uuid],
+) -> Result<BTreeSet<Uuid>> {
+    let listing = find_visible(reader, viewer, id)?;
+    store::listing_assets::list_without_data(reader.rows, listing.row_id, assets)
 }
 
 /// Returns the listing with this ID, if the browse routes show it to the caller.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     domain::{
+        listings::DeliveryMethod,
         money::Cents,
         purchases::{PayWith, PurchaseKind},
         time::Timestamp,
@@ -24,6 +25,9 @@ use crate::{
 
 /// Maximum number of purchases of a listing that are returned, the newest. A team can have any number that were canceled.
 const MAX_PURCHASES: u32 = 20;
+
+/// Number of the first assets of a listing of which those without data are counted.
+pub const MAX_FIRST_ASSETS: u32 = 1_000;
 
 /// What a buyer has of a listing, and what it can do with it.
 #[derive(Clone, Debug)]
@@ -44,6 +48,13 @@ pub struct ListingDeals {
     pub accepts_bids: bool,
     /// Whether the listing is sold once, exclusively.
     pub is_exclusive: bool,
+    /// Number of assets of which the market has no data, so that only their descriptions can be downloaded. Further assets than the
+    /// first ones are not counted.
+    pub without_data: u64,
+    /// Number of the first assets, of which those without data are counted.
+    pub first_assets: u64,
+    /// How the vendor delivers, and within how many days.
+    pub delivery: Option<(DeliveryMethod, u32)>,
     /// Whether the team can buy the listing, and its price.
     pub whole: Offered,
     /// Whether the team can buy the sample, and its price.
@@ -89,6 +100,8 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
     let has_choice = selections::has_choice(rows, &row)?;
     let bid_possible = bidding(&row, on_sale, &purchases, bid.as_ref());
     let checks = store::listing_quality::list_evidence_of(rows, &[row.row_id])?.remove(&row.row_id);
+    let (without_data, first_assets) =
+        store::listing_assets::count_without_data(rows, row.row_id, MAX_FIRST_ASSETS)?;
     Ok(ListingDeals {
         certified_at: row.certified_at,
         checks: checks.unwrap_or_default(),
@@ -96,6 +109,9 @@ pub fn find(reader: &Reader, buyer: &Buyer, listing: Uuid) -> Result<ListingDeal
         title: row.title,
         accepts_bids: row.accepts_bids,
         is_exclusive: row.is_exclusive,
+        without_data,
+        first_assets,
+        delivery: store::listings::find_fields(rows, row.row_id)?.delivery,
         selection,
         has_choice,
         bid_possible,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use super::{Reader, Writer, asset_rows, index_queue, inventory::Query, row};
+use super::{Reader, Writer, asset_rows, bundle_entries::CONTENT, index_queue, inventory::Query, row};
 use crate::{
     domain::{
         assets::Kind,
@@ -40,21 +40,47 @@ pub struct SelectableAsset {
     pub kind: Kind,
     /// Asking price.
     pub price: Cents,
+    /// Whether the market has data of it. Otherwise, only its description can be downloaded.
+    pub has_data: bool,
 }
 
 /// Returns the first assets of a listing that have an asking price, in the order in which they were attached.
 pub fn list_selectable(reader: &Reader, listing: ListingRowId, limit: u32) -> Result<Vec<SelectableAsset>> {
-    const SQL: &str = "SELECT a.uuid, a.title, a.kind, a.price_cents
-         FROM listing_assets la JOIN assets a ON a.id = la.asset
-         WHERE la.listing = ?1 AND a.price_cents IS NOT NULL ORDER BY la.position LIMIT ?2";
-    reader.query_all(SQL, (listing, limit), |row| {
+    let sql = format!(
+        "SELECT a.uuid, a.title, a.kind, a.price_cents, {CONTENT} <> 'description'
+         FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
+         WHERE la.listing = ?1 AND a.price_cents IS NOT NULL ORDER BY la.position LIMIT ?2"
+    );
+    reader.query_all(&sql, (listing, limit), |row| {
         Ok(SelectableAsset {
             id: row.get(0)?,
             title: row.get(1)?,
             kind: row::string_enum(row, 2)?,
             price: Cents(row.get(3)?),
+            has_data: row.get(4)?,
         })
     })
+}
+
+/// Returns of how many of the first assets of a listing the market has no data, and the number of these first assets.
+pub fn count_without_data(reader: &Reader, listing: ListingRowId, limit: u32) -> Result<(u64, u64)> {
+    let sql = format!(
+        "SELECT count(*) FILTER (WHERE content = 'description'), count(*) FROM (
+             SELECT {CONTENT} AS content FROM listing_assets la JOIN assets a ON a.id = la.asset
+             LEFT JOIN data_objects d ON d.asset = a.id WHERE la.listing = ?1 ORDER BY la.position LIMIT ?2)"
+    );
+    reader.query_one(&sql, (listing, limit), |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Returns those of these assets of a listing of which the market has no data.
+pub fn list_without_data(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -> Result<BTreeSet<Uuid>> {
+    let sql = format!(
+        "SELECT a.uuid FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
+         JOIN listing_assets la ON la.asset = a.id AND la.listing = ?2
+         LEFT JOIN data_objects d ON d.asset = a.id WHERE {CONTENT} = 'description'"
+    );
+    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    Ok(reader.query_all(&sql, (row::to_json(&ids)?, listing), |row| row.get(0))?.into_iter().collect())
 }
 
 /// The asking prices of the first assets of a listing.

@@ -6,6 +6,7 @@ use super::{Reader, row};
 use crate::{
     domain::{
         assets::Kind,
+        bundles::EntryContent,
         row_ids::{AssetRowId, BundleRowId, PurchaseRowId},
     },
     error::Result,
@@ -37,6 +38,14 @@ pub struct ReceiptFile {
     pub sha256: String,
     /// Why the file is only the description of the asset; `None` unless its data cannot be delivered.
     pub problem: Option<String>,
+}
+
+impl ReceiptLine {
+    /// Whether only the description of the asset is delivered.
+    pub fn is_description_only(&self) -> bool {
+        let path = EntryContent::Description.path(self.asset, false);
+        self.file.as_ref().is_some_and(|file| file.path == path)
+    }
 }
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<ReceiptLine> {

@@ -140,6 +140,16 @@ pub fn vendor_terms(text: &str) -> Option<&str> {
     text.split_once(TERMS_HEADING).map(|(_, terms)| terms)
 }
 
+/// Returns how the data is delivered, as an agreement states it: the method, and the number of days. `None` if it does not.
+pub fn delivery(text: &str) -> Option<(DeliveryMethod, u32)> {
+    let (facts, _) = text.split_once(TERMS_HEADING)?;
+    // The title of the listing, which comes before this line, can have anything in it.
+    let (method, when) =
+        facts.lines().rev().find_map(|line| line.strip_prefix("Delivery: "))?.split_once(", ")?;
+    let days = when.split(' ').find_map(|word| word.parse().ok()).unwrap_or_default();
+    Some((DeliveryMethod::parse(&method.replace(' ', "_"))?, days))
+}
+
 /// Returns the SHA-256 digest of an agreement, in hexadecimal.
 pub fn digest(text: &str) -> String {
     hexadecimal(&Sha256::digest(text))
@@ -186,6 +196,16 @@ mod tests {
             assert!(text.contains(part), "{part:?} in {text}");
         }
         assert_eq!(vendor_terms(&text), Some("For training only.\n"));
+        for (stated, days) in [
+            (DeliveryMethod::Download, 3),
+            (DeliveryMethod::RepositoryTransfer, 1),
+            (DeliveryMethod::BucketCopy, 0),
+        ] {
+            let terms = Terms { delivery: Some((stated, days)), ..terms() };
+            assert_eq!(delivery(&render_terms(&terms, &deal)), Some((stated, days)));
+        }
+        let terms = Terms { delivery: None, title: "A\nDelivery: download".to_owned(), ..terms() };
+        assert_eq!(delivery(&render_terms(&terms, &deal)), None);
         assert_eq!(vendor_terms("An agreement of another form."), None);
         let expected = Names { buyer: "Basalt Labs", vendor: "Copper Works", title: "Ledger of a bank" };
         assert_eq!(names(&text), Some(expected));

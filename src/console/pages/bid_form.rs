@@ -148,6 +148,7 @@ fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inpu
         div.decide {
             div.stack.wide {
                 (listed(context, facts))
+                (deals::without_data(&facts.deals))
                 @if refusal.is_none() { (asking(context, listing, facts, inputs)) }
                 @if let Some(quote) = quote { (deals::terms(quote)) }
             }

@@ -180,6 +180,7 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
             h2 #what { "What you buy" }
             p.long { b { bdi { (facts.deals.title) } } }
             (evidence(&facts.deals))
+            @if facts.scope != ScopeMode::Sample { (deals::without_data(&facts.deals)) }
             @if facts.deals.is_exclusive && facts.scope != ScopeMode::Sample {
                 p { "This is an exclusive sale: the listing then leaves the catalog, and its codebases are not sold again." }
             }
@@ -268,7 +269,8 @@ fn selection(inputs: &Inputs, facts: &Facts) -> Markup {
         .iter()
         .map(|asset| {
             let (kind, _) = kinds::words(asset.kind);
-            (asset.id.to_string(), format!("{}, {kind}, {}", asset.title, text::money(asset.price)))
+            let note = if asset.has_data { "" } else { ", description only" };
+            (asset.id.to_string(), format!("{}, {kind}, {}{note}", asset.title, text::money(asset.price)))
         })
         .collect();
     let values = assets.iter().map(|(id, text)| (id.as_str(), text.clone()));

@@ -2,13 +2,24 @@
 //! payments.
 
 use crate::{
-    console::{forms::Inputs, parts::fields::Choice, prelude::*, wording},
+    console::{
+        forms::Inputs,
+        parts::{
+            fields::Choice,
+            listing_view::{Delivery, description_only},
+        },
+        prelude::*,
+        wording,
+    },
     domain::{
         money::Cents,
         purchases::{PayWith, PurchaseKind, ScopeMode},
         string_enum::StringEnum,
     },
-    operations::{listing_deals::ListingDeals, quotes::Quote},
+    operations::{
+        listing_deals::{ListingDeals, MAX_FIRST_ASSETS},
+        quotes::Quote,
+    },
 };
 
 /// Field with the way of payment.
@@ -113,6 +124,22 @@ pub fn amounts(context: &Context, quote: &Quote) -> Markup {
             }
         }
     }
+}
+
+/// Says of how many assets of a listing the market has no data, and how the vendor delivers them; nothing if it has data of all.
+pub fn without_data(deals: &ListingDeals) -> Markup {
+    let (without, all) = (deals.without_data, deals.first_assets);
+    let by_vendor = deals.delivery.map(Delivery::from).and_then(Delivery::by_vendor);
+    html! { @if without > 0 {
+        (badges::message(Tone::Warning, &html! {
+            b { @if all == 1 { (description_only(None)) } @else {
+                "Description only: the market has no data of " (text::grouped(without)) " of the "
+                @if all >= u64::from(MAX_FIRST_ASSETS) { "first " }
+                (text::grouped(all)) " assets."
+            } }
+            @if let Some(by_vendor) = by_vendor { " " (by_vendor) }
+        }))
+    } }
 }
 
 /// Returns the section with the terms that one signs.

@@ -3,10 +3,14 @@
 use super::{deals, purchases, receipt_files};
 use crate::{
     console::{
-        parts::{icons, kinds},
+        parts::{
+            icons, kinds,
+            listing_view::{Delivery, description_only},
+        },
         prelude::*,
     },
     domain::{
+        agreements,
         bundles::hexadecimal,
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
         time::Timestamp,
@@ -67,10 +71,18 @@ fn actions(context: &Context, receipt: &Receipt) -> Markup {
         button type="button" hidden data-print { (icons::icon("down")) "Print the receipt" }
         @if let DeliveryState::Ready(archive) = &receipt.delivery {
             a.button.primary href=(download(context, purchase)) {
-                (icons::icon("down")) "Download " (text::size(archive.size_bytes))
+                (icons::icon("down"))
+                @if has_descriptions_only(receipt) { "Download the descriptions, " } @else { "Download " }
+                (text::size(archive.size_bytes))
             }
         }
     }
+}
+
+/// Whether the download has no data of any asset.
+fn has_descriptions_only(receipt: &Receipt) -> bool {
+    let page = &receipt.manifest;
+    page.next.is_none() && page.lines.iter().all(ReceiptLine::is_description_only)
 }
 
 /// Returns the address of the download, which is signed, and valid for one to two hours.
@@ -240,7 +252,8 @@ const fn no_agreement(status: PurchaseStatus) -> &'static str {
 fn manifest(context: &Context, receipt: &Receipt) -> Markup {
     let page = &receipt.manifest;
     let is_ready = matches!(receipt.delivery, DeliveryState::Ready(_));
-    let heading = if is_ready { "What was delivered" } else { "What you bought" };
+    let has_data = is_ready && !has_descriptions_only(receipt);
+    let heading = if has_data { "What was delivered" } else { "What you bought" };
     let note =
         if is_ready { "the file of digests lists all" } else { "all are listed when the download is ready" };
     let shown = page.lines.len() as u64;
@@ -248,7 +261,7 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
         section.stack aria-labelledby="manifest" {
             h2 #manifest { (heading) }
             @if page.lines.is_empty() { p.note { "No assets." } }
-            @else if is_ready { (files(&page.lines)) }
+            @else if is_ready { (files(&page.lines)) (delivered_by_vendor(receipt)) }
             @else { (assets(&page.lines)) }
             p.note {
                 (text::counted(page.total, "asset", "assets"))
@@ -267,6 +280,14 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
     }
 }
 
+/// Says how the vendor delivers, if the download has only the description of an asset.
+fn delivered_by_vendor(receipt: &Receipt) -> Markup {
+    let is_missing = receipt.manifest.lines.iter().any(ReceiptLine::is_description_only);
+    let agreement = receipt.agreement.as_ref().filter(|_| is_missing);
+    let delivery = agreement.and_then(|agreement| agreements::delivery(&agreement.text)).map(Delivery::from);
+    html! { @if let Some(text) = delivery.and_then(Delivery::by_vendor) { p { (text) } } }
+}
+
 fn files(lines: &[ReceiptLine]) -> Markup {
     let rows: Vec<Vec<Markup>> = lines
         .iter()
@@ -277,7 +298,7 @@ fn files(lines: &[ReceiptLine]) -> Markup {
                     name,
                     html! {
                         span.mono.long { (file.path) }
-                        @if let Some(problem) = &file.problem { br; span.note { "Description only: " (problem) } }
+                        @if line.is_description_only() { br; span.note { (description_only(file.problem.as_deref())) } }
                     },
                     html! { (text::grouped(file.size_bytes)) },
                     html! { span.mono.long { (file.sha256) } },

@@ -71,6 +71,8 @@ pub struct Scale {
 /// An asset of a listing.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ListedAsset {
+    /// ID of the asset.
+    pub id: Uuid,
     /// Kind of the asset.
     #[serde(rename = "sku")]
     pub kind: Kind,
@@ -248,6 +250,28 @@ impl Delivery {
         };
         format!("{days}, {}", delivery_method(self.method))
     }
+
+    /// Says how the vendor delivers what the market has no data of; `None` if that is by the download only.
+    pub fn by_vendor(self) -> Option<String> {
+        let when = match self.expected_days {
+            0 => "at once".to_owned(),
+            days => format!("within {}", text::counted(u64::from(days), "day", "days")),
+        };
+        let method = delivery_method(self.method);
+        (self.method != DeliveryMethod::Download)
+            .then(|| format!("The vendor delivers the data {method}, {when}."))
+    }
+}
+
+impl From<(DeliveryMethod, u32)> for Delivery {
+    fn from((method, expected_days): (DeliveryMethod, u32)) -> Delivery {
+        Delivery { method, expected_days }
+    }
+}
+
+/// Says that only the description of an asset can be downloaded, and why: by default because the market has no data of it.
+pub fn description_only(why: Option<&str>) -> String {
+    format!("Description only: {}", why.unwrap_or("the market has no data of this asset."))
 }
 
 /// Returns how something is delivered, in words.

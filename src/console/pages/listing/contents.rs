@@ -7,7 +7,7 @@ use crate::console::{
     address::Query,
     parts::{
         bars, kinds,
-        listing_view::{AssetScale, Details, LanguageShare, StatedFile},
+        listing_view::{AssetScale, Delivery, Details, LanguageShare, StatedFile, description_only},
     },
     prelude::*,
 };
@@ -21,7 +21,7 @@ const MAX_WORDS: usize = 40;
 /// Shows what a listing contains.
 pub(super) fn contents(context: &Context, shown: &Shown, details: &Details) -> Markup {
     html! {
-        (assets(shown))
+        (assets(shown, details))
         (facts(context, shown, details))
         @if !details.languages.is_empty() { (languages(shown, details)) }
         @if !details.tasksets.is_empty() { (tasksets(context, shown, details)) }
@@ -29,7 +29,7 @@ pub(super) fn contents(context: &Context, shown: &Shown, details: &Details) -> M
     }
 }
 
-fn assets(shown: &Shown) -> Markup {
+fn assets(shown: &Shown, details: &Details) -> Markup {
     let summary = &shown.listing.summary;
     let rows: Vec<Vec<Markup>> = summary
         .assets
@@ -37,15 +37,21 @@ fn assets(shown: &Shown) -> Markup {
         .map(|asset| {
             let retires = summary.deprecation.kinds.contains(&asset.kind);
             let kind = html! { (text::words(kinds::words(asset.kind).0)) @if retires { span.note { " (retired soon)" } } };
-            vec![html! { bdi { (asset.title) } }, kind, html! { (amount(&asset.scale)) }]
+            let name = html! {
+                bdi { (asset.title) }
+                @if shown.without_data.contains(&asset.id) { br; span.note { (description_only(None)) } }
+            };
+            vec![name, kind, html! { (amount(&asset.scale)) }]
         })
         .collect();
     let all: u64 = summary.scale.asset_counts.values().sum();
     let left_out = all.saturating_sub(rows.len() as u64);
+    let by_vendor = details.delivery.filter(|_| !shown.without_data.is_empty()).and_then(Delivery::by_vendor);
     html! {
         @if rows.is_empty() { p { "This listing has no assets." } }
         @else { (tables::table("Assets", &[Head::text("Asset"), Head::text("Kind"), Head::number("Amount")], &rows)) }
         @if left_out > 0 { p.note { "And " (text::counted(left_out, "more asset", "more assets")) ". In all: " (summary.scale.contents()) "." } }
+        @if let Some(by_vendor) = by_vendor { p.note { (by_vendor) } }
         @if let Some(at) = summary.deprecation.retires_at {
             p.note { "The market will stop trading a kind of asset in this listing on " (text::day(at)) ". What you buy stays yours." }
         }

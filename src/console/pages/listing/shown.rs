@@ -1,6 +1,6 @@
 //! What the page of a listing shows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     console::{
@@ -27,6 +27,8 @@ pub struct Shown {
     pub listing: ListingView,
     /// The files of the team's bundle, or those that the listing states.
     pub files: Vec<(String, StatedFile)>,
+    /// The assets of which the market has no data.
+    pub without_data: BTreeSet<Uuid>,
     pub evidence: Evidence,
     pub publications: Vec<Timestamp>,
     /// Labels of domains and tags, by slug.
@@ -64,7 +66,9 @@ impl Shown {
             Some(buyer) if !is_own => Some(listing_deals::find(reader, buyer, id)?),
             _ => None,
         };
+        let assets: Vec<Uuid> = listing.summary.assets.iter().map(|asset| asset.id).collect();
         Ok(Shown {
+            without_data: browse::without_data(reader, viewer, id, &assets)?,
             evidence: listing_quality::get_evidence(reader, viewer, id)?,
             certificates: listing_quality::certificates(reader, &rows)?,
             publications: browse::publications(reader, viewer, id)?,

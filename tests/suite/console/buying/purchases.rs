@@ -1,14 +1,14 @@
 //! What is bought, at which price, once, and what the receipt says.
 
 use marketplace::{
-    domain::bundles::hexadecimal,
+    domain::{bundles::hexadecimal, listings::DeliveryMethod},
     operations::{access::Platform, purchases as operations_of_purchases, teams},
 };
 use sha2::{Digest, Sha256};
 
 use super::{
-    BUYER, DAY, OTHER, TERMS, agreement, asset_id, buy, buy_path, complete, count, credits, decide, id_of,
-    made, purchases, run_background, shop, write,
+    BUYER, DAY, OTHER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count,
+    credits, decide, id_of, made, purchases, run_background, shop, write,
 };
 use crate::{
     harness::{archives::unzip, browser::Browser},
@@ -50,6 +50,33 @@ async fn listing_is_bought_with_credits_at_the_amounts_that_were_shown() {
     }
     browser.get(&buy_path("plain")).await.expect(200, "already has a purchase of this listing");
     browser.get("/console/wallet/entries?format=csv").await.expect(200, "-52.50,947.50");
+}
+
+/// The pages say it before and after the purchase, and how the vendor delivers instead.
+#[tokio::test]
+async fn only_the_description_of_an_asset_without_data_is_delivered() {
+    const BY_VENDOR: &str = "The vendor delivers the data by invitation to a repository, within 7 days.";
+    let market = shop();
+    let deliver = |method| {
+        change_listing(&market, "plain", move |fields| fields.delivery = Some((method, 7)));
+    };
+    deliver(DeliveryMethod::RepositoryTransfer);
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let page = browser.get(&format!("/console/listings/{}", listing_id("plain"))).await;
+    page.expect(200, "Description only: the market has no data of this asset.").expect(200, BY_VENDOR);
+    for path in [buy_path("plain"), format!("{}?amount=40", bid_path("plain"))] {
+        let page = browser.get(&path).await;
+        page.expect(200, "the market has no data of 4 of the 4 assets.").expect(200, BY_VENDOR);
+    }
+    let page = browser.get(&format!("{}?scope=selection", buy_path("plain"))).await;
+    page.expect(200, "Code c1, codebase, $20.00, description only");
+    let receipt = made(&buy(&browser, "plain", "").await, "bought");
+    run_background(&market).await;
+    // The agreement says how it is delivered, whatever the listing says later.
+    deliver(DeliveryMethod::Download);
+    let page = browser.get(&receipt).await;
+    page.expect(200, "Description only: the market has no data of this asset.").expect(200, BY_VENDOR);
+    page.expect(200, "Download the descriptions").expect(200, "What you bought");
 }
 
 #[tokio::test]
@@ -191,7 +218,7 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
     let receipt = made(&buy(&browser, "plain", "").await, "bought");
     run_background(&market).await;
     let page = browser.get(&receipt).await;
-    page.expect(200, "What was delivered").expect(200, "sha256sum --check");
+    page.expect(200, "What you bought").expect(200, "sha256sum --check");
     let digests = browser.get(&format!("{receipt}/sha256")).await;
     assert_eq!(digests.status(), 200);
     let lines: Vec<(&str, &str)> =
