@@ -62,6 +62,15 @@ pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     asset_events::changed(writer, stage_before, &detached, EventData::AssetDataDetached)
 }
 
+/// Deletes an asset with the data that is linked to it, as a change of many assets does.
+pub fn delete_with_asset(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
+    let asset = assets::find(writer.rows, vendor, id, None)?;
+    if asset.data.is_some() {
+        detach(writer, vendor, id, asset.kind)?;
+    }
+    assets::delete(writer, vendor, id, asset.kind)
+}
+
 /// Like [`detach`], without the event, for an operation that has one of its own. Returns the asset without its data.
 pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<Asset> {
     if asset.data.is_none() {

@@ -8,9 +8,10 @@ use uuid::Uuid;
 use super::{Reader, Writer, asset_rows, inventory::Query, row};
 use crate::{
     domain::{
+        assets::Kind,
         bulk_changes::{BulkAction, BulkChangeStatus, Skipped},
         inventory::Asset,
-        listings::ListingStatus,
+        listings::{CatalogStatus, ListingStatus, ReviewStatus},
         row_ids::{AssetRowId, BulkChangeRowId},
         teams::TeamRowId,
         time::Timestamp,
@@ -256,6 +257,57 @@ pub fn count_live(reader: &Reader, chosen: &ChosenAssets) -> Result<u64> {
              WHERE la.asset = c.asset AND l.catalog_status = 'published')"
     );
     reader.query_one(&sql, rusqlite::params_from_iter(values), |row| row.get(0))
+}
+
+/// An asset that is chosen for a deletion, with what the deletion depends on.
+#[derive(Clone, Debug)]
+pub struct AssetToDelete {
+    /// ID of the asset.
+    pub id: Uuid,
+    /// Title of the asset.
+    pub title: String,
+    /// Kind of the asset.
+    pub kind: Kind,
+    /// Whether data is linked to it.
+    pub has_data: bool,
+    /// The states of the listings that it is on.
+    pub listings: Vec<ListingStatus>,
+}
+
+/// Passes each of the chosen assets to a function, in order of creation.
+pub fn for_each_to_delete(
+    reader: &Reader,
+    chosen: &ChosenAssets,
+    mut visit: impl FnMut(AssetToDelete),
+) -> Result<()> {
+    let (assets, values) = chosen.sql()?;
+    let sql = format!(
+        "SELECT a.uuid, a.title, a.kind, d.asset IS NOT NULL, l.review_status, l.catalog_status
+         FROM ({assets}) c CROSS JOIN assets a ON a.id = c.asset LEFT JOIN data_objects d ON d.asset = a.id
+         LEFT JOIN listing_assets la ON la.asset = a.id LEFT JOIN listings l ON l.id = la.listing ORDER BY a.id"
+    );
+    // An asset on several listings has several rows.
+    let mut current: Option<AssetToDelete> = None;
+    reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
+        let id: Uuid = row.get(0)?;
+        if current.as_ref().is_none_or(|asset| asset.id != id) {
+            let (title, kind, has_data) = (row.get(1)?, row::string_enum(row, 2)?, row.get(3)?);
+            let next = AssetToDelete { id, title, kind, has_data, listings: Vec::new() };
+            if let Some(complete) = current.replace(next) {
+                visit(complete);
+            }
+        }
+        let review: Option<ReviewStatus> = row::optional_string_enum(row, 4)?;
+        let catalog: Option<CatalogStatus> = row::optional_string_enum(row, 5)?;
+        if let (Some(asset), Some((review, catalog))) = (&mut current, review.zip(catalog)) {
+            asset.listings.push(ListingStatus { review, catalog });
+        }
+        Ok(())
+    })?;
+    if let Some(last) = current {
+        visit(last);
+    }
+    Ok(())
 }
 
 fn ids_json(ids: &BTreeSet<Uuid>) -> Result<String> {

@@ -6,10 +6,11 @@ use uuid::Uuid;
 
 use crate::{
     domain::{
+        assets::Kind,
         bulk_changes::{BulkAction, MAX_PER_TRANSACTION, SkipReason},
         inventory::{Asset, MAX_DOMAIN_TAGS},
         listing_lifecycle::Operation,
-        listings::{Actor, AttachSkip},
+        listings::{Actor, AttachSkip, ListingStatus},
         money::Cents,
         quality_runs::RunTrigger,
         row_ids::AssetRowId,
@@ -238,23 +239,23 @@ fn start_run(writer: &mut Writer, asset: &Asset) -> Skippable<()> {
     }
 }
 
+/// Returns why an asset of a kind, on listings in these states, is not deleted; `None` if it is.
+pub(super) fn deletion_refusal(kind: Kind, listings: &[ListingStatus]) -> Option<SkipReason> {
+    if !BulkAction::Delete.is_for(kind) {
+        return Some(SkipReason::WrongKind);
+    }
+    listings.iter().any(|status| assets::keeps_assets(*status)).then_some(SkipReason::InUse)
+}
+
 /// Deletes an asset with its linked data, unless it is in use.
 fn delete(writer: &mut Writer, asset: Asset) -> Skippable<()> {
-    if !BulkAction::Delete.is_for(asset.kind) {
-        return Ok(Err(SkipReason::WrongKind));
+    let listings = store::listings::listings_with_asset(writer.rows, asset.row_id)?;
+    let states: Vec<ListingStatus> = listings.iter().map(|listing| listing.status).collect();
+    if let Some(reason) = deletion_refusal(asset.kind, &states) {
+        return Ok(Err(reason));
     }
-    let rows = writer.rows;
-    let deleted = rows.in_savepoint(|| {
-        let asset = if asset.data.is_some() { linked_data::detach_silently(writer, asset)? } else { asset };
-        assets::delete_silently(writer, &asset)
-    })?;
-    match deleted {
-        Ok(()) => Ok(Ok(())),
-        Err(Error::InvalidState(StateCode::AssetInUse | StateCode::ListingNotEditable, _)) => {
-            Ok(Err(SkipReason::InUse))
-        }
-        Err(error) => Err(error),
-    }
+    let asset = if asset.data.is_some() { linked_data::detach_silently(writer, asset)? } else { asset };
+    assets::delete_silently(writer, &asset).map(Ok)
 }
 
 #[cfg(test)]

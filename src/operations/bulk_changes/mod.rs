@@ -9,6 +9,7 @@ pub mod forecast;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use forecast::Deletion;
 use uuid::Uuid;
 
 use super::{
@@ -73,9 +74,11 @@ pub struct Preparation {
     pub credits: Cents,
     /// The first of the chosen assets; empty for actions that edit no field.
     pub first: Vec<Asset>,
+    /// What a deletion would do; `None` for other actions, and for more assets than can be changed at once.
+    pub deletion: Option<Deletion>,
 }
 
-/// Number of assets that are shown before a field is changed.
+/// Number of assets that are shown before a field is changed, or assets are deleted.
 const MAX_FIRST: usize = 10;
 
 /// Returns the number of chosen assets, and the data that an action needs. Five statements at most.
@@ -88,11 +91,14 @@ pub fn prepare(
     let (rows, team) = (reader.rows, vendor.team_row_id());
     let is = |kind: BulkActionKind| action == kind;
     let chosen = resolve(rows, team, chosen)?;
+    let count = match &chosen {
+        ChosenAssets::Ids(_, ids) => store::bulk_changes::count_assets(rows, team, ids)?,
+        ChosenAssets::Matching(query) => assets::count(reader, vendor, query)?,
+    };
+    let deletes = is(BulkActionKind::Delete) && count <= MAX_ASSETS;
     Ok(Preparation {
-        count: match &chosen {
-            ChosenAssets::Ids(_, ids) => store::bulk_changes::count_assets(rows, team, ids)?,
-            ChosenAssets::Matching(query) => assets::count(reader, vendor, query)?,
-        },
+        count,
+        deletion: deletes.then(|| forecast::deletion(rows, &chosen, MAX_FIRST)).transpose()?,
         first: match &chosen {
             _ if !action.edits_field() => Vec::new(),
             ChosenAssets::Ids(..) => store::bulk_changes::list_first(rows, &chosen, MAX_FIRST)?,

@@ -183,13 +183,12 @@ async fn check_costs_what_was_shown_and_shows_what_it_finds() {
 }
 
 #[tokio::test]
-async fn data_is_detached_before_an_asset_is_deleted() {
+async fn data_is_detached_and_an_asset_is_deleted() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, VENDOR).await;
     let id = find(&browser, "kind=raw_data").await;
     let (delete, detach) = (format!("{}/delete", asset_path(&id)), format!("{}/detach", asset_path(&id)));
-    browser.get(&delete).await.expect(200, "It still has data.");
-    assert_eq!(browser.post(&delete, &[]).await.status(), 409);
+    browser.get(&delete).await.expect(200, "It has data, which is deleted, too.");
     let question = browser.get(&detach).await;
     let detached = browser.submit(&question, &detach, &[]).await;
     browser
@@ -200,7 +199,22 @@ async fn data_is_detached_before_an_asset_is_deleted() {
     browser.get(&format!("{}/edit", asset_path(&id))).await.expect(200, "name=\"description\"");
     browser.get(&detach).await.expect(200, "No data is linked.");
     let question = browser.get(&delete).await;
+    assert!(!question.text.contains("It has data"), "{}", question.visible());
     let deleted = browser.submit(&question, &delete, &[]).await;
+    assert_eq!(deleted.location(), "/console/inventory?notice=asset_deleted");
+    browser.get(&asset_path(&id)).await.expect(404, "This is not here");
+}
+
+/// The API asks for the data to be detached first.
+#[tokio::test]
+async fn asset_is_deleted_with_its_data() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let id = find(&browser, "kind=raw_data").await;
+    let refused = market.call(VENDOR, "DELETE", &format!("/v2/raw-data/{id}"), &Value::Null).await;
+    refused.expect_error(409);
+    let delete = format!("{}/delete", asset_path(&id));
+    let deleted = browser.submit(&browser.get(&delete).await, &delete, &[]).await;
     assert_eq!(deleted.location(), "/console/inventory?notice=asset_deleted");
     browser.get(&asset_path(&id)).await.expect(404, "This is not here");
 }

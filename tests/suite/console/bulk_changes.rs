@@ -292,10 +292,32 @@ async fn assets_in_the_catalog_are_not_deleted() {
     let count = async || market.get(VENDOR, "/v2/codebases?limit=1").await.ok()["total"].as_u64().unwrap();
     let before = count().await;
     let page = browser.get(&format!("{NEW}?action=delete&all=1")).await;
-    page.expect(200, "cannot be undone");
-    start(&browser, &page, &[]).await.expect(200, "take it out of the catalog first");
+    page.expect(200, "cannot be undone").expect(200, "Kept, and why");
+    page.expect(200, "take it out of the catalog first").expect(200, " data, which is deleted, too.");
+    let result = start(&browser, &page, &[]).await;
+    result.expect(200, "take it out of the catalog first");
+    // What the form has said happens.
+    let announced = page.text.split("<h1").nth(1).unwrap().split("Delete ").nth(1).unwrap();
+    let announced = announced.split(' ').next().unwrap();
+    result.expect(200, &format!("{announced} deleted"));
     let after = count().await;
     assert!(0 < after && after < before, "{before} {after}");
+}
+
+#[tokio::test]
+async fn assets_are_named_before_they_are_deleted() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let ids = create(&market, "Buoy", 12).await;
+    let page = browser.get(&address("delete", &ids)).await;
+    page.expect(200, "Delete 12 assets").expect(200, "Buoy 9").expect(200, "And 2 more");
+    assert!(!page.text.contains("Buoy 10"), "{}", page.visible());
+    assert!(!page.text.contains("which is deleted, too"), "{}", page.visible());
+    assert!(!page.text.contains("Kept, and why"), "{}", page.visible());
+    start(&browser, &page, &[]).await.expect(200, "12 deleted");
+    let environments = browser.get(&format!("{NEW}?all=1&filter=type:is:environment&action=delete")).await;
+    environments.expect(200, "None of these assets can be deleted");
+    environments.expect(200, "This kind of asset does not allow it");
 }
 
 #[tokio::test]

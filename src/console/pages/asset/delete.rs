@@ -72,20 +72,12 @@ fn delete_body(context: &Context, found: &DeletableAsset) -> Markup {
     if !found.fixed_by.is_empty() {
         return html! { (in_use(context, "It cannot be deleted now.", &found.fixed_by)) (back(context, asset)) };
     }
-    if asset.data.is_some() {
-        let detach = context.links.to(&path(asset.id, "detach"));
-        return html! {
-            (badges::message(Tone::Warning, &html! {
-                b { "It still has data. " } "Detach the data first; then the asset can be deleted."
-            }))
-            div.row {
-                a.button.danger href=(detach) { "Detach the data…" }
-                a.button.quiet href=(context.links.to(&paths::asset(asset.id))) { "Leave it as it is" }
-            }
-        };
-    }
     let lost = html! {
         p { "“" bdi { (assets::name(asset)) } "” with all that you wrote about it is lost. What buyers have bought stays theirs." }
+        @if asset.data.is_some() {
+            p { b { "It has data, which is deleted, too." } " To keep the asset without its data, "
+                a href=(context.links.to(&path(asset.id, "detach"))) { "detach the data" } "." }
+        }
         @if !found.listings.is_empty() {
             p { "It is also taken off " (text::counted(found.listings.len() as u64, "listing", "listings")) ":" }
             (listings(context, &found.listings))
@@ -102,7 +94,7 @@ impl FormPage for DeleteAsset {
             if !kind.supports_proposals() {
                 return Err(Error::not_found("page"));
             }
-            inventory::delete(writer, vendor, id, kind)
+            linked_data::delete_with_asset(writer, vendor, id)
         };
         changes::perform(visit, fields, Change::new("delete_asset", "asset", id), work).await?;
         Ok(Answer::done(paths::INVENTORY, Notice::AssetDeleted))

@@ -85,8 +85,24 @@ const fn field_head(action: BulkActionKind, (price, tags): (&'static str, &'stat
 }
 
 fn name(context: &Context, asset: &Asset) -> Markup {
-    let title = if asset.title.trim().is_empty() { "Untitled" } else { &asset.title };
-    html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } }
+    link(context, asset.id, &asset.title)
+}
+
+fn link(context: &Context, id: Uuid, title: &str) -> Markup {
+    let title = if title.trim().is_empty() { "Untitled" } else { title };
+    html! { a.long href=(context.links.to(&paths::asset(id))) { bdi { (title) } } }
+}
+
+/// Names the first of some assets, and says how many more there are; nothing if none is named.
+pub fn titles<'t>(context: &Context, first: impl IntoIterator<Item = (Uuid, &'t str)>, count: u64) -> Markup {
+    let first: Vec<_> = first.into_iter().collect();
+    let others = count.saturating_sub(first.len() as u64);
+    html! { @if !first.is_empty() {
+        ul.stack.tight {
+            @for (id, title) in first { li { (link(context, id, title)) } }
+            @if others > 0 { li.note { "And " (text::grouped(others)) " more" } }
+        }
+    } }
 }
 
 fn kind(asset: &Asset) -> Markup {

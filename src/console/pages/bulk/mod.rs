@@ -1,6 +1,7 @@
 //! Changes of many assets at once: the form that starts one, its result or how far it is, and the list.
 
 mod assets;
+mod deletion;
 pub mod list;
 pub mod new;
 pub mod result;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{NEW, assets, below_inventory, phrase, review};
+use super::{NEW, assets, below_inventory, deletion, phrase, review};
 use crate::{
     console::{
         address::Query,
@@ -78,7 +78,7 @@ async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
             let prepared = prepare.await?;
             match prepared.count {
                 0 => (title, nothing_chosen(context)),
-                count => (phrase(action, count), form((context, inputs), &asked, action, &prepared)),
+                _ => (label(action, &prepared), form((context, inputs), &asked, action, &prepared)),
             }
         }
     };
@@ -177,6 +177,11 @@ fn leave(context: &Context, asked: &Asked) -> Markup {
     html! { a.button.quiet href=(inventory) { "Leave them as they are" } }
 }
 
+/// Returns what the title and the button say.
+fn label(action: BulkActionKind, prepared: &Preparation) -> String {
+    prepared.deletion.as_ref().map_or_else(|| phrase(action, prepared.count), deletion::title)
+}
+
 fn form(
     (context, inputs): (&Context, &Inputs),
     asked: &Asked,
@@ -191,6 +196,7 @@ fn form(
     let is_possible = match action {
         BulkActionKind::Attach => !prepared.listings.is_empty(),
         BulkActionKind::Check => prepared.credits.0 >= prepared.run_price.0,
+        BulkActionKind::Delete => prepared.deletion.as_ref().is_some_and(|found| found.deleted.count > 0),
         _ => true,
     };
     let class = if action == BulkActionKind::Delete { "danger" } else { "primary" };
@@ -208,7 +214,7 @@ fn form(
         div.row {
             @if action.edits_field() {
                 button.primary name=(review::REVIEW) value="yes" { "Review the change" }
-            } @else if is_possible { button class=(class) { (phrase(action, prepared.count)) } }
+            } @else if is_possible { button class=(class) { (label(action, prepared)) } }
             (leave(context, asked))
         }
     };
@@ -273,11 +279,7 @@ fn parameters(
         },
         BulkActionKind::Check => cost(prepared),
         BulkActionKind::Delete => html! {
-            div.prose {
-                p { "The assets are deleted with their descriptions, prices, files, and results of checks. This cannot be undone." }
-                p { "They are taken off drafts of listings. Assets on listings that are in review or in the catalog are kept, and \
-                    you see which. What buyers have bought stays theirs." }
-            }
+            @if let Some(found) = &prepared.deletion { (deletion::consequences(context, found)) }
         },
     }
 }

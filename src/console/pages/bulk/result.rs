@@ -1,6 +1,6 @@
 //! A change of many assets: how far it is, and what it did and skipped.
 
-use super::{badge, numbers, phrase, reason};
+use super::{assets, badge, numbers, phrase, reason};
 use crate::{
     console::{parts::assets::Domains, prelude::*},
     domain::{
@@ -130,20 +130,8 @@ fn skipped(context: &Context, found: &NamedChange) -> Markup {
 }
 
 fn examples(context: &Context, found: &NamedChange, skipped: &SkippedAssets) -> Markup {
-    let named: Vec<_> = skipped.examples.iter().filter_map(|id| Some((id, found.titles.get(id)?))).collect();
-    let others = skipped.count.saturating_sub(named.len() as u64);
-    html! {
-        @if !named.is_empty() {
-            ul.stack.tight {
-                @for (id, title) in &named { li {
-                    a.long href=(context.links.to(&paths::asset(**id))) {
-                        @if title.trim().is_empty() { "Untitled" } @else { bdi { (title) } }
-                    }
-                } }
-                @if others > 0 { li.note { "And " (text::grouped(others)) " more" } }
-            }
-        }
-    }
+    let named = skipped.examples.iter().filter_map(|id| Some((*id, found.titles.get(id)?.as_str())));
+    assets::titles(context, named, skipped.count)
 }
 
 /// The button that cancels a change.
