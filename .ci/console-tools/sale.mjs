@@ -275,7 +275,8 @@ async function earn(page, world, buyerName) {
     await page.goto("/console/selling/earnings");
     await follow(page, "Withdraw");
     await page.locator("#amount").fill("720");
-    await submit(page, "Request the withdrawal");
+    await submit(page, "Review the withdrawal");
+    await submit(page, "Withdraw $720.00");
     await page.getByRole("row", { name: /\$720\.00/ }).getByText("Requested").waitFor();
   });
 }

@@ -244,15 +244,7 @@ pub fn post_transfer_with_id(
             let stored = store::wallet::balances(writer.rows, change.team)?.available;
             available = available.min(stored.max(Cents(0)));
         }
-        if available.0 + change.available.0 < 0 {
-            let message = format!(
-                "{} US dollars are more than the available earnings. Choose at most {} US dollars; pending \
-                 earnings become available when their hold ends.",
-                Cents(-change.available.0),
-                available,
-            );
-            return Err(Error::InvalidState(StateCode::InsufficientEarnings, message));
-        }
+        check_earnings(Cents(-change.available.0), available)?;
     }
     let entry = NewEntry {
         id,
@@ -264,6 +256,18 @@ pub fn post_transfer_with_id(
         available_at: writer.now,
     };
     Ok(PostedEntry { row_id: store::ledger::insert(writer.rows, &entry)?, id })
+}
+
+/// Fails if an amount is more than the available earnings of a team.
+pub(super) fn check_earnings(amount: Cents, available: Cents) -> Result<()> {
+    if amount <= available {
+        return Ok(());
+    }
+    let message = format!(
+        "{amount} US dollars are more than the available earnings. Choose at most {available} US dollars; pending \
+         earnings become available when their hold ends."
+    );
+    Err(Error::InvalidState(StateCode::InsufficientEarnings, message))
 }
 
 /// Returns the error for a team that has fewer credits than something costs. It does not say how many it has,

@@ -3,7 +3,6 @@
 
 use super::{access::Vendor, notifications};
 use crate::{
-    config::Settings,
     domain::{
         events::{EventData, TeamPayoutSetupData},
         notifications::NotificationType,
@@ -13,7 +12,7 @@ use crate::{
         written,
     },
     error::{Error, Problem, Result},
-    market::{Reader, Writer},
+    market::{CheckContext, Reader, Writer},
     store,
 };
 
@@ -33,18 +32,13 @@ pub struct PayoutState {
 
 /// Returns what the team may know of its payout setup.
 pub fn state(reader: &Reader, vendor: &Vendor) -> Result<PayoutState> {
-    state_at(reader.rows, reader.settings, reader.now, vendor.team_row_id())
+    state_at(&reader.check_context(), vendor.team_row_id())
 }
 
-fn state_at(
-    rows: &store::Reader,
-    settings: &Settings,
-    now: Timestamp,
-    team: TeamRowId,
-) -> Result<PayoutState> {
-    let (is_set, changed_at) = store::teams::find_payout_change(rows, team)?;
-    let delay = i64::from(settings.payouts.change_delay_days);
-    let waits_until = changed_at.map(|at| at.plus_days(delay)).filter(|until| now < *until);
+fn state_at(context: &CheckContext, team: TeamRowId) -> Result<PayoutState> {
+    let (is_set, changed_at) = store::teams::find_payout_change(context.rows, team)?;
+    let delay = i64::from(context.settings.payouts.change_delay_days);
+    let waits_until = changed_at.map(|at| at.plus_days(delay)).filter(|until| context.now < *until);
     Ok(PayoutState { is_set, changed_at, waits_until })
 }
 
@@ -67,8 +61,8 @@ pub fn check(text: &str) -> Result<&str> {
 
 /// Fails unless the team may request a withdrawal now: it is stated how the team is paid, and that was not changed in the last
 /// days.
-pub(super) fn check_withdrawal(writer: &Writer, vendor: &Vendor) -> Result<()> {
-    let state = state_at(writer.rows, writer.settings, writer.now, vendor.team_row_id())?;
+pub(super) fn check_withdrawal(context: &CheckContext, vendor: &Vendor) -> Result<()> {
+    let state = state_at(context, vendor.team_row_id())?;
     let message = match state {
         PayoutState { is_set: false, .. } => {
             "The market does not know how to pay your team. State that in the settings first.".to_owned()

@@ -92,6 +92,14 @@ pub fn convert(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents
     Ok(PostedChange { entry: posted.id, balances })
 }
 
+/// Returns the balances before a conversion or a withdrawal of earnings. Fails if the amount can be neither converted nor withdrawn.
+pub fn before_use_of_earnings(reader: &Reader, vendor: &Vendor, amount: Cents) -> Result<Balances> {
+    check_amount(amount, MAX_AMOUNT)?;
+    let balances = store::wallet::balances(reader.rows, vendor.team_row_id())?;
+    ledger::check_earnings(amount, balances.available.max(Cents(0)))?;
+    Ok(balances)
+}
+
 /// Checks an amount that a team bids, buys, converts, or withdraws: it is at least one cent.
 pub(super) fn check_amount(amount: Cents, max: Cents) -> Result<()> {
     let (kind, rule) = if amount.0 < 1 {

@@ -19,8 +19,8 @@ use crate::{
         withdrawals::{WithdrawalOperation, WithdrawalStatus},
     },
     error::{Error, Result},
-    market::Writer,
-    store::{self, withdrawals::Withdrawal},
+    market::{Reader, Writer},
+    store::{self, wallet::Balances, withdrawals::Withdrawal},
 };
 
 /// Requests a withdrawal. The amount leaves the available earnings of the team at once.
@@ -35,8 +35,14 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents)
 /// Requests a withdrawal, for the team itself: it has to be stated how the team is paid, and that must not have been changed in the
 /// last `payouts.change_delay_days` days.
 pub fn request(writer: &mut Writer, vendor: &Vendor, amount: Cents) -> Result<Withdrawal> {
-    payouts::check_withdrawal(writer, vendor)?;
+    payouts::check_withdrawal(&writer.check_context(), vendor)?;
     create(writer, vendor, Actor::Team, amount)
+}
+
+/// Returns the balances before a withdrawal. Fails like [`request`].
+pub fn before_request(reader: &Reader, vendor: &Vendor, amount: Cents) -> Result<Balances> {
+    payouts::check_withdrawal(&reader.check_context(), vendor)?;
+    wallet::before_use_of_earnings(reader, vendor, amount)
 }
 
 /// Stores a withdrawal whose ledger entry is posted.

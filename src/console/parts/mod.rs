@@ -4,6 +4,7 @@ pub mod about;
 pub mod asset_prices;
 pub mod assets;
 pub mod badges;
+pub mod balances;
 pub mod bars;
 pub mod cards;
 pub mod charts;

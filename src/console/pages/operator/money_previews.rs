@@ -4,6 +4,7 @@ use super::{TEAMS, id_of, inputs, ledger::account_words};
 use crate::{
     console::{
         pages::deals::QUOTE,
+        parts::balances::{self, Balance},
         prelude::*,
         resources::{self, Previewed},
     },
@@ -23,26 +24,11 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// A balance: its name, its amount before a change, and the change.
-type Balance = (&'static str, Cents, Cents);
-
 /// Returns the team and its balances before and after a change.
 fn balances(team: &Team, balances: &[Balance]) -> Markup {
-    let heads = [
-        Head::text("Balance"),
-        Head::number("Now, USD"),
-        Head::number("Change, USD"),
-        Head::number("After it, USD"),
-    ];
-    let row = |(name, before, change): &Balance| {
-        let after = Cents(before.0 + change.0);
-        let amounts = [*before, *change, after].map(|amount| html! { (text::money(amount)) });
-        std::iter::once(html! { (name) }).chain(amounts).collect()
-    };
-    let rows: Vec<Vec<Markup>> = balances.iter().map(row).collect();
     html! {
         (tables::facts(&[("Team", html! { b.long { bdi { (team.name) } } })]))
-        (tables::table("Balances", &heads, &rows))
+        (balances::table(balances))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The earnings of the team: what is available, what is on hold and until when, and the months.
 
-use super::{convert, earnings_chart, hold_text, payout, refund_rule, release_text, withdraw};
+use super::{action, convert, earnings_chart, hold_text, payout, refund_rule, release_text, withdraw};
 use crate::{
     console::{pages::wallet::entries, prelude::*},
     operations::{
@@ -48,9 +48,14 @@ impl Page for Earnings {
                 li { a href=(link(paths::PAYOUT_SETUP)) { "How the market pays your team" } }
             } }))
         };
+        let available = outlook.balances.available;
+        let (nothing, refusal) = (
+            (available.0 <= 0).then_some(withdraw::NOTHING_AVAILABLE),
+            withdraw::refusal(available, &payout),
+        );
         let actions = html! {
-            a.button href=(link(convert::PATH)) { "Convert into credits" }
-            a.button.primary href=(link(withdraw::PATH)) { "Withdraw" }
+            (action(context, ("Convert into credits", convert::PATH), "button", nothing))
+            (action(context, ("Withdraw", withdraw::PATH), "button primary", refusal.as_deref()))
         };
         let note =
             html! { "What you earn from sales, after the fee of the market. All amounts are in US dollars." };

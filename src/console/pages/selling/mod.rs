@@ -4,6 +4,7 @@ mod asked;
 pub mod bids;
 pub mod convert;
 pub mod earnings;
+mod money_review;
 mod needs;
 pub mod payout;
 pub mod sale;
@@ -27,6 +28,12 @@ use crate::{
     store::money_summaries::Release,
 };
 
+/// Field of the button that carries out what was reviewed.
+const CONFIRMED: &str = "confirmed";
+
+/// Field of the button that leads from the review back to the form.
+const AGAIN: &str = "again";
+
 /// Shows earnings by month.
 fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
     let sum = Cents(by_month.iter().map(|month| month.earned.net().0).sum());
@@ -48,6 +55,14 @@ fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
         unit: 100,
     };
     chart.show(&by_month.iter().map(bar).collect::<Vec<_>>())
+}
+
+/// Returns a link that looks like a button. If it leads nowhere now, the reason stands beside it.
+fn action(context: &Context, (label, path): (&str, &str), class: &str, refusal: Option<&str>) -> Markup {
+    html! { @match refusal {
+        None => { a class=(class) href=(context.links.to(path)) { (label) } }
+        Some(reason) => { a.button role="link" aria-disabled="true" { (label) } span.note { (reason) } }
+    } }
 }
 
 /// Returns what becomes available next, such as `$412.50 on 3 Mar 2026`.

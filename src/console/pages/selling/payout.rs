@@ -1,5 +1,6 @@
 //! How the market pays the team: a form that writes it, and never shows it.
 
+use super::{AGAIN, CONFIRMED};
 use crate::{
     console::{forms::Inputs, pages::settings, prelude::*},
     operations::payouts::{self, MAX_LENGTH, PayoutState},
@@ -7,12 +8,6 @@ use crate::{
 
 /// Field with the text.
 const TEXT: &str = "payout_setup";
-
-/// Field of the button that saves what was reviewed.
-const CONFIRMED: &str = "confirmed";
-
-/// Field of the button that leads from the review back to the form.
-const AGAIN: &str = "again";
 
 /// The page.
 pub struct PayoutSetup;

@@ -1,8 +1,12 @@
-//! The form that requests a withdrawal of available earnings.
+//! The form that requests a withdrawal of available earnings, and its review.
 
-use super::payout;
+use super::{
+    AGAIN, CONFIRMED,
+    money_review::{self, AMOUNT},
+    payout,
+};
 use crate::{
-    console::prelude::*,
+    console::{forms::Inputs, prelude::*},
     domain::money::Cents,
     operations::{
         money_summaries::{self, EarningsOutlook},
@@ -14,6 +18,9 @@ use crate::{
 /// Path of the page.
 pub const PATH: &str = "/selling/earnings/withdraw";
 
+/// Why earnings can be neither converted nor withdrawn if there are none.
+pub const NOTHING_AVAILABLE: &str = "Nothing is available yet.";
+
 /// The page.
 pub struct Withdraw;
 
@@ -24,33 +31,50 @@ impl Page for Withdraw {
     type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let read = visit.read(|reader, vendor| {
-            Ok((money_summaries::outlook(reader, vendor, 1)?, payouts::state(reader, vendor)?))
-        });
-        let (outlook, state) = read.await?;
-        let balances = outlook.balances;
-        let context = &visit.context;
-        let hint = html! { "For example 27000. At most " (text::money(balances.available)) "." };
-        let amount = Field::decimal("amount", "Amount, USD").hint(hint).required();
-        let form = html! {
-            (amount.show(&visit.inputs))
-            (fields::buttons(context, "Request the withdrawal", ("Back to the earnings", paths::EARNINGS)))
-        };
-        let body = html! {
-            (payout::message(context, &state))
-            @if state.is_set { (earliest(&outlook, &state)) }
-            (tables::facts(&[
-                ("Available earnings", html! { (text::money(balances.available)) }),
-                ("Pending earnings", html! { (text::money(balances.pending)) }),
-            ]))
-            @if state.is_set && state.waits_until.is_none() { (fields::form(context, Self::PATH, &form)) }
-            @else { div.row { a.button href=(context.links.to(paths::EARNINGS)) { "Back to the earnings" } } }
-            div.prose { p {
-                "The amount leaves your available earnings at once. The market then pays it the way that your team has stated. If that \
-                 fails, the amount comes back. A request cannot be taken back."
-            } }
-        };
-        Ok(Content::new(Self::TITLE, body).below("Earnings", paths::EARNINGS).narrow().into())
+        form(visit, &visit.inputs).await
+    }
+}
+
+async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
+    let read = visit.read(|reader, vendor| {
+        Ok((money_summaries::outlook(reader, vendor, 1)?, payouts::state(reader, vendor)?))
+    });
+    let (outlook, state) = read.await?;
+    let balances = outlook.balances;
+    let context = &visit.context;
+    let form = html! {
+        (money_review::amount_field(balances.available).show(inputs))
+        (fields::buttons(context, "Review the withdrawal", ("Back to the earnings", paths::EARNINGS)))
+    };
+    let body = html! {
+        (payout::message(context, &state))
+        @if state.is_set { (earliest(&outlook, &state)) }
+        (tables::facts(&[
+            ("Available earnings", html! { (text::money(balances.available)) }),
+            ("Pending earnings", html! { (text::money(balances.pending)) }),
+        ]))
+        @if state.is_set && state.waits_until.is_none() { (fields::form(context, PATH, &form)) }
+        @else { div.row { a.button href=(context.links.to(paths::EARNINGS)) { "Back to the earnings" } } }
+        (consequences())
+    };
+    Ok(Content::new(Withdraw::TITLE, body).below("Earnings", paths::EARNINGS).narrow().into())
+}
+
+fn consequences() -> Markup {
+    html! { div.prose { p {
+        "The amount leaves your available earnings at once. The market then pays it the way that your team has stated. If that fails, \
+         the amount comes back. A request cannot be taken back."
+    } } }
+}
+
+/// Returns why nothing can be withdrawn now; `None` if something can.
+pub fn refusal(available: Cents, state: &PayoutState) -> Option<String> {
+    match state {
+        PayoutState { is_set: false, .. } => Some("State first how the market pays your team.".to_owned()),
+        PayoutState { waits_until: Some(until), .. } => {
+            Some(format!("Possible again from {} on.", text::day_text(*until)))
+        }
+        _ => (available.0 <= 0).then(|| NOTHING_AVAILABLE.to_owned()),
     }
 }
 
@@ -71,12 +95,27 @@ fn earliest(outlook: &EarningsOutlook, state: &PayoutState) -> Markup {
         }
         _ => return Markup::default(),
     };
-    html! { p { "Earliest withdrawal: " b { (text::day(at)) ", " (text::money(amount)) } "." } }
+    let released = Cents(amount.0 - available.0.max(0));
+    html! { p {
+        "Earliest withdrawal: " b { (text::day(at)) ", " (text::money(amount)) }
+        @if available.0 > 0 && released.0 > 0 { ", including " (text::money(released)) " released until then" }
+        "."
+    } }
 }
 
 impl FormPage for Withdraw {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let amount = fields.required_amount("amount")?;
+        if fields.is_checked(AGAIN) {
+            return form(visit, &Inputs::kept(fields.clone())).await;
+        }
+        let amount = fields.required_amount(AMOUNT)?;
+        if !fields.is_checked(CONFIRMED) {
+            let read = visit.read(move |reader, vendor| withdrawals::before_request(reader, vendor, amount));
+            let balances = [("Earnings, available", read.await?.available, Cents(-amount.0))];
+            let label = format!("Withdraw {}", text::money(amount));
+            let shown = (amount, label.as_str());
+            return Ok(money_review::page(&visit.context, shown, &balances, &consequences()).into());
+        }
         let change = Change::new("request_withdrawal", "team", visit.access.team().id);
         let requested = changes::perform(visit, fields, change, move |writer, vendor| {
             withdrawals::request(writer, vendor, amount).map(|withdrawal| withdrawal.id)

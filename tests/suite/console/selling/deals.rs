@@ -292,7 +292,9 @@ async fn earnings_are_released_converted_and_withdrawn() {
     page.expect(200, "Notifications about this");
     let sale = page.text.split("/console/selling/sales/").nth(1).unwrap().split('"').next().unwrap();
     browser.get(&format!("/console/selling/sales/{sale}")).await.expect(200, "Notifications about this");
-    browser.get("/console/selling/earnings").await.expect(200, "next release: $36.04 on 8 Mar 2026");
+    let page = browser.get("/console/selling/earnings").await;
+    page.expect(200, "next release: $36.04 on 8 Mar 2026").expect(200, "Nothing is available yet.");
+    assert_eq!(page.text.matches("aria-disabled=\"true\"").count(), 2, "{}", page.visible());
     let convert = "/console/selling/earnings/convert";
     let page = browser.get(convert).await;
     browser.submit(&page, convert, &[("amount", "1")]).await.expect(409, "more than the available");
@@ -306,7 +308,8 @@ async fn earnings_are_released_converted_and_withdrawn() {
     page.expect(200, "nothing is on hold");
 
     let page = browser.get(convert).await;
-    let answer = browser.submit(&page, convert, &[("amount", "6.04")]).await;
+    let page = browser.submit(&page, convert, &[("amount", "6.04")]).await;
+    let answer = browser.submit(&page, convert, &[("confirmed", "yes")]).await;
     assert_eq!(answer.location(), "/console/selling/earnings?notice=earnings_converted");
     let setup = "/console/settings/payout";
     let page = browser.get(setup).await;
@@ -315,7 +318,7 @@ async fn earnings_are_released_converted_and_withdrawn() {
     let withdraw = "/console/selling/earnings/withdraw";
     for amount in ["10", "20"] {
         let page = browser.get(withdraw).await;
-        let answer = browser.submit(&page, withdraw, &[("amount", amount)]).await;
+        let answer = browser.submit(&page, withdraw, &[("amount", amount), ("confirmed", "yes")]).await;
         assert_eq!(answer.location(), "/console/selling/withdrawals?notice=withdrawal_requested");
     }
     let page = browser.get(withdraw).await;
@@ -336,4 +339,5 @@ async fn earnings_are_released_converted_and_withdrawn() {
     assert!(paid.text.contains(",10.00,Paid,") && !paid.text.contains("20.00"), "{}", paid.text);
     let page = browser.get("/console/selling/earnings").await;
     assert_eq!((figure(&page, "Available"), figure(&page, "Earned so far")), (20_00, 36_04));
+    assert!(!page.text.contains("aria-disabled"), "{}", page.visible());
 }

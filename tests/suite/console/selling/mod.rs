@@ -110,7 +110,8 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     let notifications = browser.get("/console/notifications").await;
     notifications.expect(200, "Payout details changed");
     assert!(!notifications.text.contains("DE00"));
-    browser.get(withdraw).await.expect(200, "For safety");
+    browser.get(withdraw).await.expect(200, "For safety").expect(200, "released until then.");
+    browser.get("/console/selling/earnings").await.expect(200, "Possible again from 4 Mar 2026 on.");
     browser.post(withdraw, &[("amount", "10")]).await.expect(409, "can be requested again");
     let refused = browser.post(withdraw, &[("amount", "10")]).await;
     refused.expect(409, "For safety, withdrawals can be requested again from 4 March 2026, 09:00 UTC on.");
@@ -126,9 +127,17 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     browser.post(withdraw, &[("amount", "10")]).await.expect(409, "can be requested again");
     market.clock().advance(1);
     let page = browser.get(withdraw).await;
-    let answer = browser.submit(&page, withdraw, &[("amount", "10")]).await;
+    // Nothing happens before it is confirmed, and then it happens once.
+    let review = browser.submit(&page, withdraw, &[("amount", "10")]).await;
+    review.expect(200, "Withdraw $10.00?").expect(200, "-$10.00").expect(200, "After it, USD");
+    browser.get("/console/selling/withdrawals").await.expect(200, "$5.00");
+    assert!(!browser.get("/console/selling/withdrawals").await.text.contains("$10.00"));
+    browser.submit(&review, withdraw, &[("again", "yes")]).await.expect(200, "value=\"10.00\"");
+    browser.submit(&review, withdraw, &[("confirmed", "yes")]).await;
+    let answer = browser.submit(&review, withdraw, &[("confirmed", "yes")]).await;
     assert_eq!(answer.location(), "/console/selling/withdrawals?notice=withdrawal_requested");
-    browser.get("/console/selling/withdrawals").await.expect(200, "$10.00");
+    let list = browser.get("/console/selling/withdrawals?format=csv").await;
+    assert_eq!(list.text.matches(",10.00,").count(), 1, "{}", list.text);
 }
 
 /// Asserts that no page of the team, and nothing that its keys read, has a text.
@@ -164,7 +173,7 @@ async fn operator_changes_how_a_team_is_paid() {
     browser.get("/console/selling/earnings/withdraw").await.expect(200, "For safety");
     assert_eq!(browser.open_notification("Payout").await, "/console/settings/payout");
     market.clock().advance(2 * DAY);
-    browser.get("/console/selling/earnings/withdraw").await.expect(200, "Request the withdrawal");
+    browser.get("/console/selling/earnings/withdraw").await.expect(200, "Review the withdrawal");
     // Another text holds up again, and the delay begins anew with each change.
     let setup = browser.get("/console/settings/payout").await;
     let answer = browser
@@ -182,7 +191,12 @@ async fn earnings_become_credits() {
     let path = "/console/selling/earnings/convert";
     let page = browser.get(path).await;
     browser.submit(&page, path, &[("amount", "900000000")]).await.expect(409, "more than the available");
-    let answer = browser.submit(&page, path, &[("amount", "25.50")]).await;
+    let review = browser.submit(&page, path, &[("amount", "25.50")]).await;
+    review
+        .expect(200, "Convert $25.50 into credits")
+        .expect(200, "Earnings, available")
+        .expect(200, "-$25.50");
+    let answer = browser.submit(&review, path, &[("confirmed", "yes")]).await;
     assert_eq!(answer.location(), "/console/selling/earnings?notice=earnings_converted");
     browser.get("/console/wallet/entries").await.expect(200, "+$25.50");
 }

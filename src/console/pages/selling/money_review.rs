@@ -1,0 +1,43 @@
+//! The second step of a conversion and of a withdrawal: what it changes, before money moves.
+
+use super::{AGAIN, CONFIRMED};
+use crate::{
+    console::{
+        parts::balances::{self, Balance},
+        prelude::*,
+    },
+    domain::money::Cents,
+};
+
+/// Field with the amount.
+pub const AMOUNT: &str = "amount";
+
+/// Returns the field for an amount of available earnings.
+pub fn amount_field(available: Cents) -> Field<'static> {
+    let hint = html! { "For example 27000. At most " (text::money(available)) ". You see what changes before anything happens." };
+    Field::decimal(AMOUNT, "Amount, USD").hint(hint).required()
+}
+
+/// Shows the balances before and after a change, with a button that carries it out, whose label names the amount.
+pub fn page(
+    context: &Context,
+    (amount, label): (Cents, &str),
+    balances: &[Balance],
+    consequences: &Markup,
+) -> Content {
+    let form = html! {
+        input type="hidden" name=(AMOUNT) value=(amount);
+        div.row {
+            button.primary name=(CONFIRMED) value="yes" { (label) }
+            button name=(AGAIN) value="yes" { "Change the amount" }
+            a.button.quiet href=(context.links.to(paths::EARNINGS)) { "Leave it as it is" }
+        }
+    };
+    let body = html! {
+        p { "Nothing was changed yet. This is what will happen:" }
+        (balances::table(balances))
+        (fields::form(context, &context.path, &form))
+        (consequences)
+    };
+    Content::new(format!("{label}?"), body).below("Earnings", paths::EARNINGS).narrow()
+}
