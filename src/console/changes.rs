@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use super::{forms::Fields, visit::Visit};
+use super::{forms::Fields, visit::Visit, wording};
 use crate::{
     error::{Error, Result},
     market::Writer,
@@ -141,6 +141,7 @@ where
     });
     let _guard = request.as_ref().map(|request| visit.served.in_flight().try_insert(request)).transpose()?;
     let digest = fields.digest();
+    let (operation, subject) = (change.operation, change.subject_kind);
     let write = move |writer: &mut Writer| {
         let mut now = None;
         let bytes = idempotency::execute(writer, principal, request.as_ref(), digest, |writer| {
@@ -159,5 +160,11 @@ where
         })?;
         Ok(now.map_or_else(|| Executed::Before(bytes), Executed::Now))
     };
-    visit.market().write(visit.requester.clone(), write).await
+    let written = visit.market().write(visit.requester.clone(), write).await;
+    written.map_err(|error| match error {
+        Error::InvalidTransition { from, .. } => {
+            Error::Conflict(wording::impossible(operation, subject, from))
+        }
+        other => other,
+    })
 }

@@ -20,6 +20,15 @@ pub fn worded(
     with_values(&without_ids(&with_labels(&with_pages(message), label), is_kept))
 }
 
+/// Says that the state of a record does not allow an operation, such as `accept_offer`, on a record of a kind, such as `offer`.
+pub fn impossible(operation: &str, kind: &str, state: &str) -> String {
+    let noun = if kind == "credit_purchase" { "request for credits".to_owned() } else { phrase(kind) };
+    let step = operation.split_once('_').filter(|(_, object)| *object == kind);
+    let step =
+        step.map_or_else(|| "this is not possible".to_owned(), |(verb, _)| format!("you cannot {verb} it"));
+    format!("The {noun} is {}, so {step}.", phrase(state))
+}
+
 /// Requests that errors name, and where pages have the same.
 const PAGES: [(&str, &str); 4] = [
     ("`GET /v2/asset-groups`", "The inventory"),
@@ -114,6 +123,22 @@ mod tests {
         let label = |name: &str| (name == "budget_min").then(|| "Budget from".to_owned());
         assert_eq!(with_labels(message, label), "Budget max must not be less than “Budget from”.");
         assert_eq!(plain("Enter a title."), "Enter a title.");
+    }
+
+    #[test]
+    fn impossible_steps_name_the_record_and_its_state() {
+        for (operation, kind, state, text) in [
+            ("accept_offer", "offer", "withdrawn", "The bid is withdrawn, so you cannot accept it."),
+            ("revoke_key", "key", "revoked", "The key is revoked, so you cannot revoke it."),
+            (
+                "mark_withdrawal_paid",
+                "withdrawal",
+                "paid",
+                "The withdrawal is paid, so this is not possible.",
+            ),
+        ] {
+            assert_eq!(impossible(operation, kind, state), text);
+        }
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Action for CancelBulkChange {
         });
         match cancel.await {
             // It has ended in the meantime, as its page says.
-            Ok(()) | Err(Error::InvalidTransition { .. }) => Ok(Answer::Redirect(paths::bulk_change(id))),
+            Ok(()) | Err(Error::Conflict(_)) => Ok(Answer::Redirect(paths::bulk_change(id))),
             Err(error) => Err(error),
         }
     }

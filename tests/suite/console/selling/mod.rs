@@ -68,8 +68,12 @@ async fn bid_is_declined_or_accepted_once() {
     let decline = format!("{bid}/decline");
     let question = browser.get(&decline).await;
     question.expect(200, "You can no longer accept this bid");
+    let accept = format!("{bid}/accept");
+    let late = browser.get(&accept).await;
     let answer = browser.submit(&question, &decline, &[]).await;
     assert_eq!(answer.location(), format!("{bid}?notice=offer_declined"));
+    let refused = browser.submit(&late, &accept, &[]).await;
+    refused.expect(409, "The bid is declined, so you cannot accept it.");
     browser.get(&decline).await.expect(200, "can no longer be answered");
     let list = browser.get("/console/selling/bids?status=submitted").await;
     let bid = first_address(&list.text, "/console/selling/bids");
@@ -129,7 +133,7 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     let page = browser.get(withdraw).await;
     // Nothing happens before it is confirmed, and then it happens once.
     let review = browser.submit(&page, withdraw, &[("amount", "10")]).await;
-    review.expect(200, "Withdraw $10.00?").expect(200, "-$10.00").expect(200, "After it, USD");
+    review.expect(200, "Withdraw $10.00?").expect(200, "−$10.00").expect(200, "After it, USD");
     browser.get("/console/selling/withdrawals").await.expect(200, "$5.00");
     assert!(!browser.get("/console/selling/withdrawals").await.text.contains("$10.00"));
     browser.submit(&review, withdraw, &[("again", "yes")]).await.expect(200, "value=\"10.00\"");
@@ -195,7 +199,7 @@ async fn earnings_become_credits() {
     review
         .expect(200, "Convert $25.50 into credits")
         .expect(200, "Earnings, available")
-        .expect(200, "-$25.50");
+        .expect(200, "−$25.50");
     let answer = browser.submit(&review, path, &[("confirmed", "yes")]).await;
     assert_eq!(answer.location(), "/console/selling/earnings?notice=earnings_converted");
     browser.get("/console/wallet/entries").await.expect(200, "+$25.50");
