@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-pub use crate::domain::written::{counted, day_text, grouped, moment_text, money, month_text};
+pub use crate::domain::written::{counted, day_text, grouped, moment_text, money, month_text, size};
 use crate::{
     domain::{money::Cents, time::Timestamp},
     store::records::any_record::AnyRecord,
@@ -23,17 +23,11 @@ pub fn optional_money(amount: Option<Cents>) -> String {
     amount.map_or_else(|| MISSING.to_owned(), money)
 }
 
-/// Returns a size in decimal units, such as `327 MB`.
-pub fn size(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 4] =
-        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000)];
-    match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) if bytes < 10 * unit => {
-            let tenths = (bytes as f64 / (unit as f64 / 10.0)).round() as u64;
-            format!("{}.{} {name}", tenths / 10, tenths % 10)
-        }
-        Some((name, unit)) => format!("{} {name}", grouped((bytes as f64 / unit as f64).round() as u64)),
-        None => counted(bytes, "byte", "bytes"),
+/// Returns a size in decimal units, and the exact number of bytes if these units round it: `1.5 KB (1,495 bytes)`.
+pub fn size_in_bytes(bytes: u64) -> String {
+    match size(bytes) {
+        size if bytes < 1_000 => size,
+        size => format!("{size} ({} bytes)", grouped(bytes)),
     }
 }
 

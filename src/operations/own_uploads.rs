@@ -25,6 +25,7 @@ use crate::{
         texts,
         upload_activity::UploadStep,
         uploads::{PartLayout, Upload},
+        written,
     },
     error::{Error, Problem, Result, StateCode},
     market::{Market, Reader, Writer},
@@ -66,11 +67,13 @@ pub struct UploadProgress {
 pub fn check(reader: &Reader, vendor: &Vendor, file: &FileInput, target: &UploadTarget) -> Result<()> {
     let mut problems = Problems::default();
     let max_bytes = reader.settings.blobs.max_upload_bytes;
-    if file.size_bytes < MIN_ZIP_BYTES || file.size_bytes > max_bytes {
-        let message = format!(
-            "Choose a zip file of at most {max_bytes} bytes. This one has {} bytes.",
-            file.size_bytes
-        );
+    if file.size_bytes < MIN_ZIP_BYTES {
+        let size = written::size(file.size_bytes);
+        let message = format!("This file is too small to be a zip: it has {size}. Choose a zip file.");
+        problems.push(Problem::body(&["file"], "greater_than_equal", message));
+    } else if file.size_bytes > max_bytes {
+        let limit = written::size(max_bytes);
+        let message = format!("This file is larger than the limit of {limit}. Choose a smaller zip file.");
         problems.push(Problem::body(&["file"], "less_than_equal", message));
     }
     problems.check_text(&["file"], &file.file_name, texts::FILE_NAME);

@@ -71,6 +71,20 @@ pub fn day_text(time: Timestamp) -> String {
     format!("{date} {} {year}", &MONTHS[month][..3])
 }
 
+/// Returns a size in decimal units, such as `327 MB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 4] =
+        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000)];
+    match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) if bytes < 10 * unit => {
+            let tenths = (bytes as f64 / (unit as f64 / 10.0)).round() as u64;
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        Some((name, unit)) => format!("{} {name}", grouped((bytes as f64 / unit as f64).round() as u64)),
+        None => counted(bytes, "byte", "bytes"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -125,7 +125,7 @@ fn complete_content(context: &Context, completed: &CompletedOwnUpload) -> Conten
     } };
     let facts = [
         ("File", html! { span.long { bdi { (upload.file_name) } } }),
-        ("Size", html! { (text::size(upload.size_bytes)) " (" (text::grouped(upload.size_bytes)) " bytes)" }),
+        ("Size", html! { (text::size_in_bytes(upload.size_bytes)) }),
         ("SHA-256", html! { span.mono.long { (upload.sha256) } }),
         ("Arrived", text::moment(upload.completed_at)),
         ("Asset", asset),

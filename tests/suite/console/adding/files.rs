@@ -140,8 +140,8 @@ async fn form_of_a_file_says_all_that_is_wrong() {
     let fields = [("kind", "raw_data"), ("title", "Letters")];
     browser.post(FILE, &fields).await.expect(422, "Choose a zip file.");
     for (name, size, problem) in [
-        ("a.zip", "1001", "at most 1000 bytes"),
-        ("a.zip", "21", "at most 1000 bytes"),
+        ("a.zip", "1001", "This file is larger than the limit of 1.0 KB."),
+        ("a.zip", "21", "too small to be a zip: it has 21 bytes."),
         ("a.zip", "-1", "Choose a zip file."),
         ("a\nb.zip", "100", "one line without control characters"),
     ] {
