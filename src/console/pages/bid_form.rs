@@ -134,7 +134,7 @@ impl Facts {
     fn refusal(&self) -> Option<String> {
         match (&self.quote, &self.deals.bid, &self.deals.bid_possible) {
             (Some(Err(refused)), ..) => Some(deals::reason(refused)),
-            (_, None, Offered::Refused(reason)) => Some(reason.clone()),
+            (_, None, Offered::Refused(reason)) => Some(deals::plain(reason)),
             _ => None,
         }
     }
@@ -227,6 +227,18 @@ fn asking(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Input
     }
 }
 
+/// Warns about a bid that is higher than the price of the listing.
+fn above_the_price(context: &Context, listing: Uuid, deals: &ListingDeals, bid: Cents) -> Markup {
+    html! { @if let Some(price) = deals.price.filter(|price| bid > *price) {
+        (badges::message(Tone::Warning, &html! {
+            b { "Your bid is above the price of " (text::money(price)) ". " }
+            @if deals.whole.is_possible() {
+                a href=(context.links.to(&paths::buy(listing))) { "You can buy the listing now for that price." }
+            }
+        }))
+    } }
+}
+
 /// Returns the amounts of the bid with the form that sends it.
 fn bidding_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
     let bid = facts.deals.bid.as_ref();
@@ -246,6 +258,7 @@ fn bidding_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) 
     html! {
         (deals::summary("All assets, if the vendor accepts", quote))
         (deals::amounts(context, quote))
+        (above_the_price(context, listing, &facts.deals, quote.price))
         @if let Some(shortfall) = quote.shortfall {
             (badges::message(Tone::Warning, &html! {
                 "Your team lacks " b { (text::money(shortfall)) } " now. If it still does when the vendor accepts, the purchase \

@@ -66,6 +66,18 @@ async fn bid_is_made_changed_and_withdrawn() {
 }
 
 #[tokio::test]
+async fn bid_above_the_price_is_warned_about() {
+    const WARNING: &str = "Your bid is above the price of $50.00.";
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let page = browser.get(&format!("{}?amount=50.01", bid_path("plain"))).await;
+    page.expect(200, WARNING).expect(200, "You can buy the listing now for that price.");
+    page.expect(200, &format!("href=\"{}\"", buy_path("plain")));
+    let page = browser.get(&format!("{}?amount=50", bid_path("plain"))).await;
+    assert!(!page.text.contains("above the price"), "{}", page.visible());
+}
+
+#[tokio::test]
 async fn bid_expires_and_is_declined() {
     let market = shop();
     let browser = Browser::signed_in(&market, BUYER).await;
