@@ -150,13 +150,15 @@ struct Refusal {
     typed: Fields,
     problems: Vec<(String, String)>,
     message: Option<String>,
+    /// Whether a team reads it, and not an operator.
+    is_for_team: bool,
     /// The labels of the fields that the page has shown.
     labels: Mutex<Vec<(String, String)>>,
 }
 
 impl Refusal {
     fn new(typed: Fields, problems: Vec<(String, String)>, message: Option<String>) -> Refusal {
-        Refusal { typed, problems, message, labels: Mutex::default() }
+        Refusal { typed, problems, message, is_for_team: false, labels: Mutex::default() }
     }
 
     /// Whether the form had this ID within a longer text, such as a list. Then messages keep it, to say which one is meant.
@@ -190,6 +192,15 @@ impl Inputs {
     /// Returns the fields of a form that is shown again as it was typed, such as with a preview.
     pub fn kept(typed: Fields) -> Inputs {
         Inputs { refusal: Some(Refusal::new(typed, Vec::new(), None)) }
+    }
+
+    /// Sets whether a team reads why the form was refused, and not an operator.
+    #[must_use]
+    pub fn for_team(mut self, is_for_team: bool) -> Inputs {
+        if let Some(refusal) = &mut self.refusal {
+            refusal.is_for_team = is_for_team;
+        }
+        self
     }
 
     /// Returns what a field shows: what was typed into a refused form, or the given value.
@@ -246,7 +257,9 @@ impl Inputs {
     /// Returns a message as people read it.
     fn worded(&self, message: &str) -> String {
         let is_typed = |id: &str| self.refusal.as_ref().is_some_and(|refusal| refusal.has_among_others(id));
-        wording::worded(message, |name| self.label(name), is_typed)
+        let text = wording::worded(message, |name| self.label(name), is_typed);
+        let is_for_team = self.refusal.as_ref().is_some_and(|refusal| refusal.is_for_team);
+        if is_for_team { wording::for_own_team(&text) } else { text }
     }
 
     /// Whether a form was refused.

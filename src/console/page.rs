@@ -408,6 +408,7 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
 
 /// Returns the context of a form's page that is shown again.
 pub fn visit_again(request: &Request, context: &Context, inputs: Inputs) -> Context {
+    let inputs = inputs.for_team(context.team().is_some());
     Context { inputs, ..context_of(&context.served, request, context.signed_in.clone()) }
 }
 

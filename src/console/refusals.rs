@@ -177,9 +177,15 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
         ),
         other => (
             "This was refused",
-            Advice { reason: html! { (wording::plain(&other.message())) }, links: here(context) },
+            Advice { reason: html! { (reason(context, &other.message())) }, links: here(context) },
         ),
     }
+}
+
+/// Returns a message as the visitor reads it.
+fn reason(context: &Context, message: &str) -> String {
+    let text = wording::plain(message);
+    if context.team().is_some() { wording::for_own_team(&text) } else { text }
 }
 
 fn here(context: &Context) -> Vec<(&'static str, String)> {

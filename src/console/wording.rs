@@ -20,6 +20,12 @@ pub fn worded(
     with_values(&without_ids(&with_labels(&with_pages(message), label), is_kept))
 }
 
+/// Returns a text of an operation about the team that reads it. Operators read the same texts about other teams.
+pub fn for_own_team(text: &str) -> String {
+    let text = text.replace("is the team's own.", "is your team's own.");
+    text.strip_prefix("The team ").map(|rest| format!("Your team {rest}")).unwrap_or(text)
+}
+
 /// Says that the state of a record does not allow an operation, such as `accept_offer`, on a record of a kind, such as `offer`.
 pub fn impossible(operation: &str, kind: &str, state: &str) -> String {
     let noun = if kind == "credit_purchase" { "request for credits".to_owned() } else { phrase(kind) };

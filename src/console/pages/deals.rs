@@ -13,7 +13,7 @@ use crate::{
     },
     domain::{
         money::Cents,
-        purchases::{PayWith, PurchaseKind, ScopeMode},
+        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
         string_enum::StringEnum,
     },
     operations::{
@@ -54,10 +54,21 @@ pub fn reason(refused: &Error) -> String {
     }
 }
 
+/// Says that the team has the data of a listing, which a team buys once; `None` if it has not.
+pub fn has_bought(deals: &ListingDeals) -> Option<&'static str> {
+    let mut standing = deals.purchases.iter().filter(|purchase| purchase.status.is_standing());
+    standing.find(|purchase| purchase.kind.is_of_data()).map(|purchase| {
+        match (purchase.status, purchase.scope) {
+            (PurchaseStatus::Pending, _) => "Your team has ordered this listing.",
+            (_, ScopeMode::Selection) => "Your team has bought assets of this listing, which it can do once.",
+            _ => "Your team has bought this listing.",
+        }
+    })
+}
+
 /// Returns a reason as the team reads it.
 pub fn plain(reason: &str) -> String {
-    let text = wording::plain(reason);
-    text.strip_prefix("The team ").map(|rest| format!("Your team {rest}")).unwrap_or(text)
+    wording::for_own_team(&wording::plain(reason))
 }
 
 /// Returns the way of payment with this name.

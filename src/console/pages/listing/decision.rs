@@ -8,7 +8,10 @@ use crate::{
         parts::listing_view::{Details, sample_price_text},
         prelude::*,
     },
-    domain::{money::Cents, purchases::PurchaseStatus},
+    domain::{
+        money::Cents,
+        purchases::{PurchaseKind, PurchaseStatus},
+    },
     operations::{
         listing_deals::{ListingDeals, Offered},
         proposed_sales,
@@ -108,16 +111,24 @@ fn state(purchase: &ListingPurchase) -> Markup {
 /// Shows the buttons. The first thing that is possible is the next step.
 fn actions(context: &Context, id: Uuid, deals: &ListingDeals) -> Markup {
     let bid_class = if deals.whole.is_possible() { "button big full" } else { "button primary big full" };
-    let (whole, bid) = (refusal(&deals.whole), refusal(&deals.bid_possible));
+    let bought = deals::has_bought(deals);
+    let reason = |offered: &Offered| match offered {
+        Offered::Now(_) => None,
+        Offered::Refused(reason) => Some(bought.map_or_else(|| deals::plain(reason), str::to_owned)),
+    };
+    let (whole, bid) = (reason(&deals.whole), reason(&deals.bid_possible));
+    let has_bid_button = deals.bid.is_none() && deals.accepts_bids;
     html! {
         div.stack.tight {
             (action(&deals.whole, "Buy", &context.links.to(&paths::buy(id)), "button primary big full"))
-            @if let Some(reason) = &whole { p.note { (reason) } }
+            // One reason for both buttons stands below both.
+            @if !has_bid_button || whole != bid { @if let Some(reason) = &whole { p.note { (reason) } } }
             @if let Some(bid) = &deals.bid {
                 a.button.big.full href=(context.links.to(&paths::bid(bid.id))) { "See your bid" }
-            } @else if deals.accepts_bids {
+            }
+            @if has_bid_button {
                 (action(&deals.bid_possible, "Make a bid", &context.links.to(&paths::make_bid(id)), bid_class))
-                @if bid != whole { @if let Some(reason) = &bid { p.note { (reason) } } }
+                @if let Some(reason) = &bid { p.note { (reason) } }
             }
         }
     }
@@ -129,14 +140,6 @@ fn action(offered: &Offered, label: &str, address: &str, class: &str) -> Markup 
         Offered::Now(_) => { a class=(class) href=(address) { (label) } }
         Offered::Refused(_) => { a.button.big.full role="link" aria-disabled="true" { (label) } }
     } }
-}
-
-/// Returns why something is not offered now.
-fn refusal(offered: &Offered) -> Option<String> {
-    match offered {
-        Offered::Now(_) => None,
-        Offered::Refused(reason) => Some(deals::plain(reason)),
-    }
 }
 
 fn bids(context: &Context, details: &Details, deals: &ListingDeals) -> Markup {
@@ -169,12 +172,19 @@ fn bids_received(details: &Details) -> String {
     }
 }
 
+/// Whether the team has bought, or ordered, the sample.
+fn has_sample(deals: &ListingDeals) -> bool {
+    let mut standing = deals.purchases.iter().filter(|purchase| purchase.status.is_standing());
+    standing.any(|purchase| purchase.kind == PurchaseKind::Sample)
+}
+
 fn facts(context: &Context, id: Uuid, details: &Details, deals: &ListingDeals) -> Markup {
     let part = |scope: &str| Query::default().with("scope", scope).at(&context.links.to(&paths::buy(id)));
     let sample = html! {
         (sample_price_text(details.sample_price))
         @match &deals.sample {
             Offered::Now(_) => { " · " a href=(part("sample")) { @if details.sample_price == Some(Cents(0)) { "Get the sample" } @else { "Buy the sample" } } }
+            Offered::Refused(_) if has_sample(deals) => { span.note { " · Your team has this sample." } }
             Offered::Refused(reason) if details.sample_price.is_some() => { span.note { " · " (deals::plain(reason)) } }
             Offered::Refused(_) => {}
         }

@@ -31,6 +31,7 @@ async fn listing_is_bought_with_credits_at_the_amounts_that_were_shown() {
     ] {
         page.expect(200, text);
     }
+    let form = page;
     let receipt = made(&buy(&browser, "plain", "").await, "bought");
     assert_eq!(credits(&market, "buyer"), 100_000 - 5_250);
     let page = browser.get(&receipt).await;
@@ -48,7 +49,14 @@ async fn listing_is_bought_with_credits_at_the_amounts_that_were_shown() {
     ] {
         assert!(text.contains(&line), "{line:?} in {text}");
     }
-    browser.get(&buy_path("plain")).await.expect(200, "already has a purchase of this listing");
+    browser.get(&buy_path("plain")).await.expect(200, "Your team already has a purchase of this listing");
+    let page = browser.get(&format!("/console/listings/{}", listing_id("plain"))).await;
+    assert_eq!(page.text.matches("aria-disabled=\"true\"").count(), 2, "{}", page.visible());
+    assert_eq!(page.text.matches("Your team has bought this listing.").count(), 1, "{}", page.visible());
+    // A form that was open meanwhile is refused in the same words.
+    let late = browser.submit(&form, &buy_path("plain"), &[("accept", "yes"), ("form_key", "late")]).await;
+    late.expect(409, "Your team already has a purchase of this listing");
+    assert!(!late.text.contains("The team "), "{}", late.visible());
     browser.get("/console/wallet/entries?format=csv").await.expect(200, "-52.50,947.50");
 }
 
@@ -87,6 +95,8 @@ async fn sample_and_selection_cost_their_own_prices() {
     assert_eq!(credits(&market, "buyer"), 100_000 - 210);
     assert!(agreement(&browser, &sample).await.contains("Bought: a sample of the listing\n"));
     let free = made(&buy(&browser, "free", "scope=sample&pay_with=invoice").await, "bought");
+    let page = browser.get(&format!("/console/listings/{}", listing_id("free"))).await;
+    page.expect(200, "Your team has this sample.");
     browser.get(&free).await.expect(200, "Completed").expect(200, "$0.00");
     let (first, second) = (asset_id("c1"), asset_id("c2"));
     let choice = format!("scope=selection&asset={first}&asset={second}");
