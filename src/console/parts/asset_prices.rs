@@ -1,4 +1,4 @@
-//! Explains the asking prices of single assets to vendors, and how they relate to the price of the listing.
+//! Explains the asking prices of single assets, and how they and the price of the sample relate to the price of the listing.
 
 use maud::{Markup, html};
 
@@ -12,9 +12,22 @@ use crate::domain::money::Cents;
 pub const MEANING: &str =
     "Buyers can buy this asset alone at this price, from each live listing that has it and is not exclusive.";
 
+/// Says what is unusual about the prices of a listing: its assets, or its sample, compared with the whole.
+pub fn remarks(of_all: Option<Cents>, sample: Option<Cents>, price: Option<Cents>) -> Markup {
+    html! { (warning(of_all, price)) (dear_sample(sample, price)) }
+}
+
+/// Says that the sample of a listing costs more than the listing; nothing if it does not.
+pub fn dear_sample(sample: Option<Cents>, price: Option<Cents>) -> Markup {
+    let is_dear = sample.zip(price).is_some_and(|(sample, price)| sample > price);
+    html! { @if is_dear {
+        (badges::message(Tone::Neutral, &html! { "The sample costs more than the listing." }))
+    } }
+}
+
 /// Warns if all assets of a listing cost less than the listing. `of_all` is their price if a buyer selects them one by
 /// one.
-pub fn warning(of_all: Option<Cents>, price: Option<Cents>) -> Markup {
+fn warning(of_all: Option<Cents>, price: Option<Cents>) -> Markup {
     let Some((of_all, price)) = of_all.zip(price).filter(|(of_all, price)| of_all < price) else {
         return Markup::default();
     };

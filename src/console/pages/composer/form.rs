@@ -206,7 +206,11 @@ fn price_fields(context: &Context, inputs: &Inputs, fields: &ListingFields, of_a
             "Buyers can also buy single assets at the asking prices of these assets, unless you sell the listing exclusively. They \
              never pay more than the price of the listing."
         }
-        (asset_prices::warning(of_all, typed_amount(inputs, "price", fields.price)))
+        (asset_prices::remarks(
+            of_all,
+            typed_amount(inputs, "sample_price", fields.sample_price),
+            typed_amount(inputs, "price", fields.price),
+        ))
         (option(inputs, "accepts_bids", ("Accept bids", "You never see who bids. Each bid waits for your decision."), fields.accepts_bids))
         (option(
             inputs,

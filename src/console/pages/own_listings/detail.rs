@@ -52,10 +52,10 @@ fn body(context: &Context, page: &OwnListingPage) -> Markup {
                 @if is_submittable(page) {
                     (tables::section("checklist", "Checklist for the review", &html! {
                         (checklist::checklist(context, page))
-                        (asset_prices::warning(page.price_of_all, page.listing.price))
+                        (asset_prices::remarks(page.price_of_all, page.listing.sample_price, page.listing.price))
                     }))
                 } @else if page.listing.status.stage() != LifecycleStage::Archived {
-                    (asset_prices::warning(page.price_of_all, page.listing.price))
+                    (asset_prices::remarks(page.price_of_all, page.listing.sample_price, page.listing.price))
                 }
                 (tables::section("facts", "Facts", &facts(context, page)))
                 (tables::section("words", "Description", &description(page)))

@@ -132,7 +132,7 @@ fn ask_submit(context: &Context, facts: &StepFacts) -> Markup {
         p { "Until it has decided, the listing stays as it is: its texts, its price, and which assets it has cannot be changed. The \
              assets cannot be deleted or separated from their data. You can withdraw the listing at any time." }
         @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
-        (asset_prices::warning(facts.price_of_all, facts.listing.price))
+        (asset_prices::remarks(facts.price_of_all, facts.listing.sample_price, facts.listing.price))
         (run_cost(context, facts))
     }
 }
@@ -166,7 +166,7 @@ fn ask_publish(context: &Context, facts: &StepFacts) -> Markup {
             @if facts.listing.accepts_bids { ", or make bids" } "."
         }
         @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
-        (asset_prices::warning(facts.price_of_all, facts.listing.price))
+        (asset_prices::remarks(facts.price_of_all, facts.listing.sample_price, facts.listing.price))
         p { "While it is in the catalog, its price and its terms can be changed, but not its texts and its assets." }
     }
 }

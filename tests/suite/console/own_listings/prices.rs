@@ -1,6 +1,10 @@
 //! What the prices of single assets mean for the listing: warnings where it is cheaper in parts, and where a change is live.
 
-use marketplace::domain::listing_lifecycle::Operation;
+use marketplace::{
+    domain::{listing_lifecycle::Operation, principals::KeyScope},
+    market::Writer,
+    operations::{access::Platform, keys},
+};
 use serde_json::json;
 
 use super::{BUYER, SELLER, asset_id, decide, done, draft, edit, edited, market_with};
@@ -31,6 +35,30 @@ async fn listing_that_is_cheaper_in_parts_is_warned_about() {
     decide(&market, listing_id("draft"), Operation::Approve, None);
     seller.get(&format!("{}/publish", draft())).await.expect(200, WARNING);
     done(&seller, &draft(), "publish", "listing_published").await.expect(200, WARNING);
+}
+
+/// A sample that costs more than the listing is not refused.
+#[tokio::test]
+async fn sample_that_costs_more_than_the_listing_is_remarked_on() {
+    const REMARK: &str = "The sample costs more than the listing.";
+    for (price, is_dear) in [(50.01, true), (50.0, false)] {
+        let submitted = json!([{"event": "submitted", "at": "-P3D"}]);
+        let market = market_with(&json!({"assets": ["c1"], "sample_price_usd": price}));
+        let seller = Browser::signed_in(&market, SELLER).await;
+        for page in ["", "/edit"] {
+            let page = seller.get(&format!("{}{page}", draft())).await;
+            assert_eq!(page.text.contains(REMARK), is_dear, "{price}: {}", page.visible());
+        }
+        let market = market_with(&json!({"assets": ["c1"], "sample_price_usd": price, "history": submitted}));
+        let create = |writer: &mut Writer| {
+            keys::create_for_operator(writer, Platform::of_process(), "Ada", KeyScope::All, None)
+        };
+        let (_, key) = market.market().write_blocking(create).unwrap();
+        let operator = Browser::signed_in(&market, &key).await;
+        let page = operator.get(&format!("/console/operator/review/{}", listing_id("draft"))).await;
+        page.expect(200, "As buyers see it");
+        assert_eq!(page.text.contains(REMARK), is_dear, "{price}: {}", page.visible());
+    }
 }
 
 /// A change of prices says which listings have the assets, and that live ones change at once.

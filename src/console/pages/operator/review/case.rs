@@ -113,6 +113,7 @@ fn content(context: &Context, filters: &Filters, since: Since, shown: &CaseView)
                 (changes(context, filters, since, case))
                 section.stack aria-labelledby="as-buyers" {
                     h2 #as-buyers { "As buyers see it" }
+                    (facts::prices(&shown.listing))
                     (listing::reading(context, &shown.listing))
                 }
                 (facts::findings(context, case))

@@ -3,13 +3,14 @@
 use crate::{
     console::{
         pages::{
+            listing,
             operator::{
                 paths::{RUNS, TEAMS},
                 quality_runs,
             },
             own_listings::reviews,
         },
-        parts::{findings, timeline},
+        parts::{asset_prices, findings, timeline},
         prelude::*,
     },
     domain::{listings::LifecycleStage, reviews::ReviewDecision},
@@ -35,6 +36,14 @@ pub const fn done(decision: ReviewDecision) -> &'static str {
         ReviewDecision::Rejected => "rejected it",
         ReviewDecision::Withdrawn => "withdrawn it",
     }
+}
+
+/// Says what is unusual about the prices.
+pub fn prices(shown: &listing::Shown) -> Markup {
+    let details = shown.listing.details.as_ref();
+    details.map_or_else(Markup::default, |details| {
+        asset_prices::dear_sample(details.sample_price, details.price)
+    })
 }
 
 /// Shows the latest quality run with its findings.
