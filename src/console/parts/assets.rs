@@ -36,14 +36,28 @@ pub const fn stage(stage: Stage) -> &'static str {
     }
 }
 
+/// Whether data is linked to an asset, but the market could not copy it.
+fn lacks_linked_data(asset: &Asset) -> bool {
+    asset.data.as_ref().is_some_and(|data| data.archive_status == ArtifactStatus::Failed)
+}
+
+/// Returns the stage of an asset in words. The stage counts linked data, whether or not the market has it.
+pub fn stage_text(asset: &Asset) -> &'static str {
+    match asset.stage() {
+        Stage::Complete if lacks_linked_data(asset) => "Complete, without data",
+        other => stage(other),
+    }
+}
+
 /// Returns the stage of an asset, with the number of required fields that are missing.
 pub fn stage_badge(asset: &Asset) -> Markup {
     match asset.stage() {
         Stage::Incomplete => {
             badges::badge(Tone::Warning, &format!("{} missing", asset.missing_fields().len()))
         }
-        Stage::Proposed => badges::badge(Tone::Waiting, stage(Stage::Proposed)),
-        Stage::Complete => badges::badge(Tone::Good, stage(Stage::Complete)),
+        Stage::Proposed => badges::badge(Tone::Waiting, stage_text(asset)),
+        Stage::Complete if lacks_linked_data(asset) => badges::badge(Tone::Neutral, stage_text(asset)),
+        Stage::Complete => badges::badge(Tone::Good, stage_text(asset)),
     }
 }
 

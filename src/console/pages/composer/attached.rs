@@ -5,7 +5,10 @@ use super::{
     sample,
 };
 use crate::{
-    console::{parts::kinds, prelude::*},
+    console::{
+        parts::{assets, kinds},
+        prelude::*,
+    },
     domain::{inventory::Asset, stages::Stage},
 };
 
@@ -50,18 +53,14 @@ pub(super) fn cells(context: &Context, asset: &Asset) -> Vec<Markup> {
     vec![
         html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (sample::title(asset)) } } },
         html! { (text::words(kinds::words(asset.kind).0)) },
-        html! { (stage_word(asset.stage())) },
+        html! { (stage_word(asset)) },
         html! { (price.as_deref().unwrap_or(text::MISSING)) },
     ]
 }
 
-/// Returns the word for a stage.
-const fn stage_word(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Incomplete => "Incomplete",
-        Stage::Proposed => "Without data",
-        Stage::Complete => "Complete",
-    }
+/// Returns the word for the stage of an asset.
+fn stage_word(asset: &Asset) -> &'static str {
+    if asset.stage() == Stage::Proposed { "Without data" } else { assets::stage_text(asset) }
 }
 
 fn detach_button(context: &Context, found: &Found, asset: &Asset) -> Markup {

@@ -110,7 +110,7 @@ pub fn value(column: InventoryColumn, row: &Row) -> String {
     match column {
         C::Kind => assets::kind(asset.kind),
         C::Group => row.group.to_owned(),
-        C::Stage => assets::stage(asset.stage()).to_owned(),
+        C::Stage => assets::stage_text(asset).to_owned(),
         C::Missing => assets::missing(asset),
         C::Data => assets::data_state(asset).map(|(_, word)| word).unwrap_or_default().to_owned(),
         C::Source => asset.data.as_ref().map_or("", |data| assets::channel(data.channel)).to_owned(),

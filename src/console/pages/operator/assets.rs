@@ -101,7 +101,7 @@ impl Resource for Assets {
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let found: AssetRecord = records::find(reader.rows, platform, &id_of(record)?)?;
-        let stage = assets::stage(found.asset.stage());
+        let stage = assets::stage_text(&found.asset);
         let missing = assets::missing(&found.asset);
         Ok(Some(Box::new(move |_: &Context| {
             let missing = if missing.is_empty() { "Nothing".to_owned() } else { missing };

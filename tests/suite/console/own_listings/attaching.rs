@@ -4,10 +4,10 @@ use marketplace::store;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{SELLER, asset_id, draft, market, market_with, row};
+use super::{SELLER, asset_id, draft, market, market_and, market_with, row};
 use crate::{
     harness::{TestMarket, browser::Browser},
-    sales::listing_id,
+    sales::{codebase, listing_id},
 };
 
 fn attached(market: &TestMarket) -> Vec<Uuid> {
@@ -17,6 +17,24 @@ fn attached(market: &TestMarket) -> Vec<Uuid> {
         .read_blocking(|reader| store::listing_assets::list_first(reader.rows, listing, 100))
         .unwrap();
     assets.iter().map(|asset| asset.id).collect()
+}
+
+/// The stage counts linked data, also if the market could not copy it.
+#[tokio::test]
+async fn asset_whose_data_was_not_copied_is_shown_without_data() {
+    let mut record = codebase("broken", &json!(20));
+    record["codebase"]["data"] = json!({
+        "channel": "github", "repo_full_name": "acme/y", "archive_status": "failed", "analysis_status": "skipped",
+        "attached_at": "-P5D", "archive_error": "The repository was not found.",
+    });
+    let market = market_and(&[record]);
+    let seller = Browser::signed_in(&market, SELLER).await;
+    for path in ["/console/inventory".to_owned(), format!("{}/assets", draft())] {
+        seller.get(&format!("{path}?query=broken")).await.expect(200, "Complete, without data");
+        let page = seller.get(&format!("{path}?query=c1")).await;
+        page.expect(200, "Complete");
+        assert!(!page.text.contains("Complete, without data"), "{path}: {}", page.visible());
+    }
 }
 
 #[tokio::test]
