@@ -51,8 +51,9 @@ string_enum! {
     }
 }
 
-/// The reason for an adjustment; null for other entries. Uses the tables of [`ORIGINS`].
-const ADJUSTMENT: &str =
+/// The reason for an adjustment, of the entry `e` with its row `a` of adjustments and its row `c` of purchases of credits; null for
+/// other entries.
+pub(super) const ADJUSTMENT: &str =
     "CASE WHEN e.entry_type <> 'adjustment' THEN NULL WHEN c.entry IS NOT NULL THEN 'bought'
     WHEN a.entry IS NOT NULL THEN 'correction' ELSE 'checks' END";
 

@@ -1,9 +1,14 @@
 //! Credits that a team asks for, its entries, and its notifications.
 
-use crate::harness::{self, TestMarket, browser::Browser};
+use marketplace::clock::fixture_record_id;
+use serde_json::json;
+
+use crate::harness::{self, TestMarket, browser::Browser, records::demo_records};
 
 const BUYER: &str = "mkt_demo_buyer";
 const BOTH: &str = "mkt_demo_both";
+const VENDOR: &str = "mkt_demo_vendor";
+const OPERATOR: &str = "mkt_demo_operator";
 
 #[tokio::test]
 async fn credits_are_requested_and_canceled() {
@@ -46,6 +51,30 @@ async fn entries_have_the_balance_after_them() {
             .await
             .expect(200, "Time,Reason,About,\"Amount, USD\",\"Balance, USD\"");
     }
+}
+
+/// Changes of the credits that are no sales have a reason of their own each.
+#[tokio::test]
+async fn changes_of_credits_say_their_reason() {
+    let market = TestMarket::demo();
+    let team = fixture_record_id("teams", demo_records().team_of(VENDOR));
+    let adjust = async |amount: &str| {
+        let body = json!({"team_id": team, "amount": amount, "description": "Test"});
+        market.call(OPERATOR, "POST", "/operator/v1/adjustments", &body).await.expect_status(201);
+    };
+    adjust("20.00").await;
+    adjust("-1.25").await;
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let check = "/console/inventory/changes/new";
+    let page = browser.get(&format!("{check}?all=1&action=check&query=tide")).await;
+    assert_eq!(browser.submit(&page, check, &[]).await.status(), 303);
+    let file = browser.get("/console/wallet/entries?format=csv").await;
+    let reason = |amount: &str| {
+        let line = file.text.lines().find(|line| line.contains(&format!(",{amount},")));
+        line.unwrap_or_else(|| panic!("{amount}: {}", file.text)).split(',').nth(1).unwrap()
+    };
+    assert_eq!((reason("20.00"), reason("-1.25")), ("Credits from the market", "Correction"));
+    assert_eq!(reason("-5.00"), "Quality checks");
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 use crate::{
     console::prelude::*,
     domain::{ledger::EntryType, money::Cents},
-    operations::team_records::{self, WalletLine},
+    operations::{
+        balances::AdjustmentReason,
+        team_records::{self, WalletLine},
+    },
     store::records::{Filters, pages::TeamPage, team_lists::wallet_entries::AccountEntry},
     string_enum::StringEnum,
 };
@@ -134,12 +137,18 @@ const fn type_word(kind: EntryType) -> &'static str {
         EntryType::Refund => "Refund",
         EntryType::CreditConversion => "Conversion of earnings",
         EntryType::Withdrawal => "Withdrawal",
-        EntryType::Adjustment => "Credits or correction",
+        EntryType::Adjustment => "Quality checks, credits, corrections",
     }
 }
 
 fn reason(entry: &AccountEntry) -> &'static str {
-    if entry.credit_purchase.is_some() { "Purchase of credits" } else { type_word(entry.entry_type) }
+    match entry.adjustment {
+        Some(AdjustmentReason::Bought) => "Purchase of credits",
+        Some(AdjustmentReason::Checks) => "Quality checks",
+        Some(AdjustmentReason::Correction) if entry.amount.0 > 0 => "Credits from the market",
+        Some(AdjustmentReason::Correction) => "Correction",
+        None => type_word(entry.entry_type),
+    }
 }
 
 type Show = fn(&Context, &WalletLine) -> Markup;

@@ -8,7 +8,10 @@ use super::{Filter, FromRow, Reader, TeamRecord, TeamRecords};
 use crate::{
     domain::{ledger::EntryType, money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId, time::Timestamp},
     error::Result,
-    store::row,
+    store::{
+        balances::{ADJUSTMENT, AdjustmentReason},
+        row,
+    },
 };
 
 /// What an entry of the ledger does to an account of a team, and what it refers to.
@@ -20,6 +23,8 @@ pub struct AccountEntry {
     pub id: Uuid,
     /// Why the money moved.
     pub entry_type: EntryType,
+    /// Why the credits changed, if the entry is an adjustment.
+    pub adjustment: Option<AdjustmentReason>,
     /// Description for people.
     pub description: String,
     /// Change of the balance.
@@ -52,6 +57,7 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<AccountEntry> {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
         entry_type: row::string_enum(row, "entry_type")?,
+        adjustment: row::optional_string_enum(row, "adjustment")?,
         description: row.get("description")?,
         amount: Cents(row.get("cents")?),
         created_at: row::time(row, "created_at")?,
@@ -93,12 +99,16 @@ pub const EARNINGS_ENTRIES: TeamRecords = of_account("s.account = 'earnings'");
 const fn of_account(condition: &'static str) -> TeamRecords {
     TeamRecords {
         name: "ledger entry",
-        columns: &["e.id, e.uuid, e.entry_type, e.description, s.cents, e.created_at, e.available_at,
+        columns: &[
+            "e.id, e.uuid, e.entry_type, e.description, s.cents, e.created_at, e.available_at,
              p.uuid AS purchase_uuid, l.uuid AS listing_uuid, l.title, c.uuid AS credit_purchase_uuid,
-             coalesce(w.uuid, r.uuid) AS withdrawal_uuid"],
+             coalesce(w.uuid, r.uuid) AS withdrawal_uuid,",
+            ADJUSTMENT,
+            "AS adjustment",
+        ],
         tables: &["ledger_postings s JOIN ledger_entries e ON e.id = s.entry
              LEFT JOIN purchases p ON p.id = e.purchase LEFT JOIN listings l ON l.id = p.listing
-             LEFT JOIN credit_purchases c ON c.entry = e.id
+             LEFT JOIN credit_purchases c ON c.entry = e.id LEFT JOIN adjustments a ON a.entry = e.id
              LEFT JOIN withdrawals w ON w.entry = e.id LEFT JOIN withdrawals r ON r.reversal = e.id"],
         row_id: "s.entry",
         id: "e.uuid",
