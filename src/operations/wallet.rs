@@ -92,7 +92,7 @@ pub fn convert(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents
     Ok(PostedChange { entry: posted.id, balances })
 }
 
-/// Returns the balances before a conversion or a withdrawal of earnings. Fails if the amount can be neither converted nor withdrawn.
+/// Returns the balances before a conversion or a withdrawal of earnings. Fails if the amount is not possible for either.
 pub fn before_use_of_earnings(reader: &Reader, vendor: &Vendor, amount: Cents) -> Result<Balances> {
     check_amount(amount, MAX_AMOUNT)?;
     let balances = store::wallet::balances(reader.rows, vendor.team_row_id())?;

@@ -2,17 +2,20 @@
 
 use poem::{Request, http::Method};
 
-use crate::{blobs, web::world_host};
+use crate::blobs;
 
 /// Paths of the agent server, whose messages only read.
 pub const AGENT_PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
+
+/// What the paths of worlds begin with, before their names.
+pub const WORLDS: &str = "/w/";
 
 /// What the paths of the sandbox API begin with.
 pub const SANDBOX: &str = "/sandbox/";
 
 /// What only a primary has: worlds, files that it made for bundles or that are being uploaded, and the present status of
 /// attestations, which it signs.
-const OF_PRIMARY: [&str; 4] = [SANDBOX, world_host::PREFIX, blobs::BUNDLES, ATTESTATIONS];
+const OF_PRIMARY: [&str; 4] = [SANDBOX, WORLDS, blobs::BUNDLES, ATTESTATIONS];
 
 /// What the paths of attestations begin with.
 pub const ATTESTATIONS: &str = "/v2/attestations/";

@@ -24,6 +24,7 @@ use crate::{
         listening,
         problem::ApiError,
         request_id::{WorldName, refuse},
+        request_kinds::WORLDS,
         shares::held_requests::ServerStop,
         trusted_sources::{TrustedSources, Untrusted},
         world_host::{
@@ -41,9 +42,6 @@ const UPLOADS: &str = "/v2/blobs/";
 /// Bytes that a request adds to the disk at most, besides its body, unless it uploads a file: the pages of the database that
 /// it writes.
 const WRITE_BYTES: u64 = 64 << 10;
-
-/// What the paths of worlds begin with.
-pub const PREFIX: &str = "/w/";
 
 /// Creates the endpoint of a market, which has everything that a server has. The text is the base URL of stored
 /// addresses.
@@ -121,7 +119,7 @@ impl SandboxHost {
 
     /// Returns the base URL of a world at a server with this base URL.
     pub fn world_url(base_url: &str, world: &World) -> String {
-        format!("{base_url}{PREFIX}{}", world.name())
+        format!("{base_url}{WORLDS}{}", world.name())
     }
 
     /// Returns the URL of a world's own port, on the host of this base URL.
@@ -345,7 +343,7 @@ impl Endpoint for WorldDispatcher {
             Some(query) => format!("{path}?{query}"),
             None => path.to_owned(),
         };
-        let base_path = BasePath(format!("{PREFIX}{name}"));
+        let base_path = BasePath(format!("{WORLDS}{name}"));
         let mut parts = request.uri().clone().into_parts();
         parts.path_and_query =
             Some(path_and_query.parse().map_err(|cause| ApiError(Error::internal(cause)))?);
@@ -357,9 +355,9 @@ impl Endpoint for WorldDispatcher {
     }
 }
 
-/// Splits a path below [`PREFIX`] into the name of a world and the path in that world.
+/// Splits a path below [`WORLDS`] into the name of a world and the path in that world.
 fn split_path(path: &str) -> Option<(&str, &str)> {
-    let rest = path.strip_prefix(PREFIX)?;
+    let rest = path.strip_prefix(WORLDS)?;
     match rest.find('/') {
         Some(end) => Some((&rest[..end], &rest[end..])),
         None => Some((rest, "/")),

@@ -1,11 +1,11 @@
 //! `marketplace verify-bundle` without a result, and the keys of a server before its first sale.
 
-use std::io::Write;
+use std::fs;
 
 use serde_json::Value;
-use zip::{CompressionMethod, write::SimpleFileOptions};
 
 use super::{Server, marketplace, run, run_failing, temp_dir};
+use crate::harness::archives::bundle_of;
 
 #[test]
 fn verification_without_a_result_is_not_a_mismatch() {
@@ -48,12 +48,9 @@ fn verification_whose_result_is_lost_is_not_a_mismatch() {
 fn names_in_a_bundle_are_escaped() {
     let temp_dir = temp_dir();
     let bundle = temp_dir.path().join("bundle.zip");
-    let mut archive = zip::ZipWriter::new(std::fs::File::create(&bundle).unwrap());
-    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    archive.start_file("manifest.json", stored).unwrap();
     // The message of the library contains the first character that is not hexadecimal.
-    archive.write_all(br#"{"listing_id": "\u001b", "entries": []}"#).unwrap();
-    archive.finish().unwrap();
+    let manifest = br#"{"listing_id": "\u001b", "entries": []}"#.to_vec();
+    fs::write(&bundle, bundle_of(&[("manifest.json".to_owned(), manifest)])).unwrap();
     let bundle = bundle.to_str().unwrap();
     let output = run(&["verify-bundle", bundle], temp_dir.path());
     let text = String::from_utf8(output.stdout).unwrap();

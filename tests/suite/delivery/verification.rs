@@ -8,7 +8,6 @@ use marketplace::{
         bundles::EntryDigest,
         checkpoints::PublishedLogs,
         purchases::PurchaseKind,
-        zip_layout::{Part, StoredEntry, ZipLayout},
     },
     market::Reader,
     operations::{
@@ -29,6 +28,7 @@ use uuid::Uuid;
 use zip::ZipArchive;
 
 use super::{run_background, shop};
+use crate::harness::archives::bundle_of;
 
 /// Files of a bundle: their paths and bytes.
 type Files = Vec<(String, Vec<u8>)>;
@@ -133,34 +133,16 @@ fn files() -> Files {
     files.iter().map(|(path, range)| (path.clone(), bundle[range.clone()].to_vec())).collect()
 }
 
-/// Returns an archive as the market writes it, with these files.
-fn archive(files: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let entry = |(path, bytes): &(String, Vec<u8>)| StoredEntry {
-        path: path.clone(),
-        size_bytes: bytes.len() as u64,
-        crc32: EntryDigest::of(bytes).crc32,
-    };
-    let layout = ZipLayout::new(files.iter().map(entry).collect());
-    let mut archive = Vec::new();
-    while let Some(part) = layout.part_at(archive.len() as u64) {
-        match part {
-            Part::Bytes(bytes) => archive.extend_from_slice(&bytes),
-            Part::File { index, .. } => archive.extend_from_slice(&files[index].1),
-        }
-    }
-    archive
-}
-
 #[test]
 fn files_must_be_those_of_the_statement_and_each_once() {
     let Sold { bundle, keys, .. } = sold();
-    assert!(archive(&files()) == *bundle, "the archive is the same");
+    assert!(bundle_of(&files()) == *bundle, "the archive is the same");
     let entry = files().iter().position(|(path, _)| path.contains('/')).unwrap();
     let (path, bytes) = files()[entry].clone();
     let damage = |change: &dyn Fn(&mut Files)| {
         let mut files = files();
         change(&mut files);
-        let found = verified(&archive(&files), Some(keys));
+        let found = verified(&bundle_of(&files), Some(keys));
         parts(&found).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let added = damage(&|files| files.push(("extra.txt".to_owned(), b"x".to_vec())));
@@ -201,7 +183,7 @@ fn manifest_has_each_entry_once_and_no_document() {
         let (mut files, mut manifest) = (files.clone(), manifest.clone());
         manifest["entries"] = changed.into();
         files[at].1 = serde_json::to_vec(&manifest).unwrap();
-        let found = verified(&archive(&files), None).mismatches;
+        let found = verified(&bundle_of(&files), None).mismatches;
         let mut of_manifest = found.iter().filter(|found| found.message.starts_with("It "));
         match expected {
             None => assert!(of_manifest.next().is_none(), "{found:?}"),
@@ -219,7 +201,7 @@ fn one_signature_is_required() {
     for count in [0, 2] {
         let signatures = envelope.signatures.iter().cycle().take(count).cloned().collect();
         files[at].1 = Envelope { signatures, ..envelope.clone() }.to_file().unwrap();
-        let found = verified(&archive(&files), Some(keys));
+        let found = verified(&bundle_of(&files), Some(keys));
         assert_eq!((parts(&found), &found.signature), (vec!["attestation.json"], &SignatureState::Invalid));
     }
 }
@@ -229,7 +211,7 @@ fn mismatches_are_named_up_to_a_limit() {
     let Sold { keys, .. } = sold();
     let mut files = files();
     files.extend((0..2 * MAX_MISMATCHES).map(|number| (format!("{number}"), Vec::new())));
-    assert_eq!(verified(&archive(&files), Some(keys)).mismatches.len(), MAX_MISMATCHES + 1);
+    assert_eq!(verified(&bundle_of(&files), Some(keys)).mismatches.len(), MAX_MISMATCHES + 1);
 }
 
 #[test]

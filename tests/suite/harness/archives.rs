@@ -5,6 +5,10 @@ use std::{
     io::{Cursor, Read as _, Write as _},
 };
 
+use marketplace::domain::{
+    bundles::EntryDigest,
+    zip_layout::{Part, StoredEntry, ZipLayout},
+};
 use zip::{CompressionMethod, ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 /// Returns a ZIP archive of files with these names and contents.
@@ -28,6 +32,24 @@ pub fn zip_with_filling(filling: usize) -> Vec<u8> {
     writer.start_file("filling.bin", options).unwrap();
     writer.write_all(&(0..filling).map(|at| (at % 251) as u8).collect::<Vec<_>>()).unwrap();
     writer.finish().unwrap().into_inner()
+}
+
+/// Returns a bundle as the market writes it, with these files.
+pub fn bundle_of(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let entry = |(path, bytes): &(String, Vec<u8>)| StoredEntry {
+        path: path.clone(),
+        size_bytes: bytes.len() as u64,
+        crc32: EntryDigest::of(bytes).crc32,
+    };
+    let layout = ZipLayout::new(files.iter().map(entry).collect());
+    let mut bundle = Vec::new();
+    while let Some(part) = layout.part_at(bundle.len() as u64) {
+        match part {
+            Part::Bytes(bytes) => bundle.extend_from_slice(&bytes),
+            Part::File { index, .. } => bundle.extend_from_slice(&files[index].1),
+        }
+    }
+    bundle
 }
 
 /// Returns the files of an archive by name.
