@@ -67,6 +67,8 @@ pub enum Shows {
     Money,
     /// As a moment.
     Moment,
+    /// As a deadline: a moment, or the end of a day.
+    Deadline,
     /// As the day of a moment, in a list with many columns. Files have the moment.
     Day,
     /// As a state: a badge with its words.

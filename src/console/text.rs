@@ -1,5 +1,7 @@
 //! Amounts, numbers, times, and names as people read them.
 
+use std::time::Duration;
+
 use maud::{Markup, html};
 
 pub use crate::domain::written::{counted, day_text, grouped, moment_text, money, month_text, size};
@@ -31,14 +33,24 @@ pub fn size_in_bytes(bytes: u64) -> String {
     }
 }
 
-/// Returns a span of time in its largest unit, such as `3 days`.
-pub fn span(seconds: i64) -> String {
-    let seconds = u64::try_from(seconds).unwrap_or_default();
+/// Returns a duration in its one or two largest units, such as `4.2 s`, `59 min`, `31 h 12 min`, and `3 days 5 h`.
+pub fn duration(duration: Duration) -> String {
+    const HOUR: u64 = 3_600;
+    const DAY: u64 = 24 * HOUR;
+    const TWO_DAYS: u64 = 2 * DAY;
+    let with_rest = |whole: String, rest: u64, unit: &str| {
+        if rest == 0 { whole } else { format!("{whole} {rest} {unit}") }
+    };
+    let seconds = duration.as_secs();
     match seconds {
-        0..60 => "less than a minute".to_owned(),
-        60..3_600 => counted(seconds / 60, "minute", "minutes"),
-        3_600..86_400 => counted(seconds / 3_600, "hour", "hours"),
-        _ => counted(seconds / 86_400, "day", "days"),
+        0..60 => {
+            let tenths = duration.as_millis() / 100;
+            let (whole, tenth) = (tenths / 10, tenths % 10);
+            if tenth == 0 { format!("{whole} s") } else { format!("{whole}.{tenth} s") }
+        }
+        60..HOUR => format!("{} min", seconds / 60),
+        HOUR..TWO_DAYS => with_rest(format!("{} h", seconds / HOUR), seconds % HOUR / 60, "min"),
+        _ => with_rest(counted(seconds / DAY, "day", "days"), seconds % DAY / HOUR, "h"),
     }
 }
 
@@ -62,6 +74,32 @@ pub fn day(time: Timestamp) -> Markup {
 /// Returns the day of a moment, or [`MISSING`] if it is not known.
 pub fn optional_day(time: Option<Timestamp>) -> Markup {
     html! { @match time { Some(time) => (day(time)), None => (MISSING) } }
+}
+
+/// The ends of moments at which days begin and end.
+const DAY_ENDS: [&str; 2] = [", 00:00 UTC", ", 23:59 UTC"];
+
+/// Returns a deadline. One that was entered as a day is the end of this day in UTC. No script shows it in another time zone, where
+/// it is on another day.
+pub fn deadline(time: Timestamp) -> Markup {
+    match moment_text(time).strip_suffix(DAY_ENDS[1]) {
+        Some(day) => html! { time datetime=(time) { (day) ", end of day (UTC)" } },
+        None => moment(time),
+    }
+}
+
+/// Returns a deadline, or [`MISSING`] if there is none.
+pub fn optional_deadline(time: Option<Timestamp>) -> Markup {
+    html! { @match time { Some(time) => (deadline(time)), None => (MISSING) } }
+}
+
+/// Returns the day of a time that was entered as a day in UTC. No script shows it in another time zone, where it is another day.
+pub fn entered_day(time: Timestamp) -> Markup {
+    let text = moment_text(time);
+    if DAY_ENDS.iter().any(|end| text.ends_with(end)) {
+        return html! { time datetime=(time) title=(text) { (day_text(time)) } };
+    }
+    day(time)
 }
 
 /// Returns JSON with a line for each value. Any other text stays as it is.
@@ -110,6 +148,11 @@ pub fn words(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Returns a message of the market in the terms of pages.
+pub fn message(message: &str) -> String {
+    message.replace("every mandatory check", "every required check")
+}
+
 /// Returns the values of a type with their words, for a choice.
 pub fn word_choices<E: StringEnum>() -> Vec<(&'static str, String)> {
     E::ALL.iter().map(|value| (value.as_str(), words(value.as_str()))).collect()
@@ -137,7 +180,30 @@ mod tests {
         ] {
             assert_eq!(size(bytes), expected);
         }
+        for (millis, expected) in [
+            (0, "0 s"),
+            (4_250, "4.2 s"),
+            (59_999, "59.9 s"),
+            (3_599_000, "59 min"),
+            (3_600_000, "1 h"),
+            (112_320_000, "31 h 12 min"),
+            (172_800_000, "2 days"),
+            (277_200_000, "3 days 5 h"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(millis)), expected);
+        }
         assert_eq!((percent(0.744), percent(0.5)), ("74.4%".to_owned(), "50%".to_owned()));
+    }
+
+    #[test]
+    fn entered_days_stay_in_utc() {
+        let time = |text: &str| Timestamp::parse(text).unwrap();
+        let day = deadline(time("2026-04-01T23:59:59Z")).into_string();
+        assert!(day.contains(">1 April 2026, end of day (UTC)<") && !day.contains("data-"), "{day}");
+        assert!(deadline(time("2026-04-01T22:00:00Z")).into_string().contains("data-moment"));
+        let day = entered_day(time("2026-04-01T00:00:00Z")).into_string();
+        assert!(day.contains(">1 Apr 2026<") && !day.contains("data-"), "{day}");
+        assert!(entered_day(time("2026-04-01T00:01:00Z")).into_string().contains("data-day"));
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub fn choices() -> Vec<(&'static str, String)> {
     Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(words(*kind).0))).collect()
 }
 
+/// Returns the display name of several assets of a kind, such as `Raw data archives`.
+pub fn plural(kind: Kind) -> String {
+    text::words(words(kind).1)
+}
+
 /// Returns a number of assets of a kind, such as `2 codebases`.
 pub fn counted(kind: Kind, number: u64) -> String {
     let (one, many) = words(kind);

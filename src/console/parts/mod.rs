@@ -14,6 +14,7 @@ pub mod fees;
 pub mod fields;
 pub mod findings;
 pub mod icons;
+pub mod job_kinds;
 pub mod kinds;
 pub mod listing_cells;
 pub mod listing_states;

@@ -32,7 +32,7 @@ impl Shown {
     /// Returns the head of its column.
     pub const fn head(&self) -> Head {
         match self.shows {
-            Shows::Money | Shows::Moment | Shows::Day | Shows::Number | Shows::Size => {
+            Shows::Money | Shows::Moment | Shows::Deadline | Shows::Day | Shows::Number | Shows::Size => {
                 Head::number(self.label)
             }
             _ => Head::text(self.label),
@@ -57,6 +57,7 @@ impl Shown {
         match self.shows {
             Shows::Money => html! { (text::money(Cents(record.integer(self.name).unwrap_or_default()))) },
             Shows::Moment => text::moment(Timestamp(record.integer(self.name).unwrap_or_default())),
+            Shows::Deadline => text::deadline(Timestamp(record.integer(self.name).unwrap_or_default())),
             Shows::Day => text::day(Timestamp(record.integer(self.name).unwrap_or_default())),
             Shows::State => {
                 let state = record.text(self.name);
@@ -112,7 +113,9 @@ impl Shown {
             (Shows::Record(_), Value::Id(id)) if names.contains_key(id) => names[id].clone(),
             (_, Value::Missing) => String::new(),
             (Shows::Money, Value::Integer(cents)) => Cents(*cents).to_string(),
-            (Shows::Moment | Shows::Day, Value::Integer(time)) => Timestamp(*time).to_string(),
+            (Shows::Moment | Shows::Deadline | Shows::Day, Value::Integer(time)) => {
+                Timestamp(*time).to_string()
+            }
             (Shows::Flag, Value::Integer(flag)) => if *flag == 0 { "no" } else { "yes" }.to_owned(),
             (Shows::State | Shows::Word, Value::Text(word)) => text::words(word),
             (Shows::Badge(look), Value::Text(word)) => look(word).1,

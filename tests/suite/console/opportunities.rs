@@ -66,7 +66,9 @@ async fn request_for_listings_is_written_published_and_closed() {
     let extend = format!("{path}/extend");
     let page = browser.get(&extend).await;
     browser.submit(&page, &extend, &[("deadline", &day(5))]).await.expect(422, "moved to a later time");
-    step(&browser, &extend, &[("deadline", &day(20))]).await.expect(200, "The deadline was moved.");
+    let extended = step(&browser, &extend, &[("deadline", &day(20))]).await;
+    extended.expect(200, "The deadline was moved.").expect(200, "March 2026, end of day (UTC)</time>");
+    browser.get("/console/opportunities").await.expect(200, "March 2026, end of day (UTC)</time>");
     step(&browser, &format!("{path}/close"), &[]).await.expect(200, "It is closed.");
     browser.get(&format!("{path}/publish")).await.expect(200, "This cannot be done now.");
     let file = browser.get("/console/opportunities?status=closed&format=csv").await;
@@ -118,7 +120,7 @@ async fn bids_are_declined_and_accepted_once() {
     let page = browser.get(&path).await;
     page.expect(200, "The vendor has not delivered yet.").expect(200, &format!("{path}?format=csv"));
     let file = browser.get(&format!("{path}?format=csv")).await;
-    let lines: Vec<_> = file.expect(200, "Vendor,State,Tasks,Expected days").text.lines().skip(1).collect();
+    let lines: Vec<_> = file.expect(200, "Vendor,Status,Tasks,Expected days").text.lines().skip(1).collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[0].starts_with("Lumen Codeworks,Accepted,40,21,2"), "{lines:?}");
     assert!(lines[1].starts_with("Lumen Codeworks,Declined,40,21,2"), "{lines:?}");

@@ -3,19 +3,21 @@
 use super::TEAMS;
 use crate::{
     console::{
+        parts::job_kinds,
         prelude::*,
         resources::{
             self, Key, Resource, Shown,
-            Shows::{Id, Moment, Number, Plain, Record, State, Word},
+            Shows::{Called, Id, Moment, Number, Plain, Record, State},
             Step,
         },
     },
-    domain::{
-        jobs::{JobKind, JobState},
-        row_ids::JobRowId,
-    },
+    domain::{jobs::JobState, row_ids::JobRowId, time::Timestamp},
     operations::job_changes,
-    store::records::{Records, any_record::AnyRecord, jobs::JOBS},
+    store::records::{
+        Records,
+        any_record::{AnyRecord, Value},
+        jobs::JOBS,
+    },
 };
 
 /// The resource.
@@ -36,8 +38,8 @@ impl Resource for Jobs {
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "Job", Plain),
-        Shown::listed("kind", "Kind", Word),
-        Shown::listed("state", "State", State),
+        Shown::listed("kind", "Kind", Called(job_kinds::named)),
+        Shown::listed("state", "Status", State),
         Shown::listed("team_id", "Team", Record(TEAMS)),
         Shown::listed("attempts", "Attempts", Number),
         Shown::listed("enqueued_at", "Queued", Moment),
@@ -48,16 +50,23 @@ impl Resource for Jobs {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "kind", label: "Kind", values: text::word_choices::<JobKind> },
-            ListFilter { name: "state", label: "State", values: text::word_choices::<JobState> },
+            ListFilter { name: "kind", label: "Kind", values: job_kinds::choices },
+            ListFilter { name: "state", label: "Status", values: text::word_choices::<JobState> },
             ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 
     const KEY: Key = Key::Number("id");
 
+    /// A job that starts later has the time of its start in place of the time at which it was queued, which is not known.
+    fn complete(record: &mut AnyRecord, now: Timestamp) {
+        if record.time("enqueued_at").is_some_and(|at| at > now) {
+            record.set("enqueued_at", Value::Missing);
+        }
+    }
+
     fn title_of(record: &AnyRecord) -> String {
-        format!("Job {}: {}", record.text("id"), text::words(record.text("kind")).to_lowercase())
+        format!("Job {}: {}", record.text("id"), job_kinds::named(record.text("kind")))
     }
 
     const STEPS: &'static [Step] = &[

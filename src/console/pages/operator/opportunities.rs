@@ -9,7 +9,9 @@ use crate::{
         prelude::*,
         resources::{
             self, Input, Named, Resource, Shown,
-            Shows::{Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word, Words},
+            Shows::{
+                Deadline, Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word, Words,
+            },
             Step,
         },
     },
@@ -34,10 +36,10 @@ pub struct Projects;
 const SHOWN: &[Shown] = &[
     Shown::listed("title", "Title", Plain),
     Shown::listed("team_id", "Buyer", Record(TEAMS)),
-    Shown::listed("status", "State", State),
+    Shown::listed("status", "Status", State),
     Shown::listed("open", "Takes bids", Flag),
     Shown::listed("budget_max", "Budget up to, USD", Plain),
-    Shown::listed("deadline", "Deadline", Moment),
+    Shown::listed("deadline", "Deadline", Deadline),
     Shown::listed("created_at", "Created", Moment),
     Shown::detail("overview", "In one sentence", Plain),
     Shown::detail("description", "Description, in the words of the buyer", Text),
@@ -47,7 +49,7 @@ const SHOWN: &[Shown] = &[
     Shown::detail("budget_unit", "Budget for", Word),
     Shown::detail("visibility_mode", "Vendors who see it", Word),
     Shown::detail("excluded_team_ids", "Excluded vendors", Linked(TEAMS)),
-    Shown::detail("evaluation_date", "Bids are evaluated", Moment),
+    Shown::detail("evaluation_date", "Bids are evaluated", Deadline),
     Shown::detail("updated_at", "Changed", Moment),
     Shown::detail("closed_at", "Closed", Moment),
     Shown::detail("id", "ID", Id),
@@ -55,7 +57,7 @@ const SHOWN: &[Shown] = &[
 
 fn filters() -> Vec<ListFilter> {
     vec![
-        ListFilter { name: "status", label: "State", values: text::word_choices::<OpportunityStatus> },
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<OpportunityStatus> },
         ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
     ]
 }

@@ -1,5 +1,7 @@
 //! The start page of operators: what waits for them, the health of the market, and the activity of the last days.
 
+use std::time::Duration;
+
 use super::{
     credit_purchases::CreditPurchases, jobs::Jobs, paths::REVIEW, purchases::Purchases, webhooks::Webhooks,
     withdrawals::Withdrawals,
@@ -48,7 +50,7 @@ fn lists(waiting: &AllWaiting) -> [(&'static str, String, Waiting); 6] {
     let filtered = |list: &str, filter: &str| format!("{list}?{filter}");
     [
         ("Listings in review", REVIEW.to_owned(), waiting.reviews),
-        ("Purchases that wait for a payment", filtered(Purchases::LIST, "status=pending"), waiting.purchases),
+        ("Purchases that wait for payment", filtered(Purchases::LIST, "status=pending"), waiting.purchases),
         ("Requests for credits", filtered(CreditPurchases::LIST, "status=pending"), waiting.credit_purchases),
         ("Withdrawals to pay", filtered(Withdrawals::LIST, "status=requested"), waiting.withdrawals),
         ("Failed jobs", filtered(Jobs::LIST, "state=failed"), waiting.failed_jobs),
@@ -71,7 +73,7 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
             html! { (text::grouped(waiting.count)) },
             html! { @match waiting.oldest {
                 Some(at) => {
-                    (text::span(context.now().seconds() - at.seconds())) br; span.note { "since " (text::day(at)) }
+                    (duration(context.now().seconds() - at.seconds())) br; span.note { "since " (text::day(at)) }
                 },
                 None => (text::MISSING),
             } },
@@ -81,7 +83,7 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
 }
 
 fn health_of(health: &Health) -> Markup {
-    let heads = [Head::text("What"), Head::text("State")];
+    let heads = [Head::text("What"), Head::text("Status")];
     let row = |(what, now, concern): &(&'static str, Markup, Option<Concern>)| {
         let state = match concern {
             Some(_) => badges::badge(Tone::Warning, "Needs attention"),
@@ -113,10 +115,14 @@ fn index(health: &Health) -> Markup {
     }
 }
 
+fn duration(seconds: i64) -> String {
+    text::duration(Duration::from_secs(u64::try_from(seconds).unwrap_or_default()))
+}
+
 fn jobs(health: &Health) -> Markup {
     html! {
         (text::grouped(health.running_jobs)) " running, " (text::grouped(health.waiting_jobs)) " waiting"
-        @if let Some(seconds) = health.oldest_job_seconds { ", the oldest for " (text::span(seconds)) }
+        @if let Some(seconds) = health.oldest_job_seconds { ", the oldest for " (duration(seconds)) }
     }
 }
 
@@ -132,11 +138,11 @@ fn database(health: &Health) -> Markup {
 fn backup(health: &Health) -> Markup {
     html! { @match (&health.files.last_backup, health.backup_age_seconds()) {
         (Some(backup), Some(age)) => {
-            (text::span(age)) " old, " (text::size(backup.bytes)) ", "
+            (duration(age)) " old, " (text::size(backup.bytes)) ", "
             @if backup.missing_files == 0 { "complete, and compared with its digests" }
             @else { "without " (text::counted(backup.missing_files, "damaged file", "damaged files")) }
             @if let (Some(check), Some(since)) = (&backup.check, health.backup_check_age_seconds()) {
-                "; restored to check it " (text::span(since)) " ago"
+                "; restored to check it " (duration(since)) " ago"
                 @if check.problems > 0 { ", with " (text::counted(check.problems, "problem", "problems")) }
             }
         },

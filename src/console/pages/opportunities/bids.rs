@@ -119,7 +119,7 @@ const fn status_words(status: BidStatus) -> (Tone, &'static str) {
 pub fn heads() -> csv::Row {
     let heads = [
         "Vendor",
-        "State",
+        "Status",
         "Tasks",
         "Expected days",
         "Made",

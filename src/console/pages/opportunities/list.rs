@@ -30,7 +30,7 @@ impl List for Opportunities {
             Column::new(Head::text("Opportunity"), title, |row| row.title.clone()),
             Column::words("Kind", |row| kind_word(row.kind).to_owned()),
             Column::new(
-                Head::text("State"),
+                Head::text("Status"),
                 |context, row| status_badge(row.status, row.deadline, context.now()),
                 |row| status_word(row.status, None, Timestamp::default()).to_owned(),
             ),
@@ -42,7 +42,7 @@ impl List for Opportunities {
             ),
             Column::new(
                 Head::number("Deadline"),
-                |_, row| text::optional_day(row.deadline),
+                |_, row| text::optional_deadline(row.deadline),
                 |row| optional_time(row.deadline),
             ),
             Column::day("Written", |row| row.created_at),
@@ -52,7 +52,7 @@ impl List for Opportunities {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "kind", label: "Kind", values: kinds },
-            ListFilter { name: "status", label: "State", values: statuses },
+            ListFilter { name: "status", label: "Status", values: statuses },
             ListFilter { name: "text", label: "Title contains", values: Vec::new },
         ]
     }

@@ -103,7 +103,7 @@ pub(super) fn facts(opportunity: &Opportunity) -> Markup {
         opportunity.accepted_asset_types.iter().map(|kind| kinds::words(*kind).1).collect();
     let accepted = if accepted.is_empty() { "any kind of data".to_owned() } else { accepted.join(", ") };
     let deadline = match opportunity.deadline {
-        Some(deadline) => text::moment(deadline),
+        Some(deadline) => text::deadline(deadline),
         None => html! { "none" },
     };
     let mut facts = vec![
@@ -112,7 +112,7 @@ pub(super) fn facts(opportunity: &Opportunity) -> Markup {
         ("Deadline", deadline),
     ];
     if let Some(at) = opportunity.evaluation_date {
-        facts.push(("Bids are evaluated", text::moment(at)));
+        facts.push(("Bids are evaluated", text::deadline(at)));
     }
     if !metadata.tags.is_empty() {
         facts.push(("Tags", html! { bdi.long { (metadata.tags.join(", ")) } }));

@@ -72,7 +72,7 @@ fn ask_publish(opportunity: &Opportunity) -> Markup {
         p { "A published opportunity cannot be edited. You can move its deadline to a later day, exclude vendors, and close or \
              cancel it." }
         @match opportunity.deadline {
-            Some(deadline) => p { "Vendors can respond until " (text::moment(deadline)) "." },
+            Some(deadline) => p { "Vendors can respond until " (text::deadline(deadline)) "." },
             None => p { "It has no deadline: vendors can respond until you close it." },
         }
     }
@@ -169,7 +169,7 @@ impl Page for Extend {
             _ => {
                 let hint = html! {
                     "Vendors can respond until the end of this day, UTC."
-                    @if let Some(deadline) = opportunity.deadline { " The deadline is now " (text::moment(deadline)) "." }
+                    @if let Some(deadline) = opportunity.deadline { " The deadline is now " (text::deadline(deadline)) "." }
                 };
                 let path = paths::opportunity(opportunity.id);
                 let form = html! {

@@ -215,14 +215,14 @@ fn facts(context: &Context, page: &OwnListingPage) -> Markup {
         ),
         ("Sample", html! { (sample_price_text(fields.sample_price)) }),
         ("Bids", html! { (text::words(bids_text(fields.accepts_bids))) }),
-        ("Exclusive", html! { @if fields.is_exclusive { "Yes: it is sold once" } @else { "No" } }),
+        ("Exclusive sale", html! { @if fields.is_exclusive { "Yes: it is sold once" } @else { "No" } }),
         (
             "Delivery",
             html! { (delivery.map_or_else(|| "Not stated".to_owned(), listing_view::Delivery::text)) },
         ),
         (
             "Available",
-            html! { @match fields.available_from { Some(at) => { "From " (text::day(at)) }, None => "Now" } },
+            html! { @match fields.available_from { Some(at) => { "From " (text::entered_day(at)) }, None => "Now" } },
         ),
         ("Domains", words(&page.domains)),
         ("Tags", words(&page.tags)),

@@ -68,7 +68,7 @@ impl Page for BidOnProject {
                     div.row { a.button.quiet href=(visit.links.to(&back)) { "Back to the request" } }
                 },
                 None => {
-                    @if let Some(deadline) = project.deadline { p { "Bids are taken until " (text::moment(deadline)) "." } }
+                    @if let Some(deadline) = project.deadline { p { "Bids are taken until " (text::deadline(deadline)) "." } }
                     (fields::form(&visit.context, &visit.path, &form))
                 },
             }

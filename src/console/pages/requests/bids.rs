@@ -27,7 +27,7 @@ impl List for ProjectBids {
         vec![
             Column::new(Head::text("Project"), title, |row| row.title.clone()),
             Column::new(
-                Head::text("State"),
+                Head::text("Status"),
                 |_, row| status_badge(row.status),
                 |row| status_words(row.status).1.to_owned(),
             ),
@@ -44,7 +44,7 @@ impl List for ProjectBids {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: statuses },
+            ListFilter { name: "status", label: "Status", values: statuses },
             ListFilter { name: "text", label: "Title contains", values: Vec::new },
         ]
     }

@@ -124,7 +124,7 @@ fn with_bid(context: &Context, found: &Found) -> Markup {
             p.note #bid-reason { (reason) }
         } @else {
             p { "Offer a number of tasks. If the buyer accepts, you make them, and deliver them as tasksets." }
-            @if let Some(deadline) = opportunity.deadline { p.note { "Bids are taken until " (text::moment(deadline)) "." } }
+            @if let Some(deadline) = opportunity.deadline { p.note { "Bids are taken until " (text::deadline(deadline)) "." } }
             a.button.primary.full href=(context.links.to(&super::bid_form::path(opportunity.id))) { "Bid on the project" }
             p.note { "The market moves no money for projects: you and the buyer agree about the payment outside it." }
         }
@@ -152,7 +152,7 @@ fn fitting(context: &Context, supply: &FittingSupply) -> Markup {
 }
 
 const fn heads(name: &'static str) -> [Head; 4] {
-    [Head::text(name), Head::text("Kind"), Head::text("State"), Head::text("Same tags")]
+    [Head::text(name), Head::text("Kind"), Head::text("Status"), Head::text("Same tags")]
 }
 
 fn rows(context: &Context, fitting: &[Fitting], path: fn(Uuid) -> String) -> Vec<Vec<Markup>> {

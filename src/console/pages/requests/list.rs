@@ -46,7 +46,7 @@ impl List for Requests {
             ),
             Column::new(
                 Head::number("Deadline"),
-                |_, row| text::optional_day(row.deadline),
+                |_, row| text::optional_deadline(row.deadline),
                 |row| row.deadline.map(|at| at.to_string()).unwrap_or_default(),
             ),
             Column::new(Head::text("Your bid"), own_bid, own_bid_text),
@@ -125,7 +125,7 @@ fn wanted() -> Vec<(&'static str, String)> {
 }
 
 fn kinds_of_data() -> Vec<(&'static str, String)> {
-    Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1))).collect()
+    Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind))).collect()
 }
 
 fn units() -> Vec<(&'static str, String)> {

@@ -289,10 +289,10 @@ async fn times_of_work_are_those_of_what_it_made() {
         .filter(|asset| asset["channel"].is_string())
         .partition(|asset| asset["channel"] == "zip");
     let works = [
-        ("Run checks", runs, "started_at", "completed_at"),
-        ("Estimate", estimations, "created_at", "completed_at"),
-        ("Read archive", archives, "attached_at", "analyzed_at"),
-        ("Read repository", repositories, "attached_at", "analyzed_at"),
+        ("Run the checks of a quality run", runs, "started_at", "completed_at"),
+        ("Measure a repository for an estimation", estimations, "created_at", "completed_at"),
+        ("Read a zip file", archives, "attached_at", "analyzed_at"),
+        ("Read a repository", repositories, "attached_at", "analyzed_at"),
     ];
     for range in &RANGES {
         let found = numbers(&browser, "job-times", range.query, 1).await;

@@ -1,6 +1,11 @@
 //! Lists of resources: their filters select what the operator API selects, and their files have what their tables show.
 
-use marketplace::console::ResourceInfo;
+use marketplace::{
+    console::ResourceInfo,
+    domain::jobs::{JobKind, JobSubject},
+    market::Writer,
+    store,
+};
 use regex::Regex;
 
 use super::{
@@ -165,6 +170,44 @@ async fn files_have_what_tables_show() {
         files += usize::from(!shown.is_empty());
     }
     assert!(files > 20 && cells > 2_000, "{files} {cells}");
+}
+
+#[tokio::test]
+async fn job_that_starts_later_has_no_time_at_which_it_was_queued() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let enqueue = |writer: &mut Writer| {
+        let at = writer.now.plus_seconds(3_600);
+        store::jobs::enqueue(writer.rows, JobKind::SealLog, JobSubject::NONE, at)
+    };
+    market.market().write_blocking(enqueue).unwrap();
+    let found = rows(&browser, "/operator/jobs", "kind=seal_log").await;
+    let [(_, cells)] = &found[..] else { panic!("{found:?}") };
+    let [_, kind, _, _, _, queued, starts, _] = &cells[..] else { panic!("{cells:?}") };
+    assert_eq!(
+        (text_of(kind).as_str(), text_of(queued).as_str()),
+        ("Sign a head of the attestation log", "–")
+    );
+    assert!(starts.contains("datetime="), "{starts}");
+}
+
+#[tokio::test]
+async fn operators_read_the_words_of_teams() {
+    let browser = Browser::signed_in(harness::demo(), OPERATOR).await;
+    for (path, words) in [
+        ("/console/operator/purchases", "Waits for payment"),
+        ("/console/operator/credit-purchases", "Waits for payment"),
+        ("/console/operator/credit-purchases", "Requests for credits"),
+        ("/console/operator/asset-types", "Bundles of tasksets"),
+    ] {
+        let page = browser.get(path).await;
+        page.expect(200, words);
+        assert!(!page.text.contains(">Pending<") && !page.text.contains(">State<"), "{path}");
+    }
+    let purchase = rows(&browser, "/operator/purchases", "kind=full").await.remove(0).0;
+    let page = browser.get(&format!("/console/operator/purchases/{purchase}")).await;
+    page.expect(200, "<dt>Kind</dt><dd>Purchase</dd>").expect(200, "<dt>Covers</dt>");
+    assert!(page.text.contains("<dd>All assets</dd>") || page.text.contains("<dd>Selected assets</dd>"));
 }
 
 /// A filter that names a team or a listing takes a part of its name as well as its ID.

@@ -66,7 +66,7 @@ fn in_all(figure: &Figure, whole: &[Option<i64>]) -> Markup {
 fn table(figure: &Figure, step: Step, rows: &[FigureRow], whole: &[Option<i64>]) -> Markup {
     let mut heads = vec![Head::text(values::group_head(figure, step))];
     heads.extend(figure.series.iter().map(|series| Head::text(series.head)));
-    heads.extend(figure.values.iter().map(|value| Head::number(value.head)));
+    heads.extend(figure.values.iter().map(|value| Head::number(values::head(value))));
     let row = |row: &FigureRow| {
         let mut cells = vec![html! { bdi { (values::group(figure, step, &row.group).0) } }];
         cells.extend(figure.series.iter().map(|_| html! { (values::series(row)) }));

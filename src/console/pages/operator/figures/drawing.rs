@@ -70,7 +70,7 @@ fn columns(
     let chart = |title| Chart {
         title,
         note: "",
-        heads: [values::group_head(figure, range.step), value.head],
+        heads: [values::group_head(figure, range.step), values::head(value)],
         text: values::in_chart(value.unit),
         tick: values::at_axis(value.unit),
         unit: values::axis_unit(value.unit),
@@ -80,10 +80,10 @@ fn columns(
         names.into_iter().map(|name| (text::words(name), bars(Some(name)))).collect();
     let max = parts.iter().map(|(_, bars)| charts::max_of(bars)).max().unwrap_or_default();
     html! {
-        (chart(value.head).drawing(&bars(None)))
+        (chart(values::head(value)).drawing(&bars(None)))
         @if let Some(series) = &figure.series {
             section.section aria-labelledby={ "parts-" (index) } {
-                h2 id={ "parts-" (index) } { (value.head) " by " (series.head.to_lowercase()) }
+                h2 id={ "parts-" (index) } { (values::head(value)) " by " (series.head.to_lowercase()) }
                 p.note { "All of these charts have the same axis." }
                 div.two { @for (name, bars) in &parts { (chart(name).small_drawing(bars, max)) } }
             }
@@ -109,5 +109,5 @@ fn ranking(figure: &Figure, range: &Range, rows: &[FigureRow], (index, value): (
         0 => String::new(),
         _ => format!("The first {MAX_NAMES}. {} more are in the table.", text::grouped(left as u64)),
     };
-    charts::ranking(value.head, &note, &bars, top)
+    charts::ranking(values::head(value), &note, &bars, top)
 }

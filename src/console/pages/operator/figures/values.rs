@@ -1,7 +1,12 @@
 //! How the groups and the numbers of figures are written.
 
+use std::time::Duration;
+
 use crate::{
-    console::{parts::charts, prelude::*},
+    console::{
+        parts::{charts, job_kinds},
+        prelude::*,
+    },
     domain::{
         figures::{Month, Step},
         money::Cents,
@@ -18,16 +23,14 @@ const SECOND: i64 = 1_000_000;
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600 * SECOND;
 
-/// Microseconds of a day.
-const DAY: i64 = 24 * HOUR;
-
 /// Returns the name of a group, and a short form of it for an axis.
 pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
     match &figure.by {
         Axis::Time => time(step, name),
         Axis::Bands { bounds, .. } => band(bounds, name),
         Axis::Names { is_on_wire, .. } => {
-            let name = if *is_on_wire { text::words(name) } else { name.to_owned() };
+            // Names on the wire are those of checks and of jobs.
+            let name = if *is_on_wire { job_kinds::named(name) } else { name.to_owned() };
             (name.clone(), name)
         }
     }
@@ -78,18 +81,24 @@ pub fn name(value: &Value) -> &'static str {
     [", hours", ", seconds", ", %"].iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name)
 }
 
+/// Returns the head of a number in a table and in a chart. Durations have their units themselves.
+pub fn head(value: &Value) -> &'static str {
+    if matches!(value.unit, Unit::Hours | Unit::Seconds) { name(value) } else { value.head }
+}
+
 /// Returns what a row is divided by, in words.
 pub fn series(row: &FigureRow) -> String {
     row.series.as_deref().map_or_else(|| "All".to_owned(), text::words)
 }
 
-/// Returns a number in a table. Its head has the unit.
+/// Returns a number in a table. Its head has the unit, unless it is a duration.
 pub fn in_table(unit: Unit, value: Option<i64>) -> String {
     match (unit, value) {
         (_, None) => text::MISSING.to_owned(),
         (Unit::Cents, Some(value)) => text::money(Cents(value)),
         (Unit::Count | Unit::Bytes, Some(value)) => grouped(value),
-        (_, Some(_)) => in_file(unit, value),
+        (Unit::Hours | Unit::Seconds, Some(value)) => duration(value),
+        (Unit::Share, Some(_)) => in_file(unit, value),
     }
 }
 
@@ -112,26 +121,19 @@ pub fn in_chart(unit: Unit) -> fn(i64) -> String {
         Unit::Cents => charts::amount_text,
         Unit::Bytes => |value| text::size(value.unsigned_abs()),
         Unit::Share => |value| format!("{}%", in_file(Unit::Share, Some(value))),
-        Unit::Hours => hours_or_days,
-        Unit::Seconds => |value| format!("{} seconds", in_file(Unit::Seconds, Some(value))),
+        Unit::Hours | Unit::Seconds => duration,
     }
 }
 
-/// Returns a time in hours, or in days if it is longer than two.
-fn hours_or_days(value: i64) -> String {
-    if value < 2 * DAY {
-        return format!("{} hours", in_file(Unit::Hours, Some(value)));
-    }
-    format!("{:.1} days", value as f64 / DAY as f64)
+fn duration(micros: i64) -> String {
+    text::duration(Duration::from_micros(micros.unsigned_abs()))
 }
 
 /// Returns how an axis writes a number.
 pub fn at_axis(unit: Unit) -> fn(i64) -> String {
     match unit {
         Unit::Cents => charts::amount_tick,
-        Unit::Hours => |value| format!("{} h", grouped(value / HOUR)),
-        Unit::Seconds => |value| format!("{} s", grouped(value / SECOND)),
-        Unit::Count | Unit::Bytes | Unit::Share => in_chart(unit),
+        Unit::Count | Unit::Bytes | Unit::Share | Unit::Hours | Unit::Seconds => in_chart(unit),
     }
 }
 
@@ -174,15 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_unit_of_their_head() {
+    fn numbers_have_their_unit_or_that_of_their_head() {
         for (unit, value, table, file, chart) in [
             (Unit::Count, 1_234, "1,234", "1234", "1,234"),
             (Unit::Cents, 145_050, "$1,450.50", "1450.50", "$1,450.50"),
             (Unit::Bytes, 2_500_000, "2,500,000", "2500000", "2.5 MB"),
             (Unit::Share, 9_312, "93.1", "93.1", "93.1%"),
-            (Unit::Hours, 5_400_000_000, "1.5", "1.5", "1.5 hours"),
-            (Unit::Hours, 216_000_000_000, "60.0", "60.0", "2.5 days"),
-            (Unit::Seconds, 1_500_000, "1.5", "1.5", "1.5 seconds"),
+            (Unit::Hours, 5_400_000_000, "1 h 30 min", "1.5", "1 h 30 min"),
+            (Unit::Seconds, 112_320_000_000, "31 h 12 min", "112320.0", "31 h 12 min"),
         ] {
             assert_eq!(in_table(unit, Some(value)), table);
             assert_eq!(in_file(unit, Some(value)), file);

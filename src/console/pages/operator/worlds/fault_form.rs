@@ -9,10 +9,12 @@ use crate::{
         address::Query,
         forms::Inputs,
         pages::operator::deliveries::event_choices,
-        parts::tabs::{self, Tab},
+        parts::{
+            job_kinds,
+            tabs::{self, Tab},
+        },
         prelude::*,
     },
-    domain::jobs::JobKind,
     operations::access::ActingOperator,
     string_enum::StringEnum,
     worlds::{CutPlace, MAX_FAULTS},
@@ -72,7 +74,7 @@ fn inputs_of(inputs: &Inputs, kind: FaultKind) -> Markup {
     match kind {
         FaultKind::Requests => requests(inputs),
         FaultKind::Jobs => {
-            let all = [("", "All".to_owned())].into_iter().chain(text::word_choices::<JobKind>());
+            let all = [("", "All".to_owned())].into_iter().chain(job_kinds::choices());
             html! { p { "An attempt of a job fails." } (fields::select(inputs, "job", "Kind of job", all, "")) }
         }
         FaultKind::Host => {

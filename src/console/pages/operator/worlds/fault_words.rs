@@ -1,8 +1,7 @@
 //! Faults in words.
 
 use crate::{
-    console::{pages::settings::webhook_forms::event_text, text},
-    string_enum::StringEnum,
+    console::{pages::settings::webhook_forms::event_text, parts::job_kinds, text},
     worlds::{
         CutPlace, Ending, Fault, FaultRule, FaultTiming, RequestEffect, RequestMatch, WebhookEffect,
         WebhookMatch,
@@ -14,7 +13,7 @@ pub fn cases(fault: &Fault) -> String {
     match &fault.new.rule {
         FaultRule::Requests(of, _) => requests(of),
         FaultRule::Jobs(None) => "All jobs".to_owned(),
-        FaultRule::Jobs(Some(kind)) => format!("Jobs: {}", text::words(kind.as_str()).to_lowercase()),
+        FaultRule::Jobs(Some(kind)) => format!("Jobs: {}", job_kinds::words(*kind)),
         FaultRule::Host(host) => format!("The host {host}"),
         FaultRule::Webhooks(of, _) => webhooks(of),
     }
