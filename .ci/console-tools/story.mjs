@@ -64,6 +64,11 @@ async function find(page) {
     const boxes = page.locator("input[type=checkbox][name=id]");
     await boxes.nth(0).check();
     await boxes.nth(1).check();
+    if (hasScript) {
+      const kept = new URL(page.url()).searchParams.getAll("compare");
+      assert(kept.length === 2, "the address keeps what is chosen");
+      await page.getByText("2 of 4 chosen").waitFor();
+    }
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.waitForURL(/\/compare\?/);
     await page.getByRole("heading", { name: "Compare 2 listings" }).waitFor();

@@ -264,6 +264,10 @@ pub struct RunSummary {
     pub passed: u64,
     /// Number of checks.
     pub checks: u64,
+    /// Number of mandatory checks that passed.
+    pub mandatory_passed: u64,
+    /// Number of mandatory checks.
+    pub mandatory: u64,
     /// The different statuses that each check has for its subjects, by key.
     pub statuses: BTreeMap<String, Vec<CheckStatus>>,
 }
@@ -305,7 +309,8 @@ fn read_summaries(
 ) -> Result<BTreeMap<i64, RunSummary>> {
     let sql = format!(
         "SELECT j.value, r.uuid, r.status, r.completed_at, count(c.id), count(c.id) FILTER (WHERE c.status = 'passed'),
-             count(c.id) FILTER (WHERE c.is_mandatory AND c.status <> 'passed'),
+             count(c.id) FILTER (WHERE c.is_mandatory) AS mandatory,
+             count(c.id) FILTER (WHERE c.is_mandatory AND c.status = 'passed') AS mandatory_passed,
              (SELECT json_group_object(s.key, json(s.statuses)) FROM (
                  SELECT key, json_group_array(DISTINCT status) AS statuses FROM quality_checks
                  WHERE run = r.id GROUP BY key) s) AS statuses
@@ -315,10 +320,10 @@ fn read_summaries(
          GROUP BY r.id"
     );
     let runs = reader.query_all(&sql, [row::to_json(ids)?], |row| {
-        let not_passed: u64 = row.get(6)?;
+        let (mandatory, mandatory_passed): (u64, u64) = (row.get("mandatory")?, row.get("mandatory_passed")?);
         let outcome = match row::string_enum(row, 2)? {
             RunStatus::Queued | RunStatus::Running => RunOutcome::InProgress,
-            RunStatus::Completed if not_passed == 0 => RunOutcome::Passed,
+            RunStatus::Completed if mandatory_passed == mandatory => RunOutcome::Passed,
             RunStatus::Completed => RunOutcome::Failed,
             RunStatus::Error => RunOutcome::Error,
             RunStatus::Cancelled => RunOutcome::Cancelled,
@@ -329,6 +334,8 @@ fn read_summaries(
             completed_at: row::optional_time(row, 3)?,
             passed: row.get(5)?,
             checks: row.get(4)?,
+            mandatory_passed,
+            mandatory,
             statuses: row::json(row, "statuses")?,
         };
         Ok((row.get(0)?, summary))

@@ -1,22 +1,59 @@
 // What pages do with a script that they can't do without one. Each page works without it.
 "use strict";
 
-// A time in the reader's zone, written as the server writes times in UTC.
+// A time in the reader's zone, written as the server writes times in UTC. A time of day has its zone.
 function written(moment, month, hasClock) {
-  const format = { year: "numeric", month, day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const format = { year: "numeric", month, day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" };
   const parts = Object.fromEntries(new Intl.DateTimeFormat("en-US", format).formatToParts(moment).map(part => [part.type, part.value]));
-  return `${parts.day} ${parts.month} ${parts.year}${hasClock ? `, ${parts.hour}:${parts.minute}` : ""}`;
+  return `${parts.day} ${parts.month} ${parts.year}${hasClock ? `, ${parts.hour}:${parts.minute} ${parts.timeZoneName}` : ""}`;
 }
 
-// Times in the reader's zone, with UTC on hover.
+// Times in the reader's zone, with UTC on hover. What is printed stays in UTC, since others read it, too.
 function showTimes(root) {
   for (const time of root.querySelectorAll("time[data-moment], time[data-day]")) {
+    if (time.closest(".paper")) continue;
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     time.textContent = "moment" in time.dataset
       ? written(moment, time.closest("td, th") ? "short" : "long", true)
       : written(moment, "short", false);
   }
+}
+
+// Tables that are not wider than the page need no hint to scroll.
+function showHints() {
+  for (const hint of document.querySelectorAll(".scroll + .hint")) {
+    const scrolled = hint.previousElementSibling;
+    hint.hidden = scrolled.scrollWidth <= scrolled.clientWidth;
+  }
+}
+
+// The listings that are chosen for the comparison: how many of how many that fit.
+function countCompared() {
+  const form = document.querySelector("form[data-most]");
+  if (!form) return;
+  const most = Number(form.dataset.most);
+  const boxes = [...form.elements].filter((box) => box.type === "checkbox");
+  const chosen = new FormData(form).getAll("id").length;
+  for (const box of boxes) box.disabled = !box.checked && chosen >= most;
+  form.querySelector("[data-compared]").textContent = `${chosen} of ${most} chosen`;
+}
+
+// They stay chosen on the other pages of the catalog: the addresses of these, and of this page, have them.
+function keepCompared(event) {
+  const form = event.target.form;
+  if (!form || !form.dataset.most) return;
+  const ids = new FormData(form).getAll("id");
+  const kept = (address) => {
+    const url = new URL(address, location);
+    url.searchParams.delete("compare");
+    for (const id of ids) url.searchParams.append("compare", id);
+    return url.pathname + url.search;
+  };
+  history.replaceState(history.state, "", kept(location));
+  for (const link of document.querySelectorAll("#results a")) if (link.pathname === location.pathname) link.setAttribute("href", kept(link.href));
+  for (const next of document.querySelectorAll("#results [name=next]")) next.value = kept(next.value);
+  countCompared();
 }
 
 // Keys: / to search, ? for help.
@@ -62,9 +99,13 @@ function chosen(event) {
   if (event.target.closest("[data-apply]") && event.target.form) event.target.form.requestSubmit();
 }
 
-// Fields in which nothing was typed are left out of the address.
+// Fields in which nothing was typed are left out of the address. The address of the catalog has what is compared.
 function shorten(event) {
   if (event.target.method !== "get") return;
+  if (event.target.id === "filters") {
+    event.formData.delete("compare");
+    for (const id of new URLSearchParams(location.search).getAll("compare")) event.formData.append("compare", id);
+  }
   for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 }
 
@@ -74,8 +115,16 @@ document.addEventListener("click", copy);
 document.addEventListener("click", printPage);
 document.addEventListener("input", typed);
 document.addEventListener("change", chosen);
-document.addEventListener("htmx:after:swap", () => showTimes(document));
-showTimes(document);
+document.addEventListener("change", keepCompared);
+function showAll() {
+  showTimes(document);
+  showHints();
+  countCompared();
+}
+document.addEventListener("htmx:after:swap", showAll);
+addEventListener("resize", showHints);
+addEventListener("pageshow", countCompared);
+showAll();
 for (const button of document.querySelectorAll("button[data-copy][hidden], button[data-print][hidden]")) button.hidden = false;
 
 // Details that the address names are opened.

@@ -5,11 +5,12 @@ use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
 use crate::{
     console::{
         forms::Inputs,
-        parts::{evidence::required, fields::Choice, kinds, samples as samples_shown},
+        parts::{evidence, fields::Choice, kinds, samples as samples_shown},
         prelude::*,
     },
     domain::{
         listings::Actor,
+        money::Cents,
         purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseStatus, ScopeMode},
         string_enum::StringEnum,
     },
@@ -215,7 +216,7 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
 
 /// Says what the market has found, since nobody should sign without knowing it.
 fn evidence(deals: &ListingDeals) -> Markup {
-    let (passed, required) = required(&deals.checks);
+    let (passed, required) = evidence::required(&deals.checks);
     html! {
         p.row {
             @match deals.certified_at {
@@ -223,8 +224,8 @@ fn evidence(deals: &ListingDeals) -> Markup {
                 None => (badges::badge(Tone::Neutral, "Not certified by the market"))
             }
             @if passed < required {
-                (badges::badge(Tone::Warning, &format!("{} of {required} required checks not passed", required - passed)))
-            } @else if required > 0 { span.note { (passed) " of " (required) " required checks passed" } }
+                (badges::badge(Tone::Warning, &evidence::not_passed_text(passed, required)))
+            } @else if required > 0 { span.note { (evidence::required_text(passed, required)) } }
         }
     }
 }
@@ -307,7 +308,7 @@ fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
         (deals::amounts(context, quote))
         @match quote.shortfall {
             Some(shortfall) => {
-                button.primary.big.full type="button" aria-disabled="true" { "Buy for " (text::money(quote.total)) }
+                button.primary.big.full type="button" aria-disabled="true" { (act(quote)) }
                 (badges::message(Tone::Warning, &html! {
                     "Your team lacks " b { (text::money(shortfall)) } ". Request credits and come back, or pay with an invoice."
                 }))
@@ -328,8 +329,16 @@ fn bought(quote: &Quote) -> String {
     }
 }
 
+/// Returns what the button does.
+fn act(quote: &Quote) -> String {
+    match (quote.scope, quote.total) {
+        (ScopeMode::Sample, Cents(0)) => "Get the free sample".to_owned(),
+        (_, total) if quote.completes_at_once => format!("Buy for {}", text::money(total)),
+        (_, total) => format!("Order for {}", text::money(total)),
+    }
+}
+
 fn buying_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
-    let verb = if quote.completes_at_once { "Buy" } else { "Order" };
     let content = html! {
         input type="hidden" name=(SCOPE) value=(facts.scope.as_str());
         input type="hidden" name=(PAY_WITH) value=(quote.pay_with.as_str());
@@ -337,7 +346,7 @@ fn buying_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -
             @for asset in &facts.chosen.assets { input type="hidden" name=(ASSET) value=(asset); }
         }
         (deals::signature(context, quote))
-        button.primary.big.full { (verb) " for " (text::money(quote.total)) }
+        button.primary.big.full { (act(quote)) }
     };
     html! {
         (fields::form(context, &paths::buy(listing), &content))

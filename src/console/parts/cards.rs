@@ -5,13 +5,15 @@ use maud::{Markup, html};
 use super::{
     badges::{self, Tone},
     bars,
-    listing_view::{Details, ListingView, bids_text, sample_text},
+    evidence::{not_passed_text, required_text},
+    listing_view::{Details, ListingView, bids_text, sample_text, tier_text},
     text,
 };
 use crate::{
     console::{paths, visit::Context},
     domain::quality_runs::RunOutcome,
     operations::listing_quality::Certificate,
+    store::quality_runs::RunSummary,
 };
 
 /// ID of the form that compares the chosen listings of a page.
@@ -19,6 +21,9 @@ pub const COMPARE_FORM: &str = "compare";
 
 /// Field of the form with the IDs of the chosen listings.
 pub const COMPARE_FIELD: &str = "id";
+
+/// Maximum number of listings that are compared.
+pub const MAX_COMPARED: usize = 4;
 
 /// Field of the catalog's address with the listings that are already chosen.
 pub const CHOSEN_FIELD: &str = "compare";
@@ -39,7 +44,7 @@ pub fn card(
         li.card {
             p.row.apart.note {
                 span { (summary.scale.contents()) }
-                span.long { bdi { (summary.team_name) } @if let Some(details) = &listing.details { " · tier " (details.vendor_tier) } }
+                span.long { bdi { (summary.team_name) } @if let Some(details) = &listing.details { " · " (tier_text(details.vendor_tier)) } }
             }
             h2.long { (title(context, listing)) }
             @if !content.is_empty() { p.note { (content.join(". ")) } }
@@ -101,18 +106,17 @@ fn compare_box(listing: &ListingView, is_chosen: bool) -> Markup {
 pub fn evidence(certificate: Option<&Certificate>) -> Markup {
     let run = certificate.and_then(|certificate| certificate.latest_run.as_ref());
     let is_certified = certificate.is_some_and(|certificate| certificate.certified_at.is_some());
+    let passed = |run: &RunSummary| {
+        html! { @if run.mandatory > 0 { " " span.note { (required_text(run.mandatory_passed, run.mandatory)) } } }
+    };
     html! {
         @match run {
-            Some(run) if is_certified => {
-                (badges::certified("Certified")) " " span.note { (run.passed) " of " (text::counted(run.checks, "check", "checks")) " passed" }
-            },
+            Some(run) if is_certified => { (badges::certified("Certified")) (passed(run)) },
             None if is_certified => { (badges::certified("Certified")) },
             Some(run) if run.outcome == RunOutcome::Failed => {
-                (badges::badge(Tone::Warning, &format!("{} of {} not passed", run.checks - run.passed.min(run.checks), text::counted(run.checks, "check", "checks"))))
+                (badges::badge(Tone::Warning, &not_passed_text(run.mandatory_passed, run.mandatory)))
             },
-            Some(run) => {
-                (badges::badge(Tone::Neutral, "Not certified")) " " span.note { (run.passed) " of " (text::counted(run.checks, "check", "checks")) " passed" }
-            },
+            Some(run) => { (badges::badge(Tone::Neutral, "Not certified")) (passed(run)) },
             None => { (badges::badge(Tone::Neutral, "Not checked")) },
         }
     }

@@ -125,6 +125,18 @@ pub fn required(evidence: &[EvidenceCheck]) -> (u64, u64) {
     (passed as u64, required().count() as u64)
 }
 
+/// Returns how many of the required checks passed, in words.
+pub fn required_text(passed: u64, required: u64) -> String {
+    let required = text::counted(required, "required check", "required checks");
+    format!("{} of {required} passed", text::grouped(passed))
+}
+
+/// Returns how many of the required checks did not pass, in words.
+pub fn not_passed_text(passed: u64, required: u64) -> String {
+    let checks = text::counted(required, "required check", "required checks");
+    format!("{} of {checks} not passed", text::grouped(required - passed.min(required)))
+}
+
 const fn severity(status: CheckStatus) -> u8 {
     match status {
         CheckStatus::Passed => 0,

@@ -15,8 +15,14 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Result},
+    operations::browse_filters::VENDOR_TIERS,
     store::renderings::Rendering,
 };
+
+/// Returns the tier of a vendor in words, such as `tier 1 of 3`.
+pub fn tier_text(tier: u8) -> String {
+    format!("tier {tier} of {}", VENDOR_TIERS.len())
+}
 
 /// A listing.
 #[derive(Clone, Debug)]

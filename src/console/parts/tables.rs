@@ -41,7 +41,8 @@ pub fn table_with_totals(label: &str, heads: &[Head], rows: &[Vec<Markup>], tota
                 @if !totals.is_empty() { tfoot { tr { (cells(heads, totals)) } } }
             }
         }
-        @if heads.len() > 3 { p.hint.note { "Scroll sideways for more columns." } }
+        // A script hides the hint where the whole table fits.
+        p.hint.note { "Scroll sideways for more columns." }
     }
 }
 

@@ -51,6 +51,22 @@ async fn empty_page_says_which_filter_to_drop() {
 }
 
 #[tokio::test]
+async fn card_counts_the_required_checks_as_the_page_does() {
+    let browser = Browser::signed_in(harness::demo(), BUYER).await;
+    let page = browser.get("/console/catalog?verified_only=true").await;
+    let counts = regex::Regex::new(r"\d+ of \d+ required checks? passed").unwrap();
+    let mut compared = 0;
+    for card in page.text.split("<li class=\"card\">").skip(1) {
+        let Some(count) = counts.find(card) else { continue };
+        let listing = card.split("href=\"").nth(1).and_then(|link| link.split('"').next()).unwrap();
+        browser.get(listing).await.expect(200, count.as_str()).expect(200, "of 3, where 3 is the highest");
+        compared += 1;
+    }
+    assert!(compared > 3, "{compared} of {}", page.visible());
+    page.expect(200, "Tier 3, the highest");
+}
+
+#[tokio::test]
 async fn view_is_kept_for_the_session() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, BUYER).await;
@@ -75,7 +91,11 @@ async fn listings_are_compared() {
     let five = browser.get(&format!("/console/compare?{}", query(&ids[..5]))).await;
     five.expect(200, "Compare 4 listings").expect(200, "These are the first four");
     let kept = format!("/console/catalog?compare={}", ids[0]);
-    browser.get(&kept).await.expect(200, &format!("name=\"compare\" value=\"{}\"", ids[0]));
+    let kept = browser.get(&kept).await;
+    kept.expect(200, &format!("name=\"compare\" value=\"{}\"", ids[0]));
+    kept.expect(200, "data-most=\"4\"").expect(200, "Choose up to four listings.");
+    let next = kept.text.split("href=\"").find(|link| link.contains("rel=\"next\"")).unwrap();
+    assert!(next.split('"').next().unwrap().contains(&format!("compare={}", ids[0])), "{next}");
     browser.get("/console/compare?id=x").await.expect(200, "No listings to compare");
     let gone = "/console/compare?id=00000000-0000-4000-8000-000000000000";
     browser.get(gone).await.expect(200, "No listings to compare");

@@ -153,11 +153,13 @@ fn filter_of(filter: BrowseFilter, is_titled: bool, state: &State, found: &Found
         BrowseFilter::Sample => sample(filter.parameters().0, state),
         BrowseFilter::VendorTiers => {
             let parameter = filter.parameters().0;
-            html! { ul { @for tier in VENDOR_TIERS {
-                @let value = tier.to_string();
-                @let is_checked = state.query.all(parameter).any(|chosen| chosen == value);
-                (checkbox(parameter, &value, &format!("Tier {tier}"), is_checked, None))
-            } } }
+            html! {
+                ul { @for tier in VENDOR_TIERS {
+                    @let value = tier.to_string();
+                    @let is_checked = state.query.all(parameter).any(|chosen| chosen == value);
+                    (checkbox(parameter, &value, &tier_words(tier), is_checked, None))
+                } }
+            }
         }
         BrowseFilter::Range(range) if range == filters::VENDOR_TIER => lowest_tier(range, state),
         BrowseFilter::Range(range) => bounds(range, is_titled, state),
@@ -249,6 +251,18 @@ fn sample(parameter: &str, state: &State) -> Markup {
     }
 }
 
+fn tier_words(tier: u64) -> String {
+    let [lowest, .., highest] = VENDOR_TIERS;
+    let rank = if tier == lowest {
+        ", the lowest"
+    } else if tier == highest {
+        ", the highest"
+    } else {
+        ""
+    };
+    format!("Tier {tier}{rank}")
+}
+
 fn lowest_tier(range: Range, state: &State) -> Markup {
     let chosen = state.query.get(range.min).unwrap_or_default();
     html! {
@@ -258,7 +272,7 @@ fn lowest_tier(range: Range, state: &State) -> Markup {
                 option value="" { "Any tier" }
                 @for tier in VENDOR_TIERS {
                     @let value = tier.to_string();
-                    option value=(value) selected[value == chosen] { "Tier " (value) }
+                    option value=(value) selected[value == chosen] { (tier_words(tier)) }
                 }
             }
         }

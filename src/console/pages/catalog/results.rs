@@ -10,9 +10,9 @@ use crate::{
         csv,
         parts::{
             bars,
-            cards::{self, COMPARE_FIELD, COMPARE_FORM},
+            cards::{self, COMPARE_FIELD, COMPARE_FORM, MAX_COMPARED},
             icons,
-            listing_view::{ListingView, bids_text},
+            listing_view::{ListingView, bids_text, tier_text},
         },
         prelude::*,
     },
@@ -117,7 +117,7 @@ fn row(context: &Context, state: &State, found: &Found, listing: &ListingView) -
     vec![
         html! {
             (cards::title(context, listing)) br;
-            span.note { bdi { (summary.team_name) } @if let Some(details) = details { ", tier " (details.vendor_tier) } }
+            span.note { bdi { (summary.team_name) } @if let Some(details) = details { ", " (tier_text(details.vendor_tier)) } }
         },
         html! { (summary.scale.contents()) },
         html! { @if summary.scale.loc > 0 { (text::grouped(summary.scale.loc)) } @else { (text::MISSING) } },
@@ -141,11 +141,11 @@ fn tray(context: &Context, state: &State, found: &Found) -> Markup {
     let is_here = |id| found.listings.iter().any(|listing| listing.summary.id == id);
     let elsewhere: Vec<_> = state.compared.iter().filter(|id| !is_here(**id)).collect();
     html! {
-        form.row.apart.tray id=(COMPARE_FORM) action=(context.links.to(paths::COMPARE)) autocomplete="off" {
+        form.row.apart.tray id=(COMPARE_FORM) action=(context.links.to(paths::COMPARE)) autocomplete="off" data-most=(MAX_COMPARED) {
             @for id in &elsewhere { input type="hidden" name=(COMPARE_FIELD) value=(id); }
-            span.note {
+            span.note role="status" {
                 @if !elsewhere.is_empty() { (text::counted(elsewhere.len() as u64, "listing", "listings")) " of other pages. " }
-                "Choose up to four listings."
+                span data-compared { "Choose up to four listings." }
             }
             button.primary { "Compare" }
         }

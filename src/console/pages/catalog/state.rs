@@ -29,7 +29,7 @@ const MAX_TEXT: usize = 1_000;
 const MAX_VALUES: usize = 100;
 
 /// Maximum number of listings that stay chosen for the comparison, which says so if they are too many for it.
-const MAX_COMPARED: usize = 8;
+const MAX_CHOSEN: usize = 8;
 
 /// What the address asks for.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl State {
             compared: query
                 .all(CHOSEN_FIELD)
                 .filter_map(|id| Uuid::try_parse(id).ok())
-                .take(MAX_COMPARED)
+                .take(MAX_CHOSEN)
                 .collect(),
         }
     }

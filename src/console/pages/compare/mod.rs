@@ -10,17 +10,14 @@ use crate::{
         csv,
         parts::{
             bars,
-            cards::{self, CHOSEN_FIELD, COMPARE_FIELD},
-            listing_view::{Details, ListingView, sample_price_text},
+            cards::{self, CHOSEN_FIELD, COMPARE_FIELD, MAX_COMPARED},
+            listing_view::{Details, ListingView, sample_price_text, tier_text},
         },
         prelude::*,
     },
     domain::{excerpt::excerpt, purchases::Charges},
     operations::access::FullCatalogViewer,
 };
-
-/// Maximum number of listings.
-const MAX_LISTINGS: usize = 4;
 
 /// The page.
 pub struct Compare;
@@ -34,7 +31,7 @@ impl Page for Compare {
 
     async fn show(visit: &Visit<FullCatalogViewer>) -> Result<Answer> {
         let chosen = chosen(&visit.query);
-        let ids: Vec<Uuid> = chosen.iter().copied().take(MAX_LISTINGS).collect();
+        let ids: Vec<Uuid> = chosen.iter().copied().take(MAX_COMPARED).collect();
         let asked = ids.clone();
         let found = visit.read(move |reader, access| found::find(reader, access, &asked)).await?;
         if found.listings.is_empty() {
@@ -67,7 +64,7 @@ fn content(context: &Context, chosen: &[Uuid], ids: &[Uuid], found: &Found) -> C
     let (shown, agreeing): (Vec<Row>, Vec<Row>) =
         rows(context, found).into_iter().partition(|row| count < 2 || !row.agrees());
     let body = html! {
-        @if chosen.len() > MAX_LISTINGS {
+        @if chosen.len() > MAX_COMPARED {
             (badges::message(Tone::Warning, &html! { "At most four listings fit side by side. These are the first four." }))
         }
         @if missing > 0 {
@@ -76,7 +73,6 @@ fn content(context: &Context, chosen: &[Uuid], ids: &[Uuid], found: &Found) -> C
             }))
         }
         (table(context, ids, found, &shown))
-        @if count > 2 { p.hint.note { "Scroll sideways for the other listings." } }
         @if !agreeing.is_empty() {
             details {
                 summary { (text::counted(agreeing.len() as u64, "row", "rows")) " in which all agree" }
@@ -95,7 +91,7 @@ fn content(context: &Context, chosen: &[Uuid], ids: &[Uuid], found: &Found) -> C
         (csv::link(&context.here(&csv::query(&shown))))
     };
     let mut content = Content::new(title, body).below("Catalog", paths::CATALOG).with_note(note);
-    if ids.len() < MAX_LISTINGS {
+    if ids.len() < MAX_COMPARED {
         content = content.with_actions(html! {
             a.button href=(add.at(&context.links.to(paths::CATALOG))) { "Add a listing" }
         });
@@ -131,7 +127,7 @@ fn table(context: &Context, ids: &[Uuid], found: &Found, rows: &[Row]) -> Markup
                     @for listing in &found.listings { th scope="col" {
                         (cards::title(context, listing))
                         bdi { (listing.summary.team_name) }
-                        @if let Some(details) = &listing.details { ", tier " (details.vendor_tier) }
+                        @if let Some(details) = &listing.details { ", " (tier_text(details.vendor_tier)) }
                     } }
                 } }
                 tbody {
@@ -143,6 +139,7 @@ fn table(context: &Context, ids: &[Uuid], found: &Found, rows: &[Row]) -> Markup
                 }
             }
         }
+        p.hint.note { "Scroll sideways for the other listings." }
     }
 }
 
@@ -283,7 +280,7 @@ fn terms_rows(context: &Context, found: &Found) -> Vec<Row> {
         row(found, "Terms, in the vendor's words", terms),
         row(found, "Delivery", delivery),
         row(found, "Available from", |_, details| match details.available_from {
-            Some(time) => text::day(time),
+            Some(time) => text::entered_day(time),
             None => html! { "Now" },
         }),
         row(found, "Published", |_, details| text::optional_day(details.published_at)),

@@ -137,7 +137,7 @@ fn byline(shown: &Shown, details: &Details) -> Markup {
     html! {
         p.row {
             b.long { bdi { (shown.listing.summary.team_name) } }
-            span.note { "tier " (details.vendor_tier) " vendor" }
+            span.note { "vendor of " (listing_view::tier_text(details.vendor_tier)) ", where 3 is the highest" }
             @match shown.evidence.certified_at {
                 Some(at) => span.badge.ok { (icons::icon("seal")) "Certified " (text::day(at)) },
                 None => (badges::badge(Tone::Neutral, "Not certified")),
@@ -203,7 +203,7 @@ fn evidence_section(shown: &Shown) -> Markup {
         section.section aria-labelledby="evidence" {
             div.row.apart {
                 h2 #evidence { "Quality evidence" }
-                @if all > 0 { span.note { (passed) " of " (text::counted(all, "required check", "required checks")) " passed" } }
+                @if all > 0 { span.note { (evidence::required_text(passed, all)) } }
             }
             @if checks.is_empty() {
                 p { "No checks of this listing have been completed, so nobody but the vendor says anything about its quality yet." }
@@ -213,8 +213,8 @@ fn evidence_section(shown: &Shown) -> Markup {
                     p.note { (environments_passed) " of " (text::counted(*environments as u64, "environment", "environments")) " built and started." }
                 }
                 @if let Some(run) = shown.run() {
-                    p.note.long { "The market ran these checks: run " span.mono { (run.id) }
-                        @if let Some(at) = run.completed_at { ", completed " (text::moment(at)) } "." }
+                    p.note.long { "The market ran these checks"
+                        @if let Some(at) = run.completed_at { " and completed them on " (text::moment(at)) } "." }
                 }
             }
         }
@@ -227,7 +227,7 @@ fn terms(shown: &Shown, details: &Details) -> Markup {
         (words_of_vendor(&shown.listing.summary.team_name, &details.terms, terms))
         (tables::facts(&[
             ("Delivery", html! { (details.delivery.map_or_else(|| "The vendor has not said how".to_owned(), listing_view::Delivery::text)) }),
-            ("Available", html! { @match details.available_from { Some(at) => { "From " (text::day(at)) }, None => "Now" } }),
+            ("Available", html! { @match details.available_from { Some(at) => { "From " (text::entered_day(at)) }, None => "Now" } }),
             ("Payment", html! { "With credits or by invoice" }),
         ]))
     }

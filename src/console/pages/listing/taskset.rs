@@ -86,7 +86,7 @@ fn figures(all: Option<u64>, tasks: &[PreviewedTask]) -> Markup {
 
 fn table(columns: &[Column], tasks: &[PreviewedTask]) -> Markup {
     let mut heads =
-        vec![Head::text("Task"), Head::number("Version"), Head::text("State"), Head::text("Review")];
+        vec![Head::text("Task"), Head::number("Version"), Head::text("Status"), Head::text("Review")];
     heads.extend([Head::number("Runs"), Head::number("Average reward"), Head::number("Best reward")]);
     let rows: Vec<Vec<Markup>> = tasks
         .iter()

@@ -13,6 +13,7 @@ use crate::{
         },
         parts::{
             differences,
+            listing_view::tier_text,
             tabs::{self, Tab},
         },
         prelude::*,
@@ -137,7 +138,7 @@ fn content(context: &Context, filters: &Filters, since: Since, shown: &CaseView)
 fn note(case: &Case) -> Markup {
     let waits = case.open_round();
     html! {
-        bdi.long { (case.vendor.name) } ", tier " (case.vendor.tier)
+        bdi.long { (case.vendor.name) } ", " (tier_text(case.vendor.tier))
         @if let Some(round) = waits { " · round " (round.number) " · submitted " (text::moment(round.submitted_at)) }
         @if facts::is_in_review(case) && case.place.total > 0 {
             " · " (text::grouped(case.place.before + 1)) " of " (text::grouped(case.place.total)) " in the queue"
