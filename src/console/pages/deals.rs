@@ -84,14 +84,36 @@ pub const fn payment(pay_with: PayWith) -> &'static str {
     }
 }
 
-/// Returns the words for what a purchase covers.
+/// Returns the words for a purchase and what it covers.
 pub const fn kind(kind: PurchaseKind, scope: ScopeMode) -> &'static str {
-    match (kind, scope) {
-        (PurchaseKind::AcceptedBid, _) => "Accepted bid, all assets",
-        (PurchaseKind::Sample, _) | (_, ScopeMode::Sample) => "Sample",
-        (PurchaseKind::Full, ScopeMode::Selection) => "Selected assets",
-        (PurchaseKind::Full, ScopeMode::All) => "All assets",
+    match kind {
+        PurchaseKind::AcceptedBid => "Accepted bid, all assets",
+        PurchaseKind::Sample => covered(ScopeMode::Sample),
+        PurchaseKind::Full => covered(scope),
     }
+}
+
+/// Returns the words for the assets that a purchase covers.
+pub const fn covered(scope: ScopeMode) -> &'static str {
+    match scope {
+        ScopeMode::All => "All assets",
+        ScopeMode::Sample => "Sample",
+        ScopeMode::Selection => "Selected assets",
+    }
+}
+
+/// Returns the word for a kind of purchases.
+pub const fn kind_word(kind: PurchaseKind) -> &'static str {
+    match kind {
+        PurchaseKind::Full => "Purchase",
+        PurchaseKind::Sample => "Sample",
+        PurchaseKind::AcceptedBid => "Accepted bid",
+    }
+}
+
+/// Returns the kinds of purchases with their words, for a choice.
+pub fn kinds() -> Vec<(&'static str, String)> {
+    PurchaseKind::ALL.iter().map(|kind| (kind.as_str(), kind_word(*kind).to_owned())).collect()
 }
 
 /// Returns the choices of how to pay. `credits` are those of the team, if they are known.
@@ -205,7 +227,7 @@ pub fn owned(context: &Context, deals: &ListingDeals) -> Markup {
     html! {
         @for purchase in standing {
             li { a href=(context.links.to(&paths::purchase(purchase.id))) {
-                "Open your purchase: " (kind(purchase.kind, purchase.scope)) ", " (text::day(purchase.created_at))
+                "Open your purchase: " (kind(purchase.kind, purchase.scope)) ", ordered " (text::day(purchase.created_at))
             } }
         }
         @if let Some(bid) = &deals.bid {

@@ -34,17 +34,19 @@ impl List for Purchases {
                 |row| row.listing_title.clone(),
             ),
             Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
-            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::new(
+                Head::text("Status"),
+                |_, row| badge(row.status),
+                |row| look(row.status).1.to_owned(),
+            ),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.buyer_fee),
             Column::money("Total, USD", TeamPurchase::total),
-            Column::day("Day", |row| row.created_at),
+            Column::day("Ordered", |row| row.created_at),
         ]
     }
 
     fn filters() -> Vec<ListFilter> {
-        let statuses =
-            || PurchaseStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
         vec![
             ListFilter { name: "text", label: "Listing contains", values: Vec::new },
             ListFilter { name: "status", label: "Status", values: statuses },
@@ -71,23 +73,23 @@ impl List for Purchases {
     }
 }
 
-/// Returns the word for the status of a purchase.
-pub const fn word(status: PurchaseStatus) -> &'static str {
+/// Returns the look and the word of the status of a purchase.
+pub const fn look(status: PurchaseStatus) -> (Tone, &'static str) {
     match status {
-        PurchaseStatus::Pending => "Waits for payment",
-        PurchaseStatus::Completed => "Completed",
-        PurchaseStatus::Cancelled => "Canceled",
-        PurchaseStatus::Refunded => "Refunded",
+        PurchaseStatus::Pending => (Tone::Waiting, "Waits for payment"),
+        PurchaseStatus::Completed => (Tone::Good, "Completed"),
+        PurchaseStatus::Cancelled => (Tone::Neutral, "Canceled"),
+        PurchaseStatus::Refunded => (Tone::Warning, "Refunded"),
     }
 }
 
 /// Returns the status of a purchase as a badge.
 pub fn badge(status: PurchaseStatus) -> Markup {
-    let tone = match status {
-        PurchaseStatus::Pending => Tone::Waiting,
-        PurchaseStatus::Completed => Tone::Good,
-        PurchaseStatus::Cancelled => Tone::Neutral,
-        PurchaseStatus::Refunded => Tone::Warning,
-    };
-    badges::badge(tone, word(status))
+    let (tone, word) = look(status);
+    badges::badge(tone, word)
+}
+
+/// Returns the statuses of purchases with their words, for a choice.
+pub fn statuses() -> Vec<(&'static str, String)> {
+    PurchaseStatus::ALL.iter().map(|status| (status.as_str(), look(*status).1.to_owned())).collect()
 }

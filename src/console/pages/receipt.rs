@@ -11,7 +11,7 @@ use crate::{
     },
     domain::{
         agreements,
-        bundles::hexadecimal,
+        bundles::{archive_name, hexadecimal},
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
         time::Timestamp,
     },
@@ -124,7 +124,7 @@ fn pending(context: &Context, purchase: &TeamPurchase) -> Markup {
             " It is canceled unless the market has the payment by " (text::moment(until)) "."
         }
         (deals::where_to_pay(context))
-        p.note { "ID of the purchase: " span.mono.long { (purchase.id) } }
+        (number(purchase))
     };
     badges::message(Tone::Waiting, &content)
 }
@@ -158,11 +158,15 @@ fn head(purchase: &TeamPurchase) -> Markup {
             div {
                 p.note { "Receipt of a purchase on marketplace" }
                 p.long { b { bdi { (purchase.listing_title) } } }
-                p.mono.note.long { (purchase.id) }
+                (number(purchase))
             }
             (purchases::badge(purchase.status))
         }
     }
+}
+
+fn number(purchase: &TeamPurchase) -> Markup {
+    html! { p.note { "Purchase no. " span.mono.long { (purchase.id) } } }
 }
 
 fn parties(context: &Context, receipt: &Receipt) -> Markup {
@@ -170,10 +174,10 @@ fn parties(context: &Context, receipt: &Receipt) -> Markup {
     let mut facts = vec![
         ("Buyer", html! { b.long { bdi { (receipt.buyer_name) } } }),
         ("Vendor", html! { b.long { bdi { (purchase.vendor_name) } } }),
-        (if purchase.paid_at.is_some() { "Bought" } else { "Ordered" }, text::moment(purchase.created_at)),
+        ("Ordered", text::moment(purchase.created_at)),
         (
             "Kind",
-            html! { (deals::kind(purchase.kind, purchase.scope)) @if purchase.is_exclusive { ", exclusive" } },
+            html! { (deals::kind(purchase.kind, purchase.scope)) @if purchase.is_exclusive { ", exclusive sale" } },
         ),
         ("Payment", html! { (deals::payment(purchase.pay_with)) }),
     ];
@@ -223,7 +227,7 @@ fn agreement(context: &Context, receipt: &Receipt) -> Markup {
                 Some(agreement) => {
                     (deals::agreement(&agreement.text))
                     (tables::facts(&[
-                        ("Document", html! { span.mono.long {
+                        ("Agreement ID", html! { span.mono.long {
                             @match agreement.document { Some(id) => (id), None => (text::MISSING) }
                         } }),
                         ("Signed", text::moment(agreement.created_at)),
@@ -266,8 +270,10 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
             p.note {
                 (text::counted(page.total, "asset", "assets"))
                 @if let DeliveryState::Ready(archive) = &receipt.delivery {
-                    " · " (text::counted(archive.file_count, "file", "files")) " with those that describe the others · "
-                    (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
+                    @let describing = archive.documents.len() as u64;
+                    " · " (text::counted(archive.file_count, "file", "files")) ": "
+                    (text::grouped(archive.file_count.saturating_sub(describing))) " of the assets, "
+                    (text::counted(describing, "that describes them", "that describe them")) " · " (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
                 }
                 @if shown < page.total { " · The first " (text::grouped(shown)) " are shown; " (note) "." }
             }
@@ -324,32 +330,42 @@ fn assets(lines: &[ReceiptLine]) -> Markup {
     tables::table("Assets", &[Head::text("Asset"), Head::text("Kind")], &rows)
 }
 
+/// Returns a value that is a secret or a name for programs, and what it is for.
+fn explained(value: &impl std::fmt::Display, purpose: &str) -> Markup {
+    html! { span.mono.long { (value) } p.note { (purpose) } }
+}
+
 /// Shows what the market has signed, and what proves that it is about the buyer.
 fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSummary) -> Markup {
-    let path = receipt_files::attestation_path(receipt.purchase.id);
+    let purchase = &receipt.purchase;
+    let keys = signing_keys::PUBLISHED_PATH.rsplit('/').next().unwrap_or_default();
+    let proof = attestation.is_logged.then(|| receipt_files::proof_name(purchase.id));
     html! {
         section.stack aria-labelledby="attestation" {
             h2 #attestation { "Attestation" }
             p { "The market has signed what it delivered, what it had checked, and under which terms. Anybody who has the market's \
-                 public keys can verify it with the download, without this market:" }
-            pre tabindex="0" { code { "marketplace verify-bundle bundle.zip --keys keys.json" } }
+                 public keys can verify it with the download, without this market. Save the files below beside the download, then run:" }
+            pre { code {
+                "marketplace verify-bundle " (archive_name(purchase.listing)) " --keys " (keys)
+                @if let Some(proof) = &proof { " --proof " (proof) }
+            } }
             (tables::facts(&[
                 ("Attested", text::moment(attestation.created_at)),
-                ("Digest of the statement", html! { span.mono.long { (attestation.statement_sha256) } }),
-                ("Your team", html! { span.mono.long { (receipt.buyer_id) } }),
-                ("Salt", html! { span.mono.long { (hexadecimal(&attestation.salt)) } }),
+                ("Digest of the statement", explained(&attestation.statement_sha256, "Names what the market has signed.")),
+                ("ID of your team", explained(&receipt.buyer_id, "The attestation does not have it. With the salt, it proves that the attestation is about your team: add --buyer and --salt to the command.")),
+                ("Salt (a secret)", explained(&hexadecimal(&attestation.salt), "Whoever knows it can see that the attestation is about your team. Show it only to those who may know.")),
             ]))
-            p.note { "The attestation does not name your team. Whoever knows the salt can see that it is about you: keep this receipt, \
-                      and show the salt only to those who may know." }
-            @if !attestation.is_logged {
+            @if proof.is_none() {
                 p.note.no-print { "The proof that the attestation is in the public log of the market is available within an hour." }
             }
             p.row.no-print {
-                a href=(context.links.to(&path)) download { "Download attestation.json" }
-                @if attestation.is_logged {
-                    a href=(context.links.to(&receipt_files::proof_path(receipt.purchase.id))) download { "Download the proof of the log" }
+                a href=(context.links.outside(signing_keys::PUBLISHED_PATH)) download=(keys) { "Download the market's public keys" }
+                @if proof.is_some() {
+                    a href=(context.links.to(&receipt_files::proof_path(purchase.id))) download {
+                        "Download the proof that this is in the market's public log"
+                    }
                 }
-                a href=(context.links.outside(signing_keys::PUBLISHED_PATH)) { "Public keys of the market" }
+                a href=(context.links.to(&receipt_files::attestation_path(purchase.id))) download { "Download attestation.json" }
             }
         }
     }
@@ -367,7 +383,7 @@ fn verification(context: &Context, purchase: &TeamPurchase, archive: &Archive) -
         section.stack.no-print aria-labelledby="verify" {
             h2 #verify { "Check what you received" }
             p { "Unpack the download, save the file of digests beside the unpacked files, then run:" }
-            pre tabindex="0" { code { "sha256sum --check " (name) } }
+            pre { code { "sha256sum --check " (name) } }
             p { a href=(context.links.to(&receipt_files::digests_path(purchase.id))) download { "Download " (name) } }
             (tables::facts(&facts))
             p.note { "The link of the download is valid for an hour or longer. Open this page again for a new one." }

@@ -44,6 +44,11 @@ pub fn digests_name(purchase: Uuid) -> String {
     format!("purchase-{purchase}.sha256")
 }
 
+/// Returns the name of the file with the proof that the attestation of a purchase is in the log.
+pub fn proof_name(purchase: Uuid) -> String {
+    format!("proof-{purchase}.json")
+}
+
 /// The file with the digests, as `sha256sum --check` reads it.
 pub struct Digests;
 
@@ -119,7 +124,7 @@ impl Page for ProofFile {
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
         let proof = visit.read(move |reader, buyer| receipts::proof(reader, buyer, id)).await?;
-        Ok(Answer::File(file("application/json", &format!("proof-{id}.json"), proof.into())))
+        Ok(Answer::File(file("application/json", &proof_name(id), proof.into())))
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Croissant;
 
 impl Page for Croissant {
     const PATH: &'static str = "/listings/{listing_id}/croissant";
-    const TITLE: &'static str = "Listing in Croissant";
+    const TITLE: &'static str = "Description for ML tools (Croissant, JSON)";
     const BUDGET: Budget = Budget::Catalog;
 
     type Access = ListingViewer;

@@ -99,12 +99,11 @@ fn owned(context: &Context, deals: &ListingDeals) -> Markup {
 }
 
 fn state(purchase: &ListingPurchase) -> Markup {
-    let paid_at = purchase.paid_at.unwrap_or(purchase.created_at);
     html! { @match purchase.status {
         PurchaseStatus::Pending => { "ordered " (text::day(purchase.created_at)) ", waits for payment" }
-        PurchaseStatus::Completed => { "bought " (text::day(paid_at)) }
+        PurchaseStatus::Completed => { "paid " (text::optional_day(purchase.paid_at)) }
         PurchaseStatus::Cancelled => { "canceled" }
-        PurchaseStatus::Refunded => { "refunded, bought " (text::day(paid_at)) }
+        PurchaseStatus::Refunded => { "refunded, paid " (text::optional_day(purchase.paid_at)) }
     } }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn links(context: &Context, listing: &ListingView) -> Markup {
     let note = note(context).unwrap_or_default();
     html! {
         p.row { a.button.quiet.little href=(compare.at(&context.links.to(paths::COMPARE))) { (icons::icon("plus")) "Compare" }
-            a.button.quiet.little href=(context.links.to(&croissant::path(id))) download { (icons::icon("down")) "Croissant" }
+            a.button.quiet.little href=(context.links.to(&croissant::path(id))) download { (icons::icon("down")) (croissant::Croissant::TITLE) }
         }
         details open[is_made] {
             summary { "Copy link for approval" }

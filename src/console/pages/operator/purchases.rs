@@ -3,24 +3,42 @@
 use super::{LISTINGS, TEAMS, id_of, inputs, ledger::LEDGER, money_previews};
 use crate::{
     console::{
-        pages::deals::QUOTE,
+        pages::{
+            deals::{self, QUOTE},
+            purchases as own_purchases,
+        },
         prelude::*,
         resources::{
             self, Below, Input, Named, Resource, Shown,
-            Shows::{Day, Flag, Id, Moment, Money, Plain, Record, State, Word},
+            Shows::{Badge, Called, Day, Flag, Id, Moment, Money, Plain, Record, Word},
             Step,
         },
     },
     domain::{
         listings::Actor,
-        purchases::{PayWith, PurchaseKind, PurchaseStatus},
+        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
     },
     operations::{access::Platform, agreements, purchases, quotes},
     store::records::{Records, any_record::AnyRecord, purchases::PURCHASES},
+    string_enum::StringEnum,
 };
 
 /// The resource.
 pub struct Purchases;
+
+fn status_look(status: &str) -> (Tone, String) {
+    let (tone, word) =
+        PurchaseStatus::parse(status).map_or((Tone::Neutral, text::MISSING), own_purchases::look);
+    (tone, word.to_owned())
+}
+
+fn kind_named(kind: &str) -> String {
+    PurchaseKind::parse(kind).map_or(text::MISSING, deals::kind_word).to_owned()
+}
+
+fn scope_named(scope: &str) -> String {
+    ScopeMode::parse(scope).map_or(text::MISSING, deals::covered).to_owned()
+}
 
 impl Resource for Purchases {
     const LIST: &'static str = "/operator/purchases";
@@ -36,18 +54,18 @@ impl Resource for Purchases {
         Shown::listed("listing_id", "Listing", Record(LISTINGS)),
         Shown::listed("team_id", "Buyer", Record(TEAMS)),
         Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
+        Shown::listed("status", "Status", Badge(status_look)),
         Shown::listed("price", "Price, USD", Money),
         Shown::listed("created_at", "Ordered", Day),
         Shown::listed("paid_at", "Paid", Day),
         Shown::detail("total", "Total, USD", Money),
-        Shown::detail("kind", "Kind", Word),
+        Shown::detail("kind", "Kind", Called(kind_named)),
         Shown::detail("pay_with", "Payment", Word),
         Shown::detail("exclusive", "Exclusive sale", Flag),
         Shown::detail("buyer_fee", "Buyer fee, USD", Money),
         Shown::detail("platform_fee", "Platform fee, USD", Money),
         Shown::detail("net", "Vendor's share, USD", Money),
-        Shown::detail("scope", "Covers", Word),
+        Shown::detail("scope", "Covers", Called(scope_named)),
         Shown::detail("asset_count", "Assets", Plain),
         Shown::detail("offer_id", "Accepted bid", Record("/operator/bids")),
         Shown::detail("agreement_document_id", "Agreement", Id),
@@ -59,8 +77,8 @@ impl Resource for Purchases {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<PurchaseStatus> },
-            ListFilter { name: "kind", label: "Kind", values: text::word_choices::<PurchaseKind> },
+            ListFilter { name: "status", label: "Status", values: own_purchases::statuses },
+            ListFilter { name: "kind", label: "Kind", values: deals::kinds },
             ListFilter::day("paid_from", "Paid from the day (UTC)"),
             ListFilter::day("paid_until", "Paid until the day (UTC)"),
             ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
@@ -77,7 +95,7 @@ impl Resource for Purchases {
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Buy for a team",
-        question: "In the name of the buyer. With credits, it is completed at once. With an invoice, it is pending until you complete it.",
+        question: "In the name of the buyer. With credits, it is completed at once. With an invoice, it waits for payment until you complete it.",
         inputs: &[
             inputs::TEAM,
             Input::Line("listing_id", "ID of the listing", "It must be in the catalog."),
@@ -107,7 +125,7 @@ impl Resource for Purchases {
         Ok(Some(Box::new(move |_: &Context| {
             html! { @if let Some(agreement) = &agreement {
                 (tables::section("agreement", "Agreement", &html! {
-                    pre tabindex="0" { code.long { (agreement.text) } }
+                    pre { code.long { (agreement.text) } }
                     p.note { "SHA-256 of the text: " span.mono.long { (agreement.sha256) } }
                 }))
             } }
@@ -120,7 +138,8 @@ impl Resource for Purchases {
             label: "Complete",
             question: "The invoice was paid. The money is posted, the agreement is signed, and the vendor is notified.",
             obstacle: |record| {
-                (record.text("status") != "pending").then_some("Only a pending purchase can be completed.")
+                (record.text("status") != "pending")
+                    .then_some("Only a purchase that waits for payment can be completed.")
             },
             preview: Some(money_previews::of_purchase),
             operation: "complete_purchase",
@@ -135,7 +154,8 @@ impl Resource for Purchases {
             label: "Cancel",
             question: "The order ends without a payment. A bid that it may come from stays accepted.",
             obstacle: |record| {
-                (record.text("status") != "pending").then_some("Only a pending purchase can be canceled.")
+                (record.text("status") != "pending")
+                    .then_some("Only a purchase that waits for payment can be canceled.")
             },
             preview: Some(money_previews::of_purchase),
             is_final: true,

@@ -86,7 +86,7 @@ fn parties(context: &Context, sale: &TeamSale) -> Markup {
     let mut facts = vec![
         ("Vendor", html! { b.long { bdi { (vendor) } } }),
         ("Sold through", html! { b { "marketplace" } }),
-        ("Kind", html! { (kind) @if sale.is_exclusive { ", exclusive" } }),
+        ("Kind", html! { (kind) @if sale.is_exclusive { ", exclusive sale" } }),
         ("Assets", html! { (text::grouped(sale.assets)) }),
         (
             "Listing",

@@ -5,11 +5,7 @@ use std::borrow::Cow;
 use super::file_time;
 use crate::{
     console::{pages::deals, prelude::*},
-    domain::{
-        purchases::{PaidStatus, PurchaseKind},
-        record_filters::Period,
-        time::Timestamp,
-    },
+    domain::{purchases::PaidStatus, record_filters::Period, time::Timestamp},
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::sales::TeamSale},
     string_enum::StringEnum,
@@ -64,7 +60,7 @@ impl List for Sales {
         };
         vec![
             ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-            ListFilter { name: "kind", label: "Kind", values: kinds },
+            ListFilter { name: "kind", label: "Kind", values: deals::kinds },
             ListFilter { name: "status", label: "Status", values: statuses },
             ListFilter { name: "since", label: "Sold from (year-month-day)", values: Vec::new },
             ListFilter { name: "until", label: "Sold until (year-month-day)", values: Vec::new },
@@ -97,15 +93,6 @@ impl List for Sales {
     fn finish(_: &Context, content: Content) -> Content {
         content.with_request("/v2/listings/sales")
     }
-}
-
-fn kinds() -> Vec<(&'static str, String)> {
-    let words = |kind: PurchaseKind| match kind {
-        PurchaseKind::Full => "Purchase",
-        PurchaseKind::Sample => "Sample",
-        PurchaseKind::AcceptedBid => "Accepted bid",
-    };
-    PurchaseKind::ALL.iter().map(|kind| (kind.as_str(), words(*kind).to_owned())).collect()
 }
 
 /// Returns the path of a sale.

@@ -94,6 +94,8 @@ async fn sample_and_selection_cost_their_own_prices() {
     let sample = made(&buy(&browser, "plain", "scope=sample").await, "bought");
     assert_eq!(credits(&market, "buyer"), 100_000 - 210);
     assert!(agreement(&browser, &sample).await.contains("Bought: a sample of the listing\n"));
+    let offered = browser.get(&format!("{}?scope=sample", buy_path("free"))).await;
+    offered.expect(200, "Get the free sample</button>");
     let free = made(&buy(&browser, "free", "scope=sample&pay_with=invoice").await, "bought");
     let page = browser.get(&format!("/console/listings/{}", listing_id("free"))).await;
     page.expect(200, "Your team has this sample.");
@@ -229,6 +231,12 @@ async fn receipt_lists_the_files_with_digests_that_can_be_checked() {
     run_background(&market).await;
     let page = browser.get(&receipt).await;
     page.expect(200, "What you bought").expect(200, "sha256sum --check");
+    page.expect(200, "7 files: 4 of the assets, 3 that describe them");
+    let (id, listing) = (id_of(&receipt), listing_id("plain"));
+    page.expect(200, &format!("Purchase no. <span class=\"mono long\">{id}</span>"));
+    page.expect(200, &format!("verify-bundle {listing}.zip --keys marketplace-keys.json</code>"));
+    page.expect(200, "download=\"marketplace-keys.json\"").expect(200, "Agreement ID");
+    page.expect(200, "ID of your team").expect(200, "Salt (a secret)");
     let digests = browser.get(&format!("{receipt}/sha256")).await;
     assert_eq!(digests.status(), 200);
     let lines: Vec<(&str, &str)> =
@@ -278,7 +286,8 @@ async fn receipt_has_the_proof_of_the_log_within_an_hour() {
     browser.get(&format!("{receipt}/proof")).await.expect(503, "is being prepared");
     market.clock().advance(DAY / 24);
     run_background(&market).await;
-    browser.get(&receipt).await.expect(200, &link);
+    let proof = format!(" --proof proof-{}.json</code>", id_of(&receipt));
+    browser.get(&receipt).await.expect(200, &link).expect(200, &proof);
     browser.get(&format!("{receipt}/proof")).await.expect(200, "urn:x-marketplace:log:");
 }
 
