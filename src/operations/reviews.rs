@@ -2,6 +2,8 @@
 //!
 //! The operations of the lifecycle open and end rounds. Listings that were submitted before rounds were stored have none.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -145,6 +147,8 @@ pub struct Difference {
     pub removed: AssetChanges,
     /// Assets with another title or other data.
     pub changed: AssetChanges,
+    /// Titles of the assets in both samples, by ID.
+    pub sampled: BTreeMap<Uuid, String>,
 }
 
 impl Difference {
@@ -176,9 +180,12 @@ pub fn changes_of_any(
 fn difference(rows: &store::Reader, listing: &ListingRow, since: Since) -> Result<Option<Difference>> {
     let Some(review) = since.find(rows, listing.row_id)? else { return Ok(None) };
     let Some(before) = store::reviews::find_fields(rows, review.row_id)? else { return Ok(None) };
+    let now = store::listings::find_fields(rows, listing.row_id)?;
+    let sampled: Vec<Uuid> = before.sample.iter().chain(&now.sample).map(|asset| asset.asset_id).collect();
     Ok(Some(Difference {
+        sampled: store::reviews::asset_titles(rows, &sampled)?,
         before,
-        now: store::listings::find_fields(rows, listing.row_id)?,
+        now,
         added: store::reviews::list_added(rows, listing.row_id, review.row_id, MAX_ASSETS)?,
         removed: store::reviews::list_removed(rows, listing.row_id, review.row_id, MAX_ASSETS)?,
         changed: store::reviews::list_changed(rows, listing.row_id, review.row_id, MAX_ASSETS)?,

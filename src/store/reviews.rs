@@ -1,5 +1,7 @@
 //! Rounds of the reviews of listings: what was submitted, and how the platform decided.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -343,6 +345,14 @@ pub fn list_changed(
          WHERE title_before <> title_now OR content_before IS NOT content_now ORDER BY asset LIMIT ?3"
     );
     list_changes(reader, &sql, (listing, review, limit))
+}
+
+/// Returns the titles of these assets that exist, by ID.
+pub fn asset_titles(reader: &Reader, ids: &[Uuid]) -> Result<BTreeMap<Uuid, String>> {
+    const SQL: &str = "SELECT a.uuid, a.title FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)";
+    let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+    let titles = reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(titles.into_iter().collect())
 }
 
 fn list_changes(

@@ -1,11 +1,15 @@
 //! What differs between two versions of something: texts by word, other fields and assets in tables.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
+use uuid::Uuid;
 
 use super::{
     badges::{self, Tone},
     kinds,
     listing_view::{self, bids_text},
+    samples,
     tables::{self, Head},
     text,
 };
@@ -180,12 +184,12 @@ fn broken(text: &str) -> Markup {
 
 /// Shows what differs between a round of a listing's review and the listing as it is now. `before` names the round.
 pub fn of_listing(difference: &Difference, before: &str) -> Markup {
-    let Difference { before: old, now: new, added, removed, changed, .. } = difference;
+    let Difference { before: old, now: new, added, removed, changed, sampled, .. } = difference;
     if difference.is_empty() {
         return badges::message(Tone::Good, &html! { "Nothing has changed." });
     }
     let fields = changed_fields(old, new);
-    let sample = |fields: &ListingFields| sample_lines(&fields.sample).join("\n");
+    let sample = |fields: &ListingFields| sample_lines(&fields.sample, sampled).join("\n");
     let long: Vec<(&str, &str, String, String)> = [
         ("description", "Description", old.description.clone(), new.description.clone()),
         ("terms", "Terms", old.terms.clone(), new.terms.clone()),
@@ -221,7 +225,7 @@ fn changed_fields(old: &ListingFields, new: &ListingFields) -> Vec<(&'static str
             "Available from",
             value(&|fields| fields.available_from.map_or_else(|| "now".to_owned(), text::moment_text)),
         ),
-        ("Exclusive", value(&|fields| if fields.is_exclusive { "yes" } else { "no" }.to_owned())),
+        ("Exclusive sale", value(&|fields| if fields.is_exclusive { "yes" } else { "no" }.to_owned())),
     ];
     let changed = fields.into_iter().filter(|(_, (old, new))| old != new);
     changed.map(|(name, (old, new))| (name, old, new)).collect()
@@ -282,14 +286,19 @@ fn asset_row(change: &AssetChange) -> Vec<Markup> {
     ]
 }
 
-/// Returns the lines that state what a sample has: one for each asset.
-fn sample_lines(sample: &[SampledAsset]) -> Vec<String> {
+/// What a sample has of an asset without a choice of its parts.
+const DEFAULT_PARTS: &str = "no choice of parts, so the README, the license, and the first files or tasks";
+
+/// Returns the lines that state what a sample has: one for each asset, whose titles are given by ID.
+fn sample_lines(sample: &[SampledAsset], titles: &BTreeMap<Uuid, String>) -> Vec<String> {
     let line = |asset: &SampledAsset| {
         let paths = asset.selection.paths.iter().flatten().cloned();
         let tasks = asset.selection.task_ids.iter().flatten().map(|id| format!("task {id}"));
         let parts: Vec<String> = paths.chain(tasks).collect();
-        let what = if parts.is_empty() { "what is taken by default".to_owned() } else { parts.join(", ") };
-        format!("Asset {}: {what}", asset.asset_id)
+        let what = if parts.is_empty() { DEFAULT_PARTS.to_owned() } else { parts.join(", ") };
+        let title =
+            titles.get(&asset.asset_id).map_or("A deleted asset", |title| samples::title_or_default(title));
+        format!("{title}: {what}")
     };
     sample.iter().map(line).collect()
 }
@@ -297,6 +306,7 @@ fn sample_lines(sample: &[SampledAsset]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::samples::Selection;
 
     /// Writes the pieces with the removed ones in brackets, and the added ones in braces.
     fn marked(before: &str, now: &str) -> String {
@@ -312,6 +322,19 @@ mod tests {
             Change::Added => format!("{{{piece}}}"),
         };
         pieces.iter().map(piece).collect()
+    }
+
+    #[test]
+    fn samples_name_their_assets() {
+        let sampled = |number: u128, paths: Option<&str>| SampledAsset {
+            asset_id: Uuid::from_u128(number),
+            selection: Selection { paths: paths.map(|path| vec![path.to_owned()]), task_ids: None },
+        };
+        let titles = BTreeMap::from([(Uuid::from_u128(1), "Maps".to_owned())]);
+        let lines = sample_lines(&[sampled(1, Some("docs/")), sampled(1, None), sampled(2, None)], &titles);
+        let expected =
+            ["Maps: docs/", &format!("Maps: {DEFAULT_PARTS}"), &format!("A deleted asset: {DEFAULT_PARTS}")];
+        assert_eq!(lines, expected);
     }
 
     #[test]

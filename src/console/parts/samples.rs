@@ -81,6 +81,7 @@ impl Sums {
         sums
     }
 
+    /// Returns what was counted in words; empty if nothing was.
     fn text(&self) -> String {
         let mut parts = Vec::new();
         if self.all_files > 0 {
@@ -101,18 +102,21 @@ impl Sums {
                 text::counted(self.all_tasks, "task", "tasks")
             ));
         }
-        if self.is_open {
-            let and = if parts.is_empty() { "" } else { "and " };
-            parts.push(format!("{and}files that were not counted"));
-        }
-        if parts.is_empty() { "descriptions only".to_owned() } else { parts.join("; ") }
+        parts.join("; ")
     }
 }
 
 /// Returns how much a sample contains in total, such as `3 of 120 files, 12 KB unpacked, of 1 asset`.
 pub fn total(contents: &[SampleContent]) -> String {
     let assets = text::counted(contents.len() as u64, "asset", "assets");
-    format!("{}, of {assets}", Sums::of(contents).text())
+    let sums = Sums::of(contents);
+    let counted = sums.text();
+    match (counted.is_empty(), sums.is_open) {
+        (true, true) => format!("files of {assets}; their number is not known yet"),
+        (true, false) => format!("descriptions only, of {assets}"),
+        (false, true) => format!("{counted}, of {assets}; the number of other files is not known yet"),
+        (false, false) => format!("{counted}, of {assets}"),
+    }
 }
 
 /// Says what a sample has in total, and warns if it has everything of an asset.
@@ -124,8 +128,7 @@ pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
     html! {
         p {
             @if is_offered { "Buyers of the sample get " } @else { "With a sample price, buyers of the sample get " }
-            b { (Sums::of(contents).text()) } ", of "
-            (text::counted(contents.len() as u64, "asset", "assets")) "."
+            b { (total(contents)) } "."
         }
         @if !whole.is_empty() {
             (badges::message(Tone::Warning, &html! {
@@ -147,7 +150,12 @@ const MAX_NAMED: usize = 5;
 
 /// Returns the title of a sampled asset.
 pub fn title(content: &SampleContent) -> &str {
-    if content.title.trim().is_empty() { "Asset without a title" } else { &content.title }
+    title_or_default(&content.title)
+}
+
+/// Returns the title of an asset, which can be missing.
+pub fn title_or_default(title: &str) -> &str {
+    if title.trim().is_empty() { "Asset without a title" } else { title }
 }
 
 #[cfg(test)]
@@ -178,7 +186,13 @@ mod tests {
         assert_eq!(part_text(&SampledPart::Tasks { tasks: 1, all: 1 }), "1 of 1 task");
         let sums = [content(files(3, 120)), content(SampledPart::Tasks { tasks: 10, all: 250 })];
         assert_eq!(Sums::of(&sums).text(), "3 of 120 files, 12 KB unpacked; 10 of 250 tasks");
-        assert_eq!(Sums::of(&[content(SampledPart::Description)]).text(), "descriptions only");
+        for (part, expected) in [
+            (SampledPart::Description, "descriptions only, of 1 asset"),
+            (SampledPart::Unknown, "files of 1 asset; their number is not known yet"),
+            (files(3, 120), "3 of 120 files, 12 KB unpacked, of 1 asset"),
+        ] {
+            assert_eq!(total(&[content(part)]), expected);
+        }
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Se
 
 /// Returns the title of an asset, which can be missing.
 pub(super) fn title(asset: &Asset) -> &str {
-    if asset.title.trim().is_empty() { "Asset without a title" } else { &asset.title }
+    samples::title_or_default(&asset.title)
 }
 
 const fn has_tasks(kind: Kind) -> bool {

@@ -45,7 +45,7 @@ impl Resource for QualityRuns {
         Shown::listed("team_id", "Team", Record(TEAMS)),
         Shown::listed("listing_id", "Listing", Record(LISTINGS)),
         Shown::listed("asset_id", "Asset", Record(ASSETS)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("passed", "Passed", Flag),
         Shown::listed("triggered_by", "Started by", Word),
         Shown::listed("started_at", "Started", Moment),
@@ -58,7 +58,7 @@ impl Resource for QualityRuns {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<RunStatus> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<RunStatus> },
             ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
             ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
             ListFilter { name: "asset_id", label: "Asset, by title or ID", values: Vec::new },
@@ -173,7 +173,7 @@ fn row(context: &Context, check: &CheckRow) -> [Markup; 5] {
         _ => Tone::Warning,
     };
     [
-        html! { (check.label) br; span.note.mono.long { (check.key) } },
+        html! { (check.label) },
         html! { @match asset {
             Some(asset) => {
                 @if let Some(id) = asset.readable_id() { a.long href=(context.links.to(&format!("{ASSETS}/{id}"))) { bdi { (asset.title) } } }
