@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     domain::{money::Cents, time::Timestamp},
-    error::{Error, Result},
+    error::Result,
     market::Reader,
     store::records::pages::{Start, TeamPage, TeamPageRequest},
     web::{auth::Policy, limits::Budget},
@@ -233,8 +233,8 @@ impl<L: List> Page for L {
             let first = Asked { page: chunk(Start::Newest), filters, parameters };
             return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<L>).await;
         }
-        let start =
-            visit.query.get(CURSOR).map(|cursor| decode(visit, cursor)).transpose()?.unwrap_or_default();
+        // A position that cannot be read leads to the first page.
+        let start = visit.query.get(CURSOR).and_then(|cursor| decode(visit, cursor)).unwrap_or_default();
         let page = TeamPageRequest { start, limit: ROWS_PER_PAGE, counts: start == Start::Newest };
         let asked = Asked { page, filters: filters.clone(), parameters };
         let read = visit.read(move |reader, access| {
@@ -336,15 +336,16 @@ fn encode(context: &Context, start: Start) -> String {
     }
 }
 
-fn decode(context: &Context, cursor: &str) -> Result<Start> {
-    let (side, digits) = cursor.split_at_checked(1).ok_or(Error::InvalidCursor)?;
-    let enciphered = u64::from_str_radix(digits, 16).map_err(|_| Error::InvalidCursor)?;
+/// Returns the position in a cursor; `None` if it has none.
+fn decode(context: &Context, cursor: &str) -> Option<Start> {
+    let (side, digits) = cursor.split_at_checked(1)?;
+    let enciphered = u64::from_str_radix(digits, 16).ok()?;
     // The halves are exchanged before and after, so that the same rounds in reverse order undo the cipher.
     let id = encipher(context, enciphered.rotate_left(32), [3, 2, 1, 0]).rotate_left(32) as i64;
     match side {
-        "o" => Ok(Start::Below(id)),
-        "n" => Ok(Start::Above(id)),
-        _ => Err(Error::InvalidCursor),
+        "o" => Some(Start::Below(id)),
+        "n" => Some(Start::Above(id)),
+        _ => None,
     }
 }
 

@@ -248,3 +248,14 @@ pub fn delete_notifications(
     writer.execute(SQL, (team, kind.as_str(), after, until))?;
     Ok(())
 }
+
+/// Gives the notifications with row IDs after one row IDs in the order of their times, which lists show them in.
+pub fn order_notifications(writer: &Writer, after: i64) -> Result<()> {
+    // The row IDs in between are negative, so none is that of another row.
+    const RANK: &str = "UPDATE notifications SET id = -rank FROM (
+             SELECT id AS ranked, row_number() OVER (ORDER BY created_at, id) AS rank FROM notifications WHERE id > ?1)
+         WHERE id = ranked";
+    writer.execute(RANK, [after])?;
+    writer.execute("UPDATE notifications SET id = ?1 - id WHERE id < 0", [after])?;
+    Ok(())
+}

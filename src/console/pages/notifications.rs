@@ -31,11 +31,11 @@ impl List for Notifications {
             Column::new(Head::text("Notification"), title, |row| row.title.clone()),
             Column::new(
                 Head::text("Message"),
-                |_, row| html! { span.long { bdi { (row.message) } } },
-                |row| row.message.clone(),
+                |_, row| html! { span.long { bdi { (text::message(&row.message)) } } },
+                |row| text::message(&row.message),
             ),
             Column::day("Received", |row| row.created_at),
-            Column::new(Head::text("State"), state, |row| {
+            Column::new(Head::text("Status"), state, |row| {
                 if row.is_read { "Read".to_owned() } else { "Unread".to_owned() }
             }),
         ]
@@ -43,7 +43,7 @@ impl List for Notifications {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "state", label: "State", values: states },
+            ListFilter { name: "state", label: "Status", values: states },
             ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
         ]
     }

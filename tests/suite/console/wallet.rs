@@ -50,6 +50,27 @@ async fn entries_have_the_balance_after_them() {
             .get(&format!("{path}?format=csv"))
             .await
             .expect(200, "Time,Reason,About,\"Amount, USD\",\"Balance, USD\"");
+        // A position that cannot be read is that of the first page.
+        let first = browser.get(path).await;
+        for position in ["x", "ox", "o0123456789abcdef0"] {
+            let page = browser.get(&format!("{path}?from={position}")).await;
+            assert_eq!(page.status(), 200, "{position}: {}", page.visible());
+            assert_eq!(page.text.matches("<tr>").count(), first.text.matches("<tr>").count());
+        }
+    }
+}
+
+#[tokio::test]
+async fn notifications_are_in_the_order_of_their_times() {
+    let market = TestMarket::demo();
+    let times = regex::Regex::new("<time datetime=\"([^\"]+)\"[^>]*data-day").unwrap();
+    for key in ["mkt_demo_vendor", BUYER] {
+        let browser = Browser::signed_in(&market, key).await;
+        let page = browser.get("/console/notifications").await;
+        let found: Vec<&str> =
+            times.captures_iter(&page.text).map(|time| time.get(1).unwrap().as_str()).collect();
+        assert!(found.len() > 2, "{}", page.visible());
+        assert!(found.is_sorted_by(|newer, older| newer >= older), "{found:?}");
     }
 }
 

@@ -40,8 +40,7 @@ impl Page for Events {
         if csv::is_asked(&visit.query) {
             return file(visit, asked).await;
         }
-        let parse = |id: &str| EventId::parse(id).ok_or(Error::InvalidCursor);
-        let before = visit.query.get(BEFORE).map(parse).transpose()?;
+        let before = visit.query.get(BEFORE).and_then(EventId::parse);
         let wanted = asked.clone();
         let read = visit.read(move |reader, operator| {
             let found = load(reader, operator, &wanted, before, EVENTS_PER_PAGE)?;
