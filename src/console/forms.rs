@@ -5,17 +5,30 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::{address::Query, text::size, wording};
+use super::{
+    address::Query,
+    text::{short_money, size},
+    wording,
+};
 use crate::{
-    domain::{money::Cents, typed_numbers::parse_amount},
+    domain::{
+        money::{Cents, MAX_AMOUNT},
+        typed_numbers::parse_amount,
+    },
     error::{Error, LocSegment, Problem, Result},
 };
 
 /// The field with the key of a form: pressing a button twice sends the same key, so the form is carried out once.
 pub const KEY_FIELD: &str = "form_key";
 
-/// Says what to enter as an amount.
-const AMOUNT_PROBLEM: &str = "Enter an amount in US dollars, for example 27000 or 1450.50.";
+/// Says what to enter as an amount in place of a text that is none, or of one that is too large.
+fn amount_problem(text: Option<&str>) -> String {
+    let number = text.and_then(|text| text.replace(['$', ','], "").trim().parse::<f64>().ok());
+    if number.is_some_and(|dollars| dollars > MAX_AMOUNT.dollars()) {
+        return format!("Enter at most {}.", short_money(MAX_AMOUNT));
+    }
+    "Enter an amount in US dollars, for example 27000 or 1450.50.".to_owned()
+}
 
 /// Maximum size of a submitted form in bytes. A listing has two texts of at most 20,000 characters of up to four bytes, each of which
 /// browsers send as three: 480,000 bytes. The checkboxes of its form fit besides.
@@ -113,12 +126,12 @@ impl Fields {
     /// Returns the amount in US dollars in a field, as people write it, such as `$1,450.50`; `None` if nothing was typed. Fails
     /// with a problem at the field.
     pub fn amount(&self, name: &'static str) -> Result<Option<Cents>> {
-        self.parsed(name, AMOUNT_PROBLEM, parse_amount)
+        self.parsed(name, &amount_problem(self.get(name)), parse_amount)
     }
 
     /// Returns the amount in US dollars in a field. Fails with a problem at the field if nothing was typed.
     pub fn required_amount(&self, name: &'static str) -> Result<Cents> {
-        self.amount(name)?.ok_or_else(|| Error::invalid(problem(name, AMOUNT_PROBLEM)))
+        self.amount(name)?.ok_or_else(|| Error::invalid(problem(name, &amount_problem(None))))
     }
 
     /// Returns the digest of the whole form.
@@ -280,6 +293,19 @@ fn field_problem(problem: &Problem) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_that_are_too_large_are_told_the_maximum() {
+        for (typed, expected) in [
+            ("$20,000,000,000", "Enter at most $10,000,000,000."),
+            ("many", "Enter an amount in US dollars, for example 27000 or 1450.50."),
+        ] {
+            let fields = Fields::of_pairs(vec![("price".to_owned(), typed.to_owned())]).unwrap();
+            let error = fields.amount("price").unwrap_err();
+            let inputs = Inputs::refused(fields, &error);
+            assert_eq!(inputs.problem("price").as_deref(), Some(expected));
+        }
+    }
 
     #[test]
     fn refused_form_keeps_what_was_typed() {

@@ -112,7 +112,7 @@ pub fn create(
     listing_drafts::create(writer, vendor, actor, fields, assets)
 }
 
-/// Changes the fields of a listing whose vendor saw them in a revision. Fails if somebody else changed them since. A change that
+/// Changes the fields of a listing whose vendor saw them in a revision. Fails if they were changed since. A change that
 /// leaves them as they are has no effect in any stage.
 pub fn update(
     writer: &mut Writer,
@@ -123,7 +123,7 @@ pub fn update(
 ) -> Result<()> {
     let listing = listings::find_own(writer.rows, vendor, id)?;
     if revision(&store::listings::find_fields(writer.rows, listing.row_id)?) != seen {
-        let message = "Somebody else changed this listing while you edited it, so nothing was saved. Compare what it says now \
+        let message = "This listing was changed after you opened it, so nothing was saved. Compare what it says now \
                        with what you typed, then save again.";
         return Err(Error::Conflict(message.to_owned()));
     }

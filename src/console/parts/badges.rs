@@ -60,6 +60,10 @@ pub fn refusal(inputs: &Inputs) -> Markup {
 
 fn problem_of(inputs: &Inputs, field: &str, problem: &str) -> Markup {
     let Some(label) = inputs.label(field) else { return html! { (problem) } };
+    // A problem in a row of a table names its place itself.
+    if problem.starts_with("Row ") {
+        return html! { a href={ "#" (field) } { (problem) } };
+    }
     let link = html! { a href={ "#" (field) } { (label) } };
     match problem.strip_prefix(&format!("{label} ")) {
         Some(rest) => html! { (link) " " (rest) },

@@ -302,13 +302,13 @@ fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> 
     badges::message(
         Tone::Warning,
         &html! {
-            p { b { "Somebody else changed this listing while you edited it." } }
+            p { b { "This listing was changed after you opened it." } }
             p { "The form below keeps what you typed. Saving it again replaces what the listing says now:" }
             (tables::facts(&[
                 ("Price", html! { (text::optional_money(stored.price)) }),
                 ("Sample", html! { (listing_view::sample_price_text(stored.sample_price)) }),
                 ("Bids accepted", yes_or_no(stored.accepts_bids)),
-                ("Exclusive", yes_or_no(stored.is_exclusive)),
+                ("Exclusive sale", yes_or_no(stored.is_exclusive)),
                 ("Delivery", html! { (delivery) }),
             ]))
             @for (label, stored) in others {

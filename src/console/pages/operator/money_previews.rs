@@ -145,16 +145,26 @@ fn pay_to(setup: Option<&str>) -> Markup {
     }
 }
 
-/// Shows the vendor, the amount, and the account of a withdrawal.
-pub fn of_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+/// Shows the vendor, the amount, and the account of a withdrawal that is paid.
+pub fn of_paid_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let team = record.id("team_id").unwrap_or_default();
     let setup = teams::payout_setup(reader, platform, &team.to_string())?;
+    of_withdrawal(reader, platform, record, pay_to(setup.as_deref()))
+}
+
+/// Shows the vendor and the amount of a withdrawal that is not paid.
+pub fn of_failed_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
+    of_withdrawal(reader, platform, record, Markup::default())
+}
+
+fn of_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord, more: Markup) -> Result<Previewed> {
+    let team = record.id("team_id").unwrap_or_default();
     let names = records::names(reader.rows, platform, &[team])?;
     let amount = amount_of(record, "amount");
     Ok(Previewed::new(move |context| {
         html! {
             (tables::facts(&[("Vendor", team_link(context, team, &names)), ("Amount", html! { b { (text::money(amount)) } })]))
-            (pay_to(setup.as_deref()))
+            (more)
         }
     }))
 }

@@ -74,7 +74,7 @@ impl Resource for Withdrawals {
             label: "Mark as paid",
             question: "The money was sent to the vendor, outside the marketplace. This cannot be undone.",
             obstacle: decided,
-            preview: Some(money_previews::of_withdrawal),
+            preview: Some(money_previews::of_paid_withdrawal),
             operation: "mark_withdrawal_paid",
             perform: |writer, operator, record, _| {
                 withdrawals::mark_paid(writer, operator.platform(), Actor::Platform, id_of(record)?)
@@ -87,7 +87,7 @@ impl Resource for Withdrawals {
             label: "Mark as failed",
             question: "It could not be paid. The amount is posted back to the available earnings of the vendor. This cannot be undone.",
             obstacle: decided,
-            preview: Some(money_previews::of_withdrawal),
+            preview: Some(money_previews::of_failed_withdrawal),
             is_final: true,
             operation: "mark_withdrawal_failed",
             perform: |writer, operator, record, _| {

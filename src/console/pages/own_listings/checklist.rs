@@ -21,7 +21,7 @@ pub(super) fn checklist(context: &Context, page: &OwnListingPage) -> Markup {
     let link = |segment: &str| context.links.to(&format!("{listing}/{segment}"));
     let problems = |name: &str| -> Vec<String> {
         let of_field = page.obstacles.fields.iter().filter(|problem| is_about(problem, name));
-        of_field.map(|problem| deals::plain(&problem.msg)).collect()
+        of_field.map(|problem| problem_text(name, problem)).collect()
     };
     html! {
         ul.checks {
@@ -44,6 +44,14 @@ pub(super) fn checklist(context: &Context, page: &OwnListingPage) -> Markup {
             } }
         }
     }
+}
+
+/// Returns what is missing. A sample that says nothing is chosen on the page that the line links.
+fn problem_text(name: &str, problem: &Problem) -> String {
+    if name == "sample" && problem.kind == "missing" {
+        return "Choose what the sample has.".to_owned();
+    }
+    deals::plain(&problem.msg)
 }
 
 fn mark(is_done: bool) -> Markup {

@@ -37,10 +37,12 @@ const AGAIN: &str = "again";
 /// Shows earnings by month.
 fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
     let sum = Cents(by_month.iter().map(|month| month.earned.net().0).sum());
+    let since =
+        by_month.first().map(|month| format!(" since 1 {}", text::month_text(month.year, month.month).0));
     let note = format!(
-        "US dollars, after the fee of the market and refunds. {} in {}",
+        "US dollars, after the fee of the market and refunds. {}{}",
         text::money(sum),
-        text::counted(by_month.len() as u64, "month", "months")
+        since.unwrap_or_default()
     );
     let bar = |month: &MonthlyEarnings| {
         let (label, short) = text::month_text(month.year, month.month);

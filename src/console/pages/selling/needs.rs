@@ -8,7 +8,7 @@ use crate::{
         prelude::*,
     },
     domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
-    operations::vendor_attention::{Attention, Business, First},
+    operations::vendor_attention::{Attention, Business, First, MAX_COUNTED},
     store::vendor_attention::{
         DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
     },
@@ -33,18 +33,26 @@ pub struct Need {
 pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec<Need>, Option<Timestamp>) {
     let mut needs = Vec::new();
     let now = context.now();
-    add(&mut needs, &attention.deliveries, |row| delivery(row, now), paths::PROJECT_BIDS, "More deliveries");
-    add(&mut needs, &attention.offers, offer, paths::OFFERS, "More bids");
-    add(&mut needs, &attention.listings, listing, paths::OWN_LISTINGS, "More listings after their review");
+    add(
+        &mut needs,
+        &attention.deliveries,
+        |row| delivery(row, now),
+        paths::PROJECT_BIDS,
+        ("delivery", "deliveries"),
+    );
+    add(&mut needs, &attention.offers, offer, paths::OFFERS, ("bid", "bids"));
+    let reviewed = ("listing after its review", "listings after their review");
+    add(&mut needs, &attention.listings, listing, paths::OWN_LISTINGS, reviewed);
     add(
         &mut needs,
         &attention.failed_copies,
         failed_copy,
         paths::INVENTORY,
-        "More assets without their data",
+        ("asset without its data", "assets without their data"),
     );
-    add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, "More runs that did not pass");
-    add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, "More uploads");
+    let failed = ("run that did not pass", "runs that did not pass");
+    add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, failed);
+    add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, ("upload", "uploads"));
     needs.extend(attention.kinds.iter().map(kind));
     if business.lacks_payout_setup() {
         needs.push(Need {
@@ -70,19 +78,23 @@ fn add<T>(
     needs: &mut Vec<Need>,
     found: &First<T>,
     need: impl Fn(&T) -> Need,
-    more: &str,
-    label: &'static str,
+    list: &str,
+    (one, many): (&str, &str),
 ) {
     needs.extend(found.rows.iter().map(need));
-    if found.has_more {
-        needs.push(Need {
-            tone: Tone::Waiting,
-            subject: html! { (label) },
-            path: more.to_owned(),
-            note: "The list has all of them".to_owned(),
-            at: None,
-        });
-    }
+    let subject = match found.more {
+        0 => return,
+        1 => format!("1 more {one}"),
+        more if more > MAX_COUNTED => format!("More than {MAX_COUNTED} other {many}"),
+        more => format!("{more} more {many}"),
+    };
+    needs.push(Need {
+        tone: Tone::Waiting,
+        subject: html! { (subject) },
+        path: list.to_owned(),
+        note: "See the whole list".to_owned(),
+        at: None,
+    });
 }
 
 fn delivery(row: &DueDelivery, now: Timestamp) -> Need {
@@ -182,8 +194,8 @@ fn unlisted(business: &Business) -> Option<Need> {
             @else { (text::grouped(count)) " complete assets are on no listing" }
         },
         path: if is_one { paths::asset(first.asset) } else { paths::INVENTORY.to_owned() },
-        note: "Buyers find assets on listings only. Write a listing with it".to_owned()
-            + if is_one { "" } else { ", or several" },
+        note: "Buyers find assets on listings only. Write a listing with ".to_owned()
+            + if is_one { "it" } else { "them, or several" },
         at: None,
     })
 }
@@ -224,6 +236,21 @@ pub fn list(context: &Context, needs: &[Need]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_shown_is_counted() {
+        let need = |(): &()| incomplete(1);
+        for (more, expected) in [
+            (0, None),
+            (1, Some("1 more bid")),
+            (12, Some("12 more bids")),
+            (MAX_COUNTED + 1, Some("More than 99 other bids")),
+        ] {
+            let mut needs = Vec::new();
+            add(&mut needs, &First { rows: vec![()], more }, need, paths::OFFERS, ("bid", "bids"));
+            assert_eq!(needs.get(1).map(|need| need.subject.0.as_str()), expected);
+        }
+    }
 
     #[test]
     fn long_notes_end_after_a_word() {

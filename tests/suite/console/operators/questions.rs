@@ -151,11 +151,14 @@ async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
     change(json!("IBAN XX00 1234")).await;
     for step in ["paid", "failed"] {
         let page = open(&browser, &path(step)).await;
-        page.expect(200, "IBAN XX00 1234").expect(200, text(&name, "name")).expect(200, "Amount");
+        page.expect(200, text(&name, "name")).expect(200, "Amount");
+        assert_eq!(page.text.contains("IBAN XX00 1234"), step == "paid", "{}", page.visible());
         assert!(!page.text.contains("is notified"), "no notification says this");
     }
     change(Value::Null).await;
     open(&browser, &path("paid")).await.expect(200, "has not stated how it is paid");
+    let failed = open(&browser, &path("failed")).await;
+    assert!(!failed.text.contains("Before you pay"), "{}", failed.visible());
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn stale_edit_keeps_what_was_typed() {
     edited(&first, &draft(), &[("price", "77"), ("description", "By the first.")]).await;
     let typed = [("title", "By the second"), ("description", "Also\r\nby the second.")];
     let refused = second.submit(&stale, &path, &typed).await;
-    refused.expect(409, "Somebody else changed this listing while you edited it");
+    refused.expect(409, "This listing was changed after you opened it.");
     refused.expect(409, "value=\"By the second\"").expect(409, "by the second.</textarea>");
     refused.expect(409, "$77.00").expect(409, "By the first.");
     assert_eq!(fields(&market, listing_id("draft")).price, Some(Cents(7_700)), "nothing was saved");
@@ -96,7 +96,10 @@ async fn stale_edit_keeps_what_was_typed() {
     let saved = fields(&market, listing_id("draft"));
     assert_eq!((saved.title.as_str(), saved.price), ("By the second", Some(Cents(5_000))));
     // A revision that nobody showed is stale, too.
-    first.post(&path, &[("texts", "yes"), ("title", "x")]).await.expect(409, "Somebody else changed");
+    first
+        .post(&path, &[("texts", "yes"), ("title", "x")])
+        .await
+        .expect(409, "was changed after you opened it");
 }
 
 /// Saving the form without a change, and a change of terms, end no approval. Other texts do, and the form says so.
@@ -140,7 +143,7 @@ async fn sample_has_the_chosen_assets_and_parts() {
     let (path, first, second) = (draft(), asset_id("c1").to_string(), asset_id("c3").to_string());
     let paths = format!("paths_{first}");
     edited(&seller, &path, &[("sample_price", "2")]).await;
-    seller.get(&path).await.expect(200, "Sample is required to offer a sample");
+    seller.get(&path).await.expect(200, "Choose what the sample has.");
     let values = [("sample", second.as_str()), ("sample", &first), (&paths, "docs/\r\n src/main.c ")];
     let refused = edit(&seller, &path, &[values[0], values[1], (&paths, "../up")]).await;
     refused.expect(422, &format!("id=\"{paths}-p\"")).expect(422, "../up");
