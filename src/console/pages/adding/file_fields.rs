@@ -79,7 +79,7 @@ fn fields_of_new_asset(inputs: &Inputs, groups: &[Group]) -> Markup {
         ),
         choice(
             Kind::RawData,
-            "Raw data",
+            "A raw data archive",
             "Documents, images, records, or other files. The market counts the files by their kind.",
         ),
     ];

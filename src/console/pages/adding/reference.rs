@@ -43,9 +43,7 @@ pub fn domains_section(domains: &[Label]) -> Markup {
 
 /// Lists the kinds of assets.
 pub fn kinds_section() -> Markup {
-    let row = |kind: &Kind| {
-        vec![html! { span.mono { (kind.as_str()) } }, html! { (text::words(kinds::words(*kind).1)) }]
-    };
+    let row = |kind: &Kind| vec![html! { span.mono { (kind.as_str()) } }, html! { (kinds::plural(*kind)) }];
     let rows: Vec<Vec<Markup>> = Kind::ALL.iter().map(row).collect();
     let table = tables::table("Kinds", &[Head::text("Name in a filter"), Head::text("Kind")], &rows);
     tables::section("kinds", "Kinds of assets", &table)

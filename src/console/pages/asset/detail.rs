@@ -132,7 +132,7 @@ fn task_section(details: &AssetDetails) -> Markup {
     let Some(task) = &details.task else { return tasksets(details) };
     let mut facts = vec![
         ("Taskset", html! { bdi.long { (task.taskset_name) } }),
-        ("State", html! { (listing::version_state(task.state)) }),
+        ("Status", html! { (listing::version_state(task.state)) }),
         ("Review", html! { (listing::version_stage(task.stage)) }),
         ("Version made", text::day(task.created_at)),
     ];
@@ -176,7 +176,7 @@ fn listings_section(context: &Context, details: &AssetDetails) -> Markup {
             ]
         })
         .collect();
-    let heads = [Head::text("Listing"), Head::text("State"), Head::number("Price, USD")];
+    let heads = [Head::text("Listing"), Head::text("Status"), Head::number("Price, USD")];
     let content = html! {
         @if rows.is_empty() {
             p.note { "It is on no listing. " a href=(context.links.to(paths::OWN_LISTINGS)) { "Your listings" } }

@@ -166,8 +166,8 @@ fn codebase(form: &Form, is_sold: bool) -> Markup {
     let ci = ci.into_iter().map(|(value, text)| (value, text.to_owned())).collect();
     let runs_ci = codebase.ci_on_prs.map_or("", |runs| if runs { "yes" } else { "no" });
     html! {
-        @if is_sold { (read_only("exclusivity", "Exclusivity", "Cannot be sold exclusively", "It was sold exclusively, so this stays.")) }
-        @else { (form.select("exclusivity", "Exclusivity", choices, codebase.exclusivity.map_or("", Exclusivity::as_str))) }
+        @if is_sold { (read_only("exclusivity", "Exclusive sale", "Cannot be sold exclusively", "It was sold exclusively, so this stays.")) }
+        @else { (form.select("exclusivity", "Exclusive sale", choices, codebase.exclusivity.map_or("", Exclusivity::as_str))) }
         @for (name, label, value) in numbers { (form.field(name, &number(value), Field::integer(name, label))) }
         div.row.even {
             (form.field("history_start", &day(codebase.history_start), Field::day("history_start", "First commit")))

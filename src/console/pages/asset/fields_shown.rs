@@ -111,7 +111,7 @@ fn codebase(facts: &mut Facts, is_sold: bool) {
         Some(_) if is_sold => Some("Sold exclusively".to_owned()),
         known => known.map(|known| exclusivity(known).to_owned()),
     };
-    facts.add("exclusivity", "Exclusivity", exclusive);
+    facts.add("exclusivity", "Exclusive sale", exclusive);
     facts.add("lines_of_code", "Lines of code", number(fields.lines_of_code));
     facts.add("commits", "Commits", number(fields.commits));
     facts.add("contributors", "Contributors", number(fields.contributors));

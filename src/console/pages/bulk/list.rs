@@ -35,7 +35,7 @@ impl List for BulkChanges {
                 |row| phrase(row.action.kind(), row.selected),
             ),
             Column::new(
-                Head::text("State"),
+                Head::text("Status"),
                 |_, row| badge(row.status),
                 |row| state(row.status).1.to_owned(),
             ),

@@ -89,7 +89,7 @@ fn facts(context: &Context, found: &NamedChange) -> Markup {
     let domains = Domains(found.domains.clone());
     let tags =
         |tags: &[String]| html! { @if tags.is_empty() { (text::MISSING) } @else { (domains.labels(tags)) } };
-    let mut facts = vec![("State", badge(change.status))];
+    let mut facts = vec![("Status", badge(change.status))];
     match &change.action {
         BulkAction::Move { group } => {
             facts.push(("To the group", target(format!("{}?group={group}", paths::INVENTORY))));

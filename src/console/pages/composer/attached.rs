@@ -28,7 +28,7 @@ pub(super) fn section(context: &Context, found: &Found) -> Markup {
 
 fn table(context: &Context, found: &Found) -> Markup {
     let mut heads =
-        vec![Head::text("Asset"), Head::text("Kind"), Head::text("State"), Head::number("Price, USD")];
+        vec![Head::text("Asset"), Head::text("Kind"), Head::text("Status"), Head::number("Price, USD")];
     if found.refusal.is_none() {
         heads.push(Head::text("Detach"));
     }
@@ -49,12 +49,11 @@ fn table(context: &Context, found: &Found) -> Markup {
 
 /// Shows the name, the kind, the state, and the price of an asset.
 pub(super) fn cells(context: &Context, asset: &Asset) -> Vec<Markup> {
-    let price = asset.price.map(text::money).map(|price| price.trim_start_matches('$').to_owned());
     vec![
         html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (sample::title(asset)) } } },
         html! { (text::words(kinds::words(asset.kind).0)) },
         html! { (stage_word(asset)) },
-        html! { (price.as_deref().unwrap_or(text::MISSING)) },
+        html! { (text::optional_money(asset.price)) },
     ]
 }
 

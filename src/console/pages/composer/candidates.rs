@@ -29,7 +29,7 @@ fn search_form(context: &Context, found: &Found) -> Markup {
     let refused = Error::Invalid(state.problems.clone());
     let typed = Fields::of_query(&context.query);
     let inputs = if state.problems.is_empty() { Inputs::default() } else { Inputs::refused(typed, &refused) };
-    let kind_choices = Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1)));
+    let kind_choices = Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind)));
     let kind_choices = [("", "All kinds".to_owned())].into_iter().chain(kind_choices);
     let groups: Vec<(String, String)> =
         found.groups.iter().map(|group| (group.id.to_string(), group.name.clone())).collect();
@@ -97,7 +97,7 @@ fn table(context: &Context, rows: &[(&Asset, Option<String>)]) -> Markup {
             table.dense {
                 thead { tr {
                     th scope="col" { span.out { "Choose" } }
-                    th scope="col" { "Asset" } th scope="col" { "Kind" } th scope="col" { "State" }
+                    th scope="col" { "Asset" } th scope="col" { "Kind" } th scope="col" { "Status" }
                     th.num scope="col" { "Price, USD" } th scope="col" { "Can be attached" }
                 } }
                 tbody { @for (asset, reason) in rows {

@@ -30,7 +30,7 @@ impl List for Estimations {
             Column::new(Head::text("Repository"), name, |row| row.0.repo_full_name.clone()),
             Column::words("Host", |row| channel(row.0.channel).to_owned()),
             Column::new(
-                Head::text("State"),
+                Head::text("Status"),
                 |_, row| status_badge(row.0.status),
                 |row| status_words(row.0.status).1.to_owned(),
             ),
@@ -43,7 +43,7 @@ impl List for Estimations {
     fn filters() -> Vec<ListFilter> {
         vec![
             ListFilter { name: "text", label: "Repository contains", values: Vec::new },
-            ListFilter { name: "status", label: "State", values: statuses },
+            ListFilter { name: "status", label: "Status", values: statuses },
             ListFilter { name: "channel", label: "Host", values: hosts },
             ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
         ]

@@ -30,11 +30,11 @@ fn status_badge(status: EstimationStatus) -> Markup {
     badges::badge(tone, word)
 }
 
-/// Returns a quote in words, such as `$12,000 to $18,000`.
+/// Returns a quote in words, such as `$12,000.00 to $18,000.50`.
 fn quote(estimation: &Estimation) -> String {
     estimation.quote.map_or_else(
         || text::MISSING.to_owned(),
-        |(low, high)| format!("{} to {}", text::short_money(low), text::short_money(high)),
+        |(low, high)| format!("{} to {}", text::money(low), text::money(high)),
     )
 }
 

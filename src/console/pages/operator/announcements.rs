@@ -80,7 +80,7 @@ fn facts(stored: &StoredAnnouncement) -> Vec<(&'static str, Markup)> {
         badges::badge(Tone::Neutral, "Not shown now")
     };
     vec![
-        ("State", state),
+        ("Status", state),
         ("Kind", html! { (text::words(level.as_str())) }),
         ("From", moment(starts_at, "At once")),
         ("Until", moment(ends_at, "Deleted")),

@@ -3,6 +3,7 @@
 use super::{ASSET_TYPES, ASSETS, TAXONOMY_TABS};
 use crate::{
     console::{
+        parts::kinds,
         prelude::*,
         resources::{
             self, Input, Key, Named, Previewed, Resource, Shown,
@@ -43,7 +44,7 @@ impl Resource for AssetTypes {
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("label", "Name", Plain),
-        Shown::listed("stage", "State", Badge(stage_look)),
+        Shown::listed("stage", "Status", Badge(stage_look)),
         Shown::listed("is_enabled", "New assets", Flag),
         Shown::listed("deprecated_at", "Retirement announced", Moment),
         Shown::listed("retires_at", "Retires", Moment),
@@ -68,6 +69,9 @@ impl Resource for AssetTypes {
     fn complete(record: &mut AnyRecord, now: Timestamp) {
         let stage = state_of(record, now).stage.as_str();
         record.set("stage", Value::Text(stage.to_owned()));
+        if let Some(kind) = Kind::parse(record.text("slug")) {
+            record.set("label", Value::Text(kinds::plural(kind)));
+        }
     }
 
     fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {

@@ -44,7 +44,7 @@ impl Resource for Assets {
         Shown::detail("description", "Description, in the words of the vendor", Text),
         Shown::detail("domain_tags", "Domains", Words),
         Shown::detail("other_domain", "Other domain", Plain),
-        Shown::detail("exclusivity", "Exclusivity", Word),
+        Shown::detail("exclusivity", "Exclusive sale", Word),
         Shown::detail("lines_of_code", "Lines of code", Number),
         Shown::detail("commits", "Commits", Number),
         Shown::detail("contributors", "Contributors", Number),

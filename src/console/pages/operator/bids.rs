@@ -99,7 +99,7 @@ impl Resource for Bids {
             name: "accept",
             label: "Accept",
             question: "You accept it in the name of the vendor. It becomes a purchase: completed at once if the buyer pays with \
-                       credits and has enough, otherwise pending until the invoice is paid.",
+                       credits and has enough, otherwise it waits for payment until the invoice is paid.",
             obstacle: decided,
             is_final: true,
             operation: "accept_offer",

@@ -3,38 +3,46 @@
 use super::{KEYS, TEAMS, id_of, inputs, money_previews};
 use crate::{
     console::{
+        pages::wallet::credit_purchases as requests,
         prelude::*,
         resources::{
             self, Input, Named, Resource, Shown,
-            Shows::{Id, Moment, Money, Record, State},
+            Shows::{Badge, Id, Moment, Money, Record},
             Step,
         },
     },
     domain::{credit_purchases::CreditPurchaseStatus, listings::Actor},
     operations::credit_purchases,
     store::records::{Records, any_record::AnyRecord, credit_purchases::CREDIT_PURCHASES},
+    string_enum::StringEnum,
 };
 
 /// The resource.
 pub struct CreditPurchases;
 
+fn status_look(status: &str) -> (Tone, String) {
+    let (tone, word) =
+        CreditPurchaseStatus::parse(status).map_or((Tone::Neutral, text::MISSING), requests::state);
+    (tone, word.to_owned())
+}
+
 fn decided(record: &AnyRecord) -> Option<&'static str> {
-    (record.text("status") != "pending").then_some("Only a pending request can be decided.")
+    (record.text("status") != "pending").then_some("Only a request that waits for payment can be decided.")
 }
 
 impl Resource for CreditPurchases {
     const LIST: &'static str = "/operator/credit-purchases";
-    const TITLE: &'static str = "Credit purchases";
+    const TITLE: &'static str = "Requests for credits";
     const RECORDS: &'static Records = &CREDIT_PURCHASES;
     const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Credit purchases" });
+        Some(NavigationItem { section: Section::Money, label: "Requests for credits" });
     const EMPTY: &'static str = "Credits that teams buy or request appear here.";
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("id", "ID", Id),
         Shown::listed("team_id", "Team", Record(TEAMS)),
         Shown::listed("amount", "Amount, USD", Money),
-        Shown::listed("status", "Status", State),
+        Shown::listed("status", "Status", Badge(status_look)),
         Shown::listed("created_at", "Requested", Moment),
         Shown::listed("decided_at", "Decided", Moment),
         Shown::detail("key_id", "Requested with the key", Record(KEYS)),
@@ -44,16 +52,12 @@ impl Resource for CreditPurchases {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter {
-                name: "status",
-                label: "Status",
-                values: text::word_choices::<CreditPurchaseStatus>,
-            },
+            ListFilter { name: "status", label: "Status", values: requests::states },
             ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
 
-    const NAMED: Named = Named::Kind("Credit purchase");
+    const NAMED: Named = Named::Kind("Request for credits");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Add bought credits",

@@ -39,7 +39,7 @@ impl Resource for Deliveries {
         Shown::listed("event_type", "Event", Plain),
         Shown::listed("webhook_id", "Webhook", Record(WEBHOOKS)),
         Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("attempt_count", "Attempts", Number),
         Shown::listed("created_at", "Happened", Moment),
         Shown::listed("next_attempt_at", "Next attempt", Moment),
@@ -49,7 +49,7 @@ impl Resource for Deliveries {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<DeliveryStatus> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<DeliveryStatus> },
             ListFilter { name: "failing", label: "Failed, or failing so far", values: yes_or_no },
             ListFilter { name: "event_type", label: "Event", values: event_choices },
             ListFilter { name: "webhook_id", label: "Webhook, by address or ID", values: Vec::new },
@@ -83,7 +83,7 @@ impl Resource for Deliveries {
                     p { "It is about the record " a.mono.long href=(context.links.to(&search_for(subject))) { (subject) } "." }
                 }
                 (tables::section("attempts", "Attempts", &attempts(&found)))
-                (tables::section("message", "Message", &html! { pre tabindex="0" { code.long { (message) } } }))
+                (tables::section("message", "Message", &html! { pre { code.long { (message) } } }))
             }
         })))
     }

@@ -34,7 +34,7 @@ impl Resource for Estimations {
         Shown::listed("name", "Name", Plain),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
         Shown::listed("sku", "Kind", Called(kinds::named)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("quote_low", "Quote from, USD", Money),
         Shown::listed("quote_high", "Quote up to, USD", Money),
         Shown::listed("created_at", "Requested", Moment),
@@ -48,7 +48,7 @@ impl Resource for Estimations {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<EstimationStatus> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<EstimationStatus> },
             ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
         ]
     }

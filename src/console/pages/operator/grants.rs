@@ -44,8 +44,8 @@ impl Resource for Grants {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("title", "Codebase", Plain),
         Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("status", "State", State),
-        Shown::listed("exclusivity", "Exclusivity", Word),
+        Shown::listed("status", "Status", State),
+        Shown::listed("exclusivity", "Exclusive sale", Word),
         Shown::listed("max_bytes", "Largest upload", Size),
         Shown::listed("created_at", "Created", Moment),
         Shown::listed("expires_at", "Ends", Moment),
@@ -59,7 +59,7 @@ impl Resource for Grants {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<GrantState> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<GrantState> },
             ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]
     }
@@ -109,7 +109,7 @@ impl Resource for Grants {
         inputs: &[
             inputs::TEAM,
             Input::Required(&Input::Line("title", "Name of the codebase", "")),
-            Input::Options("exclusivity", "Exclusivity", text::word_choices::<Exclusivity>),
+            Input::Options("exclusivity", "Exclusive sale", text::word_choices::<Exclusivity>),
             Input::Line("group_id", "ID of the group", "Leave it empty for the group of everything."),
             Input::Number(
                 "max_bytes",

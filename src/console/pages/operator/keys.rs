@@ -146,7 +146,7 @@ const fn shown([first, second]: [Shown; 2]) -> [Shown; 10] {
         Shown::listed("name", "Name", Plain),
         first,
         second,
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("created_at", "Created", Moment),
         Shown::listed("last_used_at", "Last used", Moment),
         Shown::listed("expires_at", "Expires", Moment),

@@ -51,7 +51,7 @@ impl Resource for LedgerEntries {
         Shown::detail("description", "Description", Plain),
         Shown::detail("available_at", "Earnings usable from", Moment),
         Shown::detail("purchase_id", "Purchase", Record("/operator/purchases")),
-        Shown::detail("credit_purchase_id", "Credit purchase", Record("/operator/credit-purchases")),
+        Shown::detail("credit_purchase_id", "Request for credits", Record("/operator/credit-purchases")),
         Shown::detail("withdrawal_id", "Withdrawal", Record("/operator/withdrawals")),
     ];
 

@@ -45,7 +45,7 @@ impl Resource for ProjectBids {
         Shown::listed("opportunity_id", "Project", Record(PROJECTS)),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
         Shown::listed("buyer_id", "Buyer", Record(TEAMS)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("num_tasks", "Tasks", Number),
         Shown::listed("expected_timeline_days", "Days", Number),
         Shown::listed("created_at", "Made", Moment),
@@ -56,7 +56,7 @@ impl Resource for ProjectBids {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<BidStatus> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<BidStatus> },
             ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
             ListFilter { name: "buyer_id", label: "Buyer, by name or ID", values: Vec::new },
             ListFilter { name: "opportunity_id", label: "Project, by title or ID", values: Vec::new },

@@ -148,7 +148,7 @@ impl Resource for Versions {
         Shown::listed("version", "Number", Number),
         Shown::listed("task_id", "Task", Record(TASKS)),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("current_state", "State", State),
+        Shown::listed("current_state", "Status", State),
         Shown::listed("lifecycle_stage", "Stage of the review", Word),
         Shown::listed("latest_build", "Latest build", Number),
         Shown::listed("trace_count", "Traces", Number),
@@ -169,7 +169,7 @@ impl Resource for Versions {
         name: "build",
         label: "Record a build",
         question: "In the name of the vendor. It becomes the latest build of the environment of this version.",
-        inputs: &[Input::Options("status", "State of the build", text::word_choices::<BuildStatus>)],
+        inputs: &[Input::Options("status", "Status of the build", text::word_choices::<BuildStatus>)],
         operation: "create_task_build",
         makes: Builds::SUBJECT,
         perform: |writer, operator, record, fields| {
@@ -198,7 +198,7 @@ fn pretty(json: &str) -> String {
 }
 
 fn json_section(id: &str, heading: &str, json: &str) -> Markup {
-    tables::section(id, heading, &html! { pre tabindex="0" { code { (json) } } })
+    tables::section(id, heading, &html! { pre { code { (json) } } })
 }
 
 impl Resource for Builds {
@@ -215,7 +215,7 @@ impl Resource for Builds {
         Shown::listed("build", "Number", Number),
         Shown::listed("task_version_id", "Version", Record(VERSIONS)),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("created_at", "Recorded", Moment),
     ];
 
@@ -229,7 +229,7 @@ impl Resource for Builds {
         name: "status",
         label: "Change the state",
         question: "In the name of the vendor. A build that has ended stays as it is.",
-        inputs: &[Input::Options("status", "State of the build", text::word_choices::<BuildStatus>)],
+        inputs: &[Input::Options("status", "Status of the build", text::word_choices::<BuildStatus>)],
         obstacle: |record| {
             let status = BuildStatus::parse(record.text("status"));
             status.is_none_or(|status| status.next().is_empty()).then_some("The build has ended.")

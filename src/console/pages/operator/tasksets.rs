@@ -111,7 +111,7 @@ impl Resource for TraceImports {
         Shown::listed("id", "Import", Id),
         Shown::listed("taskset_id", "Taskset", Record(TASKSETS)),
         Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("lines", "Lines", Number),
         Shown::listed("inserted", "Added", Number),
         Shown::listed("rejected", "Rejected", Number),
@@ -125,7 +125,7 @@ impl Resource for TraceImports {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<TraceImportStatus> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<TraceImportStatus> },
             ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
         ]
     }

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The state of a key or a grant.
-const STATE: Shown = Shown::listed("status", "State", Shows::State);
+const STATE: Shown = Shown::listed("status", "Status", Shows::State);
 
 /// Path of the purchases.
 const PURCHASES: &str = "/operator/purchases";
@@ -54,7 +54,7 @@ pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
         of("Projects", PROJECTS, "team_id"),
         of("Project bids", PROJECT_BIDS, "team_id"),
         of("Ledger", "/operator/ledger", "team_id"),
-        of("Credit purchases", "/operator/credit-purchases", "team_id"),
+        of("Requests for credits", "/operator/credit-purchases", "team_id"),
         of("Withdrawals", "/operator/withdrawals", "team_id"),
         of("Notifications", "/operator/notifications", "team_id"),
         of("Keys", KEYS, "team_id"),
@@ -115,7 +115,7 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
 
 /// Returns a short list of records of a resource: the names, the state, and when they end.
 fn list<R: Resource>(context: &Context, records: &[AnyRecord], empty: &str) -> Markup {
-    let heads = [Head::text("Name"), Head::text("State"), Head::number("Created"), Head::number("Ends")];
+    let heads = [Head::text("Name"), Head::text("Status"), Head::number("Created"), Head::number("Ends")];
     let row = |record: &AnyRecord| {
         let path = path_of::<R>(&R::key_of(record));
         vec![
@@ -161,9 +161,9 @@ fn numbers(context: &Context, id: Uuid, overview: &TeamOverview, gate: BrowseGat
         ("Its search of the catalog", gate_text(gate)),
         ("Assets", list(overview.assets, ASSETS, "")),
         ("Purchases", list(overview.purchases, PURCHASES, "")),
-        ("Pending purchases and sales", of(overview.pending_purchases)),
+        ("Purchases and sales that wait for payment", of(overview.pending_purchases)),
         (
-            "Credit purchases that wait",
+            "Requests for credits that wait",
             list(overview.pending_credit_purchases, "/operator/credit-purchases", "&status=pending"),
         ),
         (
@@ -224,7 +224,11 @@ fn ends_with(overview: &TeamOverview, wallet: &AnyRecord) -> Markup {
     let amount = |name: &str| Cents(wallet.integer(name).unwrap_or_default());
     let earnings = Cents(amount("earnings_available").0 + amount("earnings_pending").0);
     let ends = [
-        (overview.pending_purchases, "pending purchase is canceled", "pending purchases are canceled"),
+        (
+            overview.pending_purchases,
+            "purchase that waits for payment is canceled",
+            "purchases that wait for payment are canceled",
+        ),
         (
             overview.pending_credit_purchases,
             "request for credits is canceled",

@@ -38,7 +38,7 @@ impl Resource for Teams {
 
     const SHOWN: &'static [Shown] = &[
         Shown::listed("name", "Name", Plain),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("roles", "Roles", Words),
         Shown::listed("tier", "Tier", Number),
         Shown::listed("nda_accepted_at", "NDA accepted", Moment),

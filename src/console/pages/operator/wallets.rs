@@ -54,7 +54,7 @@ impl Resource for Wallets {
             ("Adjustments", format!("/operator/adjustments?team_id={team}")),
             ("Conversions", format!("/operator/conversions?team_id={team}")),
             ("Withdrawals", format!("/operator/withdrawals?team_id={team}")),
-            ("Credit purchases", format!("/operator/credit-purchases?team_id={team}")),
+            ("Requests for credits", format!("/operator/credit-purchases?team_id={team}")),
         ]
     }
 

@@ -59,7 +59,7 @@ impl Resource for Webhooks {
     const SHOWN: &'static [Shown] = &[
         Shown::listed("url", "Address", Plain),
         Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("status", "State", State),
+        Shown::listed("status", "Status", State),
         Shown::listed("disabled_reason", "Why it is disabled", Word),
         Shown::listed("last_success_at", "Last success", Moment),
         Shown::listed("created_at", "Created", Moment),
@@ -73,7 +73,7 @@ impl Resource for Webhooks {
 
     fn filters() -> Vec<ListFilter> {
         vec![
-            ListFilter { name: "status", label: "State", values: text::word_choices::<WebhookStatus> },
+            ListFilter { name: "status", label: "Status", values: text::word_choices::<WebhookStatus> },
             ListFilter { name: "failing", label: "Failing", values: yes_or_no },
             ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ]

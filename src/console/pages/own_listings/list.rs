@@ -205,7 +205,7 @@ fn chosen_note(chosen: usize) -> Markup {
 fn results(context: &Context, state: &ListState, found: &OwnListingRows, names: &Names) -> Markup {
     const HEADS: [Head; 7] = [
         Head::text("Listing"),
-        Head::text("State"),
+        Head::text("Status"),
         Head::number("Price, USD"),
         Head::number("Assets"),
         Head::number("Waiting bids"),
@@ -272,7 +272,7 @@ fn pager(context: &Context, state: &ListState, found: &OwnListingRows) -> Markup
 
 /// Answers with a file of all listings that match.
 async fn file(visit: &Visit<Vendor>, state: ListState) -> Result<Answer> {
-    let heads = ["Title", "State", "Price, USD", "Assets", "Waiting bids", "Certified", "Changed", "ID"];
+    let heads = ["Title", "Status", "Price, USD", "Assets", "Waiting bids", "Certified", "Changed", "ID"];
     let heads = heads.map(str::to_owned).to_vec();
     csv::in_parts(visit, "own-listings", heads, 0, move |reader, vendor, skipped: u64| {
         let request = state.request(LISTINGS_PER_PART, skipped);

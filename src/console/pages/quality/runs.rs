@@ -98,7 +98,7 @@ fn passed(row: &TeamRun) -> String {
 }
 
 fn subjects() -> Vec<(&'static str, String)> {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(kinds::words(*kind).1)));
+    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind)));
     std::iter::once(("listing", "Listings".to_owned())).chain(kinds).collect()
 }
 

@@ -29,7 +29,7 @@ impl List for Withdrawals {
             ),
             Column::money("Amount, USD", |row| row.amount),
             Column::new(
-                Head::text("State"),
+                Head::text("Status"),
                 |_, row| {
                     let (tone, word) = state(row.status);
                     badges::badge(tone, word)
@@ -56,7 +56,7 @@ impl List for Withdrawals {
                 .map(|status| (status.as_str(), state(*status).1.to_owned()))
                 .collect()
         };
-        vec![ListFilter { name: "status", label: "State", values: states }]
+        vec![ListFilter { name: "status", label: "Status", values: states }]
     }
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamWithdrawal>> {

@@ -72,7 +72,7 @@ impl Page for Grants {
 fn list(context: &Context, grants: &[Grant]) -> Markup {
     let heads = [
         Head::text("Codebase"),
-        Head::text("State"),
+        Head::text("Status"),
         Head::text("Created"),
         Head::text("Ends"),
         Head::number("Largest upload"),

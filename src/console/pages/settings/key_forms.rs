@@ -124,7 +124,7 @@ fn how_to_use(context: &Context) -> Markup {
     );
     html! {
         p { "Programs send it with each request:" }
-        pre tabindex="0" { code { (command) } }
+        pre { code { (command) } }
     }
 }
 

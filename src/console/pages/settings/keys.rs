@@ -29,7 +29,7 @@ impl Page for Keys {
         let heads = [
             Head::text("Key"),
             Head::text("For"),
-            Head::text("State"),
+            Head::text("Status"),
             Head::text("Created"),
             Head::text("Expires"),
             Head::text("Last used"),

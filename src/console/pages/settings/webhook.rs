@@ -52,11 +52,7 @@ impl Page for WebhookPage {
         if csv::is_asked(&visit.query) {
             return file(visit, id).await;
         }
-        let before = visit
-            .query
-            .get(BEFORE)
-            .map(|id| Uuid::try_parse(id).map_err(|_| Error::InvalidCursor))
-            .transpose()?;
+        let before = visit.query.get(BEFORE).and_then(|id| Uuid::try_parse(id).ok());
         let found = visit.read(move |reader, member| {
             let webhook = team_webhooks::find(reader, member, id)?;
             let deliveries = team_webhooks::list_deliveries(reader, member, id, before, DELIVERIES + 1)?;
@@ -95,7 +91,7 @@ fn facts(webhook: &Webhook) -> Markup {
     let mut facts = vec![
         ("Address", html! { span.mono.long { (webhook.url) } }),
         (
-            "State",
+            "Status",
             html! {
                 (state(webhook))
                 @if let Some((since, _)) = webhook.disabled { " since " (text::moment(since)) }
@@ -139,7 +135,7 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
     }
     let heads = [
         Head::text("Event"),
-        Head::text("State"),
+        Head::text("Status"),
         Head::text("Time"),
         Head::number("Attempts"),
         Head::text("Again"),
@@ -170,7 +166,7 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
 
 /// Answers with a file of all deliveries.
 async fn file(visit: &Visit<Member>, webhook: Uuid) -> Result<Answer> {
-    let heads = ["Event", "State", "Time", "Attempts"].map(str::to_owned).to_vec();
+    let heads = ["Event", "Status", "Time", "Attempts"].map(str::to_owned).to_vec();
     csv::in_parts(visit, "deliveries", heads, None, move |reader, member, before: Option<Uuid>| {
         let found = team_webhooks::list_deliveries(reader, member, webhook, before, DELIVERIES_PER_PART)?;
         let row = |delivery: &Delivery| {
@@ -223,7 +219,7 @@ impl Page for DeliveryPage {
         }
         let facts = [
             ("Event", html! { (event_text(delivery.event_type)) }),
-            ("State", delivery_state(&delivery)),
+            ("Status", delivery_state(&delivery)),
             ("Happened", text::moment(delivery.created_at)),
             (
                 "Next attempt",
@@ -234,7 +230,7 @@ impl Page for DeliveryPage {
         let body = html! {
             (tables::facts(&facts))
             (tables::section("attempts", "Attempts", &self::attempts(&attempts)))
-            (tables::section("message", "Message", &html! { pre tabindex="0" { code.long { (delivery.body) } } }))
+            (tables::section("message", "Message", &html! { pre { code.long { (delivery.body) } } }))
         };
         let content = Content::new(Self::TITLE, body);
         let content = below_webhooks(content).below("Webhook", paths::webhook(webhook)).narrow();
@@ -262,7 +258,7 @@ pub fn attempts(attempts: &[Attempt]) -> Markup {
                     (None, Some(error)) => { (text::words(error.as_str())) }
                     (None, None) => (text::MISSING),
                 }
-                @if !attempt.response.is_empty() { details { summary { "What it said" } pre tabindex="0" { code.long { (attempt.response) } } } }
+                @if !attempt.response.is_empty() { details { summary { "What it said" } pre { code.long { (attempt.response) } } } }
             },
             html! { (text::grouped(attempt.milliseconds)) },
         ]

@@ -45,7 +45,7 @@ impl Page for Webhooks {
 
 fn list(context: &Context, webhooks: &[Webhook]) -> Markup {
     let heads =
-        [Head::text("Address"), Head::text("State"), Head::text("Events"), Head::text("Last success")];
+        [Head::text("Address"), Head::text("Status"), Head::text("Events"), Head::text("Last success")];
     let row = |webhook: &Webhook| {
         vec![
             html! {

@@ -22,7 +22,7 @@ pub struct CreditPurchases;
 
 impl List for CreditPurchases {
     const PATH: &'static str = paths::CREDIT_PURCHASES;
-    const TITLE: &'static str = "Purchases of credits";
+    const TITLE: &'static str = "Requests for credits";
     const FILE_NAME: &'static str = "credit-purchases";
 
     type Access = Member;
@@ -37,7 +37,7 @@ impl List for CreditPurchases {
             ),
             Column::money("Amount, USD", |row| row.amount),
             Column::new(
-                Head::text("State"),
+                Head::text("Status"),
                 |_, row| {
                     let (tone, word) = state(row.status);
                     badges::badge(tone, word)
@@ -59,7 +59,7 @@ impl List for CreditPurchases {
     }
 
     fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "status", label: "State", values: states }]
+        vec![ListFilter { name: "status", label: "Status", values: states }]
     }
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamCreditPurchase>> {
@@ -89,7 +89,8 @@ impl List for CreditPurchases {
     }
 }
 
-const fn state(status: CreditPurchaseStatus) -> (Tone, &'static str) {
+/// Returns the look and the word of the status of a request.
+pub const fn state(status: CreditPurchaseStatus) -> (Tone, &'static str) {
     match status {
         CreditPurchaseStatus::Pending => (Tone::Waiting, "Waits for payment"),
         CreditPurchaseStatus::Completed => (Tone::Good, "Completed"),
@@ -98,7 +99,8 @@ const fn state(status: CreditPurchaseStatus) -> (Tone, &'static str) {
     }
 }
 
-fn states() -> Vec<(&'static str, String)> {
+/// Returns the statuses of requests with their words, for a choice.
+pub fn states() -> Vec<(&'static str, String)> {
     CreditPurchaseStatus::ALL.iter().map(|status| (status.as_str(), state(*status).1.to_owned())).collect()
 }
 
@@ -138,11 +140,11 @@ impl Question for CancelRequest {
         Ask {
             page: Content::new(Self::TITLE, Markup::default())
                 .below("Wallet", paths::WALLET)
-                .below("Purchases of credits", paths::CREDIT_PURCHASES),
+                .below("Requests for credits", paths::CREDIT_PURCHASES),
             what: if found.status.allows(CreditPurchaseOperation::Cancel) {
                 Ok((lost, "danger", "Cancel the request".to_owned()))
             } else {
-                Err(html! { "It cannot be canceled: its state is “" (state(found.status).1) "”." })
+                Err(html! { "It cannot be canceled: its status is “" (state(found.status).1) "”." })
             },
             leave: ("Back to the requests", Self::next(found.id)),
         }

@@ -90,7 +90,7 @@ fn content(context: &Context, found: &Wallet) -> Markup {
             }
             div.row {
                 a href=(context.links.to(entries::CREDITS)) { "All entries" }
-                a href=(context.links.to(paths::CREDIT_PURCHASES)) { "All purchases of credits" }
+                a href=(context.links.to(paths::CREDIT_PURCHASES)) { "All requests for credits" }
             }
         }))
         @if is_vendor {

@@ -62,7 +62,7 @@ impl Page for EventPage {
         let body = html! {
             (tables::facts(&facts))
             @if let Some(changes) = &changes { (changes.show(context)) }
-            (tables::section("data", "Data", &html! { pre tabindex="0" { code.long { (text::laid_out_json(&event.data)) } } }))
+            (tables::section("data", "Data", &html! { pre { code.long { (text::laid_out_json(&event.data)) } } }))
         };
         Ok(Content::new(event_text(event.event_type), body).below("Events", EVENTS).into())
     }

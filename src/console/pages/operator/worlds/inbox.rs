@@ -63,7 +63,7 @@ fn table(messages: &[Arc<InboxMessage>]) -> Markup {
             text::moment(message.sent_at),
             html! { details {
                 summary { "Headers and body" }
-                pre tabindex="0" { code.long {
+                pre { code.long {
                     @for (name, value) in &message.headers { (name) ": " (value) "\n" }
                     "\n" (message.body)
                 } }
