@@ -148,11 +148,6 @@ pub fn words(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns a message of the market in the terms of pages.
-pub fn message(message: &str) -> String {
-    message.replace("every mandatory check", "every required check")
-}
-
 /// Returns the values of a type with their words, for a choice.
 pub fn word_choices<E: StringEnum>() -> Vec<(&'static str, String)> {
     E::ALL.iter().map(|value| (value.as_str(), words(value.as_str()))).collect()

@@ -267,7 +267,7 @@ pub fn complete(writer: &mut Writer, run: &UnfinishedRun) -> Result<()> {
     let Some(owner) = owner_of(writer.rows, run.subject)? else { return Ok(()) };
     emit_end(writer, run, &owner, (RunStatus::Completed, Some(has_passed)), true)?;
     let outcome =
-        if has_passed { "passed every mandatory check" } else { "did not pass every mandatory check" };
+        if has_passed { "passed every required check" } else { "did not pass every required check" };
     notify_team(writer, owner.team, run.run.id, &owner.title, outcome)
 }
 

@@ -31,8 +31,8 @@ impl List for Notifications {
             Column::new(Head::text("Notification"), title, |row| row.title.clone()),
             Column::new(
                 Head::text("Message"),
-                |_, row| html! { span.long { bdi { (text::message(&row.message)) } } },
-                |row| text::message(&row.message),
+                |_, row| html! { span.long { bdi { (row.message) } } },
+                |row| row.message.clone(),
             ),
             Column::day("Received", |row| row.created_at),
             Column::new(Head::text("Status"), state, |row| {

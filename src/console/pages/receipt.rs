@@ -273,7 +273,8 @@ fn manifest(context: &Context, receipt: &Receipt) -> Markup {
                     @let describing = archive.documents.len() as u64;
                     " · " (text::counted(archive.file_count, "file", "files")) ": "
                     (text::grouped(archive.file_count.saturating_sub(describing))) " of the assets, "
-                    (text::counted(describing, "that describes them", "that describe them")) " · " (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
+                    (text::counted(describing, "that describes them", "that describe them")) " · "
+                    (text::grouped(archive.size_bytes)) " bytes as one ZIP file"
                 }
                 @if shown < page.total { " · The first " (text::grouped(shown)) " are shown; " (note) "." }
             }
@@ -352,8 +353,10 @@ fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSu
             (tables::facts(&[
                 ("Attested", text::moment(attestation.created_at)),
                 ("Digest of the statement", explained(&attestation.statement_sha256, "Names what the market has signed.")),
-                ("ID of your team", explained(&receipt.buyer_id, "The attestation does not have it. With the salt, it proves that the attestation is about your team: add --buyer and --salt to the command.")),
-                ("Salt (a secret)", explained(&hexadecimal(&attestation.salt), "Whoever knows it can see that the attestation is about your team. Show it only to those who may know.")),
+                ("ID of your team", explained(&receipt.buyer_id, "The attestation does not have it. With the salt, it \
+                    proves that the attestation is about your team: add --buyer and --salt to the command.")),
+                ("Salt (a secret)", explained(&hexadecimal(&attestation.salt), "With it, anybody can see that the \
+                    attestation is about your team. Show it only to those who may know.")),
             ]))
             @if proof.is_none() {
                 p.note.no-print { "The proof that the attestation is in the public log of the market is available within an hour." }

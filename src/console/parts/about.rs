@@ -25,7 +25,7 @@ pub fn section(context: &Context, notifications: &[Notification]) -> Markup {
             ol.timeline { @for notification in notifications { li {
                 b { bdi { (notification.title) } }
                 @if !notification.is_read { " " (badges::badge(Tone::Waiting, "Unread")) }
-                span.note.long { bdi { (text::message(&notification.message)) } }
+                span.note.long { bdi { (notification.message) } }
                 span.note { (text::moment(notification.created_at)) }
             } } }
             p { a href=(context.links.to(paths::NOTIFICATIONS)) { "All notifications" } }

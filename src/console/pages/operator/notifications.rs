@@ -6,7 +6,7 @@ use crate::{
         prelude::*,
         resources::{
             self, Named, Resource, Shown,
-            Shows::{Called, Flag, Id, Moment, Plain, Record, Word},
+            Shows::{Flag, Id, Moment, Plain, Record, Word},
             Step,
         },
     },
@@ -32,7 +32,7 @@ impl Resource for Notifications {
         Shown::listed("type", "Kind", Word),
         Shown::listed("read", "Read", Flag),
         Shown::listed("created_at", "Sent", Moment),
-        Shown::detail("message", "Message", Called(text::message)),
+        Shown::detail("message", "Message", Plain),
         Shown::detail("link", "Page that it is about", Plain),
         Shown::detail("opportunity_id", "Opportunity", Record(OPPORTUNITIES)),
         Shown::detail("project_opportunity_id", "Project", Record(PROJECTS)),
