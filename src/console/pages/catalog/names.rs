@@ -43,7 +43,7 @@ impl Names {
         let known = match facet {
             Facet::Tags | Facet::TagSlugs => self.labels.get(value).cloned(),
             Facet::Languages => self.languages.get(value).cloned(),
-            Facet::AssetTypes => Kind::parse(value).map(|kind| kinds::plural(kind)),
+            Facet::AssetTypes => Kind::parse(value).map(kinds::plural),
             Facet::RoboticsFormats => kinds::robotics_format(value).map(str::to_owned),
             Facet::FileExtensions => Some(format!(".{value}")),
             Facet::Capabilities | Facet::LifecycleStages => Some(text::words(value)),
