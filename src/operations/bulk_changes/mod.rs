@@ -5,11 +5,12 @@
 //! it was, and no asset is changed twice.
 
 mod apply;
+pub mod deletion;
 pub mod forecast;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forecast::Deletion;
+use deletion::Deletion;
 use uuid::Uuid;
 
 use super::{
@@ -98,7 +99,7 @@ pub fn prepare(
     let deletes = is(BulkActionKind::Delete) && count <= MAX_ASSETS;
     Ok(Preparation {
         count,
-        deletion: deletes.then(|| forecast::deletion(rows, &chosen, MAX_FIRST)).transpose()?,
+        deletion: deletes.then(|| deletion::predict(rows, &chosen, MAX_FIRST)).transpose()?,
         first: match &chosen {
             _ if !action.edits_field() => Vec::new(),
             ChosenAssets::Ids(..) => store::bulk_changes::list_first(rows, &chosen, MAX_FIRST)?,

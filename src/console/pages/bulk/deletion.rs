@@ -4,7 +4,7 @@ use super::{assets, phrase, reason};
 use crate::{
     console::prelude::*,
     domain::bulk_changes::BulkActionKind,
-    operations::bulk_changes::forecast::{Deletion, NamedAssets},
+    operations::bulk_changes::deletion::{Deletion, NamedAssets},
 };
 
 /// Returns what the title and the button say: the number of assets that will be deleted.

@@ -48,7 +48,7 @@ async fn all_problems_are_shown_with_what_was_typed() {
     assert_eq!(saved.status(), 303, "{}", saved.visible());
     let page = seller.get(saved.location()).await;
     page.expect(200, "$27,000.00").expect(200, "Free").expect(200, "3 days").expect(200, "For training.");
-    page.expect(200, "A sample that says what it has").expect(200, "state which assets it has");
+    page.expect(200, "A sample that says what it has").expect(200, "Choose what the sample has");
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     edited(&seller, &path, &[("sample_price", "0"), ("sample", &code), ("sample", &plain)]).await;
     for page in ["", "/edit", "/preview"] {
         let page = seller.get(&format!("{path}{page}")).await;
-        page.expect(200, "Buyers of the sample get <b>3 of 3 files, 7.0 KB unpacked</b>");
+        page.expect(200, "Buyers of the sample get <b>3 of 3 files, 7.0 KB unpacked, of 2 assets</b>");
         page.expect(200, "The sample has all that 1 asset has").expect(200, "Code c1");
         super::check_markup(&page);
     }
@@ -57,7 +57,7 @@ async fn sample_is_counted_and_the_whole_data_is_warned_about() {
     let typed = [("preview", "yes"), ("sample", code.as_str()), (&paths, "docs/\r\nREADME.md")];
     let form = seller.get(&format!("{path}/edit")).await;
     let shown = seller.submit(&form, &format!("{path}/edit"), &typed).await;
-    shown.expect(200, "Buyers of the sample get <b>2 of 3 files, 3.0 KB unpacked</b>");
+    shown.expect(200, "Buyers of the sample get <b>2 of 3 files, 3.0 KB unpacked, of ");
     assert!(!shown.text.contains("The sample has all"), "{}", shown.visible());
 
     edited(&seller, &path, &typed[1..]).await;
@@ -190,5 +190,8 @@ async fn tasks_of_a_sample_are_counted_and_checked() {
     }
     let (field, id) = (format!("tasks_{taskset}"), taskset);
     edited(&seller, &path, &[("sample", &id), (&field, &task.to_string())]).await;
-    seller.get(&path).await.expect(200, &format!("Buyers of the sample get <b>1 of {tasks} tasks</b>"));
+    seller
+        .get(&path)
+        .await
+        .expect(200, &format!("Buyers of the sample get <b>1 of {tasks} tasks, of 1 asset</b>"));
 }
