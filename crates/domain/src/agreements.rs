@@ -130,9 +130,12 @@ pub struct Names<'t> {
 
 /// Returns the names in an agreement, or in what [`render_terms`] has returned; `None` if a text has another form.
 pub fn names(text: &str) -> Option<Names<'_>> {
-    let mut lines = text.lines().skip_while(|line| !line.starts_with("Buyer: "));
-    let mut next = |name: &str| lines.next()?.strip_prefix(name);
-    Some(Names { buyer: next("Buyer: ")?, vendor: next("Vendor: ")?, title: next("Listing: ")? })
+    let (_, text) = text.split_once("Buyer: ")?;
+    let (buyer, text) = text.split_once("\nVendor: ")?;
+    let (vendor, text) = text.split_once("\nListing: ")?;
+    // The title can have anything in it.
+    let (title, _) = text.split_once("\nListing ID: ")?;
+    Some(Names { buyer, vendor, title })
 }
 
 /// Returns the vendor's terms in an agreement, to the end of its text; `None` if it has no such part.
@@ -201,11 +204,13 @@ mod tests {
             (DeliveryMethod::RepositoryTransfer, 1),
             (DeliveryMethod::BucketCopy, 0),
         ] {
-            let terms = Terms { delivery: Some((stated, days)), ..terms() };
-            assert_eq!(delivery(&render_terms(&terms, &deal)), Some((stated, days)));
+            let stating = Terms { delivery: Some((stated, days)), ..terms() };
+            assert_eq!(delivery(&render_terms(&stating, &deal)), Some((stated, days)));
         }
-        let terms = Terms { delivery: None, title: "A\nDelivery: download".to_owned(), ..terms() };
-        assert_eq!(delivery(&render_terms(&terms, &deal)), None);
+        let title = "A\nDelivery: download";
+        let silent = Terms { delivery: None, title: title.to_owned(), ..terms() };
+        let text_of_silent = render_terms(&silent, &deal);
+        assert_eq!((delivery(&text_of_silent), names(&text_of_silent).unwrap().title), (None, title));
         assert_eq!(vendor_terms("An agreement of another form."), None);
         let expected = Names { buyer: "Basalt Labs", vendor: "Copper Works", title: "Ledger of a bank" };
         assert_eq!(names(&text), Some(expected));
