@@ -202,7 +202,6 @@ impl ServerHandler for AgentServer {
     ) -> Result<CustomResult, ErrorData> {
         self.caller(&context).await?;
         let expected = match request.method.as_str() {
-            "initialize" => "`protocolVersion`, `capabilities`, and `clientInfo`",
             "tools/call" | "prompts/get" => "`name`, and `arguments` as an object",
             "resources/read" => "`uri`",
             "completion/complete" => "`ref` and `argument`",
