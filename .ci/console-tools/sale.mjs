@@ -226,7 +226,7 @@ async function trade(page, buyer, buyerName) {
     await buyer.goto("/console/purchases");
     await buyer.getByRole("link", { name: TITLE }).first().click();
     const receipt = buyer.url();
-    const link = buyer.getByRole("link", { name: /^Download [0-9]/ });
+    const link = buyer.getByRole("link", { name: /^Download ([0-9]|the descriptions)/ });
     for (let attempt = 0; (await link.count()) === 0 && attempt < 60; attempt += 1) {
       const prepare = buyer.getByRole("button", { name: "Prepare the download" });
       if ((await prepare.count()) > 0) await prepare.click();

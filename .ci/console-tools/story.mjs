@@ -96,7 +96,7 @@ async function receive(page) {
   });
 
   await step("downloads, and checks the digests", async () => {
-    const link = page.getByRole("link", { name: /^Download [0-9]/ });
+    const link = page.getByRole("link", { name: /^Download ([0-9]|the descriptions)/ });
     const until = Date.now() + 120_000;
     while ((await link.count()) === 0) {
       assert(Date.now() < until, "the download is prepared");
