@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_that_are_too_large_are_told_the_maximum() {
+    fn message_about_too_large_amounts_names_the_maximum() {
         for (typed, expected) in [
             ("$20,000,000,000", "Enter at most $10,000,000,000."),
             ("many", "Enter an amount in US dollars, for example 27000 or 1450.50."),

@@ -68,7 +68,7 @@ impl Positions {
         Some(CommitPosition(u32::from_be_bytes(bytes.try_into().ok()?)))
     }
 
-    /// Returns what a request says about what its client has written.
+    /// Returns the position that headers state; of several, the latest.
     pub fn find(&self, headers: &HeaderMap) -> StatedPosition {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let cookies =

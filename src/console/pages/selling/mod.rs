@@ -59,7 +59,7 @@ fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
     chart.show(&by_month.iter().map(bar).collect::<Vec<_>>())
 }
 
-/// Returns a link that looks like a button. If it leads nowhere now, the reason stands beside it.
+/// Returns a link styled as a button. With a refusal, the link is disabled, and the refusal is shown next to it.
 fn action(context: &Context, (label, path): (&str, &str), class: &str, refusal: Option<&str>) -> Markup {
     html! { @match refusal {
         None => { a class=(class) href=(context.links.to(path)) { (label) } }
