@@ -26,24 +26,21 @@ const MONTHS: u32 = 12;
 /// Hours after which an upload that is not complete is taken as stalled.
 const STALLED_AFTER_HOURS: i64 = 1;
 
-/// Maximum number of other records of one kind that are counted.
-pub const MAX_COUNTED: usize = 99;
-
 /// At most [`MAX_OF_A_KIND`] records.
 #[derive(Clone, Debug)]
 pub struct First<T> {
     /// The records.
     pub rows: Vec<T>,
-    /// Number of the others; more than [`MAX_COUNTED`] are not counted any further.
-    pub more: usize,
+    /// Whether there are others.
+    pub has_more: bool,
 }
 
 impl<T> First<T> {
     fn read(read: impl FnOnce(usize) -> Result<Vec<T>>) -> Result<First<T>> {
-        let mut rows = read(MAX_OF_A_KIND + MAX_COUNTED + 1)?;
-        let more = rows.len().saturating_sub(MAX_OF_A_KIND);
+        let mut rows = read(MAX_OF_A_KIND + 1)?;
+        let has_more = rows.len() > MAX_OF_A_KIND;
         rows.truncate(MAX_OF_A_KIND);
-        Ok(First { rows, more })
+        Ok(First { rows, has_more })
     }
 }
 

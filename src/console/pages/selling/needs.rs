@@ -8,7 +8,7 @@ use crate::{
         prelude::*,
     },
     domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
-    operations::vendor_attention::{Attention, Business, First, MAX_COUNTED},
+    operations::vendor_attention::{Attention, Business, First},
     store::vendor_attention::{
         DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
     },
@@ -33,26 +33,12 @@ pub struct Need {
 pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec<Need>, Option<Timestamp>) {
     let mut needs = Vec::new();
     let now = context.now();
-    add(
-        &mut needs,
-        &attention.deliveries,
-        |row| delivery(row, now),
-        paths::PROJECT_BIDS,
-        ("delivery", "deliveries"),
-    );
-    add(&mut needs, &attention.offers, offer, paths::OFFERS, ("bid", "bids"));
-    let reviewed = ("listing after its review", "listings after their review");
-    add(&mut needs, &attention.listings, listing, paths::OWN_LISTINGS, reviewed);
-    add(
-        &mut needs,
-        &attention.failed_copies,
-        failed_copy,
-        paths::INVENTORY,
-        ("asset without its data", "assets without their data"),
-    );
-    let failed = ("run that did not pass", "runs that did not pass");
-    add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, failed);
-    add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, ("upload", "uploads"));
+    add(&mut needs, &attention.deliveries, |row| delivery(row, now), paths::PROJECT_BIDS, "deliveries");
+    add(&mut needs, &attention.offers, offer, paths::OFFERS, "bids");
+    add(&mut needs, &attention.listings, listing, paths::OWN_LISTINGS, "reviewed listings");
+    add(&mut needs, &attention.failed_copies, failed_copy, paths::INVENTORY, "assets without data");
+    add(&mut needs, &attention.failed_runs, failed_run, paths::QUALITY, "runs that did not pass");
+    add(&mut needs, &attention.uploads, upload, paths::ADD_ASSETS, "uploads");
     needs.extend(attention.kinds.iter().map(kind));
     if business.lacks_payout_setup() {
         needs.push(Need {
@@ -74,25 +60,16 @@ pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec
     (needs, oldest)
 }
 
-fn add<T>(
-    needs: &mut Vec<Need>,
-    found: &First<T>,
-    need: impl Fn(&T) -> Need,
-    list: &str,
-    (one, many): (&str, &str),
-) {
+fn add<T>(needs: &mut Vec<Need>, found: &First<T>, need: impl Fn(&T) -> Need, list: &str, many: &str) {
     needs.extend(found.rows.iter().map(need));
-    let subject = match found.more {
-        0 => return,
-        1 => format!("1 more {one}"),
-        more if more > MAX_COUNTED => format!("More than {MAX_COUNTED} other {many}"),
-        more => format!("{more} more {many}"),
-    };
+    if !found.has_more {
+        return;
+    }
     needs.push(Need {
         tone: Tone::Waiting,
-        subject: html! { (subject) },
+        subject: html! { "More " (many) },
         path: list.to_owned(),
-        note: "See the whole list".to_owned(),
+        note: "See all of them in the list".to_owned(),
         at: None,
     });
 }
@@ -238,16 +215,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_shown_is_counted() {
-        let need = |(): &()| incomplete(1);
-        for (more, expected) in [
-            (0, None),
-            (1, Some("1 more bid")),
-            (12, Some("12 more bids")),
-            (MAX_COUNTED + 1, Some("More than 99 other bids")),
-        ] {
+    fn list_has_what_is_not_shown() {
+        for (has_more, expected) in [(false, None), (true, Some("More bids"))] {
             let mut needs = Vec::new();
-            add(&mut needs, &First { rows: vec![()], more }, need, paths::OFFERS, ("bid", "bids"));
+            let found = First { rows: vec![()], has_more };
+            add(&mut needs, &found, |(): &()| incomplete(1), paths::OFFERS, "bids");
             assert_eq!(needs.get(1).map(|need| need.subject.0.as_str()), expected);
         }
     }
