@@ -19,14 +19,33 @@ use crate::{
     console::{
         parts::{
             charts::{self, Bar, Chart},
-            text,
+            fields, text,
         },
+        paths,
         visit::Context,
     },
     domain::{money::Cents, time::Timestamp},
     operations::money_summaries::MonthlyEarnings,
     store::money_summaries::Release,
 };
+
+/// Returns the form below a review. It sends the reviewed field again. The labels are those of the buttons that carry the change out,
+/// and that lead back to the form, and of the link that leaves everything as it is.
+fn review_form(
+    context: &Context,
+    (name, value): (&str, &str),
+    [confirm, change, leave]: [&str; 3],
+) -> Markup {
+    let content = html! {
+        input type="hidden" name=(name) value=(value);
+        div.row {
+            button.primary name=(CONFIRMED) value="yes" { (confirm) }
+            button name=(AGAIN) value="yes" { (change) }
+            a.button.quiet href=(context.links.to(paths::EARNINGS)) { (leave) }
+        }
+    };
+    fields::form(context, &context.path, &content)
+}
 
 /// Field of the button that carries out what was reviewed.
 const CONFIRMED: &str = "confirmed";

@@ -1,6 +1,6 @@
 //! The second step of a conversion and of a withdrawal: what it changes, before money moves.
 
-use super::{AGAIN, CONFIRMED};
+use super::review_form;
 use crate::{
     console::{
         parts::balances::{self, Balance},
@@ -25,18 +25,11 @@ pub fn page(
     balances: &[Balance],
     consequences: &Markup,
 ) -> Content {
-    let form = html! {
-        input type="hidden" name=(AMOUNT) value=(amount);
-        div.row {
-            button.primary name=(CONFIRMED) value="yes" { (label) }
-            button name=(AGAIN) value="yes" { "Change the amount" }
-            a.button.quiet href=(context.links.to(paths::EARNINGS)) { "Leave it as it is" }
-        }
-    };
+    let labels = [label, "Change the amount", "Leave it as it is"];
     let body = html! {
         p { "Nothing was changed yet. This is what will happen:" }
         (balances::table(balances))
-        (fields::form(context, &context.path, &form))
+        (review_form(context, (AMOUNT, &amount.to_string()), labels))
         (consequences)
     };
     Content::new(format!("{label}?"), body).below("Earnings", paths::EARNINGS).narrow()

@@ -1,6 +1,6 @@
 //! How the market pays the team: a form that writes it, and never shows it.
 
-use super::{AGAIN, CONFIRMED};
+use super::{AGAIN, CONFIRMED, review_form};
 use crate::{
     console::{forms::Inputs, pages::settings, prelude::*},
     operations::payouts::{self, MAX_LENGTH, PayoutState},
@@ -62,19 +62,12 @@ fn consequences(context: &Context) -> Markup {
 /// Shows what was typed, once, before it is saved. It is sent with the form, and stored nowhere until then.
 fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
     let label = if is_replaced { "Replace the payout details" } else { "Save the payout details" };
-    let form = html! {
-        input type="hidden" name=(TEXT) value=(setup);
-        div.row {
-            button.primary name=(CONFIRMED) value="yes" { (label) }
-            button name=(AGAIN) value="yes" { "Change what you typed" }
-            a.button.quiet href=(context.links.to(paths::EARNINGS)) { "Leave without saving" }
-        }
-    };
+    let labels = [label, "Change what you typed", "Leave without saving"];
     let body = html! {
         (badges::message(Tone::Warning, &html! { b { "It is not saved yet. " } "Check it: with a wrong number, the money goes to \
             somebody else." }))
         (tables::section("typed", "The market would pay your team like this", &html! { pre.long { bdi { (setup) } } }))
-        (fields::form(context, PayoutSetup::PATH, &form))
+        (review_form(context, (TEXT, setup), labels))
         (consequences(context))
     };
     let content = Content::new("Review the payout details", body);
