@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use marketplace_text::similar_names::most_similar;
 use toml::{Table, Value, de::DeTable};
 
 use super::{
@@ -20,9 +21,6 @@ use crate::domain::money::Cents;
 
 /// Origin of the values in the first layer.
 const COMPILED_IN: &str = "marketplace.toml (compiled in)";
-
-/// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
-const MIN_SIMILARITY: f64 = 0.7;
 
 /// The settings that are request budgets.
 pub(super) const BUDGET_KEYS: [&str; 8] = [
@@ -269,13 +267,6 @@ fn example(default: &Value) -> String {
         Value::Array(values) if values.is_empty() => "[\"first\", \"second\"]".to_owned(),
         other => other.to_string(),
     }
-}
-
-/// Returns the known name that is most similar to `name`, if one is similar.
-fn most_similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
-    let similarity = |known: &String| strsim::jaro_winkler(name, known);
-    let best = known.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    (similarity(best) > MIN_SIMILARITY).then_some(best)
 }
 
 /// Returns a hint that suggests the known name most similar to `name`, or lists all if none is similar.

@@ -6,6 +6,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use marketplace_text::similar_names::most_similar;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -376,16 +377,12 @@ pub fn unknown_argument(tool: &Tool, name: &str, chosen: Option<&Variant>) -> To
     let name = excerpt(name);
     let name = name.as_str();
     let filters = chosen.map(|variant| filters_of(tool, variant)).unwrap_or_default();
-    let known = || tool.arguments.iter().map(String::as_str).chain(filters.iter().copied());
-    let nearest = known()
-        .map(|known| (strsim::jaro_winkler(known, name), known))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b));
+    let known = tool.arguments.iter().map(String::as_str).chain(filters.iter().copied());
     let has = |name: &str| tool.arguments.iter().any(|known| known == name);
-    let hint = match (name, nearest) {
+    let hint = match (name, most_similar(name, known)) {
         (OFFSET, _) if has(CURSOR) => " Its list is paged with `cursor`.".to_owned(),
         (CURSOR, _) if has(OFFSET) => " Its list is paged with `offset`.".to_owned(),
-        (_, Some((_, known))) => format!(" Did you mean `{known}`?"),
+        (_, Some(known)) => format!(" Did you mean `{known}`?"),
         _ => String::new(),
     };
     let message = format!("{} has no argument {name:?}.{hint}", tool.entry.text.name);

@@ -1,5 +1,6 @@
 //! Administration of teams, for operators of the market.
 
+use marketplace_text::similar_names::most_similar;
 use uuid::Uuid;
 
 use super::{
@@ -21,8 +22,8 @@ use crate::{
     store::{self, teams::NewTeam},
 };
 
-/// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
-const MIN_SIMILARITY: f64 = 0.7;
+/// Maximum number of names, before and after an unknown one in their order, among which a similar one is looked for.
+const MAX_COMPARED: usize = 2_000;
 
 /// Maximum number of bytes of the URL of an avatar.
 const MAX_AVATAR_URL: usize = 2_048;
@@ -125,25 +126,18 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
     };
     match (found.pop(), found.is_empty()) {
         (Some(team), true) => Ok(team),
-        (None, _) => Err(unknown_team(id_or_name, &store::teams::list(rows)?)),
+        (None, _) => {
+            let similar =
+                most_similar(id_or_name, store::teams::list_names_near(rows, id_or_name, MAX_COMPARED)?);
+            let hint = similar.map(|similar| format!(" Did you mean {similar:?}?")).unwrap_or_default();
+            Err(Error::not_found(format!("No team is called {id_or_name:?}.{hint}")))
+        }
         (last, _) => {
             let ids: Named = found.iter().chain(&last).map(|team| team.id).collect();
             let message = format!("Several teams are named {id_or_name:?}. Use one of their IDs: {ids}.");
             Err(Error::Conflict(message))
         }
     }
-}
-
-/// Returns the error for a name that no team has. It suggests the most similar one.
-fn unknown_team(name: &str, teams: &[Team]) -> Error {
-    let name_lower = name.to_lowercase();
-    let similar = teams
-        .iter()
-        .map(|team| (strsim::jaro_winkler(&team.name.to_lowercase(), &name_lower), &team.name))
-        .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = similar.map(|(_, nearest)| format!(" Did you mean {nearest:?}?")).unwrap_or_default();
-    Error::not_found(format!("No team is called {name:?}.{hint}"))
 }
 
 /// Like [`resolve`]. Fails if the team was closed.

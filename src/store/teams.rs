@@ -64,6 +64,15 @@ pub fn list_by_name_key(reader: &Reader, name: &str) -> Result<Vec<Team>> {
     reader.query_all(&sql, [equality_key(name)], read_team)
 }
 
+/// Returns the names of up to `max` teams on each side of a name in the order of names.
+pub fn list_names_near(reader: &Reader, name: &str, max: usize) -> Result<Vec<String>> {
+    const SQL: &str =
+        "SELECT name FROM (SELECT name FROM teams WHERE name_key >= ?1 ORDER BY name_key LIMIT ?2)
+         UNION ALL
+         SELECT name FROM (SELECT name FROM teams WHERE name_key < ?1 ORDER BY name_key DESC LIMIT ?2)";
+    reader.query_all(SQL, (equality_key(name), max), |row| row.get(0))
+}
+
 /// Returns the row IDs and names of the first `max` vendors, oldest first.
 pub fn list_vendor_names(reader: &Reader, max: usize) -> Result<Vec<(TeamRowId, String)>> {
     const SQL: &str = "SELECT id, name FROM teams WHERE is_vendor ORDER BY id LIMIT ?1";

@@ -6,6 +6,7 @@
 
 pub mod encoding;
 mod letters;
+pub mod similar_names;
 mod visibility;
 
 use unicode_normalization::UnicodeNormalization;

@@ -4,15 +4,12 @@
 use std::fmt::Display;
 
 use clap::Args;
-use marketplace_text::equality_key;
+use marketplace_text::{equality_key, similar_names::most_similar};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::client::{Client, MAX_ITEMS};
 use crate::cli::{CommandError, CommandResult, print_line};
-
-/// Minimum similarity (Jaro-Winkler) of a name that is suggested for an unknown one.
-const MIN_SIMILARITY: f64 = 0.7;
 
 /// Maximum number of records among which a similar name is looked for.
 const MAX_SUGGESTED: usize = 2000;
@@ -237,18 +234,11 @@ impl Name {
 
     /// Returns the error for a name that no record has. It suggests the most similar one.
     fn unknown(&self, name: &str, records: &[Value]) -> CommandError {
-        let name_lower = name.to_lowercase();
         let names = records.iter().filter_map(|record| record[self.field].as_str());
-        let similar = names
-            .map(|other| (strsim::jaro_winkler(&other.to_lowercase(), &name_lower), other))
-            .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
-            .max_by(|a, b| a.0.total_cmp(&b.0));
-        CommandError::Other(match similar {
-            Some((_, nearest)) => {
-                format!("No {} is called {name:?}. Did you mean {nearest:?}?", self.kind)
-            }
-            None => format!("No {} is called {name:?}.", self.kind),
-        })
+        let hint = most_similar(name, names)
+            .map(|similar| format!(" Did you mean {similar:?}?"))
+            .unwrap_or_default();
+        CommandError::Other(format!("No {} is called {name:?}.{hint}", self.kind))
     }
 }
 

@@ -1,10 +1,9 @@
 //! Messages about unknown names, with a suggestion for the name that was probably meant.
 
+use marketplace_text::similar_names::most_similar;
+
 /// Maximum number of characters of an unknown name that a message repeats.
 const MAX_NAME_CHARS: usize = 60;
-
-/// Minimum Jaro-Winkler similarity (0 to 1) for a known name to be suggested.
-const MIN_SIMILARITY: f64 = 0.7;
 
 /// Returns an unknown name, truncated for use in a message.
 pub fn truncate_name(name: &str) -> String {
@@ -19,15 +18,12 @@ pub fn unknown_name_message<'a>(
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> String {
-    let similarity = |known: &&str| strsim::jaro_winkler(name, known);
-    match known.clone().max_by(|a, b| similarity(a).total_cmp(&similarity(b))) {
-        Some(nearest) if similarity(&nearest) > MIN_SIMILARITY => {
-            format!("Unknown {kind} `{name}`; did you mean `{nearest}`?")
-        }
-        Some(_) => {
-            let names: Vec<&str> = known.collect();
-            format!("Unknown {kind} `{name}`. Expected one of {}.", names.join(", "))
-        }
-        None => format!("Unknown {kind} `{name}`. No {kind}s are accepted here."),
+    if let Some(similar) = most_similar(name, known.clone()) {
+        return format!("Unknown {kind} `{name}`; did you mean `{similar}`?");
     }
+    let names: Vec<&str> = known.collect();
+    if names.is_empty() {
+        return format!("Unknown {kind} `{name}`. No {kind}s are accepted here.");
+    }
+    format!("Unknown {kind} `{name}`. Expected one of {}.", names.join(", "))
 }
