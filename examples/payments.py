@@ -32,7 +32,7 @@ def is_genuine(headers, body):
 
 
 def transfer(kind, payment, team, amount):
-    """Asks your provider to collect the amount, or to pay a withdrawal. It can be called twice: pay once."""
+    """Collects the amount, or pays a withdrawal to its `payout_setup`. It can be called twice: pay once."""
     return True
 
 

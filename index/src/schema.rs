@@ -18,15 +18,15 @@ use crate::words::Splitting;
 
 /// Version of everything that determines the contents of a new index: fields, text analysis and the columns
 /// file.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// Oldest schema version of an index that can still be opened, searched and changed, so that it can be used
 /// while a new one is built. An index with any other version cannot be opened and has to be rebuilt.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
 /// Returns how an index with a schema version splits text. Nothing else differs between the versions that can
-/// be opened. Version 3, which no release wrote, differs from version 4 only in few texts, so it has no rules
-/// of its own: some of these texts are not found until the index is replaced.
+/// be opened. Versions 3 and 5, which no release wrote, differ from the next ones only in few texts, so they have no
+/// rules of their own: some of these texts are not found until the index is replaced.
 pub(crate) const fn splitting(version: u32) -> Splitting {
     match version {
         0..3 => Splitting::LettersAndDigits,

@@ -196,12 +196,13 @@ pub(crate) struct ParsedText {
 }
 
 impl ParsedText {
-    /// Parses any text. Straight and curly double quotes enclose phrases; an unclosed phrase extends to the
+    /// Parses any text. Straight and curly double quotes, high and low, enclose phrases; an unclosed phrase extends to the
     /// end.
     pub(crate) fn parse(text: &str, splitting: Splitting) -> ParsedText {
         let mut parser = Parser::new(splitting);
         let text = words::normalize(text, splitting);
-        for (part, quoted) in text.split(['"', '“', '”']).zip([false, true].into_iter().cycle()) {
+        for (part, quoted) in text.split(['"', '“', '”', '„', '‟']).zip([false, true].into_iter().cycle())
+        {
             let pieces = parser.take_pieces(part, splitting);
             if pieces.is_empty() {
                 continue;

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use marketplace_text::search_key;
+use marketplace_text::{continues_word, search_key};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Rules for splitting text. They are part of the schema, because searches must split as the documents of
@@ -17,7 +17,7 @@ pub(crate) enum Splitting {
     LettersAndDigits,
     /// Also names with signs, like `C++`, and text without spaces. Text is normalized (schema version 4).
     NamesAndUnspacedText,
-    /// The same, in the search keys of text, which have no case and no accents (since schema version 5).
+    /// The same, in the search keys of text, which have no case and no accents (since schema version 6).
     FoldedText,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Iterator for Pieces<'a> {
             (PieceKind::Unspaced, start..start + length)
         } else {
             let length =
-                run_length(run, |char| is_ignored(char) || char.is_alphanumeric() && !is_unspaced(char));
+                run_length(run, |char| is_ignored(char) || continues_word(char) && !is_unspaced(char));
             let (word, after) = run.split_at(length);
             let has_dot = self.text[..start].ends_with('.');
             if let Some(signs) = length_of_signs(word, after) {

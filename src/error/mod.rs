@@ -19,7 +19,7 @@ use crate::domain::{
 };
 pub use crate::domain::{
     error_sources::{BoxedError, ErrorChain, sources},
-    excerpt::excerpt,
+    excerpt::{excerpt, quoted},
     named::{MAX_NAMED, Named, name_of},
     problem::{LocSegment, MAX_PROBLEMS, Problem},
     quotas::QuotaExcess,

@@ -17,7 +17,7 @@ use super::{
     tools::Tool,
 };
 use crate::{
-    error::{self, excerpt},
+    error::{self, excerpt, quoted},
     market::{Market, Reader},
     operations::{
         access::AuthenticatedTeam,
@@ -156,7 +156,11 @@ fn hints_of_values<'i>(tool: &Tool, find: impl Fn(&str) -> Option<&'i Value>) ->
             let stated = texts(value, Some);
             let unknown = stated.iter().filter(|text| !values.contains(&text.as_str())).take(MAX_UNKNOWN);
             hints.extend(unknown.map(|text| {
-                format!("`{name}` has no value {:?}; it is one of {}.", excerpt(text), values.join(", "))
+                format!(
+                    "`{name}` has no value {}; it is one of {}.",
+                    quoted(&excerpt(text)),
+                    values.join(", ")
+                )
             }));
         }
     }
@@ -230,7 +234,7 @@ fn unknown_vendor(
     }
     similar.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let similar: Vec<String> = similar.into_iter().take(MAX_NEAREST).map(|(_, name)| name).collect();
-    let hint = format!("No vendor named {:?} has published listings", excerpt(vendor));
+    let hint = format!("No vendor named {} has published listings", quoted(&excerpt(vendor)));
     let hint = if similar.is_empty() {
         format!("{hint}; aggregate over browse_listings by `vendor` has the names.")
     } else {
@@ -338,9 +342,9 @@ fn hint(name: &str, value: &str, known: &[(&str, &str)]) -> String {
     }
     let nearest = named;
     if nearest.is_empty() {
-        format!("`{name}` has no value {shown:?}.")
+        format!("`{name}` has no value {shown}.", shown = quoted(&shown))
     } else {
-        format!("`{name}` has no value {shown:?}; nearest: {}.", nearest.join(", "))
+        format!("`{name}` has no value {shown}; nearest: {}.", nearest.join(", "), shown = quoted(&shown))
     }
 }
 

@@ -9,7 +9,12 @@ use super::{
     tool_selection::{ALWAYS_SELECTED, ToolSelection},
     tools::Tool,
 };
-use crate::{config::SchemaDetail, domain::teams::Team, error::Error, web::in_process::Caller};
+use crate::{
+    config::SchemaDetail,
+    domain::teams::Team,
+    error::{Error, quoted},
+    web::in_process::Caller,
+};
 
 /// The environment variable with the API key of a process that serves one agent.
 pub const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
@@ -26,7 +31,7 @@ pub async fn check(agents: &AgentServer, key: Option<&str>) -> Vec<Finding> {
         Err(problem) => return vec![Err(problem)],
     };
     let team = caller.team();
-    findings.push(Ok(format!("The key is one of the team {:?}, which {}.", team.name, roles(team))));
+    findings.push(Ok(format!("The key is one of the team {}, which {}.", quoted(&team.name), roles(team))));
     findings.push(describe_tools(agents, team));
     if let Some(problem) = missing_access(team) {
         findings.push(Err(problem));
@@ -93,13 +98,14 @@ fn missing_access(team: &Team) -> Option<String> {
     let name = &team.name;
     if !team.is_vendor && !team.is_buyer {
         return Some(format!(
-            "The team has no marketplace role. An operator adds one: `marketplace team edit {name:?} --role buyer`."
+            "The team has no marketplace role. An operator adds one: `marketplace team edit {name} --role buyer`.",
+            name = quoted(name)
         ));
     }
     team.nda_accepted_at.is_none().then(|| {
         format!(
-            "The team has not accepted the mutual NDA. An operator records it: `marketplace team accept-nda {name:?}`."
-        )
+            "The team has not accepted the mutual NDA. An operator records it: `marketplace team accept-nda {name}`."
+        , name = quoted(name))
     })
 }
 

@@ -17,7 +17,7 @@ use crate::{
         principals::Principal,
         teams::{Team, TeamRowId},
     },
-    error::{Error, Result},
+    error::{Error, Result, quoted},
     market::{Market, Reader, Requester},
     store,
 };
@@ -268,9 +268,9 @@ impl Buyer {
 pub(super) fn check_open(team: &Team) -> Result<()> {
     let Some(closed_at) = team.closed_at else { return Ok(()) };
     let message = format!(
-        "The team {:?} was closed at {closed_at}. Nothing can be changed or created for it; its earnings stay \
+        "The team {} was closed at {closed_at}. Nothing can be changed or created for it; its earnings stay \
          payable.",
-        team.name
+        quoted(&team.name)
     );
     Err(Error::Conflict(message))
 }

@@ -21,7 +21,7 @@ use crate::{
         stages::Stage,
         time::Day,
     },
-    error::{LocSegment, Problem, Result, excerpt},
+    error::{LocSegment, Problem, Result, excerpt, quoted},
     market::{CheckContext, Writer},
     request_problems::ProblemsExt,
     store,
@@ -187,7 +187,7 @@ fn resolve_tags(
     for (index, tag) in tags.into_iter().enumerate() {
         let Some(tag) = tag else { continue };
         if !domains.contains(&tag) {
-            let msg = format!("Unknown domain {tag:?}. `GET /v2/domains` lists the domains.");
+            let msg = format!("Unknown domain {}. `GET /v2/domains` lists the domains.", quoted(&tag));
             let mut problem = Problem::body(&["domain_tags"], "unknown_slug", msg);
             problem.loc.push(LocSegment::Index(index));
             problems.push(problem);
@@ -210,15 +210,15 @@ pub fn validate_columns(columns: &BTreeMap<String, serde_json::Value>, problems:
     }
     for (name, value) in columns {
         if name.chars().nth(MAX_COLUMN_NAME).is_some() {
-            let column = excerpt(name);
+            let column = quoted(&excerpt(name));
             let msg =
-                format!("The name of the column {column:?} must have at most {MAX_COLUMN_NAME} characters.");
+                format!("The name of the column {column} must have at most {MAX_COLUMN_NAME} characters.");
             report(&["extra_columns", name], msg);
         }
         if !is_nested_at_most(value, MAX_COLUMN_DEPTH) {
-            let column = excerpt(name);
+            let column = quoted(&excerpt(name));
             let msg = format!(
-                "The value of the column {column:?} must be nested at most {MAX_COLUMN_DEPTH} levels deep."
+                "The value of the column {column} must be nested at most {MAX_COLUMN_DEPTH} levels deep."
             );
             report(&["extra_columns", name], msg);
         }

@@ -22,7 +22,7 @@ use crate::{
         time::Day,
         typed_numbers::{parse_amount, parse_whole_number},
     },
-    error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result},
+    error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result, quoted},
     market::Writer,
     store,
 };
@@ -192,7 +192,9 @@ fn find_columns(heads: &[String]) -> Result<Vec<Option<&'static TableColumn>>> {
         let column =
             COLUMNS.iter().find(|column| [plain(column.head), plain(column.field)].contains(&plain(head)));
         let problem = match column {
-            None => format!("There is no column {:?}. The columns are below.", crate::error::excerpt(head)),
+            None => {
+                format!("There is no column {}. The columns are below.", quoted(&crate::error::excerpt(head)))
+            }
             Some(column) if found.iter().flatten().any(|other| other.field == column.field) => {
                 format!("The column {} is there twice.", column.head)
             }

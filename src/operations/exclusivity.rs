@@ -2,7 +2,7 @@
 //! themselves are in `exclusive_sales`.
 
 use crate::{
-    error::{Error, Named, Result, StateCode, excerpt},
+    error::{Error, Named, Result, StateCode, excerpt, quoted},
     store::{self, Reader, exclusive_sales::Obstacles, listings::ListingRow, purchases::PurchaseRow},
 };
 
@@ -74,8 +74,8 @@ fn assets_are_sold(sold: &Named) -> Error {
 /// Returns the error for a buyer, who may not learn which assets the vendor has sold to whom.
 fn no_longer_available(title: &str) -> Error {
     let message = format!(
-        "The listing {:?} cannot be sold now, because of another sale of its assets or by decision of the vendor.",
-        excerpt(title)
+        "The listing {} cannot be sold now, because of another sale of its assets or by decision of the vendor.",
+        quoted(&excerpt(title))
     );
     Error::InvalidState(StateCode::NoLongerAvailable, message)
 }

@@ -19,7 +19,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, GoneCode, Result},
+    error::{Error, GoneCode, Result, quoted},
     market::{Market, Reader, Writer},
     request_problems::ProblemsExt,
     store::{self, grants::PendingUpload},
@@ -52,9 +52,9 @@ pub struct GrantInput<'a> {
 pub fn create(writer: &mut Writer, grant: &GrantInput) -> Result<(GrantRowId, String)> {
     let Team { row_id: team, name: team_name, .. } = teams::resolve_open(writer.rows, grant.team)?;
     let group = grant.group.map(|name| {
-        store::groups::find_by_name(writer.rows, team, name)?
-            .map(|group| group.row_id)
-            .ok_or_else(|| Error::not_found(format!("group {name:?} of the team {team_name:?}")))
+        store::groups::find_by_name(writer.rows, team, name)?.map(|group| group.row_id).ok_or_else(|| {
+            Error::not_found(format!("group {} of the team {}", quoted(name), quoted(&team_name)))
+        })
     });
     let (mut problems, title) = (Problems::default(), grant.title.trim());
     problems.check_text(&["title"], title, texts::TITLE);

@@ -10,7 +10,7 @@ use crate::{
         row_ids::GroupRowId,
         texts,
     },
-    error::{Error, Result, StateCode},
+    error::{Error, Result, StateCode, quoted},
     market::{Reader, Writer},
     store::{self, groups::Group},
 };
@@ -75,8 +75,8 @@ fn check_name(writer: &Writer, vendor: &Vendor, name: &str, own: Option<GroupRow
     }
     match store::groups::find_by_name(writer.rows, vendor.team_row_id(), name)? {
         Some(other) if Some(other.row_id) != own => Err(Error::Conflict(format!(
-            "Your team already has a group named {:?}. Choose another name.",
-            other.name
+            "Your team already has a group named {}. Choose another name.",
+            quoted(&other.name)
         ))),
         _ => Ok(()),
     }

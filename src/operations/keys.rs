@@ -239,17 +239,18 @@ pub fn expire(writer: &mut Writer, row_id: KeyRowId) -> Result<()> {
     }
     key.expired_at = Some(writer.now);
     store::keys::update_times(writer.rows, &key)?;
-    store::sessions::delete_of_key(writer.rows, key.row_id)?;
+    store::sessions::delete_of_expired(writer.rows, key.row_id)?;
     writer.emit(key.team, key.id, &EventData::KeyExpired(KeyData::from(&key)))
 }
 
-/// Revokes a key, of a team or of an operator. Fails if there is no such key, or if it has ended already.
+/// Revokes a key, of a team or of an operator, and ends the sessions that were opened with it, even if it was replaced since. Fails
+/// if there is no such key, or if it has ended already.
 pub fn revoke(writer: &mut Writer, id: Uuid) -> Result<()> {
     let mut key = find(writer.rows, id)?;
     check(&key, KeyOperation::Revoke, writer.now)?;
     key.revoked_at = Some(writer.now);
     store::keys::update_times(writer.rows, &key)?;
-    store::sessions::delete_of_key(writer.rows, key.row_id)?;
+    store::sessions::delete_of_revoked(writer.rows, key.row_id)?;
     writer.unschedule(StepKind::KeyExpires, key.row_id)?;
     writer.emit(key.team, id, &EventData::KeyRevoked(KeyData::from(&key)))
 }

@@ -26,7 +26,7 @@ use crate::{
         row_ids::AssetRowId,
         tasks::BuildStatus,
     },
-    error::{Error, Named, Result, excerpt},
+    error::{Error, Named, Result, excerpt, quoted},
     market::{Market, Writer},
     store::{
         self,
@@ -275,7 +275,7 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
         is_mandatory: true,
         is_informational: false,
         status: if has_passed { CheckStatus::Passed } else { CheckStatus::Failed },
-        message: format!("{:?} {predicate}", task.name.chars().take(100).collect::<String>()),
+        message: format!("{} {predicate}", quoted(&task.name.chars().take(100).collect::<String>())),
     };
     let mut checks = Vec::new();
     for task in tasks.iter().take(MAX_TASKS) {
@@ -299,7 +299,7 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
         ));
     }
     let unbuilt = tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded));
-    let unbuilt: Named = unbuilt.map(|task| format!("{:?}", excerpt(&task.name))).collect();
+    let unbuilt: Named = unbuilt.map(|task| quoted(&excerpt(&task.name))).collect();
     let message = if tasks.is_empty() {
         "The asset has no tasks. Add tasks.".to_owned()
     } else if unbuilt.is_empty() {

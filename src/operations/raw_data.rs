@@ -14,7 +14,7 @@ use crate::{
         problems::Problems,
         row_ids::{GroupRowId, UploadRowId},
     },
-    error::{Error, Problem, Result},
+    error::{Error, Problem, Result, quoted},
     market::{CheckContext, Writer},
     request_problems::ProblemsExt,
     store::{
@@ -164,7 +164,8 @@ fn check_title_is_free(writer: &Writer, asset: &Asset) -> Result<()> {
     }
     let title = &asset.title;
     Err(Error::Conflict(format!(
-        "Your team already has raw data titled {title:?}. Choose another title, or set `suffix_title`."
+        "Your team already has raw data titled {title}. Choose another title, or set `suffix_title`.",
+        title = quoted(title)
     )))
 }
 

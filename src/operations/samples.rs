@@ -23,7 +23,7 @@ use crate::{
         samples::{DEFAULT_TASKS, SampledAsset, Selection},
         teams::TeamRowId,
     },
-    error::{Named, Problem, Result, excerpt},
+    error::{Named, Problem, Result, excerpt, quoted},
     market::Reader,
     request_problems::ProblemsExt,
     store::{
@@ -114,12 +114,11 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
         };
         match &content.part {
             SampledPart::Files(files) if !files.missing.is_empty() => {
-                let missing: Named =
-                    files.missing.iter().map(|path| format!("{:?}", excerpt(path))).collect();
+                let missing: Named = files.missing.iter().map(|path| quoted(&excerpt(path))).collect();
                 let rule = format!(
                     "The data of this asset has no file at, or below: {missing}. Choose paths that it has, from its root."
                 );
-                let meant: Named = files.meant.iter().map(|path| format!("{:?}", excerpt(path))).collect();
+                let meant: Named = files.meant.iter().map(|path| quoted(&excerpt(path))).collect();
                 let rule = if meant.is_empty() { rule } else { format!("{rule} Did you mean {meant}?") };
                 report("paths", rule);
             }

@@ -15,7 +15,7 @@ use crate::{
         tasks::{BuildStatus, Column, ColumnKind, VersionStage, VersionState},
         texts,
     },
-    error::{Error, Problem, Result, excerpt},
+    error::{Error, Problem, Result, excerpt, quoted},
     market::Writer,
     request_problems::ProblemsExt,
     store::{
@@ -101,17 +101,17 @@ pub fn check_columns(problems: &mut Problems, columns: &[Column]) {
         add(problems, "too_long", format!("A taskset can have at most {MAX_COLUMNS} columns."));
     }
     for (index, column) in columns.iter().take(MAX_COLUMNS).enumerate() {
-        let name = excerpt(&column.name);
+        let name = quoted(&excerpt(&column.name));
         for (field, text) in [("name", &column.name), ("label", &column.label)] {
             let path = ["columns", &index.to_string(), field];
             problems.check_text(&path, text, texts::LABEL);
         }
         if (column.kind == ColumnKind::Derived) != column.derives.is_some() {
-            let rule = format!("{name:?}: state `derives` with the kind `derived`, and only then.");
+            let rule = format!("{name}: state `derives` with the kind `derived`, and only then.");
             add(problems, "value_error", rule);
         }
         if columns[..index].iter().any(|earlier| earlier.name == column.name) {
-            add(problems, "value_error", format!("The column {name:?} occurs more than once."));
+            add(problems, "value_error", format!("The column {name} occurs more than once."));
         }
     }
 }
@@ -123,7 +123,10 @@ pub fn add_task(writer: &mut Writer, vendor: &Vendor, taskset: Uuid, task: &Task
     if let Some(external_id) = &task.external_id
         && store::task_changes::has_external_id(writer.rows, taskset.row_id, external_id)?
     {
-        let message = format!("The taskset already has a task with the identifier {external_id:?}.");
+        let message = format!(
+            "The taskset already has a task with the identifier {external_id}.",
+            external_id = quoted(external_id)
+        );
         return Err(Error::Conflict(message));
     }
     if store::task_changes::count_tasks(writer.rows, taskset.row_id)? >= MAX_TASKS {
@@ -175,7 +178,7 @@ fn check_task(taskset: &Taskset, task: &TaskInput) -> Result<()> {
             Some(column) => format!("must be a value of the kind `{}`.", column.kind.as_str()),
             None => "is not a column of the taskset.".to_owned(),
         };
-        let rule = format!("{:?} {rule}", excerpt(name));
+        let rule = format!("{} {rule}", quoted(&excerpt(name)));
         problems.push(Problem::body(&["column_values"], "value_error", rule));
     }
     problems.into_result()

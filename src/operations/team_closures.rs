@@ -11,7 +11,7 @@ use crate::{
         listings::Actor,
         teams::{Team, TeamRowId},
     },
-    error::{Error, Result},
+    error::{Error, Result, quoted},
     market::Writer,
     store,
 };
@@ -49,17 +49,17 @@ pub(super) fn find_obstacle(rows: &store::Reader, team: &Team) -> Result<Option<
     let owed = store::opportunities::name_owed_bids(rows, team.row_id)?;
     if !owed.is_empty() {
         return Ok(Some(format!(
-            "The team {:?} owes the deliveries of these project bids, which were accepted: {owed}. Record the \
+            "The team {} owes the deliveries of these project bids, which were accepted: {owed}. Record the \
              deliveries first.",
-            team.name
+            quoted(&team.name)
         )));
     }
     let undecided = store::opportunities::name_delivered_bids(rows, team.row_id)?;
     if !undecided.is_empty() {
         return Ok(Some(format!(
-            "The team {:?} has not accepted the deliveries of these project bids: {undecided}. Complete the bids \
+            "The team {} has not accepted the deliveries of these project bids: {undecided}. Complete the bids \
              first.",
-            team.name
+            quoted(&team.name)
         )));
     }
     Ok(None)

@@ -16,7 +16,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Named, Problem, Result},
+    error::{Error, Named, Problem, Result, quoted},
     market::{Reader, Writer},
     request_problems::ProblemsExt,
     store::{self, teams::NewTeam},
@@ -101,9 +101,10 @@ fn check_name_is_free(rows: &store::Reader, name: &str, team: Option<TeamRowId>)
     match same.iter().find(|other| Some(other.row_id) != team) {
         None => Ok(()),
         Some(other) => Err(Error::Conflict(format!(
-            "There is already a team {:?} with the ID {}. Names of teams are unique regardless of case, so choose \
+            "There is already a team {} with the ID {}. Names of teams are unique regardless of case, so choose \
              another one.",
-            other.name, other.id
+            quoted(&other.name),
+            other.id
         ))),
     }
 }
@@ -129,12 +130,15 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
         (None, _) => {
             let similar =
                 most_similar(id_or_name, store::teams::list_names_near(rows, id_or_name, MAX_COMPARED)?);
-            let hint = similar.map(|similar| format!(" Did you mean {similar:?}?")).unwrap_or_default();
-            Err(Error::not_found(format!("No team is called {id_or_name:?}.{hint}")))
+            let hint = similar.map(|name| format!(" Did you mean {}?", quoted(&name))).unwrap_or_default();
+            Err(Error::not_found(format!("No team is called {}.{hint}", quoted(id_or_name))))
         }
         (last, _) => {
             let ids: Named = found.iter().chain(&last).map(|team| team.id).collect();
-            let message = format!("Several teams are named {id_or_name:?}. Use one of their IDs: {ids}.");
+            let message = format!(
+                "Several teams are named {id_or_name}. Use one of their IDs: {ids}.",
+                id_or_name = quoted(id_or_name)
+            );
             Err(Error::Conflict(message))
         }
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     blobs::{self, Blobs, StoredFile},
-    error::{Result, excerpt},
+    error::{Result, excerpt, quoted},
     market::Market,
     search::Progress,
     store::{self, uploads::RecordedUpload},
@@ -92,7 +92,7 @@ pub(super) fn find_damage(
     read: io::Result<StoredFile>,
 ) -> Option<String> {
     let RecordedUpload { id, size_bytes, file_name, team_name, .. } = upload;
-    let (file_name, place) = (excerpt(file_name), blobs.upload_location(*id));
+    let (file_name, place) = (quoted(&excerpt(file_name)), blobs.upload_location(*id));
     let damage = match read {
         Ok(file) if file.sha256 == upload.sha256 => return None,
         Ok(file) => format!("differs from the received file: {place} has {} bytes", file.size_bytes),
@@ -100,7 +100,7 @@ pub(super) fn find_damage(
         Err(cause) => format!("cannot be read from {place}: {cause}"),
     };
     Some(format!(
-        "the upload {id} ({file_name:?} of the team {:?}, {size_bytes} bytes) {damage}",
-        excerpt(team_name)
+        "the upload {id} ({file_name} of the team {}, {size_bytes} bytes) {damage}",
+        quoted(&excerpt(team_name))
     ))
 }

@@ -100,8 +100,9 @@ pub struct NewSession {
 
 /// Inserts a session.
 pub fn insert(writer: &Writer, session: &NewSession) -> Result<()> {
-    const SQL: &str = "INSERT INTO sessions (uuid, digest, key, created_at, last_used_at, preferences)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?5)";
+    const SQL: &str =
+        "INSERT INTO sessions (uuid, digest, key, first_key, created_at, last_used_at, preferences)
+         VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5)";
     let NewSession { id, digest, key, created_at, preferences } = session;
     writer.execute(SQL, (id, digest, key, created_at.0, row::to_json(preferences)?))?;
     Ok(())
@@ -178,8 +179,14 @@ pub fn move_to_key(writer: &Writer, from: KeyRowId, to: KeyRowId) -> Result<()> 
     Ok(())
 }
 
-/// Deletes the sessions of a key.
-pub fn delete_of_key(writer: &Writer, key: KeyRowId) -> Result<()> {
+/// Deletes the sessions of a key that has expired. Those that go on with the key that replaced it stay.
+pub fn delete_of_expired(writer: &Writer, key: KeyRowId) -> Result<()> {
     writer.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
+    Ok(())
+}
+
+/// Deletes the sessions of a key that was revoked, and those that somebody who had the key has opened with it before it was replaced.
+pub fn delete_of_revoked(writer: &Writer, key: KeyRowId) -> Result<()> {
+    writer.execute("DELETE FROM sessions WHERE key = ?1 OR first_key = ?1", [key])?;
     Ok(())
 }

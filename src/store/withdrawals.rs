@@ -34,7 +34,7 @@ pub struct Withdrawal {
     pub decided_at: Option<Timestamp>,
 }
 
-/// Inserts a requested withdrawal with its ledger entry. Returns its row ID.
+/// Inserts a requested withdrawal with its ledger entry, and with how the team is paid now. Returns its row ID.
 pub fn insert(
     writer: &Writer,
     id: Uuid,
@@ -43,8 +43,8 @@ pub fn insert(
     entry: LedgerEntryRowId,
     requested_at: Timestamp,
 ) -> Result<WithdrawalRowId> {
-    const SQL: &str = "INSERT INTO withdrawals (uuid, team, cents, status, entry, requested_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    const SQL: &str = "INSERT INTO withdrawals (uuid, team, cents, status, entry, requested_at, payout_setup)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT payout_setup FROM teams WHERE id = ?2))";
     let status = WithdrawalStatus::Requested.as_str();
     writer.insert(SQL, (id, team, amount.0, status, entry, requested_at.0)).map(WithdrawalRowId)
 }

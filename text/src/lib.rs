@@ -9,7 +9,7 @@ mod letters;
 pub mod similar_names;
 mod visibility;
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 pub use visibility::has_invisible_end;
 
@@ -44,6 +44,12 @@ pub fn search_key(text: &str) -> String {
         }
     }
     if key.is_ascii() { key } else { key.nfc().collect() }
+}
+
+/// Returns whether a word goes on with a character: a letter, a digit, or a mark, such as the virama of Indic scripts, which is part of
+/// a letter.
+pub fn continues_word(char: char) -> bool {
+    char.is_alphanumeric() || !char.is_ascii() && is_combining_mark(char)
 }
 
 /// Returns the full case folding of a decomposed character. The standard library has only conversions, from which it

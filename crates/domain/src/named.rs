@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::excerpt::excerpt;
+use super::excerpt::{excerpt, quoted};
 
 /// Maximum number of things that an error message names. The others are counted.
 pub const MAX_NAMED: usize = 5;
@@ -63,7 +63,7 @@ impl<const MAX: usize> fmt::Display for Named<MAX> {
 
 /// Returns the name and the ID of a record for a message. Of a long name, it has the beginning.
 pub fn name_of(name: &str, id: impl fmt::Display) -> String {
-    format!("{:?} ({id})", excerpt(name))
+    format!("{} ({id})", quoted(&excerpt(name)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Opportunities that buyers publish, and vendors' bids on project opportunities.
 
-use marketplace_text::{equality_key, search_key};
+use marketplace_text::{continues_word, equality_key, search_key};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -251,16 +251,21 @@ impl Opportunity {
         self.metadata.budget_max.or(self.metadata.budget_min)
     }
 
-    /// Whether all search terms occur in the opportunity, regardless of case and accents.
+    /// Whether all words of a text occur in the opportunity, regardless of case and accents. Other characters of a word count only if
+    /// the opportunity has the word with them: `C++` is not about C, but `demand,` is about demand.
     pub fn contains_terms(&self, text: &str) -> bool {
-        if text.trim().is_empty() {
+        let text = search_key(text);
+        if !text.contains(continues_word) {
             return true;
         }
         let overview = self.metadata.overview.as_deref().unwrap_or_default();
         let tags: Vec<&str> = self.tags().collect();
         let searchable_text =
             search_key(&[self.title.as_str(), overview, &tags.join(" "), &self.owner_name].join("\n"));
-        search_key(text).split_whitespace().all(|word| searchable_text.contains(word))
+        text.split_whitespace().all(|word| {
+            let mut parts = word.split(|char| !continues_word(char));
+            searchable_text.contains(word) || parts.all(|part| searchable_text.contains(part))
+        })
     }
 
     /// Whether the opportunity matches all criteria except the search terms.

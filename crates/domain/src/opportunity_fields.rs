@@ -13,7 +13,12 @@ use super::{
     texts,
     time::Timestamp,
 };
-use crate::{excerpt::excerpt, named::Named, problem::Problem, string_enum::StringEnum};
+use crate::{
+    excerpt::{excerpt, quoted},
+    named::Named,
+    problem::Problem,
+    string_enum::StringEnum,
+};
 
 /// Maximum number of teams that an opportunity excludes.
 pub const MAX_EXCLUDED_TEAMS: usize = 100;
@@ -161,7 +166,7 @@ impl OpportunityFields {
             }
         };
         let tags = &self.metadata.tags;
-        let repeated_tags = find_repeated(tags.iter(), MAX_TAGS, |tag| format!("{:?}", excerpt(tag)));
+        let repeated_tags = find_repeated(tags.iter(), MAX_TAGS, |tag| quoted(&excerpt(tag)));
         check(&["metadata", "tags"], tags.len(), MAX_TAGS, repeated_tags);
         let kinds = &self.accepted_asset_types;
         let max_kinds = Kind::ALL.len();

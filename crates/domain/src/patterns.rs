@@ -69,7 +69,9 @@ pub fn describe_pattern(pattern: &str) -> String {
         LINE_PATTERN => "must be one non-blank line without control characters",
         MULTILINE_PATTERN => "must have no control characters other than tabs and line breaks",
         REPOSITORY_PATTERN => "must have the pattern owner/name",
-        URL_PATTERN => "must be a URL that starts with http:// or https://",
+        URL_PATTERN => {
+            "must be a URL that starts with http:// or https://, in ASCII characters without spaces"
+        }
         SHA256_PATTERN => "must be a SHA-256 digest: 64 lowercase hexadecimal digits",
         FILE_NAME_PATTERN => "must be a file name without directories and control characters",
         CONTENT_TYPE_PATTERN => "must be a content type without parameters, such as application/zip",

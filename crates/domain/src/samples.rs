@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::problems::Problems;
-use crate::{excerpt::excerpt, named::Named, problem::Problem};
+use crate::{
+    excerpt::{excerpt, quoted},
+    named::Named,
+    problem::Problem,
+};
 
 /// Maximum number of assets of a sample.
 pub const MAX_SAMPLE_ASSETS: usize = 100;
@@ -101,7 +105,7 @@ pub fn check(problems: &mut Problems, sample: &[SampledAsset]) {
             add("paths", "too_long", rule);
         }
         let invalid = paths.iter().take(MAX_SAMPLE_PATHS).filter(|path| !is_path(path));
-        let invalid: Named = invalid.map(|path| format!("{:?}", excerpt(path))).collect();
+        let invalid: Named = invalid.map(|path| quoted(&excerpt(path))).collect();
         if !invalid.is_empty() {
             let rule = format!(
                 "Each path must name a file or a directory of the data, from its root and without `..`, in 1 to \

@@ -43,7 +43,7 @@ impl Timestamp {
     /// Parses an RFC 3339 timestamp with any offset. In UTC, its year must have four digits, too.
     pub fn parse(text: &str) -> Option<Timestamp> {
         let at = OffsetDateTime::parse(text, &Rfc3339).ok()?.checked_to_utc()?;
-        if !(0..=9999).contains(&at.year()) {
+        if !(1..=9999).contains(&at.year()) {
             return None;
         }
         i64::try_from(at.unix_timestamp_nanos() / 1000).ok().map(Timestamp)
@@ -76,7 +76,9 @@ impl Day {
     /// Parses a day in the format `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Day> {
         let format = time::macros::format_description!("[year]-[month]-[day]");
-        (text.len() == 10).then(|| time::Date::parse(text, format).ok().map(Day)).flatten()
+        let day = (text.len() == 10).then(|| time::Date::parse(text, format).ok()).flatten();
+        // Many languages have no year 0.
+        day.filter(|day| day.year() > 0).map(Day)
     }
 }
 
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Timestamp>("\"2026-03-01T09:00:00.500Z\"").unwrap(), at);
         assert!(serde_json::from_str::<Timestamp>("\"2026-03-01\"").is_err());
         assert!(Timestamp::parse("9999-12-31T23:59:59Z").is_some());
-        for text in ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00", "2026-02-30T00:00:00Z"] {
+        for text in ["9999-12-31T23:59:59-01:00", "0000-12-31T23:59:59Z", "2026-02-30T00:00:00Z"] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }

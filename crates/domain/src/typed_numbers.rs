@@ -21,7 +21,10 @@ fn without_commas(text: &str) -> Option<String> {
     let mut groups = text.split(',');
     let first = groups.next().unwrap_or_default();
     let rest: Vec<&str> = groups.collect();
-    let is_grouped = rest.is_empty() || first.len() <= 3 && rest.iter().all(|group| group.len() == 3);
+    // A number with thousands begins with none of 0 to 0.999 thousands: `0,500` is what others write for a half.
+    let digits = first.trim_start_matches('-');
+    let begins = (1..=3).contains(&digits.len()) && !digits.starts_with('0');
+    let is_grouped = rest.is_empty() || begins && rest.iter().all(|group| group.len() == 3);
     is_grouped.then(|| format!("{first}{}", rest.concat()))
 }
 
@@ -38,6 +41,10 @@ mod tests {
             ("0", Some(0)),
             ("0.5", Some(50)),
             ("1,50", None),
+            ("0,500", None),
+            ("00,500", None),
+            (",500", None),
+            ("0,500.25", None),
             ("27.000,00", None),
             ("12345,678", None),
             ("", None),
@@ -56,6 +63,9 @@ mod tests {
             ("182,000", Some(182_000)),
             ("1,234,567", Some(1_234_567)),
             ("-3", Some(-3)),
+            ("-3,000", Some(-3_000)),
+            ("-0,500", None),
+            ("0,500", None),
             ("1,5", None),
             ("182.000", None),
             ("9 120", None),

@@ -1,5 +1,7 @@
 //! Webhooks: where events are sent, when a delivery is tried again, and when an endpoint is disabled.
 
+use std::time::UNIX_EPOCH;
+
 use url::{Host, Url};
 
 use super::time::Timestamp;
@@ -139,15 +141,17 @@ pub fn is_failing(since: Timestamp, now: Timestamp) -> bool {
     since.plus_days(FAILING_DAYS) <= now
 }
 
-/// Parses the header `Retry-After`: a number of seconds, or a date, which counts from the system's time `now`.
-/// Returns microseconds.
+/// Parses the header `Retry-After`: a number of seconds, or a date in one of the three formats of HTTP (RFC 9110, 5.6.7), which
+/// counts from the system's time `now`. Returns microseconds.
 pub fn parse_retry_after(value: &str, now: Timestamp) -> Option<i64> {
-    use time::{OffsetDateTime, format_description::well_known::Rfc2822};
-    if let Ok(seconds) = value.trim().parse::<u32>() {
-        return Some(i64::from(seconds) * MICROS_PER_SECOND);
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More than fits is longer than any wait.
+        return Some(value.parse().unwrap_or(i64::MAX).saturating_mul(MICROS_PER_SECOND));
     }
-    let at = OffsetDateTime::parse(value.trim(), &Rfc2822).ok()?;
-    Some(at.unix_timestamp().saturating_sub(now.seconds()).max(0).saturating_mul(MICROS_PER_SECOND))
+    let at = httpdate::parse_http_date(value).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let seconds = i64::try_from(at.as_secs()).unwrap_or(i64::MAX);
+    Some(seconds.saturating_sub(now.seconds()).max(0).saturating_mul(MICROS_PER_SECOND))
 }
 
 /// Parses the URL of an endpoint: https, or also http if private addresses are allowed, with a host and without
@@ -257,16 +261,17 @@ mod tests {
             (" 7 ", Some(7)),
             ("Sun, 01 Mar 2026 09:01:00 GMT", Some(60)),
             ("Sun, 01 Mar 2026 08:00:00 GMT", Some(0)),
+            ("Sunday, 01-Mar-26 09:01:00 GMT", Some(60)),
+            ("Sun Mar  1 09:01:00 2026", Some(60)),
             ("-1", None),
+            ("+1", None),
+            ("", None),
             ("soon", None),
-            ("99999999999999999999", None),
         ] {
-            assert_eq!(
-                parse_retry_after(value, now),
-                expected.map(|seconds: i64| seconds * SECOND),
-                "{value}"
-            );
+            let expected = expected.map(|seconds: i64| seconds * SECOND);
+            assert_eq!(parse_retry_after(value, now), expected, "{value}");
         }
+        assert_eq!(parse_retry_after("99999999999999999999", now), Some(i64::MAX));
     }
 
     #[test]

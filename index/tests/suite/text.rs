@@ -115,6 +115,23 @@ fn names_with_signs_are_words() {
     );
 }
 
+/// Vowel signs and viramas are no letters in Unicode, but parts of them.
+#[test]
+fn words_of_indic_scripts_are_whole() {
+    check(
+        &["हिन्दी भाषा", "रम क", "क्रम", "சென்னை", "ไทย हिन्दी"],
+        &[
+            ("हिन्दी", &[5, 1]),
+            ("हिन भाषा", &[]),
+            ("क्रम", &[3]),
+            ("रम", &[2]),
+            ("சென்னை", &[4]),
+            ("சென்", &[4]),
+            ("சென் क", &[]),
+        ],
+    );
+}
+
 #[test]
 fn text_is_found_however_its_characters_are_written() {
     check(
@@ -210,6 +227,8 @@ fn phrases_match_adjacent_words_within_one_value() {
         ("\"tasks home\"", &[]),
         ("\"home robot\" \"acme labs\"", &[1]),
         ("“acme lab” kitchen", &[1]),
+        ("„acme lab“ kitchen", &[1]),
+        ("„robot arm“ acme", &[1]),
         ("robot \"dataset of kitch", &[]),
         ("robot \"dataset of kitchen", &[1]),
         ("\"dataset", &[2, 1]),

@@ -132,7 +132,7 @@ fn content(context: &Context, has_demo: bool) -> Content {
                     "Your team's first key comes from the market. If it is lost, the market replaces it"
                     @if contact.is_empty() { ": ask those who run the market." }
                     @else { ": " a href=(contact) { "contact the market" } "." }
-                    " The lost key stops working when the new one is issued."
+                    " A replaced key goes on working for a while, so ask for the lost one to be revoked, too."
                 }
             }
         }))

@@ -11,7 +11,8 @@ use crate::operations::browse_filters::{LOC, PRICE, SAMPLE_PRICE, TASKS, ZIP_FIL
 pub struct ListingFilters {
     /// Text to search for in titles, descriptions, tags, and team names. All words must match; the last one
     /// also matches as a prefix. Words in double quotes match only as a phrase. Chinese, Japanese, and Thai
-    /// text matches any part of a text. A query without letters and digits filters nothing.
+    /// text matches any part of a text. A query without letters and digits filters nothing. The first 32 words
+    /// count.
     #[oai(validator(max_length = 10000))]
     pub query: Option<String>,
     /// Business field slugs; any may match.

@@ -51,6 +51,9 @@ pub struct WithdrawalOut {
     pub ledger_entry_id: Uuid,
     /// ID of the ledger entry that posts the amount back; null unless failed.
     pub reversal_entry_id: Option<Uuid>,
+    /// How to pay the team, as it was stated when the withdrawal was requested. What is changed later does not concern the
+    /// withdrawal, since whoever has stolen a key could have changed it. Null if it was not stated.
+    pub payout_setup: Option<String>,
     /// Time of the request.
     pub requested_at: UtcTime,
     /// Time at which it was paid or failed; null until then.

@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug, Object)]
 pub struct OpportunityFilters {
     /// Search text. Every word must occur in the title, the overview, the tags or the buyer's name; case is
-    /// ignored.
+    /// ignored. A query without letters and digits filters nothing.
     #[oai(validator(max_length = 10000))]
     query: Option<String>,
     /// Tags. An opportunity matches if it has any of them.

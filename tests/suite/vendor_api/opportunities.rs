@@ -66,6 +66,9 @@ async fn open_opportunities_are_filtered_and_sorted() {
         ("query=scrolls maps", &["\u{c4}gypten"]),
         ("query=buyer house", &["bridges", "\u{c4}gypten", "Cranes"]),
         ("query=scrolls steel", &[]),
+        ("query=scrolls, (maps)!", &["\u{c4}gypten"]),
+        ("query=buyer-house steel", &["bridges"]),
+        ("query=\" ?", &["bridges", "\u{c4}gypten", "Cranes"]),
         ("limit=1&offset=1", &["\u{c4}gypten"]),
         ("offset=2147483647", &[]),
     ] {

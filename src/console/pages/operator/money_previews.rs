@@ -134,10 +134,10 @@ pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<
     })
 }
 
-/// Returns where the money of a vendor goes.
+/// Returns where the money of a vendor goes that requests a withdrawal now.
 fn pay_to(setup: Option<&str>) -> Markup {
     match setup {
-        Some(setup) => tables::section("payout", "Where to pay", &html! { p.long { bdi { (setup) } } }),
+        Some(setup) => where_to_pay(setup),
         None => badges::message(
             Tone::Warning,
             &html! { "The vendor has not stated how it is paid. Before you pay, ask the vendor, and enter the answer in its record." },
@@ -145,11 +145,34 @@ fn pay_to(setup: Option<&str>) -> Markup {
     }
 }
 
+fn where_to_pay(setup: &str) -> Markup {
+    tables::section("payout", "Where to pay", &html! { p.long { bdi { (setup) } } })
+}
+
+/// Returns where the money of a withdrawal goes, which is as the vendor had stated when it was requested.
+pub fn payee(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Markup> {
+    let team = record.id("team_id").unwrap_or_default();
+    let (stated, is_open) = (record.text("payout_setup"), record.text("status") == "requested");
+    let is_changed =
+        is_open && teams::payout_setup(reader, platform, &team.to_string())?.as_deref() != Some(stated);
+    let message = match (stated, is_open) {
+        ("", true) => "It was not stated how this withdrawal is paid. Ask the vendor, before you pay.",
+        ("", false) => "It is not recorded how the vendor wanted to be paid.",
+        (_, _) if is_changed => {
+            "The vendor has changed how it is paid since it requested this. Pay as stated above. If the vendor asks you to pay in the \
+             new way, mark the withdrawal as failed: then the vendor can request it again."
+        }
+        _ => return Ok(where_to_pay(stated)),
+    };
+    Ok(html! {
+        @if !stated.is_empty() { (where_to_pay(stated)) }
+        (badges::message(Tone::Warning, &html! { (message) }))
+    })
+}
+
 /// Shows the vendor, the amount, and the account of a withdrawal that is paid.
 pub fn of_paid_withdrawal(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
-    let team = record.id("team_id").unwrap_or_default();
-    let setup = teams::payout_setup(reader, platform, &team.to_string())?;
-    of_withdrawal(reader, platform, record, pay_to(setup.as_deref()))
+    of_withdrawal(reader, platform, record, payee(reader, platform, record)?)
 }
 
 /// Shows the vendor and the amount of a withdrawal that is not paid.

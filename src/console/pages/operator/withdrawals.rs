@@ -11,7 +11,7 @@ use crate::{
         },
     },
     domain::{listings::Actor, withdrawals::WithdrawalStatus},
-    operations::{access::Platform, teams, withdrawals},
+    operations::{access::Platform, withdrawals},
     store::records::{Records, any_record::AnyRecord, withdrawals::WITHDRAWALS},
 };
 
@@ -99,14 +99,7 @@ impl Resource for Withdrawals {
     ];
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
-        let Some(team) = record.id("team_id") else { return Ok(None) };
-        let setup = teams::payout_setup(reader, platform, &team.to_string())?;
-        Ok(Some(Box::new(move |_| {
-            let content = html! { @match &setup {
-                Some(setup) => { p.long { bdi { (setup) } } }
-                None => { p { "The vendor has not stated how it is paid. Ask it, before you pay." } }
-            } };
-            tables::section("payout", "Where to pay", &content)
-        })))
+        let payee = money_previews::payee(reader, platform, record)?;
+        Ok(Some(Box::new(move |_| payee)))
     }
 }

@@ -177,3 +177,20 @@ async fn session_of_a_replaced_key_ends_when_its_successor_does() {
     assert_eq!(revoked.status, 200, "{}", revoked.json());
     assert_eq!(browser.get("/console/catalog").await.status(), 303);
 }
+
+/// Who revokes a stolen key gets rid of the thief, even if the key was replaced first.
+#[tokio::test]
+async fn sessions_opened_with_a_key_end_when_it_is_revoked_after_its_replacement() {
+    let market = TestMarket::demo();
+    let team = fixture_record_id("teams", "aurora-frontier");
+    let body = json!({"team_id": team, "name": "Stolen", "scope": "console"});
+    let stolen = market.call(OPERATOR, "POST", "/operator/v1/keys", &body).await.expect_status(201);
+    let path = format!("/operator/v1/keys/{}", stolen["id"].as_str().unwrap());
+    let thief = Browser::signed_in(&market, stolen["secret"].as_str().unwrap()).await;
+    let new = market.call(OPERATOR, "POST", &format!("{path}/rotate"), &json!({})).await.expect_status(201);
+    let owner = Browser::signed_in(&market, new["secret"].as_str().unwrap()).await;
+    assert_eq!(thief.get("/console/catalog").await.status(), 200, "the session goes on with the new key");
+    market.call(OPERATOR, "POST", &format!("{path}/revoke"), &Value::Null).await.ok();
+    assert_eq!(thief.get("/console/catalog").await.status(), 303);
+    assert_eq!(owner.get("/console/catalog").await.status(), 200);
+}

@@ -122,7 +122,8 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     // Operators are not held up, and only they read the text.
     let team = id("teams", demo_records().find("teams", "lumen-codeworks"));
     let body = json!({"team_id": team, "amount": "5.00"});
-    market.call(OPERATOR, "POST", "/operator/v1/withdrawals", &body).await.expect_status(201);
+    let requested = market.call(OPERATOR, "POST", "/operator/v1/withdrawals", &body).await.expect_status(201);
+    assert_eq!(requested["payout_setup"], "IBAN DE00 0000");
     let known = market.get(OPERATOR, &format!("/operator/v1/teams/{team}")).await.ok();
     assert_eq!(known["payout_setup"], "IBAN DE00 0000");
     no_page_shows(&market, &browser, "DE00").await;
@@ -142,6 +143,36 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     assert_eq!(answer.location(), "/console/selling/withdrawals?notice=withdrawal_requested");
     let list = browser.get("/console/selling/withdrawals?format=csv").await;
     assert_eq!(list.text.matches(",10.00,").count(), 1, "{}", list.text);
+}
+
+/// Who takes over an account of the team gets nothing of what was requested before.
+#[tokio::test]
+async fn withdrawal_is_paid_as_was_stated_when_it_was_requested() {
+    let market = TestMarket::demo();
+    let team = id("teams", demo_records().find("teams", "lumen-codeworks"));
+    let (path, operator) =
+        (format!("/operator/v1/teams/{team}"), Browser::signed_in(&market, OPERATOR).await);
+    let mut withdrawals = Vec::new();
+    for setup in [json!(null), json!("IBAN DE00 HONEST"), json!("IBAN XX99 THIEF")] {
+        market.call(OPERATOR, "PATCH", &path, &json!({"payout_setup": setup})).await.ok();
+        let body = json!({"team_id": team, "amount": "5.00"});
+        let requested = market.call(OPERATOR, "POST", "/operator/v1/withdrawals", &body).await;
+        withdrawals.push((requested.expect_status(201), setup));
+    }
+    for ((withdrawal, setup), (shown, not_shown)) in withdrawals.iter().zip([
+        ("It was not stated how this withdrawal is paid.", "IBAN"),
+        ("The vendor has changed how it is paid since it requested this.", "THIEF"),
+        ("IBAN XX99 THIEF", "has changed how"),
+    ]) {
+        let id = withdrawal["id"].as_str().unwrap();
+        let known = market.get(OPERATOR, &format!("/operator/v1/withdrawals/{id}")).await.ok();
+        assert_eq!(known["payout_setup"], *setup);
+        for page in ["", "/paid"] {
+            let page = operator.get(&format!("/console/operator/withdrawals/{id}{page}")).await;
+            page.expect(200, shown);
+            assert!(!page.text.contains(not_shown), "{}", page.visible());
+        }
+    }
 }
 
 /// Asserts that no page of the team, and nothing that its keys read, has a text.
