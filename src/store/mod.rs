@@ -129,7 +129,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 pub use self::{
     bulk_settings::BulkGuard,
@@ -462,8 +462,17 @@ fn open_readers(name: &Path, flags: OpenFlags, readers: u32) -> rusqlite::Result
     ReadConnections::open(name.to_owned(), flags, readers + OWN_READERS)
 }
 
-fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+/// Registers the functions of statements, and lets each statement be planned once. Without the guarantee of stable plans, SQLite would
+/// plan many statements anew for each execution, since the value of a parameter could make a partial index useful.
+fn prepare_for_statements(connection: &Connection) -> rusqlite::Result<()> {
     sql_functions::register(connection)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
+    Ok(())
+}
+
+fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    prepare_for_statements(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     let synchronous = match durability {
@@ -473,7 +482,6 @@ fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
 }
 
@@ -486,13 +494,12 @@ fn reading_flags(path: &Path) -> OpenFlags {
 }
 
 fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
-    sql_functions::register(connection)?;
+    prepare_for_statements(connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -16_000)?;
     // Memory-mapped reads come from the page cache of the operating system without a copy.
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(())
 }
 

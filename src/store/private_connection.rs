@@ -20,7 +20,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, ffi};
 
-use super::{STATEMENT_CACHE_CAPACITY, sql_functions};
+use super::prepare_for_statements;
 use crate::{
     error::{Error, ErrorChain, Result},
     idle_closer::{CloseWhenIdle, IdleCloser},
@@ -228,13 +228,12 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         let message = format!("the database has the journal mode {journal}, and the locking mode {mode}");
         return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(message)));
     }
-    sql_functions::register(&connection)?;
+    prepare_for_statements(&connection)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     Ok(connection)
 }
 

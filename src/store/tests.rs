@@ -1,5 +1,6 @@
 //! Tests of transactions and of connections.
 
+use rusqlite::StatementStatus;
 use uuid::Uuid;
 
 use super::*;
@@ -18,6 +19,20 @@ fn panic_in_a_read_leaves_no_transaction_open() {
         assert_eq!(store.read(|rows| secrets::find(rows, "none")).unwrap(), None);
         assert_eq!(store.try_reader().unwrap().read(|rows| secrets::find(rows, "none")).unwrap(), None);
     }
+}
+
+/// Planning a statement can take longer than executing it.
+#[test]
+fn statements_are_planned_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&directory.path().join("market.sqlite"), 1, Durability::None).unwrap();
+    let connection = store.connections.writer().unwrap();
+    // An index has the purchases in one of these states.
+    let mut statement = connection.prepare("SELECT id FROM purchases WHERE status = ?1").unwrap();
+    for status in ["pending", "completed", "pending"] {
+        assert_eq!(statement.query_map([status], |row| row.get::<_, i64>(0)).unwrap().count(), 0);
+    }
+    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
 }
 
 /// A write that has waited for other writes of its process is refused soon.
