@@ -113,13 +113,13 @@ pub struct ListFilter {
 
 impl ListFilter {
     /// Returns a filter that takes a calendar day. Its name ends with `_from` or `_until`.
-    pub fn day(name: &'static str, label: &'static str) -> ListFilter {
+    pub const fn day(name: &'static str, label: &'static str) -> ListFilter {
         ListFilter { name, label, values: Vec::new }
     }
 
     /// Returns a filter that takes an operation with which pages change something. Operations that only programs carry
     /// out can be stated in the address.
-    pub fn operation(label: &'static str) -> ListFilter {
+    pub const fn operation(label: &'static str) -> ListFilter {
         ListFilter { name: OPERATION, label, values: Vec::new }
     }
 
@@ -184,10 +184,8 @@ pub trait List: Sized + Send + Sync + 'static {
     /// Returns the columns. The first one names the record.
     fn columns() -> Vec<Column<Self::Row>>;
 
-    /// Returns the filters.
-    fn filters() -> Vec<ListFilter> {
-        Vec::new()
-    }
+    /// The filters.
+    const FILTERS: &'static [ListFilter] = &[];
 
     /// Returns a page of the records that the query selects.
     fn load(reader: &Reader, access: &Self::Access, asked: &Asked) -> Result<TeamPage<Self::Row>>;
@@ -226,7 +224,7 @@ impl<L: List> Page for L {
     type Access = L::Access;
 
     async fn show(visit: &Visit<L::Access>) -> Result<Answer> {
-        let filters = selected(&L::filters(), &visit.query);
+        let filters = selected(L::FILTERS, &visit.query);
         let parameters = visit.parameters.clone();
         if csv::is_asked(&visit.query) {
             let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
@@ -282,14 +280,13 @@ fn content<L: List>(
 }
 
 fn filter_form<L: List>(context: &Context, chosen: &Query) -> Markup {
-    let filters = L::filters();
     let count = chosen.pairs().count();
-    html! { @if !filters.is_empty() {
+    html! { @if !L::FILTERS.is_empty() {
         // A script folds them on narrow screens; on others there is nothing to fold.
         details.fold open {
             summary { "Filters" @if count > 0 { span.note { (count) " set" } } }
             form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {
-                @for filter in &filters { (filter.show(context, chosen.get(filter.name).unwrap_or_default())) }
+                @for filter in L::FILTERS { (filter.show(context, chosen.get(filter.name).unwrap_or_default())) }
                 button { "Filter" }
             }
         }

@@ -150,7 +150,12 @@ pub fn words(name: &str) -> String {
 
 /// Returns the values of a type with their words, for a choice.
 pub fn word_choices<E: StringEnum>() -> Vec<(&'static str, String)> {
-    E::ALL.iter().map(|value| (value.as_str(), words(value.as_str()))).collect()
+    choices(|value: E| words(value.as_str()))
+}
+
+/// Returns the values of an enum with the text of each.
+pub fn choices<E: StringEnum, T: Into<String>>(text: impl Fn(E) -> T) -> Vec<(&'static str, String)> {
+    E::ALL.iter().map(|value| (value.as_str(), text(*value).into())).collect()
 }
 
 /// Returns the beginning of a record's ID, which tells it apart in a title.

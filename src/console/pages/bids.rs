@@ -10,7 +10,6 @@ use crate::{
     domain::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
-        string_enum::StringEnum,
     },
     market::Writer,
     operations::{notifications, offers, team_records},
@@ -59,14 +58,7 @@ impl List for Bids {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        let statuses =
-            || OfferStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
-        vec![
-            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-            ListFilter { name: "status", label: "Status", values: statuses },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
     fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamOffer>> {
         let chosen = asked.filters.pairs();
@@ -249,6 +241,12 @@ impl Question for WithdrawBid {
 fn withdraw_path(bid: &TeamOffer) -> String {
     format!("{}/withdraw", paths::bid(bid.id))
 }
+
+/// The filters of lists of bids.
+pub const FILTERS: &[ListFilter] = &[
+    ListFilter { name: "text", label: "Listing contains", values: Vec::new },
+    ListFilter { name: "status", label: "Status", values: || text::choices(word) },
+];
 
 /// Returns the word for the status of a bid.
 pub const fn word(status: OfferStatus) -> &'static str {

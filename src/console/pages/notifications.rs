@@ -41,12 +41,10 @@ impl List for Notifications {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "state", label: "Status", values: states },
-            ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "state", label: "Status", values: states },
+        ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
+    ];
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<Notification>> {
         let mut filters = Filters::default();

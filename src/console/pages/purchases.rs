@@ -46,12 +46,10 @@ impl List for Purchases {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-            ListFilter { name: "status", label: "Status", values: statuses },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "text", label: "Listing contains", values: Vec::new },
+        ListFilter { name: "status", label: "Status", values: statuses },
+    ];
 
     fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamPurchase>> {
         let chosen = asked.filters.pairs();

@@ -15,7 +15,7 @@ impl ResourceInfo {
             below: R::BELOW,
             subject: R::SUBJECT,
             shown: R::SHOWN,
-            filters: R::filters().iter().map(|filter| (filter.name, values((filter.values)()))).collect(),
+            filters: R::FILTERS.iter().map(|filter| (filter.name, values((filter.values)()))).collect(),
             steps: R::STEPS.iter().map(StepInfo::of).collect(),
             new: R::NEW.map(StepInfo::of),
         }

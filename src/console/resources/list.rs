@@ -70,9 +70,7 @@ impl<R: Resource> List for RecordList<R> {
         listed.enumerate().map(column).collect()
     }
 
-    fn filters() -> Vec<ListFilter> {
-        R::filters()
-    }
+    const FILTERS: &'static [ListFilter] = R::FILTERS;
 
     fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<NamedRecord>> {
         let always = |filters: Filters, &(name, value): &(&'static str, bool)| filters.with(name, value);
@@ -92,7 +90,7 @@ impl<R: Resource> List for RecordList<R> {
             found.rows.iter().flat_map(|record| listed().flat_map(|shown| shown.named_ids(record))).collect();
         let names = Arc::new(records::names(reader.rows, operator.platform(), &ids)?);
         let rows = found.rows.into_iter().map(|mut record| {
-            R::complete(&mut record, reader.now);
+            R::COMPLETE(&mut record, reader.now);
             NamedRecord { record, names: Arc::clone(&names) }
         });
         Ok(TeamPage { rows: rows.collect(), next: found.next, previous: found.previous, total: found.total })
@@ -146,7 +144,7 @@ impl<R: Resource> List for RecordList<R> {
 /// query does not name.
 fn request<R: Resource>(chosen: &Query) -> Option<String> {
     let (mut path, mut query) = (R::LIST_API.to_owned(), Query::default());
-    for filter in R::filters() {
+    for filter in R::FILTERS {
         let Some(value) = chosen.get(filter.name) else { continue };
         let parameter = format!("{{{}}}", filter.name);
         // The API knows neither days nor names.

@@ -16,7 +16,9 @@ mod steps;
 pub use self::{
     inputs::{choice, day, id, ids, number, optional_id, required_number, tick, typed, words},
     record::RecordPage,
-    resource::{Below, Key, Named, Previewed, Resource, Revealed, Step, path_of, refused, yes_or_no},
+    resource::{
+        Below, Complete, Key, Links, Named, Previewed, Resource, Revealed, Step, path_of, refused, yes_or_no,
+    },
     rows::{list_row, rows},
     steps::RecordStep,
 };

@@ -36,7 +36,7 @@ impl<R: Resource> Page for RecordPage<R> {
         let read = visit.read(move |reader, operator| {
             let platform = operator.platform();
             let mut record = records::find_any(reader.rows, platform, R::RECORDS, &key)?;
-            R::complete(&mut record, reader.now);
+            R::COMPLETE(&mut record, reader.now);
             let ids: Vec<_> = R::SHOWN.iter().flat_map(|shown| shown.named_ids(&record)).collect();
             let names = records::names(reader.rows, platform, &ids)?;
             let above = R::above(reader, platform, &record)?;
@@ -66,7 +66,7 @@ fn facts<R: Resource>(context: &Context, record: &AnyRecord, names: &Names) -> V
 
 /// Returns the lists about a record.
 fn links<R: Resource>(context: &Context, record: &AnyRecord) -> Markup {
-    let mut links = R::links(record);
+    let mut links = R::LINKS(record);
     if R::SUBJECT != AUDIT_ENTRY {
         let key = R::key_of(record);
         links.push(("Events", Query::default().with("subject", &key).at(paths::OPERATOR_EVENTS)));

@@ -72,10 +72,8 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// What is shown of a record, in this order. The first one names it.
     const SHOWN: &'static [Shown];
 
-    /// Returns the filters of the list: names of filters of [`Resource::RECORDS`].
-    fn filters() -> Vec<ListFilter> {
-        Vec::new()
-    }
+    /// The filters of the list: names of filters of [`Resource::RECORDS`].
+    const FILTERS: &'static [ListFilter] = &[];
 
     /// Filters that the list always has.
     const FIXED: &'static [(&'static str, bool)] = &[];
@@ -126,7 +124,7 @@ pub trait Resource: Sized + Send + Sync + 'static {
     }
 
     /// Adds what follows from the columns of a record at this time, such as its state.
-    fn complete(_: &mut AnyRecord, _: Timestamp) {}
+    const COMPLETE: Complete = |_, _| ();
 
     /// Returns the ID of the team that a record belongs to, for the audit; `None` if it belongs to none.
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
@@ -134,9 +132,7 @@ pub trait Resource: Sized + Send + Sync + 'static {
     }
 
     /// Returns the lists about a record: labels and paths.
-    fn links(_: &AnyRecord) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
+    const LINKS: Links = |_| Vec::new();
 
     /// What can be done to a record, in this order.
     const STEPS: &'static [Step] = &[];
@@ -154,6 +150,12 @@ pub trait Resource: Sized + Send + Sync + 'static {
         Ok(None)
     }
 }
+
+/// Adds columns that follow from others.
+pub type Complete = fn(&mut AnyRecord, Timestamp);
+
+/// Returns links about a record: labels and paths.
+pub type Links = fn(&AnyRecord) -> Vec<(&'static str, String)>;
 
 /// What identifies a record.
 #[derive(Clone, Copy, Debug)]

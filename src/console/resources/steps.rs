@@ -52,7 +52,7 @@ impl<R: Resource> Page for RecordStep<R> {
         let (key, step) = (R::identify(visit.parameter(0))?, step_of::<R>(&visit.context)?);
         let read = visit.read(move |reader, operator| {
             let mut record = records::find_any(reader.rows, operator.platform(), R::RECORDS, &key)?;
-            R::complete(&mut record, reader.now);
+            R::COMPLETE(&mut record, reader.now);
             let preview =
                 step.preview.map(|preview| preview(reader, operator.platform(), &record)).transpose()?;
             Ok((record, preview))
@@ -280,7 +280,7 @@ fn subject<R: Resource>(
 ) -> Result<AnyRecord> {
     let Some(key) = key else { return Ok(AnyRecord::default()) };
     let mut record = records::find_any(writer.rows, operator.platform(), R::RECORDS, key)?;
-    R::complete(&mut record, writer.now);
+    R::COMPLETE(&mut record, writer.now);
     change.team = R::team_of(&record);
     Ok(record)
 }

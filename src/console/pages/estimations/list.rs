@@ -40,14 +40,12 @@ impl List for Estimations {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "text", label: "Repository contains", values: Vec::new },
-            ListFilter { name: "status", label: "Status", values: statuses },
-            ListFilter { name: "channel", label: "Host", values: hosts },
-            ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "text", label: "Repository contains", values: Vec::new },
+        ListFilter { name: "status", label: "Status", values: statuses },
+        ListFilter { name: "channel", label: "Host", values: hosts },
+        ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
+    ];
 
     fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamEstimation>> {
         let mut filters = Filters::default();

@@ -6,7 +6,7 @@ use crate::{
         parts::kinds,
         prelude::*,
         resources::{
-            self, Input, Key, Named, Previewed, Resource, Shown,
+            self, Complete, Input, Key, Links, Named, Previewed, Resource, Shown,
             Shows::{Badge, Flag, Many, Moment, Plain, Text},
             Step,
         },
@@ -55,29 +55,27 @@ impl Resource for AssetTypes {
         Shown::detail("slug", "Name in filters", Plain),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "enabled", label: "New assets", values: resources::yes_or_no },
-            ListFilter { name: "deprecated", label: "Retirement announced", values: resources::yes_or_no },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "enabled", label: "New assets", values: resources::yes_or_no },
+        ListFilter { name: "deprecated", label: "Retirement announced", values: resources::yes_or_no },
+    ];
 
     const KEY: Key = Key::Name("slug");
 
     const NAMED: Named = Named::By("label");
 
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
+    const COMPLETE: Complete = |record, now| {
         let stage = state_of(record, now).stage.as_str();
         record.set("stage", Value::Text(stage.to_owned()));
         if let Some(kind) = Kind::parse(record.text("slug")) {
             record.set("label", Value::Text(kinds::plural(kind)));
         }
-    }
+    };
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let slug = record.text("slug");
         vec![("Assets of this kind", format!("{ASSETS}?kind={slug}"))]
-    }
+    };
 
     const STEPS: &'static [Step] = STEPS;
 }

@@ -6,7 +6,7 @@ use crate::{
         parts::{assets, kinds},
         prelude::*,
         resources::{
-            self, Below, Key, Named, Resource, Shown,
+            self, Below, Key, Links, Named, Resource, Shown,
             Shows::{
                 Called, Flag, Id, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
                 Word, Words,
@@ -66,22 +66,18 @@ impl Resource for Assets {
         Shown::detail("uuid", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "kind", label: "Kind", values: kinds::choices },
-            ListFilter { name: "stage", label: "Stage", values: text::word_choices::<Stage> },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "kind", label: "Kind", values: kinds::choices },
+        ListFilter { name: "stage", label: "Stage", values: text::word_choices::<Stage> },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+    ];
 
     const KEY: Key = Key::Id("uuid");
 
     const NAMED: Named = Named::By("title");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        vec![("Quality runs", format!("{RUNS}?asset_id={}", Self::key_of(record)))]
-    }
+    const LINKS: Links = |record| vec![("Quality runs", format!("{RUNS}?asset_id={}", Self::key_of(record)))];
 
     const STEPS: &'static [Step] = &[Step {
         name: "check",

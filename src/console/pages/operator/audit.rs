@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Key, Named, Resource, Shown,
+            Below, Key, Links, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Record, Subject, Word},
         },
     },
@@ -39,16 +39,14 @@ impl Resource for Audit {
         Shown::detail("number", "Number", Number),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter::operation("What was done"),
-            ListFilter::day("occurred_from", "From the day (UTC)"),
-            ListFilter::day("occurred_until", "Until the day (UTC)"),
-            ListFilter { name: "subject_id", label: "ID of the record", values: Vec::new },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-            ListFilter { name: "operator_key_id", label: "Key, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter::operation("What was done"),
+        ListFilter::day("occurred_from", "From the day (UTC)"),
+        ListFilter::day("occurred_until", "Until the day (UTC)"),
+        ListFilter { name: "subject_id", label: "ID of the record", values: Vec::new },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter { name: "operator_key_id", label: "Key, by name or ID", values: Vec::new },
+    ];
 
     const KEY: Key = Key::Number("number");
 
@@ -59,9 +57,9 @@ impl Resource for Audit {
         Ok(Some(Box::new(move |context| changes.show(context))))
     }
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let found = |column: &str| Some(record.text(column)).filter(|id| !id.is_empty()).map(search_for);
         let links = [("The record", found("subject_id")), ("What the request did", found("request_id"))];
         links.into_iter().filter_map(|(label, path)| Some((label, path?))).collect()
-    }
+    };
 }

@@ -57,14 +57,12 @@ impl Resource for Bids {
         Shown::detail("decided_at", "Decided", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<OfferStatus> },
-            ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
-            ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
-            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<OfferStatus> },
+        ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
+        ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Bid");
 

@@ -50,12 +50,10 @@ impl Resource for CreditPurchases {
         Shown::detail("completed_at", "Credits added", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: requests::states },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: requests::states },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Request for credits");
 

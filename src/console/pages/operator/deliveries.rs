@@ -47,14 +47,12 @@ impl Resource for Deliveries {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<DeliveryStatus> },
-            ListFilter { name: "failing", label: "Failed, or failing so far", values: yes_or_no },
-            ListFilter { name: "event_type", label: "Event", values: event_choices },
-            ListFilter { name: "webhook_id", label: "Webhook, by address or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<DeliveryStatus> },
+        ListFilter { name: "failing", label: "Failed, or failing so far", values: yes_or_no },
+        ListFilter { name: "event_type", label: "Event", values: event_choices },
+        ListFilter { name: "webhook_id", label: "Webhook, by address or ID", values: Vec::new },
+    ];
 
     fn title_of(record: &AnyRecord) -> String {
         let kind = record.text("event_type");

@@ -46,12 +46,10 @@ impl Resource for Estimations {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<EstimationStatus> },
-            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<EstimationStatus> },
+        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+    ];
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Request an estimation",

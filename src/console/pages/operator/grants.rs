@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Key, Named, Resource, Revealed, Shown,
+            self, Complete, Input, Key, Named, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, Size, State, Word},
             Step,
         },
@@ -15,7 +15,6 @@ use crate::{
         grants::{Grant, GrantOperation, GrantState},
         row_ids::GrantRowId,
         teams::TeamRowId,
-        time::Timestamp,
     },
     operations::{
         grants as operations, records,
@@ -23,7 +22,7 @@ use crate::{
     },
     store::records::{
         Records,
-        any_record::{AnyRecord, Value},
+        any_record::Value,
         grants::{GRANTS as GRANT_RECORDS, GrantRecord},
     },
     string_enum::StringEnum,
@@ -57,14 +56,12 @@ impl Resource for Grants {
         Shown::detail("uuid", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<GrantState> },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<GrantState> },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+    ];
 
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
+    const COMPLETE: Complete = |record, now| {
         let grant = Grant {
             row_id: GrantRowId(0),
             id: Uuid::nil(),
@@ -80,7 +77,7 @@ impl Resource for Grants {
             expired_at: record.time("expired_at"),
         };
         record.set("status", Value::Text(grant.state(now).as_str().to_owned()));
-    }
+    };
 
     const KEY: Key = Key::Id("uuid");
 

@@ -6,12 +6,12 @@ use crate::{
         parts::job_kinds,
         prelude::*,
         resources::{
-            self, Key, Resource, Shown,
+            self, Complete, Key, Resource, Shown,
             Shows::{Called, Id, Moment, Number, Plain, Record, State},
             Step,
         },
     },
-    domain::{jobs::JobState, row_ids::JobRowId, time::Timestamp},
+    domain::{jobs::JobState, row_ids::JobRowId},
     operations::job_changes,
     store::records::{
         Records,
@@ -48,22 +48,20 @@ impl Resource for Jobs {
         Shown::detail("subject_id", "ID of what it works on", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "kind", label: "Kind", values: job_kinds::choices },
-            ListFilter { name: "state", label: "Status", values: text::word_choices::<JobState> },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "kind", label: "Kind", values: job_kinds::choices },
+        ListFilter { name: "state", label: "Status", values: text::word_choices::<JobState> },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+    ];
 
     const KEY: Key = Key::Number("id");
 
     /// A job that starts later has the time of its start in place of the time at which it was queued, which is not known.
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
+    const COMPLETE: Complete = |record, now| {
         if record.time("enqueued_at").is_some_and(|at| at > now) {
             record.set("enqueued_at", Value::Missing);
         }
-    }
+    };
 
     fn title_of(record: &AnyRecord) -> String {
         format!("Job {}: {}", record.text("id"), job_kinds::named(record.text("kind")))

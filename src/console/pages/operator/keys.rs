@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Key, Named, Resource, Revealed, Shown,
+            self, Complete, Input, Key, Named, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, State, Word},
             Step,
         },
@@ -49,16 +49,12 @@ impl Resource for Keys {
     const SHOWN: &'static [Shown] =
         &shown([Shown::listed("team_uuid", "Team", Record(TEAMS)), Shown::listed("team_scope", "For", Word)]);
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-            ListFilter { name: "name", label: "Name", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter { name: "name", label: "Name", values: Vec::new },
+    ];
 
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
-        set_status(record, now);
-    }
+    const COMPLETE: Complete = set_status;
 
     const KEY: Key = Key::Id("uuid");
 
@@ -101,16 +97,12 @@ impl Resource for OperatorKeys {
     const SHOWN: &'static [Shown] =
         &shown([Shown::listed("scope", "Permits", Word), Shown::listed("expired_at", "Expired", Moment)]);
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "name", label: "Name", values: Vec::new },
-            ListFilter { name: "scope", label: "Permits", values: text::word_choices::<KeyScope> },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "name", label: "Name", values: Vec::new },
+        ListFilter { name: "scope", label: "Permits", values: text::word_choices::<KeyScope> },
+    ];
 
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
-        set_status(record, now);
-    }
+    const COMPLETE: Complete = set_status;
 
     const KEY: Key = Key::Id("uuid");
 

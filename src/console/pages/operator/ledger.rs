@@ -5,14 +5,13 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Named, Resource, Shown,
+            Below, Complete, Named, Resource, Shown,
             Shows::{Id, Moment, Money, Plain, Record, Word},
         },
     },
     domain::{
         ledger::{AccountKind, EntryType},
         money::Cents,
-        time::Timestamp,
     },
     operations::{
         access::Platform,
@@ -55,25 +54,23 @@ impl Resource for LedgerEntries {
         Shown::detail("withdrawal_id", "Withdrawal", Record("/operator/withdrawals")),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "entry_type", label: "Reason", values: text::word_choices::<EntryType> },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-            ListFilter::day("created_from", "From the day (UTC)"),
-            ListFilter::day("created_until", "Until the day (UTC)"),
-            ListFilter { name: "purchase_id", label: "ID of a purchase", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "entry_type", label: "Reason", values: text::word_choices::<EntryType> },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter::day("created_from", "From the day (UTC)"),
+        ListFilter::day("created_until", "Until the day (UTC)"),
+        ListFilter { name: "purchase_id", label: "ID of a purchase", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Entry");
 
-    fn complete(record: &mut AnyRecord, _: Timestamp) {
+    const COMPLETE: Complete = |record, _| {
         let sides: Vec<Side> = serde_json::from_str(record.text("sides")).unwrap_or_default();
         let moved = sides.iter().map(|(_, _, cents)| *cents).filter(|cents| *cents > 0).sum();
         record.set("amount", Value::Integer(moved));
         record.set("from", Value::Text(accounts(&sides, |cents| cents < 0)));
         record.set("to", Value::Text(accounts(&sides, |cents| cents > 0)));
-    }
+    };
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let postings = balances::postings(reader, platform, id_of(record)?)?;

@@ -10,7 +10,7 @@ use crate::{
         parts::listing_states,
         prelude::*,
         resources::{
-            self, Below, Named, Resource, Shown,
+            self, Below, Complete, Links, Named, Resource, Shown,
             Shows::{
                 Badge, Called, Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word, Words,
             },
@@ -79,26 +79,24 @@ impl Resource for Listings {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "stage", label: "Stage", values: stage_choices },
-            ListFilter { name: "review_status", label: "In the review", values: review_choices },
-            ListFilter {
-                name: "catalog_status",
-                label: "In the catalog",
-                values: text::word_choices::<CatalogStatus>,
-            },
-            ListFilter { name: "exclusive", label: "Exclusive sale", values: resources::yes_or_no },
-            ListFilter { name: "featured", label: "Featured", values: resources::yes_or_no },
-            ListFilter { name: "certified", label: "Certified", values: resources::yes_or_no },
-            ListFilter { name: "title", label: "Title, as it is", values: Vec::new },
-            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "stage", label: "Stage", values: stage_choices },
+        ListFilter { name: "review_status", label: "In the review", values: review_choices },
+        ListFilter {
+            name: "catalog_status",
+            label: "In the catalog",
+            values: text::word_choices::<CatalogStatus>,
+        },
+        ListFilter { name: "exclusive", label: "Exclusive sale", values: resources::yes_or_no },
+        ListFilter { name: "featured", label: "Featured", values: resources::yes_or_no },
+        ListFilter { name: "certified", label: "Certified", values: resources::yes_or_no },
+        ListFilter { name: "title", label: "Title, as it is", values: Vec::new },
+        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::By("title");
 
-    fn complete(record: &mut AnyRecord, _: Timestamp) {
+    const COMPLETE: Complete = |record, _| {
         // The name of the field in which another place is typed.
         record.set("place", record.get("featured").clone());
         let status = match (record.text("stage"), record.text("review_status")) {
@@ -106,9 +104,9 @@ impl Resource for Listings {
             (stage, _) => stage,
         };
         record.set("status", Value::Text(status.to_owned()));
-    }
+    };
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let Some(id) = record.id("id") else { return Vec::new() };
         let of = |label: &'static str, path: &str| (label, format!("{path}?listing_id={id}"));
         vec![
@@ -117,7 +115,7 @@ impl Resource for Listings {
             of("Bids", "/operator/bids"),
             of("Purchases", "/operator/purchases"),
         ]
-    }
+    };
 
     const STEPS: &'static [Step] = listing_steps::STEPS;
 

@@ -41,13 +41,11 @@ impl Resource for Notifications {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "type", label: "Kind", values: text::word_choices::<NotificationType> },
-            ListFilter { name: "unread", label: "Unread", values: resources::yes_or_no },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "type", label: "Kind", values: text::word_choices::<NotificationType> },
+        ListFilter { name: "unread", label: "Unread", values: resources::yes_or_no },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::By("title");
 

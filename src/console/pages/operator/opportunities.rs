@@ -8,7 +8,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Named, Resource, Shown,
+            self, Complete, Input, Links, Named, Resource, Shown,
             Shows::{
                 Deadline, Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word, Words,
             },
@@ -55,12 +55,10 @@ const SHOWN: &[Shown] = &[
     Shown::detail("id", "ID", Id),
 ];
 
-fn filters() -> Vec<ListFilter> {
-    vec![
-        ListFilter { name: "status", label: "Status", values: text::word_choices::<OpportunityStatus> },
-        ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
-    ]
-}
+const FILTERS: &[ListFilter] = &[
+    ListFilter { name: "status", label: "Status", values: text::word_choices::<OpportunityStatus> },
+    ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
+];
 
 /// Adds whether vendors can respond now.
 fn complete(record: &mut AnyRecord, now: Timestamp) {
@@ -81,13 +79,9 @@ impl Resource for Opportunities {
     const STEPS: &'static [Step] = &steps::<false>();
     const NEW: Option<&'static Step> = Some(&opportunity_forms::new::<Opportunities, false>());
 
-    fn filters() -> Vec<ListFilter> {
-        filters()
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
-        complete(record, now);
-    }
+    const COMPLETE: Complete = complete;
 
     const NAMED: Named = Named::By("title");
 }
@@ -102,20 +96,16 @@ impl Resource for Projects {
     const STEPS: &'static [Step] = &steps::<true>();
     const NEW: Option<&'static Step> = Some(&opportunity_forms::new::<Projects, true>());
 
-    fn filters() -> Vec<ListFilter> {
-        filters()
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
-    fn complete(record: &mut AnyRecord, now: Timestamp) {
-        complete(record, now);
-    }
+    const COMPLETE: Complete = complete;
 
     const NAMED: Named = Named::By("title");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
         vec![("Bids", format!("{PROJECT_BIDS}?opportunity_id={id}"))]
-    }
+    };
 }
 
 /// Returns what can be done to an opportunity of a kind.

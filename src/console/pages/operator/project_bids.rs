@@ -6,7 +6,7 @@ use crate::{
         parts::timeline::{self, Entry},
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
+            self, Below, Complete, Input, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Record, Records as Linked, State},
             Step,
         },
@@ -16,7 +16,6 @@ use crate::{
         listings::Actor,
         opportunities::{Attachment, Bid, BidEvent, BidStatus},
         project_bids::{BidFields, BidOperation},
-        time::Timestamp,
     },
     market::Writer,
     operations::{
@@ -54,22 +53,20 @@ impl Resource for ProjectBids {
         Shown::detail("completed_at", "Delivery accepted", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<BidStatus> },
-            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-            ListFilter { name: "buyer_id", label: "Buyer, by name or ID", values: Vec::new },
-            ListFilter { name: "opportunity_id", label: "Project, by title or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<BidStatus> },
+        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter { name: "buyer_id", label: "Buyer, by name or ID", values: Vec::new },
+        ListFilter { name: "opportunity_id", label: "Project, by title or ID", values: Vec::new },
+    ];
 
-    fn complete(record: &mut AnyRecord, _: Timestamp) {
+    const COMPLETE: Complete = |record, _| {
         // Each delivered taskset has an ID and a name.
         let delivered: Vec<Delivered> =
             serde_json::from_str(record.text("delivered_tasksets")).unwrap_or_default();
         let ids: Vec<String> = delivered.into_iter().map(|taskset| taskset.id).collect();
         record.set("delivered", Value::Text(serde_json::to_string(&ids).unwrap_or_default()));
-    }
+    };
 
     const NAMED: Named = Named::Kind("Bid");
 

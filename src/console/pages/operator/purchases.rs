@@ -9,7 +9,7 @@ use crate::{
         },
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
+            self, Below, Input, Links, Named, Resource, Shown,
             Shows::{Badge, Called, Day, Flag, Id, Moment, Money, Plain, Record, Word},
             Step,
         },
@@ -75,23 +75,20 @@ impl Resource for Purchases {
         Shown::detail("refunded_at", "Refunded", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: own_purchases::statuses },
-            ListFilter { name: "kind", label: "Kind", values: deals::kinds },
-            ListFilter::day("paid_from", "Paid from the day (UTC)"),
-            ListFilter::day("paid_until", "Paid until the day (UTC)"),
-            ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
-            ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
-            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: own_purchases::statuses },
+        ListFilter { name: "kind", label: "Kind", values: deals::kinds },
+        ListFilter::day("paid_from", "Paid from the day (UTC)"),
+        ListFilter::day("paid_until", "Paid until the day (UTC)"),
+        ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
+        ListFilter { name: "vendor_team_id", label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Purchase");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        vec![("Entries of the ledger", format!("{LEDGER}?purchase_id={}", Self::key_of(record)))]
-    }
+    const LINKS: Links =
+        |record| vec![("Entries of the ledger", format!("{LEDGER}?purchase_id={}", Self::key_of(record)))];
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Buy for a team",

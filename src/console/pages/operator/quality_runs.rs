@@ -56,14 +56,12 @@ impl Resource for QualityRuns {
         Shown::detail("completed_at", "Ended", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<RunStatus> },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-            ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
-            ListFilter { name: "asset_id", label: "Asset, by title or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<RunStatus> },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+        ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
+        ListFilter { name: "asset_id", label: "Asset, by title or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Run");
 

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
+            self, Below, Input, Links, Named, Resource, Shown,
             Shows::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
             Step,
         },
@@ -62,19 +62,15 @@ impl Resource for Tasks {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
-            ListFilter { name: "external_id", label: "ID of the vendor", values: Vec::new },
-            ListFilter { name: "deleted", label: "Deleted", values: resources::yes_or_no },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
+        ListFilter { name: "external_id", label: "ID of the vendor", values: Vec::new },
+        ListFilter { name: "deleted", label: "Deleted", values: resources::yes_or_no },
+    ];
 
     const NAMED: Named = Named::By("name");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        vec![("Versions", format!("{VERSIONS}?task_id={}", id_text(record)))]
-    }
+    const LINKS: Links = |record| vec![("Versions", format!("{VERSIONS}?task_id={}", id_text(record)))];
 
     const STEPS: &'static [Step] = &[Step {
         name: "delete",
@@ -155,15 +151,12 @@ impl Resource for Versions {
         Shown::listed("created_at", "Created", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "task_id", label: "Task, by name or ID", values: Vec::new }]
-    }
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter { name: "task_id", label: "Task, by name or ID", values: Vec::new }];
 
     const NAMED: Named = Named::Number("Version", "version");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        vec![("Builds", format!("{BUILDS}?task_version_id={}", id_text(record)))]
-    }
+    const LINKS: Links = |record| vec![("Builds", format!("{BUILDS}?task_version_id={}", id_text(record)))];
 
     const STEPS: &'static [Step] = &[Step {
         name: "build",
@@ -219,9 +212,8 @@ impl Resource for Builds {
         Shown::listed("created_at", "Recorded", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "task_version_id", label: "ID of the version", values: Vec::new }]
-    }
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter { name: "task_version_id", label: "ID of the version", values: Vec::new }];
 
     const NAMED: Named = Named::Number("Build", "build");
 

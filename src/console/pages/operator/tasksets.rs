@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
+            self, Below, Input, Links, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, Record, Size, State},
             Step,
         },
@@ -44,22 +44,20 @@ impl Resource for Tasksets {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "name", label: "Name, as it is", values: Vec::new },
-            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "name", label: "Name, as it is", values: Vec::new },
+        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::By("name");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
         vec![
             ("Tasks", format!("{TASKS}?taskset_id={id}")),
             ("Imports of traces", format!("{TRACE_IMPORTS}?taskset_id={id}")),
         ]
-    }
+    };
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Create a taskset",
@@ -123,12 +121,10 @@ impl Resource for TraceImports {
         Shown::detail("finished_at", "Ended", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<TraceImportStatus> },
-            ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<TraceImportStatus> },
+        ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Import");
 

@@ -156,9 +156,8 @@ impl Resource for InventoryTags {
         Shown::listed("description", "Description", Plain),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "category", label: "Category, as it is", values: Vec::new }]
-    }
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter { name: "category", label: "Category, as it is", values: Vec::new }];
 
     const STEPS: &'static [Step] = &[Step {
         name: "change",

@@ -77,10 +77,10 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
     };
     let (mut keys, mut grants) = (newest(&TEAM_KEYS)?, newest(&GRANT_RECORDS)?);
     for key in &mut keys {
-        keys::Keys::complete(key, reader.now);
+        keys::Keys::COMPLETE(key, reader.now);
     }
     for grant in &mut grants {
-        grants::Grants::complete(grant, reader.now);
+        grants::Grants::COMPLETE(grant, reader.now);
     }
     let is_closed = team.time("closed_at").is_some();
     let gate = {

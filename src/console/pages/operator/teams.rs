@@ -5,12 +5,12 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
+            self, Below, Complete, Input, Links, Named, Resource, Shown,
             Shows::{Id, Moment, Number, Plain, State, Words},
             Step,
         },
     },
-    domain::{listings::Actor, teams::Role, time::Timestamp},
+    domain::{listings::Actor, teams::Role},
     operations::{
         access::Platform,
         team_closures,
@@ -49,18 +49,16 @@ impl Resource for Teams {
         Shown::detail("closed_at", "Closed", Moment),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "name", label: "Name", values: Vec::new },
-            ListFilter { name: "role", label: "Role", values: text::word_choices::<Role> },
-            ListFilter { name: "closed", label: "Closed", values: resources::yes_or_no },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "name", label: "Name", values: Vec::new },
+        ListFilter { name: "role", label: "Role", values: text::word_choices::<Role> },
+        ListFilter { name: "closed", label: "Closed", values: resources::yes_or_no },
+    ];
 
-    fn complete(record: &mut AnyRecord, _: Timestamp) {
+    const COMPLETE: Complete = |record, _| {
         let status = if record.time("closed_at").is_some() { "closed" } else { "active" };
         record.set("status", Value::Text(status.to_owned()));
-    }
+    };
 
     const NAMED: Named = Named::By("name");
 
@@ -68,9 +66,7 @@ impl Resource for Teams {
         record.id("id")
     }
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        team_below::links(record)
-    }
+    const LINKS: Links = team_below::links;
 
     const STEPS: &'static [Step] = STEPS;
 

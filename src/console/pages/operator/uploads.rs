@@ -39,9 +39,8 @@ impl Resource for Uploads {
         Shown::detail("uuid", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }]
-    }
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }];
 
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
         record.id("team_uuid")

@@ -5,7 +5,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Named, Resource, Shown,
+            self, Input, Links, Named, Resource, Shown,
             Shows::{Id, Moment, Money, Plain, Record},
             Step,
         },
@@ -33,9 +33,8 @@ const SHOWN: &[Shown] = &[
     Shown::listed("created_at", "Time", Moment),
 ];
 
-fn filters() -> Vec<ListFilter> {
-    vec![ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }]
-}
+const FILTERS: &[ListFilter] =
+    &[ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }];
 
 fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
     let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
@@ -62,15 +61,11 @@ impl Resource for Adjustments {
     const EMPTY: &'static str = "Corrections of credits by the market appear here.";
     const SHOWN: &'static [Shown] = SHOWN;
 
-    fn filters() -> Vec<ListFilter> {
-        filters()
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
     const NAMED: Named = Named::Kind("Adjustment");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        links(record)
-    }
+    const LINKS: Links = links;
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Adjust credits",
@@ -108,15 +103,11 @@ impl Resource for Conversions {
     const EMPTY: &'static str = "Earnings that vendors turn into credits appear here.";
     const SHOWN: &'static [Shown] = SHOWN;
 
-    fn filters() -> Vec<ListFilter> {
-        filters()
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
     const NAMED: Named = Named::Kind("Conversion");
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-        links(record)
-    }
+    const LINKS: Links = links;
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Convert earnings",

@@ -8,7 +8,7 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Key, Resource, Shown,
+            Below, Key, Links, Resource, Shown,
             Shows::{Money, Plain, Record},
         },
     },
@@ -47,7 +47,7 @@ impl Resource for Wallets {
         format!("Wallet of {}", record.text("team_name"))
     }
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let team = Self::key_of(record);
         vec![
             ("Entries of the ledger", format!("{LEDGER}?team_id={team}")),
@@ -56,7 +56,7 @@ impl Resource for Wallets {
             ("Withdrawals", format!("/operator/withdrawals?team_id={team}")),
             ("Requests for credits", format!("/operator/credit-purchases?team_id={team}")),
         ]
-    }
+    };
 
     fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
         let team = record.id("team_id").ok_or_else(|| Error::internal("a wallet without its team"))?;

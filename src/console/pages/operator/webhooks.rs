@@ -8,12 +8,12 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Named, Resource, Revealed, Shown,
+            Complete, Links, Named, Resource, Revealed, Shown,
             Shows::{Id, Moment, Plain, Record, State, Word, Words},
             Step, yes_or_no,
         },
     },
-    domain::{time::Timestamp, webhooks::WebhookStatus},
+    domain::webhooks::WebhookStatus,
     market::Writer,
     operations::{
         access::ActingOperator,
@@ -71,29 +71,27 @@ impl Resource for Webhooks {
         Shown::detail("id", "ID", Id),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<WebhookStatus> },
-            ListFilter { name: "failing", label: "Failing", values: yes_or_no },
-            ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<WebhookStatus> },
+        ListFilter { name: "failing", label: "Failing", values: yes_or_no },
+        ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::By("url");
 
-    fn complete(record: &mut AnyRecord, _: Timestamp) {
+    const COMPLETE: Complete = |record, _| {
         if record.is_true("failing") && record.time("disabled_at").is_none() {
             record.set("status", Value::Text("failing".to_owned()));
         }
-    }
+    };
 
-    fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
+    const LINKS: Links = |record| {
         let id = Self::key_of(record);
         vec![
             ("All deliveries", format!("{DELIVERIES}?webhook_id={id}")),
             ("Failing deliveries", format!("{DELIVERIES}?webhook_id={id}&failing=true")),
         ]
-    }
+    };
 
     // The form has a page of its own, since the host of the address is looked up before the change.
     const NEW: Option<&'static Step> = Some(&Step {

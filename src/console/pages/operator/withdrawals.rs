@@ -41,12 +41,10 @@ impl Resource for Withdrawals {
         Shown::detail("reversal_entry_id", "Ledger entry that posts it back", Record("/operator/ledger")),
     ];
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: text::word_choices::<WithdrawalStatus> },
-            ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: text::word_choices::<WithdrawalStatus> },
+        ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
+    ];
 
     const NAMED: Named = Named::Kind("Withdrawal");
 

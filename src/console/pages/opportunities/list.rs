@@ -49,13 +49,11 @@ impl List for Opportunities {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "kind", label: "Kind", values: kinds },
-            ListFilter { name: "status", label: "Status", values: statuses },
-            ListFilter { name: "text", label: "Title contains", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "kind", label: "Kind", values: kinds },
+        ListFilter { name: "status", label: "Status", values: statuses },
+        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+    ];
 
     fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamOpportunity>> {
         let filters = ["kind", "status", "text"].into_iter().fold(Filters::default(), |filters, name| {

@@ -46,13 +46,11 @@ impl List for Runs {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "text", label: "Title contains", values: Vec::new },
-            ListFilter { name: "subject", label: "What was checked", values: subjects },
-            ListFilter { name: "result", label: "Result", values: results },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+        ListFilter { name: "subject", label: "What was checked", values: subjects },
+        ListFilter { name: "result", label: "Result", values: results },
+    ];
 
     fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamRun>> {
         let filters = asked

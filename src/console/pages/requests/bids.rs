@@ -42,12 +42,10 @@ impl List for ProjectBids {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "status", label: "Status", values: statuses },
-            ListFilter { name: "text", label: "Title contains", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "status", label: "Status", values: statuses },
+        ListFilter { name: "text", label: "Title contains", values: Vec::new },
+    ];
 
     fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamProjectBid>> {
         let filters = asked

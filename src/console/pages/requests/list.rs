@@ -54,15 +54,13 @@ impl List for Requests {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: "text", label: "Title, tags, or buyer contain", values: Vec::new },
-            ListFilter { name: "kind", label: "What is wanted", values: wanted },
-            ListFilter { name: "asset_type", label: "Kind of data", values: kinds_of_data },
-            ListFilter { name: "budget_unit", label: "Budget", values: units },
-            ListFilter { name: "max_budget", label: "Budget begins at most at, USD", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "text", label: "Title, tags, or buyer contain", values: Vec::new },
+        ListFilter { name: "kind", label: "What is wanted", values: wanted },
+        ListFilter { name: "asset_type", label: "Kind of data", values: kinds_of_data },
+        ListFilter { name: "budget_unit", label: "Budget", values: units },
+        ListFilter { name: "max_budget", label: "Budget begins at most at, USD", values: Vec::new },
+    ];
 
     fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<OpenRequest>> {
         let mut filters = Filters::default();

@@ -4,7 +4,7 @@
 use super::{file_time, hold_text, refund_rule};
 use crate::{
     console::{
-        pages::bids::{badge, word},
+        pages::bids::{FILTERS, badge, word},
         parts::{about, fees},
         prelude::*,
         questions::{Ask, Question},
@@ -16,7 +16,6 @@ use crate::{
     market::Writer,
     operations::{notifications, offers, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::ReceivedOffer},
-    string_enum::StringEnum,
 };
 
 /// The list.
@@ -58,14 +57,7 @@ impl List for ReceivedBids {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        let statuses =
-            || OfferStatus::ALL.iter().map(|status| (status.as_str(), word(*status).to_owned())).collect();
-        vec![
-            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-            ListFilter { name: "status", label: "Status", values: statuses },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
     fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<ReceivedOffer>> {
         let chosen = asked.filters.pairs();

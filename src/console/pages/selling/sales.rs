@@ -8,7 +8,6 @@ use crate::{
     domain::{purchases::PaidStatus, record_filters::Period, time::Timestamp},
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::sales::TeamSale},
-    string_enum::StringEnum,
 };
 
 /// The list.
@@ -54,18 +53,13 @@ impl List for Sales {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        let statuses = || {
-            PaidStatus::ALL.iter().map(|status| (status.as_str(), status_word(*status).to_owned())).collect()
-        };
-        vec![
-            ListFilter { name: "text", label: "Listing contains", values: Vec::new },
-            ListFilter { name: "kind", label: "Kind", values: deals::kinds },
-            ListFilter { name: "status", label: "Status", values: statuses },
-            ListFilter { name: "since", label: "Sold from (year-month-day)", values: Vec::new },
-            ListFilter { name: "until", label: "Sold until (year-month-day)", values: Vec::new },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: "text", label: "Listing contains", values: Vec::new },
+        ListFilter { name: "kind", label: "Kind", values: deals::kinds },
+        ListFilter { name: "status", label: "Status", values: || text::choices(status_word) },
+        ListFilter { name: "since", label: "Sold from (year-month-day)", values: Vec::new },
+        ListFilter { name: "until", label: "Sold until (year-month-day)", values: Vec::new },
+    ];
 
     fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamSale>> {
         let mut filters = Filters::default();

@@ -6,7 +6,6 @@ use crate::{
     domain::withdrawals::WithdrawalStatus,
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::withdrawals::TeamWithdrawal},
-    string_enum::StringEnum,
 };
 
 /// The list. A team that no longer sells still sees what it has withdrawn.
@@ -49,15 +48,8 @@ impl List for Withdrawals {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        let states = || {
-            WithdrawalStatus::ALL
-                .iter()
-                .map(|status| (status.as_str(), state(*status).1.to_owned()))
-                .collect()
-        };
-        vec![ListFilter { name: "status", label: "Status", values: states }]
-    }
+    const FILTERS: &'static [ListFilter] =
+        &[ListFilter { name: "status", label: "Status", values: || text::choices(|status| state(status).1) }];
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamWithdrawal>> {
         let filters = match asked.filters.get("status") {

@@ -58,9 +58,7 @@ impl List for CreditPurchases {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![ListFilter { name: "status", label: "Status", values: states }]
-    }
+    const FILTERS: &'static [ListFilter] = &[ListFilter { name: "status", label: "Status", values: states }];
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamCreditPurchase>> {
         let filters = match asked.filters.get("status") {

@@ -35,9 +35,7 @@ impl List for CreditEntries {
         columns(|context, line| about(context, line, false))
     }
 
-    fn filters() -> Vec<ListFilter> {
-        filters()
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<WalletLine>> {
         team_records::credits_page(reader, member, &filters_of(asked), asked.page)
@@ -75,9 +73,7 @@ impl List for EarningsEntries {
         columns
     }
 
-    fn filters() -> Vec<ListFilter> {
-        filters()
-    }
+    const FILTERS: &'static [ListFilter] = FILTERS;
 
     fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<WalletLine>> {
         team_records::earnings_page(reader, member, &filters_of(asked), asked.page)
@@ -117,12 +113,10 @@ fn filters_of(asked: &Asked) -> Filters {
     })
 }
 
-fn filters() -> Vec<ListFilter> {
-    vec![
-        ListFilter { name: "entry_type", label: "Reason", values: reasons },
-        ListFilter { name: "text", label: "Description contains", values: Vec::new },
-    ]
-}
+const FILTERS: &[ListFilter] = &[
+    ListFilter { name: "entry_type", label: "Reason", values: reasons },
+    ListFilter { name: "text", label: "Description contains", values: Vec::new },
+];
 
 fn reasons() -> Vec<(&'static str, String)> {
     EntryType::ALL.iter().map(|kind| (kind.as_str(), type_word(*kind).to_owned())).collect()

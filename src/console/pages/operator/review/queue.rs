@@ -53,13 +53,11 @@ impl List for ReviewQueue {
         ]
     }
 
-    fn filters() -> Vec<ListFilter> {
-        vec![
-            ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
-            ListFilter { name: KIND, label: "Has a", values: kinds::choices },
-            ListFilter { name: AGAIN, label: "Was reviewed before", values: resources::yes_or_no },
-        ]
-    }
+    const FILTERS: &'static [ListFilter] = &[
+        ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
+        ListFilter { name: KIND, label: "Has a", values: kinds::choices },
+        ListFilter { name: AGAIN, label: "Was reviewed before", values: resources::yes_or_no },
+    ];
 
     fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<WaitingListing>> {
         review_queue::page(reader, operator.platform(), &filters_of(&asked.filters), asked.page)
