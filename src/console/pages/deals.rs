@@ -113,7 +113,7 @@ pub const fn kind_word(kind: PurchaseKind) -> &'static str {
 
 /// Returns the kinds of purchases with their words, for a choice.
 pub fn kinds() -> Vec<(&'static str, String)> {
-    PurchaseKind::ALL.iter().map(|kind| (kind.as_str(), kind_word(*kind).to_owned())).collect()
+    text::choices(kind_word)
 }
 
 /// Returns the choices of how to pay. `credits` are those of the team, if they are known.

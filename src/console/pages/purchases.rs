@@ -3,7 +3,7 @@
 use super::deals;
 use crate::{
     console::prelude::*,
-    domain::{purchases::PurchaseStatus, string_enum::StringEnum},
+    domain::purchases::PurchaseStatus,
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::purchases::TeamPurchase},
 };
@@ -89,5 +89,5 @@ pub fn badge(status: PurchaseStatus) -> Markup {
 
 /// Returns the statuses of purchases with their words, for a choice.
 pub fn statuses() -> Vec<(&'static str, String)> {
-    PurchaseStatus::ALL.iter().map(|status| (status.as_str(), look(*status).1.to_owned())).collect()
+    text::choices(|status| look(status).1)
 }

@@ -28,5 +28,5 @@ pub fn named(kind: &str) -> String {
 
 /// Returns all kinds with their words, for a choice.
 pub fn choices() -> Vec<(&'static str, String)> {
-    JobKind::ALL.iter().map(|kind| (kind.as_str(), words(*kind).to_owned())).collect()
+    text::choices(words)
 }

@@ -24,7 +24,7 @@ pub fn named(kind: &str) -> String {
 
 /// Returns all kinds with their display names, for a choice.
 pub fn choices() -> Vec<(&'static str, String)> {
-    Kind::ALL.iter().map(|kind| (kind.as_str(), text::words(words(*kind).0))).collect()
+    text::choices(|kind| text::words(words(kind).0))
 }
 
 /// Returns the display name of several assets of a kind, such as `Raw data archives`.

@@ -65,7 +65,7 @@ fn form(context: &Context, tasksets: &[TasksetSummary], groups: &[Group]) -> Mar
         format!("{} ({})", taskset.name, text::counted(taskset.tasks, "task", "tasks"))
     };
     let choices = ids.iter().map(String::as_str).zip(tasksets.iter().map(label));
-    let types = TaskType::ALL.iter().map(|kind| (kind.as_str(), text::words(kind.as_str())));
+    let types = text::word_choices::<TaskType>();
     let groups: Vec<(String, &str)> =
         groups.iter().map(|group| (group.id.to_string(), group.name.as_str())).collect();
     let groups = [("", "One with the name of each taskset".to_owned())]

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     console::{pages::own_listings, parts::asset_prices, prelude::*},
     domain::{
-        assets::{Exclusivity, Kind, TaskType},
+        assets::{Exclusivity, Kind},
         inventory::Asset,
         stages::required_fields,
     },
@@ -161,7 +161,7 @@ fn codebase(form: &Form, is_sold: bool) -> Markup {
         ("merged_prs", "Merged pull requests", codebase.merged_prs),
     ];
     let mut choices = vec![("", "Not stated".to_owned())];
-    choices.extend(Exclusivity::ALL.iter().map(|value| (value.as_str(), exclusivity(*value).to_owned())));
+    choices.extend(text::choices(exclusivity));
     let ci = [("", "Not known"), ("yes", "Yes"), ("no", "No")];
     let ci = ci.into_iter().map(|(value, text)| (value, text.to_owned())).collect();
     let runs_ci = codebase.ci_on_prs.map_or("", |runs| if runs { "yes" } else { "no" });
@@ -178,7 +178,7 @@ fn codebase(form: &Form, is_sold: bool) -> Markup {
 }
 
 fn subject(form: &Form) -> Markup {
-    let choices = TaskType::ALL.iter().map(|value| (value.as_str(), task_type(*value).to_owned())).collect();
+    let choices = text::choices(task_type);
     let chosen = form.asset.task.as_ref().map_or("", |task| task.task_type.as_str());
     form.select("task_type", "Subject", choices, chosen)
 }

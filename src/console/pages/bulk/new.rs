@@ -153,7 +153,7 @@ fn choice(context: &Context, inputs: &Inputs, asked: &Asked) -> Markup {
     html! {
         form.stack action=(context.links.to(NEW)) {
             (asked.state.hidden()) (asked.selection.hidden())
-            @let actions = BulkActionKind::ALL.iter().map(|kind| (kind.as_str(), word(*kind).to_owned()));
+            @let actions = text::choices(word);
             (fields::select(inputs, ACTION, "What to do with the assets", actions, ""))
             div.row { button.primary { "Go on" } (leave(context, asked)) }
         }

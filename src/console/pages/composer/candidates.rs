@@ -29,7 +29,7 @@ fn search_form(context: &Context, found: &Found) -> Markup {
     let refused = Error::Invalid(state.problems.clone());
     let typed = Fields::of_query(&context.query);
     let inputs = if state.problems.is_empty() { Inputs::default() } else { Inputs::refused(typed, &refused) };
-    let kind_choices = Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind)));
+    let kind_choices = text::choices(kinds::plural);
     let kind_choices = [("", "All kinds".to_owned())].into_iter().chain(kind_choices);
     let groups: Vec<(String, String)> =
         found.groups.iter().map(|group| (group.id.to_string(), group.name.clone())).collect();

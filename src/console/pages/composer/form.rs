@@ -236,7 +236,7 @@ fn term_fields(inputs: &Inputs, fields: &ListingFields) -> Markup {
         .hint(html! { "Say what a buyer may do, and for how long. Every buyer signs this text. Markdown works." })
         .value(&fields.terms)
         .at_most(texts::DESCRIPTION.max);
-    let methods = DeliveryMethod::ALL.iter().map(|method| (method.as_str(), method_word(*method).to_owned()));
+    let methods = text::choices(method_word);
     let methods = [("", "Not stated".to_owned())].into_iter().chain(methods);
     let (method, days) = fields.delivery.unzip();
     let days = days.map_or_else(|| "0".to_owned(), |days| days.to_string());

@@ -3,10 +3,7 @@
 use super::{new, quote, quotes, status_badge, status_words};
 use crate::{
     console::{parts::assets::channel, prelude::*},
-    domain::{
-        assets::RepositoryChannel,
-        estimations::{EstimationStatus, InventoryStatus},
-    },
+    domain::{assets::RepositoryChannel, estimations::InventoryStatus},
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::estimations::TeamEstimation},
     string_enum::StringEnum,
@@ -42,8 +39,16 @@ impl List for Estimations {
 
     const FILTERS: &'static [ListFilter] = &[
         ListFilter { name: "text", label: "Repository contains", values: Vec::new },
-        ListFilter { name: "status", label: "Status", values: statuses },
-        ListFilter { name: "channel", label: "Host", values: hosts },
+        ListFilter {
+            name: "status",
+            label: "Status",
+            values: || text::choices(|status| status_words(status).1),
+        },
+        ListFilter {
+            name: "channel",
+            label: "Host",
+            values: || text::choices(|host: RepositoryChannel| channel(host.into())),
+        },
         ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
     ];
 
@@ -92,14 +97,6 @@ fn asset(context: &Context, row: &TeamEstimation) -> Markup {
 
 fn asset_text(row: &TeamEstimation) -> String {
     if row.0.asset.is_some() { "Yes".to_owned() } else { "No".to_owned() }
-}
-
-fn statuses() -> Vec<(&'static str, String)> {
-    EstimationStatus::ALL.iter().map(|status| (status.as_str(), status_words(*status).1.to_owned())).collect()
-}
-
-fn hosts() -> Vec<(&'static str, String)> {
-    RepositoryChannel::ALL.iter().map(|host| (host.as_str(), channel((*host).into()).to_owned())).collect()
 }
 
 fn in_inventory() -> Vec<(&'static str, String)> {

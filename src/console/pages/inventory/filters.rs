@@ -16,10 +16,8 @@ use crate::{
         prelude::*,
     },
     domain::{
-        asset_filters::{AssetCondition, FilterField, SortColumn},
-        assets::Kind,
+        asset_filters::{AssetCondition, FilterField},
         filters::{self, AllowedValues, FilterOperator, FilterableField, SortDirection},
-        stages::Stage,
     },
     operations::assets::GroupCounts,
     string_enum::StringEnum,
@@ -90,9 +88,6 @@ pub fn inputs(query: &Query, state: &InventoryState) -> Inputs {
 
 /// Returns the form with the search text, the filters, and the order.
 pub fn form(context: &Context, state: &InventoryState, inputs: &Inputs) -> Markup {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), assets::kind(*kind)));
-    let stages = Stage::ALL.iter().map(|stage| (stage.as_str(), assets::stage(*stage).to_owned()));
-    let orders = SortColumn::ALL.iter().map(|column| (column.as_str(), words::sort(*column).to_owned()));
     let directions = [(SortDirection::Ascending, "Ascending"), (SortDirection::Descending, "Descending")];
     let directions = directions.map(|(direction, text)| (direction.as_str(), text.to_owned()));
     // The order without a column has one direction.
@@ -111,9 +106,9 @@ pub fn form(context: &Context, state: &InventoryState, inputs: &Inputs) -> Marku
             (kept(state, &[GROUP, LISTING]))
             div.row {
                 (Field::text(TEXT, "Name contains").value(&state.text).at_most(200).show(inputs))
-                (fields::select(inputs, KIND, "Kind", all(kinds.collect(), "All kinds"), state.kind.map_or("", StringEnum::as_str)))
-                (fields::select(inputs, STAGE, "Stage", all(stages.collect(), "All stages"), state.stage.map_or("", StringEnum::as_str)))
-                (fields::select(inputs, SORT, "Order by", all(orders.collect(), "Newest first"), column))
+                (fields::select(inputs, KIND, "Kind", all(text::choices(assets::kind), "All kinds"), state.kind.map_or("", StringEnum::as_str)))
+                (fields::select(inputs, STAGE, "Stage", all(text::choices(assets::stage), "All stages"), state.stage.map_or("", StringEnum::as_str)))
+                (fields::select(inputs, SORT, "Order by", all(text::choices(words::sort), "Newest first"), column))
                 (fields::select(inputs, DIRECTION, "Direction", directions, direction))
                 button { "Apply" }
             }
@@ -236,7 +231,7 @@ fn chosen(state: &InventoryState, found: &Found) -> Vec<(&'static str, String, I
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::asset_filters;
+    use crate::domain::{asset_filters, assets::Kind};
 
     fn example(field: FilterField) -> String {
         let value = match field.allowed_values() {

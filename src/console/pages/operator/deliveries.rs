@@ -25,7 +25,7 @@ pub struct Deliveries;
 
 /// Returns all types of events with their words, for a filter.
 pub fn event_choices() -> Vec<(&'static str, String)> {
-    EventType::ALL.iter().map(|kind| (kind.as_str(), event_text(*kind))).collect()
+    text::choices(event_text)
 }
 
 impl Resource for Deliveries {

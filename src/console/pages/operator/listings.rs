@@ -80,8 +80,12 @@ impl Resource for Listings {
     ];
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "stage", label: "Stage", values: stage_choices },
-        ListFilter { name: "review_status", label: "In the review", values: review_choices },
+        ListFilter { name: "stage", label: "Stage", values: || text::choices(listing_states::stage_word) },
+        ListFilter {
+            name: "review_status",
+            label: "In the review",
+            values: || text::choices(listing_states::review_word),
+        },
         ListFilter {
             name: "catalog_status",
             label: "In the catalog",
@@ -165,23 +169,9 @@ fn stage_word(stage: &str) -> String {
         .map_or_else(|| text::words(stage), |stage| listing_states::stage_word(stage).to_owned())
 }
 
-fn stage_choices() -> Vec<(&'static str, String)> {
-    LifecycleStage::ALL
-        .iter()
-        .map(|stage| (stage.as_str(), listing_states::stage_word(*stage).to_owned()))
-        .collect()
-}
-
 fn review_word(review: &str) -> String {
     ReviewStatus::parse(review)
         .map_or_else(|| text::words(review), |review| listing_states::review_word(review).to_owned())
-}
-
-fn review_choices() -> Vec<(&'static str, String)> {
-    ReviewStatus::ALL
-        .iter()
-        .map(|review| (review.as_str(), listing_states::review_word(*review).to_owned()))
-        .collect()
 }
 
 /// Returns the history of a listing. Events at one of the times were caused by an operator.

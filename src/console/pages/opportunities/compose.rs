@@ -221,7 +221,7 @@ fn form(
 }
 
 fn kind_boxes(context: &Context, chosen: &[Kind]) -> Markup {
-    let values = Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind)));
+    let values = text::choices(kinds::plural);
     let is_checked = |value: &str| chosen.iter().any(|kind| kind.as_str() == value);
     let legend = "Accepted kinds of data (none checked: any kind)";
     fields::checkboxes(&context.inputs, "accepted_asset_types", legend, values, is_checked)

@@ -9,7 +9,6 @@ use crate::{
     },
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::opportunities::TeamOpportunity},
-    string_enum::StringEnum,
 };
 
 /// The list.
@@ -50,7 +49,7 @@ impl List for Opportunities {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "kind", label: "Kind", values: kinds },
+        ListFilter { name: "kind", label: "Kind", values: || text::choices(kind_word) },
         ListFilter { name: "status", label: "Status", values: statuses },
         ListFilter { name: "text", label: "Title contains", values: Vec::new },
     ];
@@ -99,11 +98,7 @@ fn optional_time(time: Option<Timestamp>) -> String {
     time.map(|time| time.to_string()).unwrap_or_default()
 }
 
-fn kinds() -> Vec<(&'static str, String)> {
-    OpportunityKind::ALL.iter().map(|kind| (kind.as_str(), kind_word(*kind).to_owned())).collect()
-}
-
 fn statuses() -> Vec<(&'static str, String)> {
     let word = |status: OpportunityStatus| status_word(status, None, Timestamp::default()).to_owned();
-    OpportunityStatus::ALL.iter().map(|status| (status.as_str(), word(*status))).collect()
+    text::choices(word)
 }

@@ -27,10 +27,7 @@ use crate::{
         },
         prelude::*,
     },
-    domain::{
-        browse::SortOrder,
-        listings::{LifecycleStage, ReviewStatus, WorkspaceView},
-    },
+    domain::listings::{LifecycleStage, ReviewStatus, WorkspaceView},
     operations::{
         browse_filters::TEXT_PARAMETER,
         own_listings::{self, OwnListings as OwnListingRows},
@@ -146,7 +143,7 @@ fn views(context: &Context, state: &ListState) -> Markup {
 fn filters(context: &Context, state: &ListState, found: &Found) -> Markup {
     let words = state.query.get(TEXT_PARAMETER).unwrap_or_default();
     let inputs = crate::console::forms::Inputs::default();
-    let orders = SortOrder::ALL.iter().map(|order| (order.as_str(), names::sort(*order).to_owned()));
+    let orders = text::choices(names::sort);
     html! {
         div.sheet #facets popover {
             form.stack id=(FILTERS_FORM) action=(context.links.to(paths::OWN_LISTINGS)) aria-label="Filters" autocomplete="off" {

@@ -6,7 +6,7 @@ use crate::{
         parts::{findings, kinds},
         prelude::*,
     },
-    domain::{assets::Kind, quality_runs::RunOutcome},
+    domain::quality_runs::RunOutcome,
     operations::team_records,
     store::records::{Filters, pages::TeamPage, team_lists::quality_runs::TeamRun},
     string_enum::StringEnum,
@@ -96,7 +96,7 @@ fn passed(row: &TeamRun) -> String {
 }
 
 fn subjects() -> Vec<(&'static str, String)> {
-    let kinds = Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind)));
+    let kinds = text::choices(kinds::plural);
     std::iter::once(("listing", "Listings".to_owned())).chain(kinds).collect()
 }
 

@@ -9,7 +9,6 @@ use crate::{
         notifications::Notification,
         records::{Filters, pages::TeamPage, team_lists::project_bids::TeamProjectBid},
     },
-    string_enum::StringEnum,
 };
 
 /// The list.
@@ -43,7 +42,11 @@ impl List for ProjectBids {
     }
 
     const FILTERS: &'static [ListFilter] = &[
-        ListFilter { name: "status", label: "Status", values: statuses },
+        ListFilter {
+            name: "status",
+            label: "Status",
+            values: || text::choices(|status| status_words(status).1),
+        },
         ListFilter { name: "text", label: "Title contains", values: Vec::new },
     ];
 
@@ -74,10 +77,6 @@ fn title(context: &Context, row: &TeamProjectBid) -> Markup {
 
 fn days(row: &TeamProjectBid) -> String {
     row.expected_timeline_days.map(|days| days.to_string()).unwrap_or_default()
-}
-
-fn statuses() -> Vec<(&'static str, String)> {
-    BidStatus::ALL.iter().map(|status| (status.as_str(), status_words(*status).1.to_owned())).collect()
 }
 
 /// The page of a bid.

@@ -7,10 +7,7 @@ use crate::{
         parts::kinds,
         prelude::*,
     },
-    domain::{
-        assets::Kind,
-        opportunities::{BudgetUnit, OpportunityKind},
-    },
+    domain::{assets::Kind, opportunities::BudgetUnit},
     operations::opportunities,
     store::records::{Filters, pages::TeamPage, team_lists::requests::OpenRequest},
     string_enum::StringEnum,
@@ -56,8 +53,8 @@ impl List for Requests {
 
     const FILTERS: &'static [ListFilter] = &[
         ListFilter { name: "text", label: "Title, tags, or buyer contain", values: Vec::new },
-        ListFilter { name: "kind", label: "What is wanted", values: wanted },
-        ListFilter { name: "asset_type", label: "Kind of data", values: kinds_of_data },
+        ListFilter { name: "kind", label: "What is wanted", values: || text::choices(kind_word) },
+        ListFilter { name: "asset_type", label: "Kind of data", values: || text::choices(kinds::plural) },
         ListFilter { name: "budget_unit", label: "Budget", values: units },
         ListFilter { name: "max_budget", label: "Budget begins at most at, USD", values: Vec::new },
     ];
@@ -116,14 +113,6 @@ fn own_bid(_: &Context, row: &OpenRequest) -> Markup {
 
 fn own_bid_text(row: &OpenRequest) -> String {
     row.own_bid.map(|status| status_words(status).1.to_owned()).unwrap_or_default()
-}
-
-fn wanted() -> Vec<(&'static str, String)> {
-    OpportunityKind::ALL.iter().map(|kind| (kind.as_str(), kind_word(*kind).to_owned())).collect()
-}
-
-fn kinds_of_data() -> Vec<(&'static str, String)> {
-    Kind::ALL.iter().map(|kind| (kind.as_str(), kinds::plural(*kind))).collect()
 }
 
 fn units() -> Vec<(&'static str, String)> {

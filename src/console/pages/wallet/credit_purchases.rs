@@ -14,7 +14,6 @@ use crate::{
     market::Writer,
     operations::{credit_purchases, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
-    string_enum::StringEnum,
 };
 
 /// The list.
@@ -99,7 +98,7 @@ pub const fn state(status: CreditPurchaseStatus) -> (Tone, &'static str) {
 
 /// Returns the statuses of requests with their words, for a choice.
 pub fn states() -> Vec<(&'static str, String)> {
-    CreditPurchaseStatus::ALL.iter().map(|status| (status.as_str(), state(*status).1.to_owned())).collect()
+    text::choices(|status| state(status).1)
 }
 
 fn cancel_path(id: uuid::Uuid) -> String {

@@ -8,7 +8,6 @@ use crate::{
         team_records::{self, WalletLine},
     },
     store::records::{Filters, pages::TeamPage, team_lists::wallet_entries::AccountEntry},
-    string_enum::StringEnum,
 };
 
 /// Path of the entries of the credits.
@@ -114,13 +113,9 @@ fn filters_of(asked: &Asked) -> Filters {
 }
 
 const FILTERS: &[ListFilter] = &[
-    ListFilter { name: "entry_type", label: "Reason", values: reasons },
+    ListFilter { name: "entry_type", label: "Reason", values: || text::choices(type_word) },
     ListFilter { name: "text", label: "Description contains", values: Vec::new },
 ];
-
-fn reasons() -> Vec<(&'static str, String)> {
-    EntryType::ALL.iter().map(|kind| (kind.as_str(), type_word(*kind).to_owned())).collect()
-}
 
 const fn type_word(kind: EntryType) -> &'static str {
     match kind {
