@@ -175,13 +175,6 @@ impl PageRow {
         PageRow { is_shown: false, ..self }
     }
 
-    /// Makes the row one of a form only, which is sent from every page.
-    #[must_use]
-    pub const fn without_page(mut self) -> PageRow {
-        self.is_shown = false;
-        self
-    }
-
     /// Returns the row of the list of the records of a kind.
     #[must_use]
     pub const fn of_kind(self, kind: &'static str) -> PageRow {
@@ -400,7 +393,6 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
         requester,
         request_id: RequestId::from_request(request).as_str().to_owned(),
         inputs: Inputs::default(),
-        is_partial: request.headers().contains_key("hx-request"),
         pages,
         served: Arc::clone(served),
     }

@@ -59,8 +59,6 @@ pub struct Context {
     pub inputs: Inputs,
     /// All pages.
     pub pages: PageTable,
-    /// Whether a script asks for the changed part of the page only.
-    pub is_partial: bool,
 }
 
 impl Context {

@@ -1,10 +1,10 @@
-//! Receipts of purchases: what was bought from whom, on which terms, and what was delivered. They exist for the buyer and for
-//! the platform; a vendor gets a statement of its sale, which names no buyer.
+//! Receipts of purchases: what was bought from whom, on which terms, and what was delivered. They exist for the
+//! buyer; a vendor gets a statement of its sale, which names no buyer.
 
 use uuid::Uuid;
 
 use super::{
-    access::{Buyer, Platform},
+    access::Buyer,
     agreements, attestation_log,
     bundles::{self, LinkHolder},
 };
@@ -14,7 +14,6 @@ use crate::{
         bundles::{Document, EntryDigest},
         purchases::PurchaseStatus,
         row_ids::AssetRowId,
-        teams::Team,
         time::Timestamp,
     },
     error::{Error, Result},
@@ -100,8 +99,32 @@ pub struct Archive {
 
 /// Returns the receipt of a purchase of the team. A fixed number of statements.
 pub fn receipt(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Receipt> {
-    let row = find_own(reader.rows, buyer, purchase)?;
-    make(reader, &row, buyer.team())
+    let rows = reader.rows;
+    let (row, buyer) = (&find_own(rows, buyer, purchase)?, buyer.team());
+    let found: Option<TeamPurchase> = PURCHASES.find(rows, row.buyer, row.id)?;
+    let mut purchase = found.ok_or_else(|| Error::not_found("purchase"))?;
+    let mut buyer_name = buyer.name.clone();
+    let bundle = store::bundles::find_for_purchase(rows, row.row_id)?;
+    let is_pending = row.status == PurchaseStatus::Pending;
+    let agreement = store::agreements::find(rows, row.row_id)?;
+    let ordered_terms = is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?;
+    let text = agreement.as_ref().map(|agreement| &agreement.text).or(ordered_terms.as_ref());
+    if let Some(names) = text.and_then(|text| names(text)) {
+        names.buyer.clone_into(&mut buyer_name);
+        names.vendor.clone_into(&mut purchase.vendor_name);
+        names.title.clone_into(&mut purchase.listing_title);
+    }
+    Ok(Receipt {
+        purchase,
+        buyer_id: buyer.id,
+        buyer_name,
+        agreement,
+        ordered_terms,
+        delivery: delivery(reader, row, bundle.as_ref())?,
+        attestation: store::attestations::find_summary(rows, row.row_id)?,
+        manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,
+        refundable_until: refundable_until(&reader.check_context(), row),
+    })
 }
 
 /// Returns the attestation of a purchase of the team as it is delivered; `None` if there is none. A refund does not delete it.
@@ -113,13 +136,6 @@ pub fn attestation(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Opt
 /// Returns the proof that the attestation of a purchase of the team is in the log.
 pub fn proof(reader: &Reader, buyer: &Buyer, purchase: Uuid) -> Result<Vec<u8>> {
     attestation_log::proof(reader, find_own(reader.rows, buyer, purchase)?.row_id)
-}
-
-/// Returns the receipt of any purchase.
-pub fn receipt_of_any(reader: &Reader, _: Platform, purchase: Uuid) -> Result<Receipt> {
-    let row = store::purchases::find(reader.rows, purchase)?.ok_or_else(|| Error::not_found("purchase"))?;
-    let buyer = store::teams::find_by_row_id(reader.rows, row.buyer)?;
-    make(reader, &row, &buyer)
 }
 
 /// Returns a page of the assets of a purchase of the team: at most `limit` and [`MAX_PAGE_LINES`] of them.
@@ -145,34 +161,6 @@ fn find_own(rows: &store::Reader, buyer: &Buyer, purchase: Uuid) -> Result<Purch
     let found = store::purchases::find(rows, purchase)?;
     let found = found.filter(|purchase| purchase.buyer == buyer.team_row_id());
     found.ok_or_else(|| Error::not_found("purchase"))
-}
-
-fn make(reader: &Reader, row: &PurchaseRow, buyer: &Team) -> Result<Receipt> {
-    let rows = reader.rows;
-    let found: Option<TeamPurchase> = PURCHASES.find(rows, row.buyer, row.id)?;
-    let mut purchase = found.ok_or_else(|| Error::not_found("purchase"))?;
-    let mut buyer_name = buyer.name.clone();
-    let bundle = store::bundles::find_for_purchase(rows, row.row_id)?;
-    let is_pending = row.status == PurchaseStatus::Pending;
-    let agreement = store::agreements::find(rows, row.row_id)?;
-    let ordered_terms = is_pending.then(|| agreements::ordered_terms(rows, row)).transpose()?;
-    let text = agreement.as_ref().map(|agreement| &agreement.text).or(ordered_terms.as_ref());
-    if let Some(names) = text.and_then(|text| names(text)) {
-        names.buyer.clone_into(&mut buyer_name);
-        names.vendor.clone_into(&mut purchase.vendor_name);
-        names.title.clone_into(&mut purchase.listing_title);
-    }
-    Ok(Receipt {
-        purchase,
-        buyer_id: buyer.id,
-        buyer_name,
-        agreement,
-        ordered_terms,
-        delivery: delivery(reader, row, bundle.as_ref())?,
-        attestation: store::attestations::find_summary(rows, row.row_id)?,
-        manifest: page(rows, row, bundle.as_ref(), AssetRowId(0), MAX_LINES)?,
-        refundable_until: refundable_until(&reader.check_context(), row),
-    })
 }
 
 fn refundable_until(context: &CheckContext, row: &PurchaseRow) -> Option<Timestamp> {

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     assets::Kind,
+    collections::Collection,
     row_ids::{OpportunityRowId, ProjectBidRowId},
     teams::TeamRowId,
     time::Timestamp,
@@ -215,6 +216,16 @@ pub struct OpportunityFilter {
     pub max_budget: Option<f64>,
     /// The unit of the budget.
     pub budget_unit: Option<BudgetUnit>,
+}
+
+impl OpportunityKind {
+    /// Returns the collection of the opportunities of this kind.
+    pub const fn collection(self) -> Collection {
+        match self {
+            OpportunityKind::Listing => Collection::Opportunities,
+            OpportunityKind::Project => Collection::ProjectOpportunities,
+        }
+    }
 }
 
 impl OpportunityStatus {

@@ -8,7 +8,6 @@ use super::{pages::ListQuery, references};
 use crate::{
     domain::{
         assets::Kind,
-        collections::Collection,
         listings::Actor,
         money::Cents,
         opportunities::{
@@ -232,10 +231,7 @@ pub fn create(
 ) -> Result<Uuid> {
     let team = references::team(writer.rows, "team_id", team)?;
     let buyer = references::buyer(platform, team)?;
-    let id = writer.new_id(match kind {
-        OpportunityKind::Listing => Collection::Opportunities,
-        OpportunityKind::Project => Collection::ProjectOpportunities,
-    });
+    let id = writer.new_id(kind.collection());
     flat(opportunities::create(writer, &buyer, Actor::Team, (id, kind), &fields)).map(|created| created.id)
 }
 

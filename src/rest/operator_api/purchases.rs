@@ -160,20 +160,9 @@ pub struct PurchaseIn {
 }
 
 /// The events of a purchase that is made, and of what ends if it is an exclusive sale.
-const PURCHASE_EVENTS: &[EventType] = &[
-    EventType::PurchaseCreated,
-    EventType::PurchaseCompleted,
-    EventType::PurchaseCancelled,
-    EventType::OfferDeclined,
-    EventType::ListingOffersDeclined,
-    EventType::ListingWithdrawn,
-    EventType::ListingArchived,
-    EventType::QualityRunCancelled,
-    EventType::WalletCredited,
-    EventType::AssetExclusivityChanged,
-];
+const PURCHASE_EVENTS: &[EventType] = ACCEPTANCE_EVENTS.split_at(1).1;
 
-/// The events of an offer that is accepted, with those of its purchase.
+/// The event of an offer that is accepted, and then those of its purchase.
 pub(super) const ACCEPTANCE_EVENTS: &[EventType] = &[
     EventType::OfferAccepted,
     EventType::PurchaseCreated,

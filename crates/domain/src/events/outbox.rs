@@ -63,9 +63,6 @@ pub struct RecordCounts {
 pub struct EventId(pub EventRowId);
 
 impl EventId {
-    /// The pattern of the text.
-    pub const PATTERN: &'static str = "^evt_[0-9]{16}$";
-
     /// Parses the text; `None` if it is not an ID.
     pub fn parse(text: &str) -> Option<EventId> {
         let digits = text.strip_prefix("evt_")?;

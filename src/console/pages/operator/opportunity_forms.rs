@@ -9,7 +9,6 @@ use crate::{
         resources::{self, Input, Resource, Step},
     },
     domain::{
-        collections::Collection,
         listings::Actor,
         opportunities::{BudgetUnit, Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_fields::OpportunityFields,
@@ -64,13 +63,9 @@ pub const fn new<R: Resource, const PROJECT: bool>() -> Step {
         operation: if PROJECT { "create_project_opportunity" } else { "create_opportunity" },
         perform: |writer, operator, _, fields| {
             let buyer = operator.platform().buyer(inputs::team(writer, fields)?)?;
-            let collection = match kind::<PROJECT>() {
-                OpportunityKind::Listing => Collection::Opportunities,
-                OpportunityKind::Project => Collection::ProjectOpportunities,
-            };
-            let (of, written) =
-                ((writer.new_id(collection), kind::<PROJECT>()), read(fields, kind::<PROJECT>(), &blank())?);
-            let made = opportunities::create(writer, &buyer, Actor::Team, of, &written)?;
+            let kind = kind::<PROJECT>();
+            let (id, written) = (writer.new_id(kind.collection()), read(fields, kind, &blank())?);
+            let made = opportunities::create(writer, &buyer, Actor::Team, (id, kind), &written)?;
             Ok(Some(resources::path_of::<R>(&made.id.to_string())))
         },
         ..Step::PLAIN

@@ -12,7 +12,6 @@ use crate::{
     domain::{
         assets::Kind,
         changes::Change as FieldChange,
-        collections::Collection,
         listings::Actor,
         money::Cents,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityMetadata, VisibilityMode},
@@ -68,10 +67,7 @@ impl FormPage for NewOpportunity {
         let written = read(fields, kind, &blank())?;
         let change = Change::new("create_opportunity", "team", visit.access.team().id);
         let id = changes::perform(visit, fields, change, move |writer, buyer| {
-            let id = writer.new_id(match kind {
-                OpportunityKind::Listing => Collection::Opportunities,
-                OpportunityKind::Project => Collection::ProjectOpportunities,
-            });
+            let id = writer.new_id(kind.collection());
             opportunities::create(writer, buyer, Actor::Team, (id, kind), &written).map(|created| created.id)
         });
         Ok(Answer::done(&paths::opportunity(id.await?), Notice::Saved))

@@ -45,7 +45,7 @@ fn facts(context: &Context, team: &Team) -> Markup {
             "Initials",
             html! { (text::initials(&team.name)) span.note { " – other teams see these instead of an image" } },
         ),
-        ("Roles", html! { (capitalized(frame::roles(team))) }),
+        ("Roles", html! { (text::words(frame::roles(team))) }),
     ];
     if team.is_vendor {
         let note = "Tier 1 is the first one. The market moves teams up.";
@@ -59,10 +59,6 @@ fn facts(context: &Context, team: &Team) -> Markup {
         ("Team ID", html! { span.mono.long { (team.id) } }),
     ]);
     tables::facts(&facts)
-}
-
-fn capitalized(words: &str) -> String {
-    text::words(words)
 }
 
 fn rules(context: &Context) -> Markup {

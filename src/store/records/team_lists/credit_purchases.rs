@@ -17,10 +17,6 @@ pub struct TeamCreditPurchase {
     pub amount: Cents,
     /// Status of the purchase.
     pub status: CreditPurchaseStatus,
-    /// ID of the ledger entry; `None` unless completed.
-    pub ledger_entry: Option<Uuid>,
-    /// ID of the key that requested it; `None` if the platform acted.
-    pub requested_by: Option<Uuid>,
     /// Time of the request.
     pub created_at: Timestamp,
     /// Time of the decision; `None` while it is pending.
@@ -33,8 +29,6 @@ impl FromRow for TeamCreditPurchase {
             id: row.get("uuid")?,
             amount: Cents(row.get("cents")?),
             status: row::string_enum(row, "status")?,
-            ledger_entry: row.get("entry_uuid")?,
-            requested_by: row.get("requested_by")?,
             created_at: row::time(row, "created_at")?,
             decided_at: row::optional_time(row, "decided_at")?,
         })
@@ -48,8 +42,8 @@ impl TeamRecord for TeamCreditPurchase {
 /// Purchases of credits by a team.
 pub const CREDIT_PURCHASES: TeamRecords = TeamRecords {
     name: "credit purchase",
-    columns: &["c.uuid, c.cents, c.status, e.uuid AS entry_uuid, c.requested_by, c.created_at, c.decided_at"],
-    tables: &["credit_purchases c LEFT JOIN ledger_entries e ON e.id = c.entry"],
+    columns: &["c.uuid, c.cents, c.status, c.created_at, c.decided_at"],
+    tables: &["credit_purchases c"],
     row_id: "c.id",
     id: "c.uuid",
     team: "c.team",

@@ -24,8 +24,6 @@ pub struct TeamOpportunity {
     pub status: OpportunityStatus,
     /// Which vendors can see it.
     pub visibility_mode: VisibilityMode,
-    /// Number of vendors that are excluded.
-    pub excluded_count: u64,
     /// Number of bids; 0 for an opportunity for listings.
     pub bid_count: u64,
     /// Number of bids that wait for a decision.
@@ -50,7 +48,6 @@ impl FromRow for TeamOpportunity {
             title: row.get("title")?,
             status: row::string_enum(row, "status")?,
             visibility_mode: row::string_enum(row, "visibility_mode")?,
-            excluded_count: row.get("excluded_count")?,
             bid_count: row.get("bid_count")?,
             submitted_bid_count: row.get("submitted_bid_count")?,
             created_at: row::time(row, "created_at")?,
@@ -70,7 +67,6 @@ impl TeamRecord for TeamOpportunity {
 pub const OPPORTUNITIES: TeamRecords = TeamRecords {
     name: "opportunity",
     columns: &["o.uuid, o.kind, o.title, o.status, o.visibility_mode,
-         (SELECT count(*) FROM opportunity_exclusions x WHERE x.opportunity = o.id) AS excluded_count,
          (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id) AS bid_count,
          (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id AND b.status = 'submitted')
              AS submitted_bid_count,

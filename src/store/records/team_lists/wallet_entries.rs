@@ -39,8 +39,6 @@ pub struct AccountEntry {
     pub listing: Option<(Uuid, String)>,
     /// ID of the purchase of credits.
     pub credit_purchase: Option<Uuid>,
-    /// ID of the withdrawal that the entry posts, or posts back because it failed.
-    pub withdrawal: Option<Uuid>,
 }
 
 /// An entry in the account of a team's credits.
@@ -65,7 +63,6 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<AccountEntry> {
         purchase: row.get("purchase_uuid")?,
         listing: listing.zip(title),
         credit_purchase: row.get("credit_purchase_uuid")?,
-        withdrawal: row.get("withdrawal_uuid")?,
     })
 }
 
@@ -101,15 +98,13 @@ const fn of_account(condition: &'static str) -> TeamRecords {
         name: "ledger entry",
         columns: &[
             "e.id, e.uuid, e.entry_type, e.description, s.cents, e.created_at, e.available_at,
-             p.uuid AS purchase_uuid, l.uuid AS listing_uuid, l.title, c.uuid AS credit_purchase_uuid,
-             coalesce(w.uuid, r.uuid) AS withdrawal_uuid,",
+             p.uuid AS purchase_uuid, l.uuid AS listing_uuid, l.title, c.uuid AS credit_purchase_uuid,",
             ADJUSTMENT,
             "AS adjustment",
         ],
         tables: &["ledger_postings s JOIN ledger_entries e ON e.id = s.entry
              LEFT JOIN purchases p ON p.id = e.purchase LEFT JOIN listings l ON l.id = p.listing
-             LEFT JOIN credit_purchases c ON c.entry = e.id LEFT JOIN adjustments a ON a.entry = e.id
-             LEFT JOIN withdrawals w ON w.entry = e.id LEFT JOIN withdrawals r ON r.reversal = e.id"],
+             LEFT JOIN credit_purchases c ON c.entry = e.id LEFT JOIN adjustments a ON a.entry = e.id"],
         row_id: "s.entry",
         id: "e.uuid",
         team: "s.team",
