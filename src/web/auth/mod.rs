@@ -71,85 +71,40 @@ impl Policy for Authenticated {
     }
 }
 
-/// Requires a valid key of a team.
-impl Policy for AuthenticatedTeam {
-    const REQUIRED: RequiredAccess = RequiredAccess::ValidKey;
+/// Implements [`Policy`] for proofs that follow from the key alone, or `from` another such proof.
+macro_rules! policies {
+    ($($(#[$meta:meta])* $proof:ident: $required:ident $(from $before:ident)?;)+) => { $(
+        $(#[$meta])*
+        impl Policy for $proof {
+            const REQUIRED: RequiredAccess = RequiredAccess::$required;
 
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<AuthenticatedTeam> {
-        AuthenticatedTeam::authorize(authenticated)
-    }
+            async fn admit(_: &ServedMarket, owner: Authenticated, _: &Request) -> Result<$proof> {
+                $(let owner = $before::authorize(owner)?;)?
+                $proof::authorize(owner)
+            }
+        }
+    )+ };
 }
 
-/// Requires a valid key of a team that has accepted the mutual NDA.
-impl Policy for BoundTeam {
-    const REQUIRED: RequiredAccess = RequiredAccess::BoundTeam;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<BoundTeam> {
-        BoundTeam::authorize(AuthenticatedTeam::authorize(authenticated)?)
-    }
-}
-
-/// Requires an operator key.
-impl Policy for Operator {
-    const REQUIRED: RequiredAccess = RequiredAccess::Operator;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Operator> {
-        Operator::authorize(authenticated)
-    }
-}
-
-/// Requires an operator key that permits changes.
-impl Policy for ActingOperator {
-    const REQUIRED: RequiredAccess = RequiredAccess::ActingOperator;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<ActingOperator> {
-        ActingOperator::authorize(authenticated)
-    }
-}
-
-/// Requires an operator key, which may be one that is only for payments.
-impl Policy for PaymentReader {
-    const REQUIRED: RequiredAccess = RequiredAccess::Operator;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<PaymentReader> {
-        PaymentReader::authorize(authenticated)
-    }
-}
-
-/// Requires an operator key that permits changes, or one that is only for payments.
-impl Policy for PaymentOperator {
-    const REQUIRED: RequiredAccess = RequiredAccess::ActingOperator;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<PaymentOperator> {
-        PaymentOperator::authorize(authenticated)
-    }
-}
-
-/// Requires a marketplace role and the mutual NDA.
-impl Policy for Member {
-    const REQUIRED: RequiredAccess = RequiredAccess::Member;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Member> {
-        Member::authorize(AuthenticatedTeam::authorize(authenticated)?)
-    }
-}
-
-/// Requires the vendor role and the mutual NDA.
-impl Policy for Vendor {
-    const REQUIRED: RequiredAccess = RequiredAccess::Vendor;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Vendor> {
-        Vendor::authorize(AuthenticatedTeam::authorize(authenticated)?)
-    }
-}
-
-/// Requires the buyer role and the mutual NDA.
-impl Policy for Buyer {
-    const REQUIRED: RequiredAccess = RequiredAccess::Buyer;
-
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<Buyer> {
-        Buyer::authorize(AuthenticatedTeam::authorize(authenticated)?)
-    }
+policies! {
+    /// Requires a valid key of a team.
+    AuthenticatedTeam: ValidKey;
+    /// Requires a valid key of a team that has accepted the mutual NDA.
+    BoundTeam: BoundTeam from AuthenticatedTeam;
+    /// Requires an operator key.
+    Operator: Operator;
+    /// Requires an operator key that permits changes.
+    ActingOperator: ActingOperator;
+    /// Requires an operator key, which may be one that is only for payments.
+    PaymentReader: Operator;
+    /// Requires an operator key that permits changes, or one that is only for payments.
+    PaymentOperator: ActingOperator;
+    /// Requires a marketplace role and the mutual NDA.
+    Member: Member from AuthenticatedTeam;
+    /// Requires the vendor role and the mutual NDA.
+    Vendor: Vendor from AuthenticatedTeam;
+    /// Requires the buyer role and the mutual NDA.
+    Buyer: Buyer from AuthenticatedTeam;
 }
 
 /// Requires a marketplace role and the mutual NDA; the proof includes the team's browse gate state.
