@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use rusqlite::{Connection, OptionalExtension};
+use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use super::row;
@@ -34,10 +35,7 @@ const SCHEMA: &str = "
         rank INTEGER,
         record INTEGER,
         part INTEGER,
-        kind INTEGER NOT NULL,
-        subject INTEGER NOT NULL,
-        id BLOB NOT NULL,
-        value INTEGER NOT NULL,
+        step TEXT NOT NULL,
         PRIMARY KEY (at, rank, record, part)
     ) WITHOUT ROWID;
     BEGIN;";
@@ -63,19 +61,6 @@ pub struct StagedRowId(i64);
 /// The row ID of the file of staged records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StagedFileRowId(i64);
-
-/// A step: what its kind needs to find what it is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StagedStep {
-    /// Kind of the step.
-    pub kind: u8,
-    /// Row ID of what the step is about; 0 if its kind needs none.
-    pub subject: i64,
-    /// ID of what the step is about; nil if its kind needs none.
-    pub id: Uuid,
-    /// A value whose meaning depends on the kind.
-    pub value: i64,
-}
 
 /// When a step is carried out: by time, then by rank, then by the record that it comes from, then by part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -216,18 +201,19 @@ impl StagedRecords {
     }
 
     /// Adds a step. Its position must be its own.
-    pub fn insert_step(&self, position: StepPosition, step: StagedStep) -> Result<()> {
-        const SQL: &str = "INSERT INTO steps (at, rank, record, part, kind, subject, id, value)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    pub fn insert_step(&self, position: StepPosition, step: &impl Serialize) -> Result<()> {
+        const SQL: &str = "INSERT INTO steps (at, rank, record, part, step) VALUES (?1, ?2, ?3, ?4, ?5)";
         let StepPosition { at, rank, record, part } = position;
-        let StagedStep { kind, subject, id, value } = step;
-        self.prepare(SQL)?.execute((at.0, rank, record.0, part, kind, subject, id, value))?;
+        self.prepare(SQL)?.execute((at.0, rank, record.0, part, row::to_json(step)?))?;
         Ok(())
     }
 
     /// Returns the first steps after a position, or the first of all.
-    pub fn list_steps(&self, after: Option<StepPosition>) -> Result<Vec<(StepPosition, StagedStep)>> {
-        const SQL: &str = "SELECT at, rank, record, part, kind, subject, id, value FROM steps
+    pub fn list_steps<S: DeserializeOwned>(
+        &self,
+        after: Option<StepPosition>,
+    ) -> Result<Vec<(StepPosition, S)>> {
+        const SQL: &str = "SELECT at, rank, record, part, step FROM steps
              WHERE (at, rank, record, part) > (?1, ?2, ?3, ?4)
              ORDER BY at, rank, record, part LIMIT ?5";
         let (at, rank, record, part) =
@@ -237,8 +223,7 @@ impl StagedRecords {
             let record = StagedRowId(row.get(2)?);
             let position =
                 StepPosition { at: row::time(row, 0)?, rank: row.get(1)?, record, part: row.get(3)? };
-            let (kind, subject) = (row.get(4)?, row.get(5)?);
-            Ok((position, StagedStep { kind, subject, id: row.get(6)?, value: row.get(7)? }))
+            Ok((position, row::json(row, 4)?))
         })?;
         Ok(steps.collect::<rusqlite::Result<_>>()?)
     }
@@ -266,11 +251,10 @@ mod tests {
     #[test]
     fn second_step_of_a_position_is_an_error() {
         let staged = StagedRecords::new().unwrap();
-        let step = StagedStep { kind: 1, subject: 2, id: Uuid::nil(), value: 3 };
         let position = StepPosition { at: Timestamp(5), rank: 0, record: StagedRowId(1), part: 0 };
-        staged.insert_step(position, step).unwrap();
-        staged.insert_step(position, StagedStep { value: 4, ..step }).unwrap_err();
-        assert_eq!(staged.list_steps(None).unwrap(), [(position, step)]);
+        staged.insert_step(position, &"first").unwrap();
+        staged.insert_step(position, &"second").unwrap_err();
+        assert_eq!(staged.list_steps::<String>(None).unwrap(), [(position, "first".to_owned())]);
     }
 
     /// Records are visited in the order in which they were staged, also if collections alternate.
