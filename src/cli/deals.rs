@@ -12,6 +12,7 @@ use super::{
         names::{ASSETS, LISTINGS, TEAMS},
         parse_value,
     },
+    print_note,
 };
 use crate::{
     domain::{
@@ -187,7 +188,7 @@ impl DealFilters {
 fn change(deals: &Records, client: &Client, deal: &DealId, verb: &str) -> CommandResult {
     let changed = deals.change(client, deal.id, verb, &Value::Null)?;
     if let Some(purchase) = changed["purchase_id"].as_str().filter(|_| !client.prints_json()) {
-        eprintln!("the purchase is {purchase}");
+        print_note(format_args!("the purchase is {purchase}"));
     }
     Ok(())
 }
@@ -235,7 +236,10 @@ impl ApiCommand for PurchaseCommand {
                 ]);
                 let created = client.post(PURCHASES.path, &body)?;
                 client.print_id(&created);
-                eprintln!("the purchase is {}", created["status"].as_str().unwrap_or_default());
+                print_note(format_args!(
+                    "the purchase is {}",
+                    created["status"].as_str().unwrap_or_default()
+                ));
                 Ok(())
             }
             PurchaseCommand::List { of, status, kind, limit } => {

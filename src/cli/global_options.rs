@@ -8,14 +8,14 @@ use std::{
 
 use clap::Args;
 
-use super::{command_error::CommandError, logging::init_logging};
+use super::{command_error::CommandError, logging::init_logging, output::print_note};
 use crate::{
     clock::{Clock, Entropy},
     config::{Settings, SettingsError, SettingsSources, VARIABLE_PREFIX},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
     regular_files, replica, rest,
-    store::Durability,
+    store::{Durability, OpenError},
 };
 
 /// The settings file that is read if `--config` is not set.
@@ -54,7 +54,9 @@ impl GlobalOptions {
     pub(super) fn load_layers_for(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
         let file = self.settings_file(is_demo);
         if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {
-            eprintln!("note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}");
+            print_note(format_args!(
+                "note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}"
+            ));
         }
         self.load_layers_of(file)
     }
@@ -85,7 +87,7 @@ impl GlobalOptions {
             .collect::<Result<_, SettingsError>>()?;
         let warnings = sources.add_variables(ours)?;
         for warning in warnings {
-            eprintln!("warning: {warning}");
+            print_note(format_args!("warning: {warning}"));
         }
         if let Some(directory) = &self.data {
             let folder = utf8("--data", directory.as_os_str())?;
@@ -93,7 +95,7 @@ impl GlobalOptions {
         }
         let credentials = std::env::var_os(CREDENTIALS_VARIABLE).filter(|path| !path.is_empty());
         for warning in sources.read_secrets(credentials.as_deref().map(Path::new))? {
-            eprintln!("warning: {warning}");
+            print_note(format_args!("warning: {warning}"));
         }
         Ok(sources)
     }
@@ -111,9 +113,9 @@ impl GlobalOptions {
     fn open_market_for(&self, mode: OpenMode, may_create: bool) -> Result<Market, CommandError> {
         let settings = self.load_layers()?.resolve()?;
         let directory = settings.data.folder.clone();
-        if !may_create && !directory.join(market::DATABASE_FILE).is_file() {
-            let missing = crate::store::OpenError::Missing(directory);
-            return Err(CommandError::Open(missing.into()));
+        if !may_create {
+            OpenError::require_file(&directory.join(market::DATABASE_FILE))
+                .map_err(|error| CommandError::Open(error.into()))?;
         }
         init_logging(&settings, "warn");
         open_directory(&directory, settings, mode, Durability::Full)

@@ -11,7 +11,7 @@ use super::{
         names::{GRANTS, TEAMS},
         parse_value,
     },
-    print_line,
+    print_line, print_note,
 };
 use crate::{
     domain::{assets::Exclusivity, grants::GrantState},
@@ -79,7 +79,7 @@ impl ApiCommand for GrantCommand {
                 client.print(&created, |created| {
                     print_line(created["token"].as_str().unwrap_or_default());
                     let id = created["grant"]["id"].as_str().unwrap_or_default();
-                    eprintln!("created grant {id}; its token will not be shown again");
+                    print_note(format_args!("created grant {id}; its token will not be shown again"));
                 });
             }
             GrantCommand::List { team, status, limit } => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::CommandError;
+use super::{CommandError, print_note};
 use crate::config::{read_secret, warning_of_permissions};
 
 /// Returns the key in a variable, or in the file that the variable with `_FILE` at the end of its name names. `None` if neither
@@ -23,7 +23,7 @@ pub fn read(name: &str) -> Result<Option<String>, CommandError> {
         CommandError::Usage(format!("cannot read the key in {file_name}, {path}: {problem}"))
     })?;
     if let Some(warning) = warning_of_permissions(Path::new(&path)) {
-        eprintln!("warning: {warning}");
+        print_note(format_args!("warning: {warning}"));
     }
     Ok(Some(key))
 }

@@ -10,7 +10,7 @@ use super::{
         names::{KEYS, OPERATOR_KEYS, TEAMS},
         parse_value,
     },
-    print_line,
+    print_line, print_note,
 };
 use crate::{
     domain::{keys::TeamKeyScope, principals::KeyScope, time::Timestamp},
@@ -216,7 +216,7 @@ fn print_new_key(client: &Client, created: &Value) {
     client.print(created, |created| {
         print_line(created["secret"].as_str().unwrap_or_default());
         let id = created["key"]["id"].as_str().unwrap_or_default();
-        eprintln!("created key {id}; it will not be shown again");
+        print_note(format_args!("created key {id}; it will not be shown again"));
     });
 }
 

@@ -11,6 +11,7 @@ use super::{
         names::{ASSETS, LISTINGS, TEAMS},
         parse_value,
     },
+    print_note,
 };
 use crate::{
     domain::{listings::LifecycleStage, money::Cents},
@@ -274,7 +275,7 @@ impl ApiCommand for ListingCommand {
         match self {
             ListingCommand::Create(listing) => {
                 LISTINGS.create(client, &listing.body(client)?)?;
-                eprintln!("created a draft; `marketplace listing submit` sends it to review");
+                print_note(format_args!("created a draft; `marketplace listing submit` sends it to review"));
                 Ok(())
             }
             ListingCommand::List { team, stage, limit } => {
@@ -316,7 +317,9 @@ impl ApiCommand for ListingCommand {
             ListingCommand::Check(of) => {
                 let id = LISTINGS.id(client, &of.listing)?;
                 client.print_id(&client.post("/quality-runs", &json!({"listing_id": id}))?);
-                eprintln!("started a quality run of the listing; a running server performs it");
+                print_note(format_args!(
+                    "started a quality run of the listing; a running server performs it"
+                ));
                 Ok(())
             }
         }
@@ -329,9 +332,9 @@ fn submit(client: &Client, of: &OneListing) -> CommandResult {
     let run_before = LISTINGS.get(client, id)?["latest_quality_run_id"].take();
     let submitted = LISTINGS.change(client, id, "submit", &Value::Null)?;
     if submitted["latest_quality_run_id"] == run_before {
-        eprintln!("started no quality run, since the team has too few credits");
+        print_note(format_args!("started no quality run, since the team has too few credits"));
     } else {
-        eprintln!("started a quality run; a running server performs it");
+        print_note(format_args!("started a quality run; a running server performs it"));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 use std::{
     fmt::{self, Write},
     io::IsTerminal,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use serde_json::Value;
@@ -15,6 +15,7 @@ use tracing::{
     Event, Level, Subscriber,
     field::{Field, Visit},
 };
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter,
     field::RecordFields,
@@ -28,27 +29,45 @@ use crate::config::{LogFormat, Settings};
 /// Maximum number of characters of a value in the log. Longer values are cut off.
 const MAX_VALUE_CHARS: usize = 2_000;
 
+/// Maximum number of lines that wait to be written. Further ones are lost, so that a reader that is slow, or has stopped, delays nothing
+/// else.
+const MAX_WAITING_LINES: usize = 10_000;
+
+/// The thread that writes the lines. Whether a line can be written decides nothing, so nothing else writes to the log.
+static WRITING: Mutex<Option<WorkerGuard>> = Mutex::new(None);
+
 /// Changes the filter of the log to the one in other settings.
 pub type ChangeFilter = Arc<dyn Fn(&Settings) + Send + Sync>;
 
 /// Sends log lines to stderr. `default_filter` is the filter to use if the settings do not set one. Returns a handle to
 /// change the filter later; `None` if the process already had a logger, which is kept (tests run several commands).
 pub fn init_logging(settings: &Settings, default_filter: &'static str) -> Option<ChangeFilter> {
+    let (writer, writing) = NonBlockingBuilder::default()
+        .buffered_lines_limit(MAX_WAITING_LINES)
+        .thread_name("log")
+        .finish(std::io::stderr());
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(settings, default_filter))
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
+        .log_internal_errors(false)
         .fmt_fields(SpanFields(settings.log.format))
         .event_format(LineFormat(settings.log.format))
         .with_filter_reloading();
     let handle = lines.reload_handle();
     lines.try_init().ok()?;
+    *WRITING.lock().unwrap_or_else(PoisonError::into_inner) = Some(writing);
     silence_caught_panics();
     Some(Arc::new(move |settings| {
         if let Err(cause) = handle.reload(filter(settings, default_filter)) {
             tracing::error!(%cause, "the filter of the log was not changed");
         }
     }))
+}
+
+/// Waits until all lines so far are written, for at most about a second. Nothing is logged afterwards.
+pub fn finish_logging() {
+    drop(WRITING.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
 /// Returns the filter that the settings specify.

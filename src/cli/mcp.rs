@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::{
     CommandError, CommandResult, GlobalOptions, app, demo, init_logging, key_variables, open_directory,
-    operator_message, print_line, process, server_url, temporary_directory::TemporaryDirectory,
+    operator_message, print_line, print_note, process, server_url, temporary_directory::TemporaryDirectory,
 };
 use crate::{
     config::{Settings, parse_listen_address},
@@ -78,7 +78,7 @@ impl Mcp {
             let ClientConfig { text, notes } = client_config::config(client, &access);
             print_line(text);
             for note in notes {
-                eprintln!("{note}");
+                print_note(format_args!("{note}"));
             }
             return Ok(());
         }
@@ -222,14 +222,16 @@ async fn serve_stdio(market: Market) -> CommandResult {
     let key = key_variables::read(KEY_VARIABLE)?;
     match &key {
         None => {
-            eprintln!(
+            print_note(format_args!(
                 "warning: {KEY_VARIABLE} is not set, so every call will fail; set it to an API key of your team"
-            );
+            ));
         }
         Some(key) => {
             if let Err(error) = web::in_process::Caller::from_key(&market, key).await {
                 let cause = operator_message(&error);
-                eprintln!("warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {cause}");
+                print_note(format_args!(
+                    "warning: the key in {KEY_VARIABLE} is invalid, so every call will fail: {cause}"
+                ));
             }
         }
     }

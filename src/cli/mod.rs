@@ -80,9 +80,9 @@ use rustix::fs::Mode;
 use self::{
     command_error::{CommandError, CommandResult, operator_message},
     global_options::{GlobalOptions, SETTINGS_FILE, open_directory},
-    logging::init_logging,
+    logging::{finish_logging, init_logging},
     operator::OperatorCommand,
-    output::{HAS_LOST_OUTPUT, print_line, require_output},
+    output::{HAS_LOST_OUTPUT, print_line, print_note, require_output},
 };
 use crate::{
     artifacts::child,
@@ -245,16 +245,18 @@ pub fn run() -> ExitCode {
         return child::run(invocation);
     }
     if let Command::RunLitestream { parent, program } = &cli.command {
-        eprintln!("error: {}", exec_below_parent(*parent, program));
+        print_note(format_args!("error: {}", exec_below_parent(*parent, program)));
         return ExitCode::FAILURE;
     }
-    match dispatch(cli) {
+    let result = dispatch(cli);
+    finish_logging();
+    match result {
         Ok(()) if HAS_LOST_OUTPUT.load(Ordering::Relaxed) => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Messages can quote what others wrote, such as names in a bundle.
             let lines: Vec<String> = error.to_string().lines().map(escapes::escaped).collect();
-            eprintln!("error: {}", lines.join("\n"));
+            print_note(format_args!("error: {}", lines.join("\n")));
             ExitCode::from(match error {
                 CommandError::Settings(_) | CommandError::Usage(_) | CommandError::Incomplete(_) => 2,
                 _ => 1,

@@ -10,6 +10,7 @@ use super::{
         names::{OPPORTUNITIES, PROJECT_OPPORTUNITIES, TEAMS},
         parse_value,
     },
+    print_note,
 };
 use crate::{
     domain::{assets::Kind, opportunities::OpportunityStatus, time::Timestamp},
@@ -161,7 +162,9 @@ impl ApiCommand for OpportunityCommand {
                 ]);
                 new.kind.records().create(client, &body)?;
                 let project = if new.kind.project { " --project" } else { "" };
-                eprintln!("created a draft; `marketplace opportunity publish{project}` shows it to vendors");
+                print_note(format_args!(
+                    "created a draft; `marketplace opportunity publish{project}` shows it to vendors"
+                ));
                 Ok(())
             }
             OpportunityCommand::List { team, status, kind, limit } => {

@@ -1,4 +1,4 @@
-//! Output of commands to stdout.
+//! Output of commands: results to stdout, and messages for people to stderr.
 
 use std::{
     io::{ErrorKind, Write},
@@ -16,8 +16,14 @@ pub fn print_line(line: impl std::fmt::Display) {
         && cause.kind() != ErrorKind::BrokenPipe
         && !HAS_LOST_OUTPUT.swap(true, Ordering::Relaxed)
     {
-        eprintln!("error: cannot write the output: {cause}");
+        print_note(format_args!("error: cannot write the output: {cause}"));
     }
+}
+
+/// Prints a message for people to stderr. If it cannot be written, the command goes on as if it were: what the command has done is
+/// done.
+pub fn print_note(message: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{message}");
 }
 
 /// Fails if output could not be written, for commands whose exit code 1 is a result.

@@ -15,7 +15,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::CommandError;
+use super::{CommandError, finish_logging};
 use crate::{config::Settings, market::max_blocking_threads};
 
 /// How long background work may continue after the server has stopped.
@@ -92,7 +92,10 @@ pub fn server_stop_signal(
     };
     let (sender, receiver) = oneshot::channel();
     let max_time = time + EXIT_TIMEOUT;
-    let exit = || std::process::exit(0);
+    let exit = || {
+        finish_logging();
+        std::process::exit(0)
+    };
     let waiting = move || runtime.block_on(exit_after_signal(stopped, sender, max_time, exit));
     std::thread::Builder::new().name("signals".to_owned()).spawn(waiting).map_err(to_error)?;
     Ok(async {

@@ -11,6 +11,7 @@ use super::{
         names::{ASSETS, LISTINGS, TEAMS},
         parse_value,
     },
+    print_note,
 };
 use crate::{domain::quality_runs::RunStatus, string_enum::StringEnum};
 
@@ -83,7 +84,7 @@ impl ApiCommand for QualityRunCommand {
         match self {
             QualityRunCommand::Create(Subject { listing, asset }) => {
                 RUNS.create(client, &body_of(subject_ids(client, listing.as_ref(), asset.as_ref())?))?;
-                eprintln!("started a quality run; a running server performs it");
+                print_note(format_args!("started a quality run; a running server performs it"));
                 Ok(())
             }
             QualityRunCommand::List { team, listing, asset, status, limit } => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CommandResult, GlobalOptions, print_line, progress::CliProgress};
+use super::{CommandResult, GlobalOptions, print_line, print_note, progress::CliProgress};
 use crate::fixtures::{self, Added, FixtureSet, SeedError, SeedOutcome, SeededWebhooks};
 
 /// Load fixture sets, or generate synthetic listings.
@@ -55,15 +55,15 @@ fn print_added(name: &str, added: Added) {
     let Added { records, omitted_operator_keys, disabled_webhooks } = added;
     print_line(format_args!("{name}: added {records} records"));
     if omitted_operator_keys > 0 {
-        eprintln!(
+        print_note(format_args!(
             "note: {omitted_operator_keys} operator keys of {name} were not created, since the setting \
              keys.allow_fixture_keys is off; create your own with `marketplace operator key create`"
-        );
+        ));
     }
     if disabled_webhooks > 0 {
-        eprintln!(
+        print_note(format_args!(
             "note: {disabled_webhooks} webhooks of {name} are disabled; enable those that you want with `marketplace \
              webhook enable`"
-        );
+        ));
     }
 }

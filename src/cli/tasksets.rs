@@ -14,7 +14,7 @@ use super::{
         parse_value,
         part_uploads::send_parts,
     },
-    print_line,
+    print_line, print_note,
 };
 use crate::{domain::trace_imports::TraceImportStatus, string_enum::StringEnum};
 
@@ -121,6 +121,6 @@ fn import(client: &Client, taskset: &str, file: &Path) -> CommandResult {
     send_parts(client, &file, &path, plan)?;
     let started: Value = client.post(&format!("{taskset}/traces"), &body)?;
     client.print(&started, |started| print_line(started["id"].as_str().unwrap_or_default()));
-    eprintln!("started the import; a running server performs it");
+    print_note(format_args!("started the import; a running server performs it"));
     Ok(())
 }

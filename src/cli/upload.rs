@@ -12,7 +12,7 @@ use super::{
         Client, ListLimit, OperatorOptions, Records, SourceFile, body_of, names::TEAMS,
         part_uploads::send_parts,
     },
-    print_line,
+    print_line, print_note,
     progress::CliProgress,
 };
 
@@ -143,7 +143,10 @@ fn plan(client: &Client, team: &str, file: &SourceFile, sha256: &str) -> Result<
     };
     let plan = UPLOADS.get(client, found["id"].as_str().unwrap_or_default())?;
     let received = plan["received"].as_array().map_or(0, Vec::len);
-    eprintln!("continuing an upload, of which {received} of {} parts have arrived", plan["part_count"]);
+    print_note(format_args!(
+        "continuing an upload, of which {received} of {} parts have arrived",
+        plan["part_count"]
+    ));
     Ok(plan)
 }
 

@@ -11,7 +11,7 @@ use super::{
         names::{TEAMS, WEBHOOKS},
         parse_value,
     },
-    print_line,
+    print_line, print_note,
 };
 use crate::{
     domain::{
@@ -223,6 +223,6 @@ fn print_secret(client: &Client, created: &Value) {
     client.print(created, |created| {
         print_line(created["secret"].as_str().unwrap_or_default());
         let id = created["webhook"]["id"].as_str().unwrap_or_default();
-        eprintln!("this is the secret of webhook {id}; it will not be shown again");
+        print_note(format_args!("this is the secret of webhook {id}; it will not be shown again"));
     });
 }

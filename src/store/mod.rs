@@ -267,9 +267,7 @@ impl Store {
         flags: OpenFlags,
         readers: u32,
     ) -> std::result::Result<Store, OpenError> {
-        if !path.is_file() {
-            return Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned()));
-        }
+        OpenError::require_file(path)?;
         let writer = Connection::open_with_flags(name, flags).map_err(OpenError::unusable(path))?;
         configure_reader(&writer).map_err(OpenError::unusable(path))?;
         migrations::check_current(&writer, path)?;

@@ -1,6 +1,9 @@
 //! Why a database cannot be opened.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::error::{BoxedError, ErrorChain};
 
@@ -43,6 +46,18 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// Fails unless there is a file at the path of a database. That this user may not see it does not mean that there is none.
+    pub fn require_file(path: &Path) -> Result<(), OpenError> {
+        match path.metadata() {
+            Ok(file) if file.is_file() => Ok(()),
+            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                let message = format!("{cause}; run the command as the user that runs the server");
+                Err(OpenError::unusable(path)(message))
+            }
+            _ => Err(OpenError::Missing(path.parent().unwrap_or(path).to_owned())),
+        }
+    }
+
     /// Returns a function that converts the cause of an [`OpenError::Unusable`].
     pub(super) fn unusable<E: Into<BoxedError>>(path: &Path) -> impl Fn(E) -> OpenError {
         move |source| OpenError::Unusable { path: path.to_owned(), source: source.into() }

@@ -40,8 +40,9 @@ impl Plan {
 /// Returns the changes that opening the database at `path` would make; `None` if there is no database, or an empty one.
 /// Changes nothing. Fails if a newer version created the database.
 pub fn plan(path: &Path) -> std::result::Result<Option<Plan>, OpenError> {
-    if !path.is_file() {
-        return Ok(None);
+    match OpenError::require_file(path) {
+        Err(OpenError::Missing(_)) => return Ok(None),
+        found => found?,
     }
     let connection = open_any_version(path).map_err(OpenError::unusable(path))?;
     let schema_version = program_versions::schema_version(&connection).map_err(OpenError::unusable(path))?;

@@ -75,9 +75,14 @@ impl Server {
         Server::spawn(marketplace(&arguments, directory))
     }
 
-    fn spawn(mut command: Command) -> Server {
+    fn spawn(command: Command) -> Server {
         let log = ProcessLog::new();
-        let mut child = command.stdout(Stdio::piped()).stderr(log.stdio()).spawn().unwrap();
+        Server::spawn_with_log(command, log.stdio(), log)
+    }
+
+    /// Like [`Server::spawn`], with a log that is written elsewhere.
+    fn spawn_with_log(mut command: Command, stderr: Stdio, log: ProcessLog) -> Server {
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().split_once("://").expect("an address").1.to_owned();

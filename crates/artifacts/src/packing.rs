@@ -2,16 +2,19 @@
 //! are in the order in which they are visited, without times.
 
 pub mod forecast;
+pub mod names;
 
 use std::{
-    borrow::Cow,
     collections::BTreeSet,
     fs::File,
     io::{self, BufWriter, Write},
     path::Path,
 };
 
-use marketplace_domain::samples::{DEFAULT_FILE_BYTES, DEFAULT_FILES, Selection};
+use marketplace_domain::{
+    excerpt::{excerpt, quoted},
+    samples::{DEFAULT_FILE_BYTES, DEFAULT_FILES, Selection},
+};
 use serde::{Deserialize, Serialize};
 use zip::{CompressionMethod, DateTime, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
@@ -20,6 +23,8 @@ use super::{
     contents::{Entry, EntryKind, FileAction, Visitor},
     git, readme,
 };
+
+use self::names::{PackedNames, packed_name};
 
 /// Name of the file that [`pack_archive`] creates.
 pub const OUTPUT_FILE: &str = "files.zip";
@@ -95,7 +100,8 @@ fn pack(
         }
     };
     let zip = ZipWriter::new(BufWriter::with_capacity(BUFFER_BYTES, to));
-    let mut packer = Packer { zip, wanted, files: 0, is_packing: false, failure: None };
+    let mut packer =
+        Packer { zip, wanted, names: PackedNames::default(), files: 0, is_packing: false, failure: None };
     visit(&mut packer)?;
     packer.finish()
 }
@@ -104,11 +110,6 @@ fn pack(
 fn is_safe(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
     u16::try_from(path.len()).is_ok() && !path.contains('\0') && path.split('/').all(is_name)
-}
-
-/// Returns the name of a file in an archive. A backslash separates directories for some programs, so it is written as its code.
-fn packed_name(path: &str) -> Cow<'_, str> {
-    if path.contains('\\') { path.replace('\\', "%5C").into() } else { path.into() }
 }
 
 /// The files to pack.
@@ -132,6 +133,7 @@ impl Wanted<'_> {
 struct Packer<'a> {
     zip: ZipWriter<BufWriter<File>>,
     wanted: Wanted<'a>,
+    names: PackedNames,
     files: u64,
     /// Whether the current file is packed.
     is_packing: bool,
@@ -190,12 +192,15 @@ impl Visitor for Packer<'_> {
             self.fail(Rejection("A file is too large, or needs a password.".to_owned()).into());
             return FileAction::Skip;
         }
+        if entry.kind != EntryKind::Submodule && !self.names.add(entry.path) {
+            let name = quoted(&excerpt(entry.path));
+            self.fail(
+                Rejection(format!("Another file, or a directory, has the name of the file {name}.")).into(),
+            );
+            return FileAction::Skip;
+        }
         match self.start(entry) {
             Ok(action) => action,
-            Err(ZipError::InvalidArchive(_)) => {
-                self.fail(Rejection("Two files would have the same name.".to_owned()).into());
-                FileAction::Skip
-            }
             Err(cause) => {
                 self.fail(ReadError::Io(io::Error::other(cause)));
                 FileAction::Skip

@@ -11,7 +11,7 @@ use marketplace_check::{Bounds, Document, rules};
 use super::{
     CommandError, CommandResult,
     lists::print_json,
-    print_line, require_output,
+    print_line, print_note, require_output,
     server_url::{self, is_loopback},
 };
 use crate::{
@@ -70,7 +70,7 @@ impl Check {
         let keys = keys::parse(&self.keys)?;
         let host = url.host_str().unwrap_or_default();
         if url.scheme() == "http" && !is_loopback(host) {
-            eprintln!("warning: the keys are sent to {host} unencrypted; use an https URL");
+            print_note(format_args!("warning: the keys are sent to {host} unencrypted; use an https URL"));
         }
         let bounds = Bounds {
             max_requests: self.max_requests,
@@ -90,7 +90,7 @@ impl Check {
             (Some(reason), 0) => Err(CommandError::Incomplete(reason)),
             (incomplete, count) => {
                 if let Some(reason) = incomplete {
-                    eprintln!("warning: {reason}");
+                    print_note(format_args!("warning: {reason}"));
                 }
                 match count {
                     0 => Ok(()),

@@ -8,7 +8,7 @@ mod subject;
 use clap::{Args, Subcommand};
 
 use self::subject::{OpenedGym, Subject};
-use super::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line};
+use super::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, print_note};
 use crate::{error::Named, gym::Outcome};
 
 /// Measure how well an agent answers questions with the tools of the agent server.
@@ -72,7 +72,10 @@ impl Reference {
     fn run(&self, options: &GlobalOptions) -> CommandResult {
         let OpenedGym { gym, .. } = &self.subject.open(options, None)?;
         let answers = gym.reference_answers(|question, reason| {
-            eprintln!("warning: the script of {} ({}) failed: {reason}", question.id, question.name);
+            print_note(format_args!(
+                "warning: the script of {} ({}) failed: {reason}",
+                question.id, question.name
+            ));
         });
         let report = gym.report(&answers)?;
         if self.is_json {

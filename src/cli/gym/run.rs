@@ -17,7 +17,7 @@ use super::{
     subject::{OpenedGym, Subject, check_score},
 };
 use crate::{
-    cli::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, process},
+    cli::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, print_note, process},
     config::parse_listen_address,
     gym::{Answers, Gym},
     web,
@@ -93,14 +93,14 @@ impl Run {
         let report = gym.report(&answers)?;
         let text = if self.is_json { report.to_json().to_string() } else { report.to_text() };
         match (self.command.is_empty(), self.is_json) {
-            (true, _) => eprintln!("{}", text.trim_end()),
+            (true, _) => print_note(format_args!("{}", text.trim_end())),
             (false, true) => print_json(&report.to_json()),
             (false, false) => print_line(text.trim_end()),
         }
         match ending {
             Ending::Interrupted => Err(CommandError::Other("the run was interrupted".to_owned())),
             Ending::TimedOut => {
-                eprintln!("warning: the time was over before the agent ended");
+                print_note(format_args!("warning: the time was over before the agent ended"));
                 check_score(&report, self.min_score)
             }
             Ending::Complete => check_score(&report, self.min_score),
@@ -170,7 +170,7 @@ fn collect(
                 Err(problem) => {
                     problems += 1;
                     if problems <= MAX_PROBLEMS {
-                        eprintln!("warning: {problem}");
+                        print_note(format_args!("warning: {problem}"));
                     }
                 }
             },

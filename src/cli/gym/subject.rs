@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::{
     cli::{
-        CommandError, CommandResult, GlobalOptions, init_logging, open_directory,
+        CommandError, CommandResult, GlobalOptions, init_logging, open_directory, print_note,
         temporary_directory::TemporaryDirectory,
     },
     fixtures::demo_image::{self, DEMO_TIME},
@@ -64,7 +64,7 @@ impl Subject {
         let base_url = format!("http://{address}");
         let gym = Gym::open(GymOptions { directory, settings, now, seed: self.seed, base_url })?;
         for name in gym.omitted() {
-            eprintln!("omitted: the market has no data for the question {name}");
+            print_note(format_args!("omitted: the market has no data for the question {name}"));
         }
         Ok(OpenedGym { gym, _directory: temporary })
     }

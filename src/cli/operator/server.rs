@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::file_parts::FilePart;
 use crate::{
     cli::{
-        CommandError, key_variables,
+        CommandError, key_variables, print_note,
         server_url::{self, is_loopback},
     },
     error::ErrorChain,
@@ -44,7 +44,9 @@ impl Server {
         let key = parse_key(&key)?.to_owned();
         let host = base_url.host_str().unwrap_or_default();
         if base_url.scheme() == "http" && !is_loopback(host) {
-            eprintln!("warning: the operator key is sent to {host} unencrypted; use an https URL");
+            print_note(format_args!(
+                "warning: the operator key is sent to {host} unencrypted; use an https URL"
+            ));
         }
         let base_url = base_url.as_str().trim_end_matches('/');
         let base_url = base_url.strip_suffix(rest::OPERATOR.prefix).unwrap_or(base_url).to_owned();

@@ -6,14 +6,14 @@ use std::{
     net::TcpStream,
     os::unix::{fs::PermissionsExt, net::UnixDatagram},
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     thread,
     time::Duration,
 };
 
 use serde_json::Value;
 
-use super::{Server, marketplace, monitoring, run, run_failing, stdout_of, temp_dir};
+use super::{ProcessLog, Server, marketplace, monitoring, run, run_failing, stdout_of, temp_dir};
 
 /// How long a message of a server may take. It takes milliseconds.
 const MAX_WAIT: Duration = Duration::from_mins(1);
@@ -350,4 +350,42 @@ fn unit_of_the_service_is_valid() {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// A full disk of logs, and a log whose reader has gone, change no response.
+#[test]
+fn server_answers_although_its_log_cannot_be_written() {
+    let temp_dir = temp_dir();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (reader, without_reader) = std::io::pipe().unwrap();
+    drop(reader);
+    for log in [Stdio::from(full), Stdio::from(without_reader)] {
+        let command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], temp_dir.path());
+        let server = Server::spawn_with_log(command, log, ProcessLog::new());
+        let response = get(&server.1, "/v2/wallet", "mkt_demo_buyer");
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+        assert_eq!(server.terminate(), 0);
+    }
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = marketplace(&["scan", "missing"], temp_dir.path()).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(2), "messages change no exit code");
+}
+
+/// A reader of the log that stops reading delays no response, and not the end.
+#[test]
+fn server_answers_although_nobody_reads_its_log() {
+    let temp_dir = temp_dir();
+    let (mut reader, log) = std::io::pipe().unwrap();
+    let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], temp_dir.path());
+    command.env("MARKETPLACE_LOG_FILTER", "debug");
+    let server = Server::spawn_with_log(command, log.into(), ProcessLog::new());
+    // Each request logs more than a hundred bytes, and a pipe holds 64 KiB.
+    for _ in 0..700 {
+        let response = get(&server.1, "/v2/wallet", "mkt_demo_buyer");
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+    }
+    assert_eq!(server.terminate(), 0);
+    let mut logged = Vec::new();
+    reader.read_to_end(&mut logged).unwrap();
+    assert!(logged.len() > 60_000, "{}", logged.len());
 }

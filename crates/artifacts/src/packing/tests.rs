@@ -57,7 +57,12 @@ fn all_files_are_packed_except_those_that_leave_their_directory() {
 
 #[test]
 fn no_file_is_lost_to_another_with_the_same_name() {
-    for files in [[("b", b"1"), ("b", b"2")], [("c\\d", b"1"), ("c%5Cd", b"2")]] {
+    for files in [
+        [("b", b"1"), ("b", b"2")],
+        [("c\\d", b"1"), ("c%5Cd", b"2")],
+        [("src", b"1"), ("src/x", b"2")],
+        [("src/x", b"1"), ("src", b"2")],
+    ] {
         let files = files.map(|(name, bytes)| (name, &bytes[..])).to_vec();
         assert!(matches!(packed(&FileSelection::All, &files), Err(ReadError::Rejected(_))), "{files:?}");
     }

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     contents::{ArchiveProblem, Entry, EntryKind, Root, version_control_directory},
     lfs_pointers,
+    packing::names::PackedNames,
 };
 
 /// Every file can be read completely, and the central directory matches.
@@ -29,6 +30,9 @@ pub struct Integrity {
     unreadable: Samples,
     pointers: Samples,
     too_large: Samples,
+    /// Files of a repository that cannot be unpacked beside others. Those of an archive are rejected when it is read.
+    clashing: Samples,
+    names: PackedNames,
     left_out: Samples,
     version_control: Samples,
     /// Directories of programs for version control so far.
@@ -48,6 +52,8 @@ impl Integrity {
             unreadable: Samples::default(),
             pointers: Samples::default(),
             too_large: Samples::default(),
+            clashing: Samples::default(),
+            names: PackedNames::default(),
             left_out: Samples::default(),
             version_control: Samples::default(),
             version_control_directories: HashSet::new(),
@@ -85,6 +91,13 @@ impl Integrity {
         if !self.too_large.is_empty() {
             problems.push(format!("Too large to check: {}. Split such files.", self.too_large));
         }
+        if !self.clashing.is_empty() {
+            let files = with_noun(self.clashing.count(), "file has", "files have");
+            problems.push(format!(
+                "{files} the name of another file or directory in an archive: {}. Rename them.",
+                self.clashing
+            ));
+        }
         if self.is_inconsistent {
             problems.push(format!(
                 "The central directory and the file headers of the archive disagree, or the archive has files \
@@ -107,6 +120,9 @@ impl Check for Integrity {
             return FileAction::Skip;
         }
         self.files += 1;
+        if self.source == Source::Repository && !self.names.add(entry.path) {
+            self.clashing.add_file(entry.path);
+        }
         if entry.is_too_large {
             self.too_large.add_file(entry.path);
         } else if !entry.is_encrypted {
@@ -164,6 +180,7 @@ impl Check for Integrity {
                 .with(Role::Cause, "", self.unreadable)
                 .with(Role::Cause, lfs_pointers::PROBLEM, self.pointers)
                 .with(Role::Cause, too_large, self.too_large)
+                .with(Role::Cause, "has the name of another file or directory", self.clashing)
                 .with(Role::LeftOut, "is not data", self.left_out)
                 .with(
                     Role::LeftOut,
@@ -171,5 +188,33 @@ impl Check for Integrity {
                     self.version_control,
                 ),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use marketplace_domain::quality_checks::CheckStatus;
+
+    use super::*;
+
+    #[test]
+    fn files_of_a_repository_that_cannot_be_unpacked_side_by_side_are_named() {
+        let check = |source, paths: &[&str]| {
+            let mut check = Integrity::new(source);
+            for path in paths {
+                check.start_file(&Entry::file(path, 1));
+                check.end_file(None);
+            }
+            Box::new(check).finish(&Root::default()).remove(0)
+        };
+        for paths in [["a\\b.txt", "a%5Cb.txt"], ["dup.py", "dup.py"], ["src", "src/x.py"]] {
+            let finding = check(Source::Repository, &paths);
+            assert!(
+                finding.status == CheckStatus::Failed && finding.message.contains(paths[1]),
+                "{finding:?}"
+            );
+        }
+        let finding = check(Source::Repository, &["src/x", "src/y", "x"]);
+        assert_eq!(finding.status, CheckStatus::Passed, "{finding:?}");
     }
 }
