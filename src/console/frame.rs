@@ -7,7 +7,7 @@ use super::{
     answer::{Content, FILTERS_FORM},
     assets,
     banners::Banners,
-    navigation::{NavigationItem, PageInfo, Section},
+    navigation::{NavigationItem, PageRow, Section},
     notices::Notice,
     parts::{badges, icons, text},
     paths,
@@ -295,7 +295,7 @@ pub fn roles(team: &Team) -> &'static str {
 
 fn side(context: &Context, facts: &FrameFacts, content: &Content, current: Option<NavigationItem>) -> Markup {
     let pages = context.pages.of(context.team());
-    let is_of_side = |page: &&PageInfo| {
+    let is_of_side = |page: &&PageRow| {
         !matches!(
             (context.side(), page.access.map(RequiredAccess::audience)),
             (Some(TeamSide::Buyer), Some(Audience::Vendors))

@@ -48,7 +48,7 @@ use navigation::PageTable;
 
 pub use address::PREFIX;
 pub use described::{Input, ResourceInfo, StepInfo};
-pub use page::PageRow;
+pub use navigation::PageRow;
 pub use pages::rows as pages;
 
 /// The pages of the web app. They never change, so any number of markets can be served with them.
@@ -60,13 +60,13 @@ impl Console {
     pub fn new(has_demo_keys: bool) -> Console {
         let routes = pages::rows().into_iter().fold(Route::new(), |route, row| {
             let path = path_params::framework_path(&format!("{PREFIX}{}", row.path));
-            route.at(path, Routed { path: row.path, inner: row.endpoint() })
+            route.at(path, Routed { path: row.path, inner: (row.endpoint)() })
         });
         let routes = assets::endpoints()
             .fold(routes, |route, (path, endpoint)| route.at(format!("{PREFIX}{path}"), endpoint));
         let routes = routes.at(format!("{PREFIX}/*rest"), make(answer_unknown));
         let shown = pages::sign_in::DemoKeysShown(has_demo_keys);
-        let table = PageTable::new(pages::rows().iter().map(PageRow::info));
+        let table = PageTable::new(pages::rows().into_iter());
         let endpoint = routes.around(move |inner, mut request: Request| {
             request.set_data(shown);
             request.set_data(table.clone());

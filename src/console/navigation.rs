@@ -1,6 +1,8 @@
-//! The navigation beside each page.
+//! The table of pages, and the navigation beside each page.
 
 use std::{collections::BTreeSet, sync::Arc};
+
+use poem::{Response, endpoint::BoxEndpoint};
 
 use super::described::{ResourceInfo, Shown};
 use crate::{
@@ -50,9 +52,9 @@ pub struct NavigationItem {
     pub label: &'static str,
 }
 
-/// What links need to know of a page.
+/// A row of the table of pages.
 #[derive(Clone, Copy, Debug)]
-pub struct PageInfo {
+pub struct PageRow {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     pub path: &'static str,
     /// Title.
@@ -63,12 +65,67 @@ pub struct PageInfo {
     pub access: Option<RequiredAccess>,
     /// Whether it can be opened, and is not only a form of another page.
     pub is_shown: bool,
+    /// Whether it has a form.
+    pub has_form: bool,
+    /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
+    pub operations: &'static [&'static str],
     /// The kind of the records that it lists, as in the audit; `None` if it is no list.
     pub kind: Option<&'static str>,
-    /// Names of the operations of the operator API that it shows or carries out, besides those of its resource.
-    pub operations: &'static [&'static str],
-    /// Describes the resource that it lists; `None` if it does not list a resource.
+    /// Describes the resource that it lists; `None` if it is no list of a resource.
     pub resource: Option<fn() -> ResourceInfo>,
+    pub(super) endpoint: fn() -> BoxEndpoint<'static, Response>,
+}
+
+impl PageRow {
+    /// Returns the row of a page that everybody may see.
+    pub const fn open(
+        path: &'static str,
+        title: &'static str,
+        has_form: bool,
+        endpoint: fn() -> BoxEndpoint<'static, Response>,
+    ) -> PageRow {
+        PageRow {
+            path,
+            title,
+            navigation: None,
+            access: None,
+            is_shown: true,
+            has_form,
+            operations: &[],
+            kind: None,
+            resource: None,
+            endpoint,
+        }
+    }
+
+    /// Returns the row of what no page shows, and what has an endpoint of its own.
+    pub const fn unseen(
+        path: &'static str,
+        title: &'static str,
+        access: RequiredAccess,
+        has_form: bool,
+        endpoint: fn() -> BoxEndpoint<'static, Response>,
+    ) -> PageRow {
+        PageRow { access: Some(access), ..PageRow::open(path, title, has_form, endpoint).not_shown() }
+    }
+
+    /// Returns the row of what cannot be opened, since it is only a form of another page.
+    #[must_use]
+    pub const fn not_shown(self) -> PageRow {
+        PageRow { is_shown: false, ..self }
+    }
+
+    /// Returns the row of the list of the records of a kind.
+    #[must_use]
+    pub const fn of_kind(self, kind: &'static str) -> PageRow {
+        PageRow { kind: Some(kind), ..self }
+    }
+
+    /// Returns the row of the list of a resource.
+    #[must_use]
+    pub const fn of_resource(self, describe: fn() -> ResourceInfo) -> PageRow {
+        PageRow { resource: Some(describe), ..self }
+    }
 }
 
 /// The prefixes of the names of operations that only read.
@@ -77,17 +134,17 @@ const READS: [&str; 4] = ["get_", "list_", "aggregate_", "export_"];
 /// All pages, in the order of the navigation.
 #[derive(Clone, Debug, Default)]
 pub struct PageTable {
-    pages: Arc<[PageInfo]>,
+    pages: Arc<[PageRow]>,
     /// Those that are not for operators. Every request to a market without operators needs them, so they are chosen only once.
-    of_others: Arc<[PageInfo]>,
+    of_others: Arc<[PageRow]>,
 }
 
 impl PageTable {
     /// Creates the table.
-    pub fn new(pages: impl Iterator<Item = PageInfo>) -> PageTable {
-        let pages: Arc<[PageInfo]> = pages.collect();
+    pub fn new(pages: impl Iterator<Item = PageRow>) -> PageTable {
+        let pages: Arc<[PageRow]> = pages.collect();
         let is_of_others =
-            |page: &&PageInfo| page.access.is_none_or(|access| access.audience() != Audience::Operators);
+            |page: &&PageRow| page.access.is_none_or(|access| access.audience() != Audience::Operators);
         let of_others = pages.iter().filter(is_of_others).copied().collect();
         PageTable { pages, of_others }
     }
@@ -99,7 +156,7 @@ impl PageTable {
     }
 
     /// Returns the lists of records with their kinds.
-    pub fn lists(&self) -> impl Iterator<Item = (&'static str, &PageInfo)> {
+    pub fn lists(&self) -> impl Iterator<Item = (&'static str, &PageRow)> {
         self.pages.iter().filter_map(|page| Some((page.kind?, page)))
     }
 
@@ -113,7 +170,7 @@ impl PageTable {
     pub fn shows(&self, path: &str) -> bool {
         let path = path.split('?').next().unwrap_or_default();
         let segments: Vec<&str> = path.split('/').collect();
-        let is_of = |page: &PageInfo| {
+        let is_of = |page: &PageRow| {
             let names: Vec<&str> = page.path.split('/').collect();
             let mut pairs = names.iter().zip(&segments);
             names.len() == segments.len()
@@ -138,8 +195,8 @@ impl PageTable {
     }
 
     /// Returns the pages that a team can have access to, or an operator if there is none.
-    pub fn of<'t>(&'t self, team: Option<&'t Team>) -> impl Iterator<Item = &'t PageInfo> {
-        let may_open = move |page: &&PageInfo| page.access.is_some_and(|access| can_have(access, team));
+    pub fn of<'t>(&'t self, team: Option<&'t Team>) -> impl Iterator<Item = &'t PageRow> {
+        let may_open = move |page: &&PageRow| page.access.is_some_and(|access| can_have(access, team));
         self.pages.iter().filter(|page| page.is_shown).filter(may_open)
     }
 }

@@ -11,9 +11,8 @@ use poem::{
 use super::{
     address::{Links, PREFIX, Query},
     answer::Answer,
-    described::ResourceInfo,
     forms::{Fields, Inputs, MAX_FORM_BYTES},
-    navigation::{NavigationItem, PageInfo, PageTable},
+    navigation::{NavigationItem, PageRow, PageTable},
     notices::Notice,
     paths, refusals, responses, same_origin,
     session::{self, SignedIn},
@@ -23,10 +22,7 @@ use crate::{
     error::{Error, Result},
     string_enum::StringEnum,
     web::{
-        auth::{
-            Policy,
-            required_access::{Audience, RequiredAccess},
-        },
+        auth::{Policy, required_access::Audience},
         body,
         limits::Budget,
         path_params, problem,
@@ -86,131 +82,31 @@ pub trait Action: Sized + Send + Sync + 'static {
     fn submit(visit: &Visit<Self::Access>, fields: &Fields) -> impl Future<Output = Result<Answer>> + Send;
 }
 
-/// A row of the table of pages.
-#[derive(Clone, Copy)]
-pub struct PageRow {
-    /// Path below [`PREFIX`], with names of parameters in braces.
-    pub path: &'static str,
-    /// Title.
-    pub title: &'static str,
-    /// Section and label of its link in the navigation; `None` without a link.
-    pub navigation: Option<NavigationItem>,
-    /// The access that it needs; `None` if everybody may see it.
-    pub access: Option<RequiredAccess>,
-    /// Whether it can be opened, and is not only a form of another page.
-    pub is_shown: bool,
-    /// Whether it has a form.
-    pub has_form: bool,
-    /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
-    pub operations: &'static [&'static str],
-    /// The kind of the records that it lists, as in the audit; `None` if it is no list.
-    pub kind: Option<&'static str>,
-    /// Describes the resource that it lists; `None` if it is no list of a resource.
-    pub resource: Option<fn() -> ResourceInfo>,
-    endpoint: fn() -> BoxEndpoint<'static, Response>,
-}
-
 impl PageRow {
     /// Returns the row of a page without forms of its own.
     pub fn page<P: Page>() -> PageRow {
-        PageRow { has_form: false, endpoint: || PageEndpoint::<P>(PhantomData).boxed(), ..row_of::<P>() }
+        PageRow::of::<P>(false, || PageEndpoint::<P>(PhantomData).boxed())
     }
 
     /// Returns the row of a page with a form.
     pub fn form<P: FormPage>() -> PageRow {
-        PageRow { has_form: true, endpoint: || FormEndpoint::<P>(PhantomData).boxed(), ..row_of::<P>() }
+        PageRow::of::<P>(true, || FormEndpoint::<P>(PhantomData).boxed())
+    }
+
+    fn of<P: Page>(has_form: bool, endpoint: fn() -> BoxEndpoint<'static, Response>) -> PageRow {
+        PageRow {
+            navigation: P::NAVIGATION,
+            access: Some(P::Access::REQUIRED),
+            operations: P::OPERATIONS,
+            ..PageRow::open(P::PATH, P::TITLE, has_form, endpoint)
+        }
     }
 
     /// Returns the row of a form of another page.
     pub fn action<A: Action>() -> PageRow {
-        PageRow {
-            path: A::PATH,
-            title: A::TITLE,
-            navigation: None,
-            access: Some(A::Access::REQUIRED),
-            is_shown: false,
-            has_form: true,
-            operations: A::OPERATIONS,
-            kind: None,
-            resource: None,
-            endpoint: || ActionEndpoint::<A>(PhantomData).boxed(),
-        }
-    }
-
-    /// Returns the row of what no page shows, and what has an endpoint of its own.
-    pub const fn unseen(
-        path: &'static str,
-        title: &'static str,
-        access: RequiredAccess,
-        has_form: bool,
-        endpoint: fn() -> BoxEndpoint<'static, Response>,
-    ) -> PageRow {
-        PageRow { is_shown: false, access: Some(access), ..PageRow::open(path, title, has_form, endpoint) }
-    }
-
-    /// Returns the row of a page that everybody may see.
-    pub const fn open(
-        path: &'static str,
-        title: &'static str,
-        has_form: bool,
-        endpoint: fn() -> BoxEndpoint<'static, Response>,
-    ) -> PageRow {
-        PageRow {
-            path,
-            title,
-            navigation: None,
-            access: None,
-            is_shown: true,
-            has_form,
-            operations: &[],
-            kind: None,
-            resource: None,
-            endpoint,
-        }
-    }
-
-    /// Returns the row of what cannot be opened, since it is only a form of another page.
-    #[must_use]
-    pub const fn not_shown(self) -> PageRow {
-        PageRow { is_shown: false, ..self }
-    }
-
-    /// Returns the row of the list of the records of a kind.
-    #[must_use]
-    pub const fn of_kind(self, kind: &'static str) -> PageRow {
-        PageRow { kind: Some(kind), ..self }
-    }
-
-    /// Returns the row of the list of a resource.
-    #[must_use]
-    pub const fn of_resource(self, describe: fn() -> ResourceInfo) -> PageRow {
-        PageRow { resource: Some(describe), ..self }
-    }
-
-    /// Returns what links need to know of the page.
-    pub const fn info(&self) -> PageInfo {
-        let PageRow { path, title, navigation, access, is_shown, operations, kind, resource, .. } = *self;
-        PageInfo { path, title, navigation, access, is_shown, kind, operations, resource }
-    }
-
-    /// Returns the endpoint.
-    pub fn endpoint(&self) -> BoxEndpoint<'static, Response> {
-        (self.endpoint)()
-    }
-}
-
-fn row_of<P: Page>() -> PageRow {
-    PageRow {
-        path: P::PATH,
-        title: P::TITLE,
-        navigation: P::NAVIGATION,
-        access: Some(P::Access::REQUIRED),
-        is_shown: true,
-        has_form: false,
-        operations: P::OPERATIONS,
-        kind: None,
-        resource: None,
-        endpoint: || PageEndpoint::<P>(PhantomData).boxed(),
+        let endpoint = || ActionEndpoint::<A>(PhantomData).boxed();
+        let row = PageRow::unseen(A::PATH, A::TITLE, A::Access::REQUIRED, true, endpoint);
+        PageRow { operations: A::OPERATIONS, ..row }
     }
 }
 

@@ -10,8 +10,9 @@ use super::{
     answer::{Answer, Content},
     changes::{self, Change},
     forms::Fields,
+    navigation::PageRow,
     notices::Notice,
-    page::{FormPage, Page, PageRow},
+    page::{FormPage, Page},
     parts::{
         badges::{self, Tone},
         fields,

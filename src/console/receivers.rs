@@ -7,7 +7,8 @@ use poem::{Endpoint, EndpointExt, Request, Response, http::Method};
 use super::{
     answer::Answer,
     forms::{Fields, Inputs},
-    page::{self, Page, PageRow},
+    navigation::PageRow,
+    page::{self, Page},
     parts::badges,
     refusals,
     visit::{Context, Visit},

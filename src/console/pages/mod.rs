@@ -32,7 +32,7 @@ mod start;
 mod wallet;
 mod world_clock;
 
-use super::{page::PageRow, questions};
+use super::{navigation::PageRow, questions};
 
 /// Returns the table of pages, in the order of the navigation.
 pub fn rows() -> Vec<PageRow> {

@@ -10,11 +10,8 @@ use poem::{
 
 use crate::{
     console::{
-        address::next_page,
-        forms::Inputs,
-        page::{self, PageRow},
-        prelude::*,
-        refusals, responses, same_origin, session,
+        address::next_page, forms::Inputs, navigation::PageRow, page, prelude::*, refusals, responses,
+        same_origin, session,
     },
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
     operations::access::sessions,

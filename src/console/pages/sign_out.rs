@@ -8,10 +8,8 @@ use poem::{
 
 use crate::{
     console::{
-        address::Query,
-        notices::Notice,
-        page::{self, PageRow},
-        paths, refusals, responses, same_origin, session,
+        address::Query, navigation::PageRow, notices::Notice, page, paths, refusals, responses, same_origin,
+        session,
     },
     operations::access::sessions,
     string_enum::StringEnum,

@@ -6,7 +6,7 @@ use super::{
     resource::Resource,
     steps::{NewRecord, RecordStep},
 };
-use crate::console::{described::ResourceInfo, page::PageRow};
+use crate::console::{described::ResourceInfo, navigation::PageRow};
 
 /// Returns the rows of the table of pages for a resource.
 pub fn rows<R: Resource>() -> Vec<PageRow> {

@@ -16,7 +16,7 @@ use super::{
     teams::Teams,
     uploads::Uploads,
 };
-use crate::console::{page::PageRow, resources};
+use crate::console::{navigation::PageRow, resources};
 
 /// Returns the rows of the table of pages, without those of the taxonomy.
 pub fn rows() -> Vec<PageRow> {

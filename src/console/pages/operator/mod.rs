@@ -56,7 +56,7 @@ use self::{
         TASK_TABS, TASKS, TASKSETS, TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, UPLOADS, VERSIONS,
     },
 };
-use crate::console::{page::PageRow, resources};
+use crate::console::{navigation::PageRow, resources};
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {

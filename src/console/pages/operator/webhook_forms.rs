@@ -4,7 +4,7 @@ use super::{paths::WEBHOOKS, webhooks::Webhooks};
 use crate::{
     console::{
         forms::Inputs,
-        page::PageRow,
+        navigation::PageRow,
         pages::settings::webhook_forms::{Input, fields_of},
         parts::secrets,
         prelude::*,

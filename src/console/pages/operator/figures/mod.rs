@@ -8,7 +8,7 @@ mod values;
 
 use super::paths::FIGURES;
 use crate::{
-    console::{page::PageRow, prelude::*},
+    console::{navigation::PageRow, prelude::*},
     operations::access::Operator,
     store::figures::ALL,
 };

@@ -6,7 +6,7 @@ mod facts;
 mod filters;
 mod queue;
 
-use crate::console::page::PageRow;
+use crate::console::navigation::PageRow;
 
 /// Returns the rows of the table of pages.
 pub fn rows() -> Vec<PageRow> {

@@ -11,7 +11,7 @@ mod list;
 mod new;
 pub mod place;
 
-use crate::console::page::PageRow;
+use crate::console::navigation::PageRow;
 
 /// The kind of worlds in the search, which are no records of the market.
 pub const WORLD: &str = "world";
