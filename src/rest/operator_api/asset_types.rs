@@ -18,7 +18,7 @@ use crate::{
         listings::Actor,
         taxonomy::{AssetTypeStage, AssetTypeState},
     },
-    error::{Code, Error, Result},
+    error::{Error, Result},
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -158,12 +158,11 @@ impl AssetTypesApi {
     /// Allows or stops new assets of a kind. A retired kind cannot be enabled.
     #[patch(
         "/asset-types/{slug}",
-        routes::change(
+        routes::transition(
             "asset_types",
             Actor::Platform,
             &[EventType::AssetTypeEnabled, EventType::AssetTypeDisabled],
-        )
-        .with_conflicts(&[Code::InvalidTransition]),
+        ),
     )]
     async fn update_asset_type(
         call: Call<ActingOperator>,
@@ -191,8 +190,7 @@ impl AssetTypesApi {
     /// listings.
     #[post(
         "/asset-types/{slug}/deprecate",
-        routes::change("asset_types", Actor::Platform, &[EventType::AssetTypeDeprecated])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("asset_types", Actor::Platform, &[EventType::AssetTypeDeprecated]),
     )]
     async fn deprecate_asset_type(
         change: Change,
@@ -222,8 +220,7 @@ impl AssetTypesApi {
     /// Retires a deprecated kind now, earlier than announced.
     #[post(
         "/asset-types/{slug}/retire",
-        routes::change("asset_types", Actor::Platform, &[EventType::AssetTypeRetired])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("asset_types", Actor::Platform, &[EventType::AssetTypeRetired]),
     )]
     async fn retire_asset_type(
         change: Change,

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     domain::{credit_purchases::CreditPurchaseStatus, events::EventType, listings::Actor, money::Currency},
-    error::Code,
     operations::{
         access::{PaymentOperator, PaymentReader},
         credit_purchases, payments as payment_operations,
@@ -139,8 +138,7 @@ impl CreditPurchasesApi {
     /// A key with the scope `payments` is enough.
     #[post(
         "/credit-purchases/{credit_purchase_id}/complete",
-        routes::change("credit_purchases", Actor::Platform, &[EventType::WalletCredited])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("credit_purchases", Actor::Platform, &[EventType::WalletCredited]),
     )]
     async fn complete_credit_purchase(
         change: Change<PaymentOperator>,
@@ -157,8 +155,7 @@ impl CreditPurchasesApi {
     /// A key with the scope `payments` is enough.
     #[post(
         "/credit-purchases/{credit_purchase_id}/reject",
-        routes::change("credit_purchases", Actor::Platform, &[EventType::CreditPurchaseRejected])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("credit_purchases", Actor::Platform, &[EventType::CreditPurchaseRejected]),
     )]
     async fn reject_credit_purchase(
         change: Change<PaymentOperator>,

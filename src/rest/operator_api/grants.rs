@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     domain::{assets::Exclusivity, events::EventType, grants::GrantState, listings::Actor},
-    error::{Code, Error, Result},
+    error::{Error, Result},
     market::{CheckContext, Writer},
     operations::{
         access::{Operator, Platform},
@@ -171,12 +171,11 @@ impl GrantsApi {
     /// Revokes a grant that was not used, and discards what was uploaded with it.
     #[post(
         "/grants/{grant_id}/revoke",
-        routes::change_of(
+        routes::transition_of(
             Target::Created("upload_grants"),
             Actor::Platform,
             &[EventType::UploadGrantRevoked],
-        )
-        .with_conflicts(&[Code::InvalidTransition]),
+        ),
     )]
     async fn revoke_grant(change: Change, grant_id: Path<Uuid>) -> JsonResult<GrantOut> {
         changes::transition(change, grant_id, |writer, platform, _, id| {

@@ -17,7 +17,6 @@ use crate::{
         listings::Actor,
         row_ids::JobRowId,
     },
-    error::Code,
     operations::{access::Operator, job_changes},
     rest::{
         arguments::params::Params,
@@ -112,9 +111,8 @@ impl JobsApi {
     /// runs, estimations, and imports have: start another one instead.
     #[post(
         "/jobs/{job_id}/retry",
-        routes::change_of(ABSENT, Actor::Platform, &[EventType::TaskQualityRefreshRequested])
-            .with_parameter_examples(&[("job_id", "\"17\"")])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition_of(ABSENT, Actor::Platform, &[EventType::TaskQualityRefreshRequested])
+            .with_parameter_examples(&[("job_id", "\"17\"")]),
     )]
     async fn retry_job(change: Change, job_id: Path<String>) -> JsonResult<JobOut> {
         changes::post(change, move |writer, platform| job_changes::retry(writer, platform, row_id(&job_id.0)))
@@ -127,7 +125,7 @@ impl JobsApi {
     /// its charge is returned unless it had begun), an import, a refresh, or an estimation. The cleanup cannot be canceled.
     #[post(
         "/jobs/{job_id}/cancel",
-        routes::change_of(
+        routes::transition_of(
             ABSENT,
             Actor::Platform,
             &[
@@ -139,8 +137,7 @@ impl JobsApi {
                 EventType::EstimationFailed,
             ],
         )
-        .with_parameter_examples(&[("job_id", "\"17\"")])
-        .with_conflicts(&[Code::InvalidTransition]),
+        .with_parameter_examples(&[("job_id", "\"17\"")]),
     )]
     async fn cancel_job(change: Change, job_id: Path<String>) -> JsonResult<JobOut> {
         let id = row_id(&job_id.0);

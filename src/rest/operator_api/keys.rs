@@ -20,7 +20,7 @@ use crate::{
         principals::KeyScope,
         time::Timestamp,
     },
-    error::{Code, Result},
+    error::Result,
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
@@ -203,8 +203,7 @@ impl KeysApi {
     /// Changes when an API key expires. The key must be active.
     #[patch(
         "/keys/{key_id}",
-        routes::change("keys", Actor::Platform, &[EventType::KeyExpiryChanged])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("keys", Actor::Platform, &[EventType::KeyExpiryChanged]),
     )]
     async fn update_key(
         call: Call<ActingOperator>,
@@ -221,8 +220,7 @@ impl KeysApi {
     /// earlier. Only this response contains the secret of the new key.
     #[post(
         "/keys/{key_id}/rotate",
-        routes::change("keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated]),
     )]
     async fn rotate_key(
         change: Change,
@@ -242,8 +240,7 @@ impl KeysApi {
     /// Revokes an API key of a team at once.
     #[post(
         "/keys/{key_id}/revoke",
-        routes::change("keys", Actor::Platform, &[EventType::KeyRevoked])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("keys", Actor::Platform, &[EventType::KeyRevoked]),
     )]
     async fn revoke_key(change: Change, key_id: Path<Uuid>) -> JsonResult<KeyOut> {
         changes::transition(change, key_id, |writer, platform, _, id| {
@@ -367,8 +364,7 @@ impl OperatorKeysApi {
     /// Changes when an operator key expires. The key must be active.
     #[patch(
         "/operator-keys/{key_id}",
-        routes::change("operator_keys", Actor::Platform, &[EventType::KeyExpiryChanged])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("operator_keys", Actor::Platform, &[EventType::KeyExpiryChanged]),
     )]
     async fn update_operator_key(
         call: Call<ActingOperator>,
@@ -385,8 +381,7 @@ impl OperatorKeysApi {
     /// earlier. Only this response contains the secret of the new key.
     #[post(
         "/operator-keys/{key_id}/rotate",
-        routes::change("operator_keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("operator_keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated]),
     )]
     async fn rotate_operator_key(
         change: Change,
@@ -406,8 +401,7 @@ impl OperatorKeysApi {
     /// Revokes an operator key at once.
     #[post(
         "/operator-keys/{key_id}/revoke",
-        routes::change("operator_keys", Actor::Platform, &[EventType::KeyRevoked])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("operator_keys", Actor::Platform, &[EventType::KeyRevoked]),
     )]
     async fn revoke_operator_key(change: Change, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
         changes::transition(change, key_id, |writer, platform, _, id| {

@@ -185,8 +185,7 @@ impl OffersApi {
     /// Changes a submitted offer in the name of its buyer. It keeps its ID, and expires at the same time.
     #[patch(
         "/offers/{offer_id}",
-        routes::change("offers", Actor::Team, &[EventType::OfferChanged])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("offers", Actor::Team, &[EventType::OfferChanged]),
     )]
     async fn update_offer(
         call: Call<ActingOperator>,
@@ -208,8 +207,7 @@ impl OffersApi {
     /// Withdraws a submitted offer in the name of its buyer.
     #[post(
         "/offers/{offer_id}/withdraw",
-        routes::change("offers", Actor::Team, &[EventType::OfferWithdrawn])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("offers", Actor::Team, &[EventType::OfferWithdrawn]),
     )]
     async fn withdraw_offer(change: Change, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
         changes::transition(change, offer_id, |writer, platform, actor, id| {
@@ -225,11 +223,8 @@ impl OffersApi {
     /// completed if the buyer pays with credits and has enough, otherwise pending until its invoice is paid.
     #[post(
         "/offers/{offer_id}/accept",
-        routes::change("offers", Actor::Team, ACCEPTANCE_EVENTS).with_conflicts(&[
-            Code::InvalidTransition,
-            Code::InsufficientCredits,
-            Code::NoLongerAvailable,
-        ]),
+        routes::transition("offers", Actor::Team, ACCEPTANCE_EVENTS)
+            .with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]),
     )]
     async fn accept_offer(change: Change, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
         changes::transition(change, offer_id, |writer, platform, actor, id| {
@@ -244,8 +239,7 @@ impl OffersApi {
     /// Declines a submitted offer in the name of the vendor. The buyer is notified.
     #[post(
         "/offers/{offer_id}/decline",
-        routes::change("offers", Actor::Team, &[EventType::OfferDeclined])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("offers", Actor::Team, &[EventType::OfferDeclined]),
     )]
     async fn decline_offer(change: Change, offer_id: Path<Uuid>) -> JsonResult<OfferOut> {
         changes::transition(change, offer_id, |writer, platform, actor, id| {

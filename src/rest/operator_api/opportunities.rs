@@ -23,7 +23,6 @@ use crate::{
         listings::Actor,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityStatus, VisibilityMode},
     },
-    error::Code,
     market::CheckContext,
     operations::{
         access::{ActingOperator, Operator},
@@ -44,7 +43,7 @@ use crate::{
 
 /// The attributes of a change that the state of an opportunity may not permit.
 const fn change(collection: &'static str, events: &'static [EventType]) -> RouteAttributes {
-    routes::change(collection, Actor::Team, events).with_conflicts(&[Code::InvalidTransition])
+    routes::transition(collection, Actor::Team, events)
 }
 
 /// Declares the JSON and the routes of opportunities of a kind. The kinds differ only in names and texts, and in the date of the

@@ -21,7 +21,7 @@ use crate::{
         project_bids::BidFields,
         teams::Team,
     },
-    error::{Code, Error, Result},
+    error::{Error, Result},
     market::Writer,
     operations::{
         access::{Buyer, Operator, Platform, Vendor},
@@ -214,8 +214,7 @@ impl ProjectBidsApi {
     /// Withdraws a submitted bid, as its vendor.
     #[post(
         "/project-bids/{project_bid_id}/withdraw",
-        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidWithdrawn])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("project_bids", Actor::Team, &[EventType::ProjectBidWithdrawn]),
     )]
     async fn withdraw_project_bid(
         change: Change,
@@ -235,8 +234,7 @@ impl ProjectBidsApi {
     /// project opportunity cannot be accepted.
     #[post(
         "/project-bids/{project_bid_id}/accept",
-        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidAccepted])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("project_bids", Actor::Team, &[EventType::ProjectBidAccepted]),
     )]
     async fn accept_project_bid(
         change: Change,
@@ -251,8 +249,7 @@ impl ProjectBidsApi {
     /// Declines a submitted bid, as the buyer, and notifies the vendor.
     #[post(
         "/project-bids/{project_bid_id}/decline",
-        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidDeclined])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("project_bids", Actor::Team, &[EventType::ProjectBidDeclined]),
     )]
     async fn decline_project_bid(
         change: Change,
@@ -267,8 +264,7 @@ impl ProjectBidsApi {
     /// Delivers tasksets of the vendor for an accepted bid.
     #[post(
         "/project-bids/{project_bid_id}/deliver",
-        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidDelivered])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("project_bids", Actor::Team, &[EventType::ProjectBidDelivered]),
     )]
     async fn deliver_project_bid(
         change: Change,
@@ -293,8 +289,7 @@ impl ProjectBidsApi {
     /// Accepts the delivery of a bid, as the buyer. No money moves.
     #[post(
         "/project-bids/{project_bid_id}/complete",
-        routes::change("project_bids", Actor::Team, &[EventType::ProjectBidCompleted])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("project_bids", Actor::Team, &[EventType::ProjectBidCompleted]),
     )]
     async fn complete_project_bid(
         change: Change,

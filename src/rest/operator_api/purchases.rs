@@ -268,11 +268,8 @@ impl PurchasesApi {
     /// A key with the scope `payments` is enough.
     #[post(
         "/purchases/{purchase_id}/complete",
-        routes::change("purchases", Actor::Platform, PURCHASE_EVENTS).with_conflicts(&[
-            Code::InvalidTransition,
-            Code::InsufficientCredits,
-            Code::NoLongerAvailable,
-        ]),
+        routes::transition("purchases", Actor::Platform, PURCHASE_EVENTS)
+            .with_conflicts(&[Code::InsufficientCredits, Code::NoLongerAvailable]),
     )]
     async fn complete_purchase(
         change: Change<PaymentOperator>,
@@ -288,8 +285,7 @@ impl PurchasesApi {
     /// A key with the scope `payments` is enough.
     #[post(
         "/purchases/{purchase_id}/cancel",
-        routes::change("purchases", Actor::Platform, &[EventType::PurchaseCancelled])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("purchases", Actor::Platform, &[EventType::PurchaseCancelled]),
     )]
     async fn cancel_purchase(
         change: Change<PaymentOperator>,
@@ -305,16 +301,12 @@ impl PurchasesApi {
     /// vendor must still have the money. After an exclusive sale, its codebases are available again.
     #[post(
         "/purchases/{purchase_id}/refund",
-        routes::change(
+        routes::transition(
             "purchases",
             Actor::Platform,
             &[EventType::PurchaseRefunded, EventType::AssetExclusivityChanged],
         )
-        .with_conflicts(&[
-            Code::InvalidTransition,
-            Code::RefundWindowClosed,
-            Code::InsufficientEarnings,
-        ]),
+        .with_conflicts(&[Code::RefundWindowClosed, Code::InsufficientEarnings]),
     )]
     async fn refund_purchase(change: Change, purchase_id: Path<Uuid>) -> JsonResult<PurchaseOut> {
         changes::transition(change, purchase_id, purchases::refund).await

@@ -224,12 +224,11 @@ impl QualityRunsApi {
     /// Cancels a quality run that has not ended. The charge is returned unless the checks have begun.
     #[post(
         "/quality-runs/{quality_run_id}/cancel",
-        routes::change(
+        routes::transition(
             "quality_runs",
             Actor::Platform,
             &[EventType::QualityRunCancelled, EventType::WalletCredited],
-        )
-        .with_conflicts(&[Code::InvalidTransition]),
+        ),
     )]
     async fn cancel_quality_run(change: Change, quality_run_id: Path<Uuid>) -> JsonResult<QualityRunOut> {
         changes::transition(change, quality_run_id, |writer, platform, _, id| {

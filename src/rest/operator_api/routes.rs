@@ -51,6 +51,20 @@ pub const fn change(collection: &'static str, actor: Actor, events: &'static [Ev
     change_of(Target::RecordOf(collection), actor, events)
 }
 
+/// Like [`change`], for a change that the state of the record may not permit.
+pub const fn transition(
+    collection: &'static str,
+    actor: Actor,
+    events: &'static [EventType],
+) -> RouteAttributes {
+    transition_of(Target::RecordOf(collection), actor, events)
+}
+
+/// Like [`change_of`], for a change that the state of the record may not permit.
+pub const fn transition_of(target: Target, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
+    change_of(target, actor, events).as_transition()
+}
+
 /// The attributes of a change of the record that the path names.
 pub const fn change_of(target: Target, actor: Actor, events: &'static [EventType]) -> RouteAttributes {
     RouteAttributes::change(Contract::new(target)).with_effect(actor, events)

@@ -20,7 +20,6 @@ use crate::{
         listings::Actor,
         tasks::{BuildStatus, VersionStage, VersionState},
     },
-    error::Code,
     operations::{
         access::{ActingOperator, Operator},
         records,
@@ -239,8 +238,7 @@ impl TaskVersionsApi {
     /// Changes the status of a build that has not ended.
     #[patch(
         "/task-builds/{task_build_id}",
-        routes::change_of(BUILD, Actor::Team, &[EventType::TaskBuildUpdated])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition_of(BUILD, Actor::Team, &[EventType::TaskBuildUpdated]),
     )]
     async fn update_task_build(
         call: Call<ActingOperator>,

@@ -147,8 +147,7 @@ impl WithdrawalsApi {
     /// A key with the scope `payments` is enough.
     #[post(
         "/withdrawals/{withdrawal_id}/paid",
-        routes::change("withdrawals", Actor::Platform, &[EventType::WithdrawalPaid])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("withdrawals", Actor::Platform, &[EventType::WithdrawalPaid]),
     )]
     async fn mark_withdrawal_paid(
         change: Change<PaymentOperator>,
@@ -164,8 +163,7 @@ impl WithdrawalsApi {
     /// A key with the scope `payments` is enough.
     #[post(
         "/withdrawals/{withdrawal_id}/failed",
-        routes::change("withdrawals", Actor::Platform, &[EventType::WithdrawalFailed])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("withdrawals", Actor::Platform, &[EventType::WithdrawalFailed]),
     )]
     async fn mark_withdrawal_failed(
         change: Change<PaymentOperator>,

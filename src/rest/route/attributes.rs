@@ -98,7 +98,9 @@ pub struct RouteAttributes {
     pub effect: Option<Effect>,
     /// Whether an operation that is no GET operation changes nothing, so that teams can perform it during maintenance.
     pub changes_nothing: bool,
-    /// Codes with which the state of the market can prevent the operation, beyond those of all changes.
+    /// Whether the operation is a transition, which the state of the record may not permit.
+    pub is_transition: bool,
+    /// Codes with which the state of the market can prevent the operation, beyond those of all changes and transitions.
     pub conflicts: &'static [Code],
     /// What the contract tests must know.
     pub contract: Contract,
@@ -141,6 +143,7 @@ impl RouteAttributes {
             tool: None,
             effect: None,
             changes_nothing: false,
+            is_transition: false,
             conflicts: &[],
             contract,
         }
@@ -173,7 +176,13 @@ impl RouteAttributes {
         RouteAttributes { effect: Some(Effect { actor, events }), ..self }
     }
 
-    /// Sets codes with which the state of the market can prevent the operation, beyond those of all changes.
+    /// States that the operation is a transition, which the state of the record may not permit.
+    #[must_use]
+    pub const fn as_transition(self) -> RouteAttributes {
+        RouteAttributes { is_transition: true, ..self }
+    }
+
+    /// Sets codes with which the state of the market can prevent the operation, beyond those of all changes and transitions.
     #[must_use]
     pub const fn with_conflicts(self, conflicts: &'static [Code]) -> RouteAttributes {
         RouteAttributes { conflicts, ..self }

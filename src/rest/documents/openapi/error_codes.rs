@@ -86,6 +86,7 @@ fn conflict_codes(route: &DeclaredRoute) -> Vec<Code> {
     if route.repeatability == Repeatability::OncePerKey {
         codes.push(Code::IdempotencyInFlight);
     }
+    codes.extend(route.is_transition.then_some(Code::InvalidTransition));
     codes.extend(route.conflicts);
     codes
 }

@@ -46,7 +46,7 @@ impl ListingTransitionsApi {
     /// `latest_quality_run_id` stays as it is.
     #[post(
         "/listings/{listing_id}/submit",
-        routes::change_of(
+        routes::transition_of(
             Target::Record("listings", "delphi-pumplog"),
             Actor::Team,
             &[
@@ -57,7 +57,7 @@ impl ListingTransitionsApi {
                 EventType::WalletCredited,
             ],
         )
-        .with_conflicts(&[Code::InvalidTransition, Code::RunInProgress, Code::NoLongerAvailable]),
+        .with_conflicts(&[Code::RunInProgress, Code::NoLongerAvailable]),
     )]
     async fn submit_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         on_own(change, listing_id, lifecycle::submit).await
@@ -68,12 +68,11 @@ impl ListingTransitionsApi {
     /// Withdraws a listing from review, as its vendor, and cancels its quality run.
     #[post(
         "/listings/{listing_id}/withdraw",
-        routes::change(
+        routes::transition(
             "listings",
             Actor::Team,
             &[EventType::ListingWithdrawn, EventType::QualityRunCancelled, EventType::WalletCredited],
-        )
-        .with_conflicts(&[Code::InvalidTransition]),
+        ),
     )]
     async fn withdraw_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         on_own(change, listing_id, lifecycle::withdraw).await
@@ -84,8 +83,8 @@ impl ListingTransitionsApi {
     /// Approves a listing in review. Its vendor is notified, and can publish it. It need not be certified.
     #[post(
         "/listings/{listing_id}/approve",
-        routes::change("listings", Actor::Platform, &[EventType::ListingApproved])
-            .with_conflicts(&[Code::InvalidTransition, Code::NoLongerAvailable]),
+        routes::transition("listings", Actor::Platform, &[EventType::ListingApproved])
+            .with_conflicts(&[Code::NoLongerAvailable]),
     )]
     async fn approve_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         changes::transition(change, listing_id, lifecycle::approve).await
@@ -97,8 +96,7 @@ impl ListingTransitionsApi {
     /// `review_feedback`, and part of the notification.
     #[post(
         "/listings/{listing_id}/request-changes",
-        routes::change("listings", Actor::Platform, &[EventType::ListingChangesRequested])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("listings", Actor::Platform, &[EventType::ListingChangesRequested]),
     )]
     async fn request_listing_changes(
         change: Change,
@@ -122,8 +120,7 @@ impl ListingTransitionsApi {
     /// notification. The listing cannot be submitted again.
     #[post(
         "/listings/{listing_id}/reject",
-        routes::change("listings", Actor::Platform, &[EventType::ListingRejected])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("listings", Actor::Platform, &[EventType::ListingRejected]),
     )]
     async fn reject_listing(
         change: Change,
@@ -143,8 +140,8 @@ impl ListingTransitionsApi {
     /// Publishes an approved listing in the catalog, as its vendor.
     #[post(
         "/listings/{listing_id}/publish",
-        routes::change("listings", Actor::Team, &[EventType::ListingPublished])
-            .with_conflicts(&[Code::InvalidTransition, Code::NoLongerAvailable]),
+        routes::transition("listings", Actor::Team, &[EventType::ListingPublished])
+            .with_conflicts(&[Code::NoLongerAvailable]),
     )]
     async fn publish_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         on_own(change, listing_id, lifecycle::publish).await
@@ -155,8 +152,7 @@ impl ListingTransitionsApi {
     /// Removes a listing from the catalog, as its vendor. Its offers stay.
     #[post(
         "/listings/{listing_id}/unpublish",
-        routes::change("listings", Actor::Team, &[EventType::ListingUnpublished])
-            .with_conflicts(&[Code::InvalidTransition]),
+        routes::transition("listings", Actor::Team, &[EventType::ListingUnpublished]),
     )]
     async fn unpublish_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         on_own(change, listing_id, lifecycle::unpublish).await
@@ -167,12 +163,11 @@ impl ListingTransitionsApi {
     /// Archives a listing that is not in review, as its vendor, and declines the offers on it.
     #[post(
         "/listings/{listing_id}/archive",
-        routes::change(
+        routes::transition(
             "listings",
             Actor::Team,
             &[EventType::ListingArchived, EventType::ListingOffersDeclined, EventType::OfferDeclined],
-        )
-        .with_conflicts(&[Code::InvalidTransition]),
+        ),
     )]
     async fn archive_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         on_own(change, listing_id, lifecycle::archive).await
@@ -184,8 +179,8 @@ impl ListingTransitionsApi {
     /// (409 `no_longer_available`) while one of its assets is sold exclusively.
     #[post(
         "/listings/{listing_id}/restore",
-        routes::change("listings", Actor::Team, &[EventType::ListingRestored])
-            .with_conflicts(&[Code::InvalidTransition, Code::NoLongerAvailable]),
+        routes::transition("listings", Actor::Team, &[EventType::ListingRestored])
+            .with_conflicts(&[Code::NoLongerAvailable]),
     )]
     async fn restore_listing(change: Change, listing_id: Path<Uuid>) -> JsonResult<ListingOut> {
         on_own(change, listing_id, lifecycle::restore).await
