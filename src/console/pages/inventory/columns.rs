@@ -6,6 +6,7 @@ use crate::{
         prelude::*,
     },
     domain::{asset_filters::SortColumn, inventory::Asset, sessions::InventoryColumn},
+    string_enum::StringEnum,
 };
 
 /// A row: an asset, and what it is named by.
@@ -21,60 +22,52 @@ pub struct Row<'r> {
 
 /// Returns the head of a column.
 pub const fn head(column: InventoryColumn) -> Head {
-    use InventoryColumn as C;
-    match column {
-        C::Kind => Head::text("Kind"),
-        C::Group => Head::text("Group"),
-        C::Stage => Head::text("Stage"),
-        C::Missing => Head::text("What is missing"),
-        C::Data => Head::text("Data"),
-        C::Source => Head::text("Source"),
-        C::Tags => Head::text("Domains"),
-        C::Price => Head::number("Price, USD"),
-        C::Lines => Head::number("Lines"),
-        C::Commits => Head::number("Commits"),
-        C::Contributors => Head::number("Contributors"),
-        C::MergedPrs => Head::number("Merged pull requests"),
-        C::HistoryStart => Head::number("First commit"),
-        C::HistoryEnd => Head::number("Last commit"),
-        C::CiOnPrs => Head::text("CI on pull requests"),
-        C::Exclusivity => Head::text("Exclusive sale"),
-        C::PrivateData => Head::text("Private source"),
-        C::TaskType => Head::text("Subject"),
-        C::Traces => Head::text("Graded runs"),
-        C::QaResults => Head::text("Checks"),
-        C::Environment => Head::text("Environment built"),
-        C::Locked => Head::text("Locked fields"),
-        C::Notes => Head::text("Notes"),
-        C::Added => Head::number("Added"),
-    }
+    about(column).0
 }
 
 /// Returns the order that the head of a column leads to; `None` if the inventory cannot be sorted by it.
 pub const fn sort(column: InventoryColumn) -> Option<SortColumn> {
-    use InventoryColumn as C;
-    Some(match column {
-        C::Kind => SortColumn::Type,
-        C::Stage => SortColumn::Stage,
-        C::Source => SortColumn::Channel,
-        C::Tags => SortColumn::Domain,
-        C::Price => SortColumn::Price,
-        C::Lines => SortColumn::LinesOfCode,
-        C::Commits => SortColumn::Commits,
-        C::Contributors => SortColumn::Contributors,
-        C::MergedPrs => SortColumn::MergedPrs,
-        C::HistoryStart => SortColumn::HistoryStart,
-        C::HistoryEnd => SortColumn::HistoryEnd,
-        C::CiOnPrs => SortColumn::CiOnPrs,
-        C::Exclusivity => SortColumn::Exclusivity,
-        C::PrivateData => SortColumn::PrivateData,
-        C::TaskType => SortColumn::TaskType,
-        C::Traces => SortColumn::HasTraces,
-        C::QaResults => SortColumn::HasQaResults,
-        C::Environment => SortColumn::HasEnvironment,
-        C::Added => SortColumn::CreatedAt,
-        C::Group | C::Missing | C::Data | C::Locked | C::Notes => return None,
-    })
+    about(column).1
+}
+
+/// Returns the name of an order: that of the column without its unit.
+pub fn order_name(order: SortColumn) -> &'static str {
+    let column = InventoryColumn::ALL.iter().find(|column| sort(**column) == Some(order));
+    match column {
+        Some(column) => head(*column).name.trim_end_matches(", USD"),
+        None if order == SortColumn::Estimate => "Estimated price",
+        None => "Name",
+    }
+}
+
+const fn about(column: InventoryColumn) -> (Head, Option<SortColumn>) {
+    use {InventoryColumn as C, SortColumn as S};
+    match column {
+        C::Kind => (Head::text("Kind"), Some(S::Type)),
+        C::Group => (Head::text("Group"), None),
+        C::Stage => (Head::text("Stage"), Some(S::Stage)),
+        C::Missing => (Head::text("What is missing"), None),
+        C::Data => (Head::text("Data"), None),
+        C::Source => (Head::text("Source"), Some(S::Channel)),
+        C::Tags => (Head::text("Domains"), Some(S::Domain)),
+        C::Price => (Head::number("Price, USD"), Some(S::Price)),
+        C::Lines => (Head::number("Lines"), Some(S::LinesOfCode)),
+        C::Commits => (Head::number("Commits"), Some(S::Commits)),
+        C::Contributors => (Head::number("Contributors"), Some(S::Contributors)),
+        C::MergedPrs => (Head::number("Merged pull requests"), Some(S::MergedPrs)),
+        C::HistoryStart => (Head::number("First commit"), Some(S::HistoryStart)),
+        C::HistoryEnd => (Head::number("Last commit"), Some(S::HistoryEnd)),
+        C::CiOnPrs => (Head::text("CI on pull requests"), Some(S::CiOnPrs)),
+        C::Exclusivity => (Head::text("Exclusive sale"), Some(S::Exclusivity)),
+        C::PrivateData => (Head::text("Private source"), Some(S::PrivateData)),
+        C::TaskType => (Head::text("Subject"), Some(S::TaskType)),
+        C::Traces => (Head::text("Graded runs"), Some(S::HasTraces)),
+        C::QaResults => (Head::text("Checks"), Some(S::HasQaResults)),
+        C::Environment => (Head::text("Environment built"), Some(S::HasEnvironment)),
+        C::Locked => (Head::text("Locked fields"), None),
+        C::Notes => (Head::text("Notes"), None),
+        C::Added => (Head::number("Added"), Some(S::CreatedAt)),
+    }
 }
 
 /// Shows the value of a column in a row of the table.

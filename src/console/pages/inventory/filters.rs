@@ -1,6 +1,7 @@
 //! What selects assets: the groups, the form with the filters, the builder of conditions, and the chosen filters.
 
 use super::{
+    columns,
     found::Found,
     state::{DIRECTION, FILTER, GROUP, InventoryState, KIND, LISTING, SORT, STAGE, TEXT, hidden},
     words,
@@ -108,7 +109,7 @@ pub fn form(context: &Context, state: &InventoryState, inputs: &Inputs) -> Marku
                 (Field::text(TEXT, "Name contains").value(&state.text).at_most(200).show(inputs))
                 (fields::select(inputs, KIND, "Kind", all(text::choices(assets::kind), "All kinds"), state.kind.map_or("", StringEnum::as_str)))
                 (fields::select(inputs, STAGE, "Stage", all(text::choices(assets::stage), "All stages"), state.stage.map_or("", StringEnum::as_str)))
-                (fields::select(inputs, SORT, "Order by", all(text::choices(words::sort), "Newest first"), column))
+                (fields::select(inputs, SORT, "Order by", all(text::choices(columns::order_name), "Newest first"), column))
                 (fields::select(inputs, DIRECTION, "Direction", directions, direction))
                 button { "Apply" }
             }

@@ -1,4 +1,4 @@
-//! What the fields, comparisons, values, and orders of the inventory are called.
+//! What the fields, comparisons, and values of the inventory are called.
 
 use crate::{
     console::parts::{
@@ -6,7 +6,7 @@ use crate::{
         text,
     },
     domain::{
-        asset_filters::{AssetCondition, FilterField, NOT_LINKED, SortColumn},
+        asset_filters::{AssetCondition, FilterField, NOT_LINKED},
         assets::{Channel, Kind},
         filters::{AllowedValues, FilterOperator, FilterableField},
         stages::Stage,
@@ -66,31 +66,4 @@ pub fn value(field: FilterField, value: &str, domains: &Domains) -> String {
 pub fn comparison(condition: &AssetCondition, domains: &Domains) -> String {
     let words = value(condition.field, &condition.value, domains);
     format!("{} {words}", operator(condition.operator))
-}
-
-/// Returns the name of an order.
-pub const fn sort(column: SortColumn) -> &'static str {
-    match column {
-        SortColumn::Name => "Name",
-        SortColumn::Type => "Kind",
-        SortColumn::Domain => "Domains",
-        SortColumn::Stage => "Stage",
-        SortColumn::Channel => "Source",
-        SortColumn::CreatedAt => "Added",
-        SortColumn::Price => "Price",
-        SortColumn::Estimate => "Estimated price",
-        SortColumn::Exclusivity => "Exclusive sale",
-        SortColumn::PrivateData => "Private source",
-        SortColumn::LinesOfCode => "Lines",
-        SortColumn::Commits => "Commits",
-        SortColumn::Contributors => "Contributors",
-        SortColumn::MergedPrs => "Merged pull requests",
-        SortColumn::HistoryStart => "First commit",
-        SortColumn::HistoryEnd => "Last commit",
-        SortColumn::CiOnPrs => "CI on pull requests",
-        SortColumn::TaskType => "Subject",
-        SortColumn::HasTraces => "Graded runs",
-        SortColumn::HasQaResults => "Checks",
-        SortColumn::HasEnvironment => "Environment built",
-    }
 }
