@@ -1,17 +1,15 @@
 //! Purchases and offers, with filters.
 
-use serde_json::json;
-
 use super::filters::{OfferFilters, PurchaseFilters, RecordConditions};
 use crate::{
-    operations::{access::Buyer, offers, purchases},
+    operations::access::Buyer,
     rest::{
         arguments::params::Params,
         buyer_api::{
-            offers::{OfferOut, Offers},
-            purchases::{PurchaseOut, Purchases, list_json},
+            offers::{self, Offers},
+            purchases::{self, Purchases},
         },
-        json::{Json, JsonResult},
+        json::JsonResult,
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
     },
     web::limits::Budget,
@@ -54,14 +52,7 @@ impl DealsApi {
         call: Call<Buyer>,
         query: Params<PurchaseFilters>,
     ) -> JsonResult<Purchases> {
-        let filter = query.0.into_filter()?;
-        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let purchases = purchases::list(reader, &call.access, &filter)?;
-            let entries =
-                purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
-            Ok(list_json("purchases", "purchase", entries))
-        })
-        .await
+        purchases::respond(call, query.0.into_filter()?).await
     }
 
     /// List offers
@@ -94,12 +85,6 @@ impl DealsApi {
         .with_budget(Budget::Purchases),
     )]
     async fn list_offers_for_agents(call: Call<Buyer>, query: Params<OfferFilters>) -> JsonResult<Offers> {
-        let filter = query.0.into_filter()?;
-        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let offers = offers::list(reader, &call.access, &filter)?;
-            let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
-            Ok(list_json("offers", "offer", entries))
-        })
-        .await
+        offers::respond(call, query.0.into_filter()?).await
     }
 }

@@ -74,6 +74,16 @@ pub struct Offers {
     pub offers: Vec<OfferEntry>,
 }
 
+/// Responds with the offers of a team that a filter allows.
+pub async fn respond(call: Call<Buyer>, filter: RecordFilter) -> JsonResult<Offers> {
+    Json::read_bytes(&call.served, call.access.requester(), move |reader| {
+        let offers = offers::list(reader, &call.access, &filter)?;
+        let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
+        Ok(list_json("offers", "offer", entries))
+    })
+    .await
+}
+
 #[routes(prefix = "/v2", tag = Deals)]
 impl OffersApi {
     /// List offers
@@ -89,11 +99,6 @@ impl OffersApi {
         .with_links(&[Link::new("/offers/0/listing/id", "get_listing", "listing_id")]),
     )]
     async fn list_offers(call: Call<Buyer>) -> JsonResult<Offers> {
-        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let offers = offers::list(reader, &call.access, &RecordFilter::default())?;
-            let entries = offers.iter().map(|offer| (json!(OfferOut::from(offer)), &offer.listing));
-            Ok(list_json("offers", "offer", entries))
-        })
-        .await
+        respond(call, RecordFilter::default()).await
     }
 }

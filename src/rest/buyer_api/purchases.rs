@@ -123,6 +123,17 @@ pub fn list_json<'d>(
     json.finish()
 }
 
+/// Responds with the purchases of a team that a filter allows.
+pub async fn respond(call: Call<Buyer>, filter: RecordFilter) -> JsonResult<Purchases> {
+    Json::read_bytes(&call.served, call.access.requester(), move |reader| {
+        let purchases = purchases::list(reader, &call.access, &filter)?;
+        let entries =
+            purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
+        Ok(list_json("purchases", "purchase", entries))
+    })
+    .await
+}
+
 #[routes(prefix = "/v2", tag = Deals)]
 impl PurchasesApi {
     /// List purchases
@@ -138,12 +149,6 @@ impl PurchasesApi {
         .with_links(&[Link::new("/purchases/0/listing/id", "get_listing", "listing_id")]),
     )]
     async fn list_purchases(call: Call<Buyer>) -> JsonResult<Purchases> {
-        Json::read_bytes(&call.served, call.access.requester(), move |reader| {
-            let purchases = purchases::list(reader, &call.access, &RecordFilter::default())?;
-            let entries =
-                purchases.iter().map(|purchase| (json!(PurchaseOut::from(purchase)), &purchase.listing));
-            Ok(list_json("purchases", "purchase", entries))
-        })
-        .await
+        respond(call, RecordFilter::default()).await
     }
 }
