@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{assets::Kind, state_machine::StateMachine};
-use crate::string_enum::{StringEnum, string_enum};
+use super::{assets::Kind, state_machine::state_machine};
+use crate::string_enum::string_enum;
 
 /// Maximum number of assets that a bulk change selects.
 pub const MAX_ASSETS: u64 = 100_000;
@@ -136,25 +136,9 @@ string_enum! {
     }
 }
 
-impl StateMachine for BulkChangeStatus {
-    type Operation = BulkChangeOperation;
-
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-
-    fn after(self, operation: BulkChangeOperation) -> Option<BulkChangeStatus> {
-        let after = match operation {
-            BulkChangeOperation::Complete => BulkChangeStatus::Completed,
-            BulkChangeOperation::Cancel => BulkChangeStatus::Cancelled,
-            BulkChangeOperation::Fail => BulkChangeStatus::Failed,
-        };
-        (self == BulkChangeStatus::Running).then_some(after)
-    }
-
-    fn can_be_requested(operation: BulkChangeOperation) -> bool {
-        operation == BulkChangeOperation::Cancel
-    }
+state_machine! {
+    BulkChangeStatus by BulkChangeOperation, not requested: Complete, Fail;
+    Running: Complete => Completed, Cancel => Cancelled, Fail => Failed;
 }
 
 string_enum! {
@@ -238,6 +222,7 @@ impl Skipped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{state_machine::StateMachine, string_enum::StringEnum};
 
     #[test]
     fn examples_are_limited_and_numbers_are_not() {

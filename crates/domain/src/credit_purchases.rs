@@ -1,7 +1,7 @@
 //! Purchases of credits as a pure state machine.
 
-use super::{money::Cents, state_machine::StateMachine};
-use crate::string_enum::{StringEnum, string_enum};
+use super::{money::Cents, state_machine::state_machine};
+use crate::string_enum::string_enum;
 
 /// Maximum amount of a purchase of credits that a team requests: a million US dollars.
 pub const MAX_REQUESTED_AMOUNT: Cents = Cents(100_000_000);
@@ -35,44 +35,7 @@ string_enum! {
     }
 }
 
-impl StateMachine for CreditPurchaseStatus {
-    type Operation = CreditPurchaseOperation;
-
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-
-    fn after(self, operation: CreditPurchaseOperation) -> Option<CreditPurchaseStatus> {
-        match (self, operation) {
-            (CreditPurchaseStatus::Pending, CreditPurchaseOperation::Complete) => {
-                Some(CreditPurchaseStatus::Completed)
-            }
-            (CreditPurchaseStatus::Pending, CreditPurchaseOperation::Reject) => {
-                Some(CreditPurchaseStatus::Rejected)
-            }
-            (CreditPurchaseStatus::Pending, CreditPurchaseOperation::Cancel) => {
-                Some(CreditPurchaseStatus::Cancelled)
-            }
-            (
-                CreditPurchaseStatus::Completed
-                | CreditPurchaseStatus::Rejected
-                | CreditPurchaseStatus::Cancelled,
-                _,
-            ) => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::state_machine;
-
-    /// Compares the result of every operation in every status with a committed snapshot.
-    #[test]
-    fn every_operation_in_every_status() {
-        insta::assert_snapshot!(state_machine::table(CreditPurchaseStatus::ALL, |status| status
-            .as_str()
-            .to_owned()));
-    }
+state_machine! {
+    CreditPurchaseStatus by CreditPurchaseOperation;
+    Pending: Complete => Completed, Reject => Rejected, Cancel => Cancelled;
 }

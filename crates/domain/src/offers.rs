@@ -1,7 +1,7 @@
 //! Offers: bids of buyers on listings. What each operation does in each status, and the amounts that are allowed.
 
-use super::{money::Cents, state_machine::StateMachine};
-use crate::string_enum::{StringEnum, string_enum};
+use super::{money::Cents, state_machine::state_machine};
+use crate::string_enum::string_enum;
 
 /// Maximum amount of an offer: 100 million dollars.
 pub const MAX_AMOUNT: Cents = Cents(10_000_000_000);
@@ -38,49 +38,8 @@ string_enum! {
     }
 }
 
-/// Every decision is final.
-impl StateMachine for OfferStatus {
-    type Operation = OfferOperation;
-
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-
-    fn can_be_requested(operation: OfferOperation) -> bool {
-        operation != OfferOperation::Expire
-    }
-
-    fn after(self, operation: OfferOperation) -> Option<OfferStatus> {
-        use {OfferOperation as O, OfferStatus as S};
-        match (self, operation) {
-            (S::Submitted, O::Change) => Some(S::Submitted),
-            (S::Submitted, O::Withdraw) => Some(S::Withdrawn),
-            (S::Submitted, O::Accept) => Some(S::Accepted),
-            (S::Submitted, O::Decline) => Some(S::Declined),
-            (S::Submitted, O::Expire) => Some(S::Expired),
-            (S::Accepted | S::Declined | S::Withdrawn | S::Expired, _) => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::state_machine;
-
-    /// Compares the result of every operation in every status with a committed snapshot.
-    #[test]
-    fn every_operation_in_every_status() {
-        insta::assert_snapshot!(state_machine::table(OfferStatus::ALL, |status| status.as_str().to_owned()));
-    }
-
-    #[test]
-    fn only_submitted_offers_can_be_changed_or_decided() {
-        for status in OfferStatus::ALL {
-            let expected = if *status == OfferStatus::Submitted { OfferOperation::ALL } else { &[] };
-            let allowed: Vec<_> =
-                OfferOperation::ALL.iter().copied().filter(|operation| status.allows(*operation)).collect();
-            assert_eq!(allowed, expected, "{}", status.as_str());
-        }
-    }
+state_machine! {
+    /// Every decision is final.
+    OfferStatus by OfferOperation, not requested: Expire;
+    Submitted: Change => Submitted, Withdraw => Withdrawn, Accept => Accepted, Decline => Declined, Expire => Expired;
 }

@@ -3,13 +3,10 @@
 use super::{
     opportunities::{Attachment, BidStatus},
     problems::Problems,
-    state_machine::StateMachine,
+    state_machine::state_machine,
     texts,
 };
-use crate::{
-    problem::Problem,
-    string_enum::{StringEnum, string_enum},
-};
+use crate::{problem::Problem, string_enum::string_enum};
 
 /// Maximum number of tasks that a bid offers.
 pub const MAX_TASKS: u32 = 1_000_000;
@@ -42,25 +39,12 @@ string_enum! {
     }
 }
 
-/// An accepted bid cannot be withdrawn, because the buyer relies on it.
-impl StateMachine for BidStatus {
-    type Operation = BidOperation;
-
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-
-    fn after(self, operation: BidOperation) -> Option<BidStatus> {
-        use {BidOperation as O, BidStatus as S};
-        Some(match (operation, self) {
-            (O::Withdraw, S::Submitted) => S::Withdrawn,
-            (O::Accept, S::Submitted) => S::Accepted,
-            (O::Decline, S::Submitted) => S::Declined,
-            (O::Deliver, S::Accepted) => S::Delivered,
-            (O::Complete, S::Delivered) => S::Completed,
-            _ => return None,
-        })
-    }
+state_machine! {
+    /// An accepted bid cannot be withdrawn, because the buyer relies on it.
+    BidStatus by BidOperation;
+    Submitted: Withdraw => Withdrawn, Accept => Accepted, Decline => Declined;
+    Accepted: Deliver => Delivered;
+    Delivered: Complete => Completed;
 }
 
 impl BidStatus {
@@ -116,7 +100,7 @@ impl BidFields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state_machine;
+    use crate::{state_machine, string_enum::StringEnum};
 
     /// Compares the result of every operation in every status with a committed snapshot.
     #[test]

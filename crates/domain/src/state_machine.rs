@@ -48,6 +48,37 @@ pub trait StateMachine: Copy + Eq {
     }
 }
 
+/// Implements [`StateMachine`] for a string enum. Each line has a state, and the operations that it allows with the states after
+/// them. Other operations are refused.
+macro_rules! state_machine {
+    (
+        $(#[$meta:meta])* $state:ident by $operation:ident $(, not requested: $($due:ident),+)?;
+        $($from:ident: $($done:ident => $to:ident),+;)+
+    ) => {
+        $(#[$meta])*
+        impl $crate::state_machine::StateMachine for $state {
+            type Operation = $operation;
+
+            fn name(self) -> &'static str {
+                $crate::string_enum::StringEnum::as_str(self)
+            }
+
+            $(fn can_be_requested(operation: $operation) -> bool {
+                !matches!(operation, $($operation::$due)|+)
+            })?
+
+            fn after(self, operation: $operation) -> Option<$state> {
+                match (self, operation) {
+                    $($(($state::$from, $operation::$done) => Some($state::$to),)+)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use state_machine;
+
 /// Returns a table of every operation in every state, for a committed snapshot.
 #[cfg(test)]
 pub fn table<S: StateMachine>(states: &[S], describe: impl Fn(S) -> String) -> String {
@@ -66,4 +97,32 @@ pub fn table<S: StateMachine>(states: &[S], describe: impl Fn(S) -> String) -> S
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        credit_purchases::CreditPurchaseStatus, grants::GrantState, jobs::JobState, keys::KeyStatus,
+        offers::OfferStatus, opportunities::OpportunityStatus, purchases::PurchaseStatus,
+        quality_runs::RunStatus, withdrawals::WithdrawalStatus,
+    };
+
+    /// Compares the result of every operation in every state with a committed snapshot.
+    fn compare<S: StateMachine + StringEnum>(name: &str) {
+        insta::assert_snapshot!(name, table(S::ALL, |state| state.as_str().to_owned()));
+    }
+
+    #[test]
+    fn every_operation_in_every_state() {
+        compare::<CreditPurchaseStatus>("credit_purchases");
+        compare::<GrantState>("grants");
+        compare::<JobState>("jobs");
+        compare::<KeyStatus>("keys");
+        compare::<OfferStatus>("offers");
+        compare::<OpportunityStatus>("opportunity_lifecycle");
+        compare::<PurchaseStatus>("purchases");
+        compare::<RunStatus>("quality_runs");
+        compare::<WithdrawalStatus>("withdrawals");
+    }
 }
