@@ -13,7 +13,7 @@ use crate::{
         route::{Call, Contract, MultiTool, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             UtcTime,
-            limit_offset::{Page, SmallLimitOffset},
+            limit_offset::{OffsetPage, SmallLimitOffset, offset_page},
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
@@ -100,30 +100,16 @@ impl From<&Opportunity> for OwnProjectOpportunity {
     }
 }
 
-/// A page of a buyer's own opportunities.
-#[derive(Debug, Object, Serialize)]
-pub struct OwnOpportunities {
-    /// The opportunities, newest first.
-    pub items: Vec<OwnOpportunity>,
-    /// Number of opportunities that match, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of a buyer's own opportunities.
+    OwnOpportunities of OwnOpportunity: "The opportunities, newest first.",
+        "Number of opportunities that match, on all pages."
 }
 
-/// A page of a buyer's own project opportunities.
-#[derive(Debug, Object, Serialize)]
-pub struct OwnProjectOpportunities {
-    /// The project opportunities, newest first.
-    pub items: Vec<OwnProjectOpportunity>,
-    /// Number of project opportunities that match, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of a buyer's own project opportunities.
+    OwnProjectOpportunities of OwnProjectOpportunity: "The project opportunities, newest first.",
+        "Number of project opportunities that match, on all pages."
 }
 
 /// An event in the life of a bid.
@@ -172,17 +158,9 @@ impl From<&Bid> for ReceivedBid {
     }
 }
 
-/// A page of the bids on a project opportunity of the team.
-#[derive(Debug, Object, Serialize)]
-pub struct ReceivedBids {
-    /// The bids, newest first.
-    pub items: Vec<ReceivedBid>,
-    /// Number of bids on the opportunity, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of the bids on a project opportunity of the team.
+    ReceivedBids of ReceivedBid: "The bids, newest first.", "Number of bids on the opportunity, on all pages."
 }
 
 /// Description of the argument that selects the kind of request.
@@ -254,8 +232,7 @@ impl OpportunitiesApi {
         call: Call<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnOpportunities> {
-        let to_page = |Page { items, total, limit, offset }| OwnOpportunities { items, total, limit, offset };
-        read_own_page(call, query.0, OpportunityKind::Listing, to_page).await
+        read_own_page(call, query.0, OpportunityKind::Listing).await
     }
 
     /// Get an own opportunity
@@ -284,9 +261,7 @@ impl OpportunitiesApi {
         call: Call<Buyer>,
         query: Params<OwnOpportunitiesQuery>,
     ) -> JsonResult<OwnProjectOpportunities> {
-        let to_page =
-            |Page { items, total, limit, offset }| OwnProjectOpportunities { items, total, limit, offset };
-        read_own_page(call, query.0, OpportunityKind::Project, to_page).await
+        read_own_page(call, query.0, OpportunityKind::Project).await
     }
 
     /// Get an own project opportunity
@@ -346,22 +321,20 @@ impl OpportunitiesApi {
 }
 
 /// Returns a page of the buyer's own opportunities of this kind.
-async fn read_own_page<T, P>(
+async fn read_own_page<P>(
     call: Call<Buyer>,
     query: OwnOpportunitiesQuery,
     kind: OpportunityKind,
-    to_page: fn(Page<T>) -> P,
 ) -> JsonResult<P>
 where
-    T: for<'a> From<&'a Opportunity> + 'static,
-    P: Serialize + 'static,
+    P: OffsetPage<Item: for<'a> From<&'a Opportunity>>,
 {
     let (SmallLimitOffset { limit, offset }, status) = (query.page, query.status);
     Json::read(&call.served, call.access.requester(), move |reader| {
         let (count, skipped) = (limit as usize, offset.cast_unsigned());
         let (found, total) =
             opportunities::list_owned(reader, &call.access, kind, status.as_deref(), count, skipped)?;
-        Ok(to_page(Page { items: found.iter().map(T::from).collect(), total, limit, offset }))
+        Ok(P::new(found.iter().map(P::Item::from).collect(), total, limit, offset))
     })
     .await
 }

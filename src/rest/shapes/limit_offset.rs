@@ -1,6 +1,7 @@
 //! Query parameters of lists that are paged by limit and offset.
 
 use poem_openapi::Object;
+use serde::Serialize;
 
 /// A page of a list of small records.
 #[derive(Debug, Object)]
@@ -29,15 +30,39 @@ pub const fn default_limit() -> u32 {
     50
 }
 
-/// A page of a list, from which handlers build their response types.
-#[derive(Debug)]
-pub struct Page<T> {
-    /// The items, in the requested order.
-    pub items: Vec<T>,
-    /// Number of items that match, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+/// A page of a list as JSON.
+pub trait OffsetPage: Serialize + 'static {
+    /// The items.
+    type Item;
+
+    /// Creates a page from its items, the number of items on all pages, and the requested limit and offset.
+    fn new(items: Vec<Self::Item>, total: u64, limit: u32, offset: i64) -> Self;
 }
+
+/// Declares the JSON type of a page, with the descriptions of its items and of their total.
+macro_rules! offset_page {
+    ($(#[$meta:meta])* $name:ident of $item:ident: $items:tt, $total:tt) => {
+        $(#[$meta])*
+        #[derive(Debug, poem_openapi::Object, serde::Serialize)]
+        pub struct $name {
+            #[doc = $items]
+            pub items: Vec<$item>,
+            #[doc = $total]
+            pub total: u64,
+            /// Maximum number of items on the page, as requested.
+            pub limit: u32,
+            /// Number of items skipped, as requested.
+            pub offset: i64,
+        }
+
+        impl $crate::rest::shapes::limit_offset::OffsetPage for $name {
+            type Item = $item;
+
+            fn new(items: Vec<$item>, total: u64, limit: u32, offset: i64) -> $name {
+                $name { items, total, limit, offset }
+            }
+        }
+    };
+}
+
+pub(in crate::rest) use offset_page;

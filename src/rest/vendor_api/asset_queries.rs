@@ -4,7 +4,6 @@ use poem_openapi::{
     Object,
     types::{ParseFromJSON, ToJSON, Type},
 };
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
@@ -21,7 +20,7 @@ use crate::{
         arguments::filter_entries::{self, AssetFilterGrammar, FilterEntry},
         json::{Json, JsonResult},
         route::Call,
-        shapes::limit_offset::{LimitOffset, Page},
+        shapes::limit_offset::{LimitOffset, OffsetPage},
     },
     store::inventory::Query,
     string_enum::{StringEnum, string_enum},
@@ -143,13 +142,11 @@ impl<G: AssetFilterGrammar> FilterAndSort<FilterEntry<G>> {
 }
 
 impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
-    /// Reads the page that these parameters request, and converts its assets with `to_item` and the whole page
-    /// with `to_page`.
-    pub async fn read_page<T: 'static, P: Serialize + 'static>(
+    /// Reads the page that these parameters request, and converts its assets with `to_item`.
+    pub async fn read_page<P: OffsetPage>(
         self,
         call: Call<Vendor>,
-        to_item: fn(&Asset, &Deprecations, Timestamp) -> T,
-        to_page: fn(Page<T>) -> P,
+        to_item: fn(&Asset, &Deprecations, Timestamp) -> P::Item,
     ) -> JsonResult<P> {
         let AssetListQuery { stage, paging, selection } = self;
         let LimitOffset { limit, offset } = paging.page;
@@ -160,7 +157,7 @@ impl<G: AssetFilterGrammar> AssetListQuery<FilterEntry<G>> {
         Json::read(&call.served, vendor.requester(), move |reader| {
             let page = assets::page(reader, &vendor, filter, limit as usize, offset.cast_unsigned())?;
             let items = page.items.iter().map(|asset| to_item(asset, &page.deprecations, reader.now));
-            Ok(to_page(Page { items: items.collect(), total: page.counts.total(), limit, offset }))
+            Ok(P::new(items.collect(), page.counts.total(), limit, offset))
         })
         .await
     }

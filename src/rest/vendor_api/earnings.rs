@@ -11,7 +11,10 @@ use crate::{
         arguments::params::Params,
         json::{Json, JsonResult},
         route::{Call, Contract, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{UtcTime, limit_offset::LimitOffset},
+        shapes::{
+            UtcTime,
+            limit_offset::{LimitOffset, offset_page},
+        },
     },
     store::earnings::EarningsChange,
     web::enum_value::EnumValue,
@@ -55,17 +58,9 @@ impl From<EarningsChange> for EarningsEntry {
     }
 }
 
-/// A page of the entries of a team's earnings.
-#[derive(Debug, Object, Serialize)]
-pub struct EarningsPage {
-    /// The entries, newest first.
-    pub items: Vec<EarningsEntry>,
-    /// Number of entries, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of the entries of a team's earnings.
+    EarningsPage of EarningsEntry: "The entries, newest first.", "Number of entries, on all pages."
 }
 
 #[routes(prefix = "/v2", tag = Account)]

@@ -16,7 +16,7 @@ use crate::{
         shapes::{
             UtcTime,
             assets::ASSET_KINDS,
-            limit_offset::SmallLimitOffset,
+            limit_offset::{SmallLimitOffset, offset_page},
             opportunities::{OpportunityCore, ProjectBid},
         },
     },
@@ -146,17 +146,9 @@ pub struct Opportunities {
     pub facets: OpportunityFacets,
 }
 
-/// A page of a vendor's project bids.
-#[derive(Debug, Object, Serialize)]
-pub struct ProjectBids {
-    /// The bids, newest first.
-    pub items: Vec<ProjectBid>,
-    /// Number of the team's project bids, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of a vendor's project bids.
+    ProjectBids of ProjectBid: "The bids, newest first.", "Number of the team's project bids, on all pages."
 }
 
 #[routes(prefix = "/v2", tag = Opportunities)]

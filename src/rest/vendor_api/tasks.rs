@@ -36,7 +36,7 @@ use crate::{
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
         shapes::{
             assets::{AssetSummary, missing_pieces, price_usd},
-            limit_offset::Page,
+            limit_offset::offset_page,
             strings::{Dollars, MultilineText, OtherDomain, Slug},
         },
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
@@ -86,17 +86,10 @@ pub struct TasksQuery {
     selection: FilterAndSort<FilterEntry<TaskFilters>>,
 }
 
-/// A page of a team's task assets.
-#[derive(Debug, Object, Serialize)]
-pub struct TaskAssets {
-    /// The task assets, in the requested order.
-    pub items: Vec<TaskAsset>,
-    /// Number of task assets that match, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of a team's task assets.
+    TaskAssets of TaskAsset: "The task assets, in the requested order.",
+        "Number of task assets that match, on all pages."
 }
 
 /// The tasks to import: set exactly one of `taskset_id` and `task_ids`.
@@ -276,8 +269,7 @@ impl TasksApi {
         let TasksQuery { stage, paging, selection } = query.0;
         let stage = stage.map(|stage| EnumValue(stage.0.into()));
         let query = AssetListQuery { stage, paging, selection };
-        let to_page = |Page { items, total, limit, offset }| TaskAssets { items, total, limit, offset };
-        query.read_page(call, TaskAsset::new, to_page).await
+        query.read_page(call, TaskAsset::new).await
     }
 
     /// Import tasks

@@ -22,7 +22,7 @@ use crate::{
         idempotent::Idempotent,
         json::{JsonResult, NoContent},
         route::{Call, Contract, Link, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{assets::DataObject, limit_offset::Page},
+        shapes::assets::DataObject,
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
     web::problem::ApiError,
@@ -98,8 +98,7 @@ impl CodebasesApi {
         call: Call<Vendor>,
         query: Params<AssetListQuery<FilterEntry<CodebaseFilters>>>,
     ) -> JsonResult<Codebases> {
-        let to_page = |Page { items, total, limit, offset }| Codebases { items, total, limit, offset };
-        query.0.read_page(call, |asset, _, _| Codebase::from(asset), to_page).await
+        query.0.read_page(call, |asset, _, _| Codebase::from(asset)).await
     }
 
     /// Create a codebase

@@ -22,6 +22,7 @@ use crate::{
         shapes::{
             CalendarDay, UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
+            limit_offset::offset_page,
             strings::{Dollars, MultilineText, RepositoryFullName, Slug, Title},
         },
     },
@@ -110,17 +111,10 @@ impl From<&Asset> for Codebase {
     }
 }
 
-/// A page of a team's codebases.
-#[derive(Debug, Object, Serialize)]
-pub struct Codebases {
-    /// The codebases, in the requested order.
-    pub items: Vec<Codebase>,
-    /// Number of codebases that match, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of a team's codebases.
+    Codebases of Codebase: "The codebases, in the requested order.",
+        "Number of codebases that match, on all pages."
 }
 
 /// A repository to link to a codebase.

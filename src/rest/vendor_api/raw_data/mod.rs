@@ -22,7 +22,7 @@ use crate::{
         idempotent::Idempotent,
         json::{JsonResult, NoContent},
         route::{Call, Contract, Path, RouteAttributes, Target, Tool, ToolText, Toolset, routes},
-        shapes::{assets::DataObject, limit_offset::Page},
+        shapes::assets::DataObject,
         vendor_api::{asset_queries::ASSET_LIST_QUERIES, assets::GET_ASSET_TOOL},
     },
     web::problem::ApiError,
@@ -72,8 +72,7 @@ impl RawDataApi {
         call: Call<Vendor>,
         query: Params<AssetListQuery<FilterEntry<RawDataFilters>>>,
     ) -> JsonResult<RawDataPage> {
-        let to_page = |Page { items, total, limit, offset }| RawDataPage { items, total, limit, offset };
-        query.0.read_page(call, |asset, _, _| RawDataOut::from(asset), to_page).await
+        query.0.read_page(call, |asset, _, _| RawDataOut::from(asset)).await
     }
 
     /// Create raw data

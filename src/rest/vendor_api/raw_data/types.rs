@@ -20,6 +20,7 @@ use crate::{
         shapes::{
             UtcTime,
             assets::{DataObject, missing_pieces, price_usd},
+            limit_offset::offset_page,
             strings::{Dollars, MultilineText, OtherDomain, Slug, Title, Url},
         },
     },
@@ -82,17 +83,10 @@ impl From<&Asset> for RawDataOut {
     }
 }
 
-/// A page of a team's raw data assets.
-#[derive(Debug, Object, Serialize)]
-pub struct RawDataPage {
-    /// The raw data assets, in the requested order.
-    pub items: Vec<RawDataOut>,
-    /// Number of raw data assets that match, on all pages.
-    pub total: u64,
-    /// Maximum number of items on the page, as requested.
-    pub limit: u32,
-    /// Number of items skipped, as requested.
-    pub offset: i64,
+offset_page! {
+    /// A page of a team's raw data assets.
+    RawDataPage of RawDataOut: "The raw data assets, in the requested order.",
+        "Number of raw data assets that match, on all pages."
 }
 
 /// A completed upload to attach to a raw data asset.
