@@ -1,134 +1,34 @@
 //! Lines of code: lines that have something other than white space and comments.
 //!
 //! Each file is scanned once, with the comment and string syntax of its language. Strings end at the end of
-//! their line unless their delimiter is made for several lines, so that one stray quote cannot change how the
-//! rest of a file is counted.
+//! their line unless their delimiter is made for several lines, and so do block comments that are never closed,
+//! so that one stray token cannot change how the rest of a file is counted.
 
-/// Comments and strings of a family of languages.
-struct Syntax {
-    /// Start of a comment that ends with its line.
-    line: &'static [&'static str],
-    /// Start and end of a comment of several lines.
-    block: &'static [(&'static str, &'static str)],
-    /// Whether block comments nest.
-    is_nested: bool,
-    /// Delimiters of strings. Three-byte delimiters and the backtick may span lines; longer ones come first.
-    strings: &'static [&'static str],
-}
+mod syntaxes;
 
-const C_BLOCK: &[(&str, &str)] = &[("/*", "*/")];
-const DOUBLE: &[&str] = &["\""];
-const BOTH: &[&str] = &["\"", "'"];
+use self::syntaxes::{Quotes, Syntax};
 
-const C: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: false, strings: DOUBLE };
-const NESTED_C: Syntax =
-    Syntax { line: &["//"], block: C_BLOCK, is_nested: true, strings: &["\"\"\"", "\""] };
-const SCRIPT: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: false, strings: &["`", "\"", "'"] };
-const GO: Syntax = Syntax { line: &["//"], block: C_BLOCK, is_nested: false, strings: &["`", "\""] };
-const SLASHES: Syntax = Syntax { line: &["//"], block: &[], is_nested: false, strings: DOUBLE };
-const PHP: Syntax = Syntax { line: &["//", "#"], block: C_BLOCK, is_nested: false, strings: BOTH };
-const STYLE: Syntax = Syntax { line: &[], block: C_BLOCK, is_nested: false, strings: BOTH };
-const HASH: Syntax = Syntax { line: &["#"], block: &[], is_nested: false, strings: BOTH };
-const PYTHON: Syntax =
-    Syntax { line: &["#"], block: &[], is_nested: false, strings: &["\"\"\"", "'''", "\"", "'"] };
-const RUBY: Syntax = Syntax { line: &["#"], block: &[("=begin", "=end")], is_nested: false, strings: BOTH };
-const PERL: Syntax = Syntax { line: &["#"], block: &[("=pod", "=cut")], is_nested: false, strings: BOTH };
-const JULIA: Syntax =
-    Syntax { line: &["#"], block: &[("#=", "=#")], is_nested: true, strings: &["\"\"\"", "\""] };
-const POWERSHELL: Syntax = Syntax { line: &["#"], block: &[("<#", "#>")], is_nested: false, strings: BOTH };
-const HASH_AND_C: Syntax = Syntax { line: &["#", "//"], block: C_BLOCK, is_nested: false, strings: DOUBLE };
-const DASHES: Syntax = Syntax { line: &["--"], block: &[], is_nested: false, strings: DOUBLE };
-const SQL: Syntax = Syntax { line: &["--"], block: C_BLOCK, is_nested: false, strings: &["'"] };
-const HASKELL: Syntax = Syntax { line: &["--"], block: &[("{-", "-}")], is_nested: true, strings: DOUBLE };
-const LUA: Syntax = Syntax { line: &["--"], block: &[("--[[", "]]")], is_nested: false, strings: BOTH };
-const LISP: Syntax = Syntax { line: &[";"], block: &[("#|", "|#")], is_nested: true, strings: DOUBLE };
-const ASSEMBLY: Syntax = Syntax { line: &[";", "#"], block: C_BLOCK, is_nested: false, strings: DOUBLE };
-const PERCENT: Syntax = Syntax { line: &["%"], block: &[], is_nested: false, strings: &[] };
-const PROLOG: Syntax = Syntax { line: &["%"], block: C_BLOCK, is_nested: false, strings: BOTH };
-const MATLAB: Syntax = Syntax { line: &["%"], block: &[("%{", "%}")], is_nested: false, strings: DOUBLE };
-const MARKUP: Syntax = Syntax { line: &[], block: &[("<!--", "-->")], is_nested: false, strings: &[] };
-const COMPONENT: Syntax = Syntax {
-    line: &["//"],
-    block: &[("<!--", "-->"), ("/*", "*/")],
-    is_nested: false,
-    strings: &["`", "\"", "'"],
-};
-const PASCAL: Syntax =
-    Syntax { line: &["//"], block: &[("{", "}"), ("(*", "*)")], is_nested: false, strings: &["'"] };
-const ML: Syntax = Syntax { line: &[], block: &[("(*", "*)")], is_nested: true, strings: DOUBLE };
-const F_SHARP: Syntax =
-    Syntax { line: &["//"], block: &[("(*", "*)")], is_nested: true, strings: &["\"\"\"", "\""] };
-const FORTRAN: Syntax = Syntax { line: &["!"], block: &[], is_nested: false, strings: BOTH };
-const BASIC: Syntax = Syntax { line: &["'", "REM "], block: &[], is_nested: false, strings: DOUBLE };
-const BATCH: Syntax =
-    Syntax { line: &["::", "REM ", "rem ", "@REM ", "@rem "], block: &[], is_nested: false, strings: &[] };
-const VIM: Syntax = Syntax { line: &["\""], block: &[], is_nested: false, strings: &[] };
-const COBOL: Syntax = Syntax { line: &["*>"], block: &[], is_nested: false, strings: BOTH };
+/// What precedes a regular expression in its line. After anything else, a slash divides.
+const REGEX_PRECEDERS: [&[u8]; 17] = [
+    b"(", b",", b"=", b":", b"[", b"!", b"&", b"|", b"?", b"{", b"}", b";", b"~", b"=>", b"return", b"case",
+    b"typeof",
+];
 
-/// The syntax of a language, by the name that linguist gives it.
-fn syntax(language: &str) -> Option<&'static Syntax> {
-    Some(match language {
-        "C" | "C++" | "C#" | "Java" | "Objective-C" | "Objective-C++" | "Cuda" | "CUDA" | "GLSL" | "HLSL"
-        | "WGSL" | "OpenCL" | "Metal" | "Protocol Buffer" | "Protocol Buffers" | "Thrift" | "Solidity"
-        | "Verilog" | "SystemVerilog" | "Vala" | "Haxe" | "ActionScript" | "Apex" | "Processing"
-        | "Arduino" | "Pony" | "Gleam" | "Yacc" | "Lex" | "Bison" | "Linker Script" | "ShaderLab"
-        | "Move" | "Cairo" | "Vyper" | "V" | "Chapel" | "ANTLR" | "IDL" | "Unified Parallel C" => &C,
-        "Rust" | "Swift" | "Kotlin" | "Scala" | "D" | "Dart" | "Odin" | "Jai" | "Groovy" | "Gradle" => {
-            &NESTED_C
-        }
-        "JavaScript" | "TypeScript" | "TSX" | "JSX" | "EJS" | "SCSS" | "Sass" | "Less" | "Stylus"
-        | "PostCSS" => &SCRIPT,
-        "Go" => &GO,
-        "Zig" => &SLASHES,
-        "PHP" | "Hack" => &PHP,
-        "CSS" => &STYLE,
-        "Python" | "Cython" | "Starlark" | "Elixir" | "GDScript" | "Mojo" | "Snakemake" => &PYTHON,
-        "Shell" | "Fish" | "Awk" | "Tcl" | "Makefile" | "CMake" | "Dockerfile" | "R" | "Nim" | "Crystal"
-        | "YAML" | "TOML" | "GraphQL" | "Just" | "Meson" | "CoffeeScript" | "Raku" | "Puppet" | "SPARQL"
-        | "Rego" | "Sed" | "GN" | "Gherkin" | "Nushell" | "Mako" | "Q#" => &HASH,
-        "Ruby" => &RUBY,
-        "Perl" => &PERL,
-        "Julia" => &JULIA,
-        "PowerShell" => &POWERSHELL,
-        "HCL" | "Nix" | "Jsonnet" | "Terraform" => &HASH_AND_C,
-        "Ada" | "VHDL" | "AppleScript" | "Eiffel" => &DASHES,
-        "SQL" | "PLSQL" | "PLpgSQL" | "TSQL" | "SQLPL" => &SQL,
-        "Haskell" | "Elm" | "PureScript" | "Idris" | "Agda" | "Lean" | "Literate Haskell" | "Dhall" => {
-            &HASKELL
-        }
-        "Lua" | "Luau" | "MoonScript" | "Teal" => &LUA,
-        "Common Lisp" | "Emacs Lisp" | "Scheme" | "Racket" | "Clojure" | "Fennel" | "Janet" | "NewLisp"
-        | "Hy" | "WebAssembly" | "AutoHotkey" => &LISP,
-        "Assembly" | "Unix Assembly" | "Motorola 68K Assembly" | "LLVM" | "NASL" => &ASSEMBLY,
-        "TeX" | "Erlang" | "PostScript" | "BibTeX Style" | "Mercury" => &PERCENT,
-        "Prolog" | "Logtalk" => &PROLOG,
-        "MATLAB" => &MATLAB,
-        "HTML" | "XML" | "XSLT" | "SVG" | "Markdown" | "XAML" | "JSP" | "ASP.NET" | "HTML+ERB"
-        | "HTML+EEX" | "HTML+Razor" | "Handlebars" | "Visualforce Page" => &MARKUP,
-        "Vue" | "Svelte" | "Astro" => &COMPONENT,
-        "Pascal" | "Delphi" | "Component Pascal" => &PASCAL,
-        "OCaml" | "Standard ML" | "Mathematica" | "Coq" | "Rocq Prover" | "Isabelle" | "ReasonML" => &ML,
-        "F#" => &F_SHARP,
-        "Fortran" | "Fortran Free Form" => &FORTRAN,
-        "Visual Basic .NET" | "Visual Basic 6.0" | "VBA" | "VBScript" | "Classic ASP" | "QuickBASIC"
-        | "BASIC" | "FreeBASIC" | "FreeBasic" => &BASIC,
-        "Batchfile" => &BATCH,
-        "Vim Script" => &VIM,
-        "COBOL" => &COBOL,
-        _ => return None,
-    })
-}
+/// Quotes as characters, which open no string.
+const QUOTE_CHARACTERS: [&[u8]; 3] = [b"'\"'", b"'\\\"'", b"'`'"];
 
 /// Whether the syntax of a language is known, by the name that linguist gives it.
 pub(super) fn is_known(language: &str) -> bool {
-    syntax(language).is_some()
+    syntaxes::find(language).is_some()
 }
 
 /// Returns the number of lines of code of a file in a language, named as linguist names it. If the syntax of
 /// the language is not known, every line that is not blank counts.
 pub(super) fn count(language: &str, bytes: &[u8]) -> u64 {
-    match syntax(language) {
-        Some(syntax) => Scan { syntax, bytes, at: 0 }.count(),
+    match syntaxes::find(language) {
+        Some(syntax) => {
+            Scan { syntax, bytes, at: 0, is_nested: syntax.is_nested, unclosed: Vec::new() }.count()
+        }
         None => {
             bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count() as u64
         }
@@ -140,6 +40,10 @@ struct Scan<'a> {
     syntax: &'static Syntax,
     bytes: &'a [u8],
     at: usize,
+    /// Whether block comments nest. They no longer do after one that was never closed.
+    is_nested: bool,
+    /// Ends of block comments that do not occur in the rest of the file.
+    unclosed: Vec<&'static str>,
 }
 
 impl Scan<'_> {
@@ -151,8 +55,13 @@ impl Scan<'_> {
                 lines += u64::from(has_code);
                 has_code = false;
                 self.at += 1;
+            } else if let Some(end) = self.end_of_comment_lines() {
+                self.at = end;
             } else if byte.is_ascii_whitespace() {
                 self.at += 1;
+            } else if let Some(code) = self.find(self.syntax.code, |code| code) {
+                has_code = true;
+                self.at += code.len();
             } else if let Some((open, close)) = self.find(self.syntax.block, |(open, _)| open) {
                 self.at += open.len();
                 if self.skip_block(open, close) {
@@ -161,14 +70,17 @@ impl Scan<'_> {
                 }
             } else if self.find(self.syntax.line, |open| open).is_some() {
                 self.at = self.end_of_line();
-            } else if let Some(quote) = self.find(self.syntax.strings, |quote| quote) {
+            } else if let Some(quotes) = self.find(self.syntax.strings, |quotes| quotes.open) {
                 has_code = true;
-                lines += self.skip_string(quote);
+                lines += self.skip_string(quotes);
             } else {
                 has_code = true;
-                // A quote as a character, which opens no string.
-                let quoted = [&b"'\"'"[..], b"'\\\"'"].into_iter().find(|quoted| self.is_at(quoted));
-                self.at += quoted.map_or(1, <[u8]>::len);
+                if self.is_at_regex() {
+                    self.skip_regex();
+                } else {
+                    let quote = QUOTE_CHARACTERS.into_iter().find(|quote| self.is_at(quote));
+                    self.at += quote.map_or(1, <[u8]>::len);
+                }
             }
         }
         lines + u64::from(has_code)
@@ -188,44 +100,104 @@ impl Scan<'_> {
         memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |length| self.at + length)
     }
 
+    /// Returns the end of the comment of whole lines that begins at the position, if there is one.
+    fn end_of_comment_lines(&self) -> Option<usize> {
+        if self.at > 0 && self.bytes[self.at - 1] != b'\n' {
+            return None;
+        }
+        let line_end = self.end_of_line();
+        let line = &self.bytes[self.at..line_end];
+        if (self.syntax.is_comment_line)(line) {
+            return Some(line_end);
+        }
+        let (_, is_end) = self.syntax.section.filter(|(is_start, _)| is_start(line))?;
+        let mut end = line_end;
+        for line in self.bytes[line_end..].split_inclusive(|byte| *byte == b'\n') {
+            end += line.len();
+            if is_end(line) {
+                break;
+            }
+        }
+        Some(end)
+    }
+
     /// Moves past the block comment whose opening delimiter was just passed. Returns whether a line ends in
-    /// it.
-    fn skip_block(&mut self, open: &str, close: &str) -> bool {
+    /// it. A comment that is never closed ends with its line.
+    fn skip_block(&mut self, open: &str, close: &'static str) -> bool {
         let (start, mut depth) = (self.at, 1);
-        while self.at < self.bytes.len() && depth > 0 {
+        let is_closed = !self.unclosed.contains(&close);
+        while is_closed && self.at < self.bytes.len() && depth > 0 {
             if self.is_at(close.as_bytes()) {
                 depth -= 1;
                 self.at += close.len();
-            } else if self.syntax.is_nested && self.is_at(open.as_bytes()) {
+            } else if self.is_nested && self.is_at(open.as_bytes()) {
                 depth += 1;
                 self.at += open.len();
             } else {
                 self.at += 1;
             }
         }
+        if depth > 0 {
+            // Each of these happens once, so the time stays linear.
+            if !std::mem::take(&mut self.is_nested) && is_closed {
+                self.unclosed.push(close);
+            }
+            self.at = start;
+            self.at = self.end_of_line();
+        }
         memchr::memchr(b'\n', &self.bytes[start..self.at]).is_some()
     }
 
+    /// Whether a regular expression begins at the position.
+    fn is_at_regex(&self) -> bool {
+        if !self.syntax.has_regexes || !self.is_at(b"/") || self.is_at(b"/>") {
+            return false;
+        }
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let before = self.bytes[..self.at].iter().rposition(|byte| !is_blank(byte));
+        let before = before.map_or(&[][..], |last| &self.bytes[..=last]);
+        before.is_empty()
+            || before.ends_with(b"\n")
+            || REGEX_PRECEDERS.iter().any(|end| before.ends_with(end))
+    }
+
+    /// Moves past the regular expression at the position, which ends with its line at the latest.
+    fn skip_regex(&mut self) {
+        let end = self.end_of_line();
+        let mut is_in_class = false;
+        self.at += 1;
+        while self.at < end {
+            let byte = self.bytes[self.at];
+            self.at = (self.at + if byte == b'\\' { 2 } else { 1 }).min(end);
+            match byte {
+                b'[' => is_in_class = true,
+                b']' => is_in_class = false,
+                b'/' if !is_in_class => return,
+                _ => {}
+            }
+        }
+    }
+
     /// Moves past the string at the position. Returns how many lines with code end within it.
-    fn skip_string(&mut self, quote: &str) -> u64 {
-        let spans_lines = quote.len() == 3 || quote == "`";
+    fn skip_string(&mut self, quotes: Quotes) -> u64 {
         let mut lines = 0;
         let mut has_code = true;
-        self.at += quote.len();
+        self.at += quotes.open.len();
         while self.at < self.bytes.len() {
+            if let Some(escape) = self.find(quotes.escapes, |escape| escape) {
+                has_code = true;
+                self.at += escape.len();
+                continue;
+            }
             match self.bytes[self.at] {
-                b'\n' if !spans_lines => return lines,
+                b'\n' if !quotes.spans_lines => return lines,
                 b'\n' => {
                     lines += u64::from(has_code);
                     has_code = false;
                     self.at += 1;
                 }
-                b'\\' if self.bytes.get(self.at + 1) != Some(&b'\n') => {
-                    has_code = true;
-                    self.at = (self.at + 2).min(self.bytes.len());
-                }
-                _ if self.is_at(quote.as_bytes()) => {
-                    self.at += quote.len();
+                _ if self.is_at(quotes.close.as_bytes()) => {
+                    self.at += quotes.close.len();
                     return lines;
                 }
                 byte => {
@@ -262,6 +234,83 @@ mod tests {
         }
     }
 
+    /// A token of a comment that is no comment hides no lines, whether or not a comment follows.
+    #[test]
+    fn tokens_in_code_begin_no_comment() {
+        for (language, line, ordinary, comment) in [
+            ("JavaScript", r"s.replace(/\/*$/, '')", "let a = 1;", "/* b */"),
+            ("TypeScript", r"return /[/*]/.test(s) && /['`]/.test(t)", "let a = 1;", "/* b */"),
+            ("JavaScript", r"const glob = x => /`\/*/.test(x);", "let a = 1;", "/* b */"),
+            ("TSX", r"<Glob pattern={/\/*$/} />", "let a = 1 / b;", "/* b */"),
+            ("Vue", r"const a = /\/*/;", "let a = 1;", "<!-- b -->"),
+            ("Dart", "Glob('assets/*')", "var a = 1;", "/* b */"),
+            ("Groovy", "archiveArtifacts 'target/*.jar'", "int a = 1", "/* b */"),
+            ("Gradle", r"def a = x =~ /\/*/", "int a = 1", "/* b */"),
+            ("Nix", "'' cp -r build/* $out ''", "a = 1;", "/* b */"),
+            ("Nix", "'' echo '''/* ''${a} ''", "a = 1;", "/* b */"),
+            ("Jsonnet", "local g = '/api/*';", "local a = 1;", "/* b */"),
+            ("F#", "List.fold (*) 1 xs", "let a = 1", "(* b *)"),
+            ("Rust", "r#\"accept: \"*/*\"\"#;", "let a = 1;", "/* b */"),
+            ("Rust", "r\"C:\\\"; // */*", "let a = 1;", "/* b */"),
+            ("Ruby", "@x ||=begin", "a = 1", "=begin\nb\n=end"),
+            ("Go", "case '`', '\"':", "a := 1", "/* `b` */"),
+            ("Go", "a := `C:\\`", "a := 1", "/* b */"),
+            ("C#", r#"var a = @"C:\"; var b = "/*";"#, "var a = 1;", "/* b */"),
+            ("C++", "auto a = R\"(\"/*)\";", "int a;", "/* b */"),
+            ("Thrift", "const string A = '/*'", "const i32 A = 1", "/* b */"),
+            ("PHP", "#[Route('/api/*')]", "$a = 1;", "/* b */"),
+            ("MATLAB", "disp(a); %{", "a = 1;", "%{\nb\n%}"),
+        ] {
+            let lines = format!("{ordinary}\n").repeat(50);
+            assert_eq!(count(language, format!("{line}\n{lines}").as_bytes()), 51, "{language}: {line}");
+            let text = format!("{line}\n{lines}{comment}\n{ordinary}\n");
+            assert_eq!(count(language, text.as_bytes()), 52, "{language}: {line}, with a comment");
+        }
+    }
+
+    #[test]
+    fn comments_of_whole_lines_do_not_count() {
+        for (language, text, lines) in [
+            ("Perl", "my $a;\n=head1 NAME\n\nb\n\n=cut\nmy $c;\n", 2),
+            ("Perl", "my $a;\n\n=method b\n\ntext to the end\n", 1),
+            ("Perl", "my $a\n= 5;\n", 2),
+            ("Ruby", "a\n=begin\nb\n=end\nc\n", 2),
+            ("COBOL", "000100* a\n      * b\n       MOVE A TO B.\n      / c\n       C *> d\n", 2),
+            ("MATLAB", "a\n  %{\nb\n  %}\nc\n", 2),
+        ] {
+            assert_eq!(count(language, text.as_bytes()), lines, "{language}: {text}");
+        }
+    }
+
+    #[test]
+    fn an_unclosed_comment_ends_with_its_line() {
+        for (language, text, lines) in [
+            ("C", "int a; /* b\nint c;\n", 2),
+            ("C", "/* a\nint b;\n/* c\nint d;\n", 2),
+            ("Rust", "let a; /* b\nlet c;\n/* d */\nlet e;\n", 3),
+            ("HTML", "<p> <!-- a\n<p>\n", 2),
+        ] {
+            assert_eq!(count(language, text.as_bytes()), lines, "{language}: {text}");
+        }
+    }
+
+    #[test]
+    fn counting_takes_linear_time() {
+        for (language, text) in [
+            ("C", "/* a\n"),
+            ("Rust", "/* a\n"),
+            ("Vue", "<!-- /* \n"),
+            ("JavaScript", "(/[ "),
+            ("JavaScript", "                 / "),
+            ("Perl", "=a\n"),
+            ("COBOL", "      "),
+        ] {
+            let start = std::time::Instant::now();
+            count(language, text.repeat(100_000).as_bytes());
+            assert!(start.elapsed().as_secs() < 20, "{language}: {text}");
+        }
+    }
+
     #[test]
     fn an_unclosed_string_ends_with_its_line() {
         assert_eq!(count("C", b"char a = \"b;\n// c\nint d;\n"), 2);
@@ -271,7 +320,7 @@ mod tests {
         #[test]
         fn any_bytes_have_at_most_their_lines(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
             let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
-            for language in ["Rust", "Python", "JavaScript", "HTML", "Lua", "Pascal"] {
+            for language in ["Rust", "Python", "JavaScript", "HTML", "Lua", "Pascal", "Nix", "Perl", "COBOL", "MATLAB"] {
                 proptest::prop_assert!(count(language, &bytes) <= lines);
             }
         }
