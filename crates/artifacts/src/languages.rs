@@ -4,6 +4,7 @@
 //! generated, documentation and binary files do not, unless `.gitattributes` overrides this.
 
 mod heuristics;
+mod notebooks;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,7 +16,7 @@ use linguist_types::LanguageType as LinguistType;
 use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
-use super::{attributes::FileAttributes, generated};
+use super::{attributes::FileAttributes, generated, lines};
 
 pub use heuristics::is_vendored;
 
@@ -201,8 +202,14 @@ fn count_lines(candidates: &[DetectedLanguage], bytes: &[u8]) -> u64 {
         return 0;
     }
     let names = candidates.iter().map(|language| language.name);
-    let name = names.clone().find(|name| super::lines::is_known(name)).or_else(|| names.clone().next());
-    super::lines::count(name.unwrap_or_default(), bytes)
+    if names.clone().any(|name| name == notebooks::LANGUAGE) {
+        return notebooks::Notebook::parse(bytes).map_or(0, |notebook| {
+            let languages = find_by_name(notebook.language());
+            lines::count(languages.first().map_or("", |language| language.name), notebook.code().as_bytes())
+        });
+    }
+    let name = names.clone().find(|name| lines::is_known(name)).or_else(|| names.clone().next());
+    lines::count(name.unwrap_or_default(), bytes)
 }
 
 #[cfg(test)]
@@ -240,6 +247,32 @@ mod tests {
         assert_eq!(count_lines(&[], &bytes), 1_000);
         bytes.push(b' ');
         assert_eq!(count_lines(&[], &bytes), 0);
+    }
+
+    #[test]
+    fn only_code_cells_of_notebooks_count() {
+        let cells = r##""cells": [
+            {"cell_type": "markdown", "source": ["text\n", "more"]},
+            {"cell_type": "code", "source": ["# a\n", "# b\n", "b = 1\n", "\n", "c = '''\n", "//\n", "'''"], "outputs": [{"text": ["x\n", "y\n"]}]},
+            {"cell_type": "code", "source": "d = 1 // 2\ne = 3", "outputs": []},
+            {"cell_type": "raw"}
+        ]"##;
+        for (text, expected) in [
+            (format!("{{{cells}}}"), 6),
+            (format!("{{{cells}, \"metadata\": {{\"language_info\": {{\"name\": \"python\"}}}}}}"), 6),
+            (format!("{{\"metadata\": {{\"language_info\": {{\"name\": \"javascript\"}}}}, {cells}}}"), 7),
+            (format!("{{{cells}, \"metadata\": {{\"language_info\": {{\"name\": \"unheard-of\"}}}}}}"), 8),
+            (format!("{{{cells}"), 0),
+            ("{}\n".to_owned(), 0),
+            (format!("{{\"cells\": [{{\"cell_type\": \"code\", \"source\": {}", "[".repeat(100_000)), 0),
+        ] {
+            assert_eq!(
+                count_languages(&[("a.ipynb", &text)]).lines,
+                expected,
+                "{}",
+                &text[..60.min(text.len())]
+            );
+        }
     }
 
     #[test]
