@@ -52,8 +52,8 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether the file at a path is not data. Such files are left out wherever data is read. Those for version control are
-/// delivered nevertheless, so checks for what must not be delivered read them.
+/// Whether the file at a path is not data. Such files are left out wherever data is read. They are delivered nevertheless,
+/// so checks for what must not be delivered read them.
 pub fn is_extra(path: &str) -> bool {
     is_system_file(path) || version_control_directory(path).is_some()
 }
@@ -125,8 +125,11 @@ pub trait Visitor {
     /// a message.
     fn end_file(&mut self, problem: Option<&str>);
 
-    /// Reports a file that was left out because the operating system added it (see [`is_system_file`]).
-    fn left_out(&mut self, _path: &str) {}
+    /// Whether the visitor gets the files in an archive that operating systems added (see [`is_system_file`]). Otherwise, it
+    /// only gets those that are damaged.
+    fn visits_system_files(&self) -> bool {
+        false
+    }
 
     /// Reports a problem of the archive as a whole.
     fn archive_problem(&mut self, _problem: ArchiveProblem) {}

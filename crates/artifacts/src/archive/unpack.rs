@@ -132,9 +132,9 @@ impl Pass<'_> {
         let (size, is_encrypted, is_outside) = (listed.size(), listed.encrypted(), joined_path.is_none());
         let path = joined_path.as_deref().unwrap_or(&name);
         let entry = Entry { kind, is_encrypted, is_outside, ..Entry::file(path, size) };
-        // A file of the operating system is only visited if it is damaged.
         let is_system_file = !is_outside && contents::is_system_file(path);
-        let action = if is_system_file { FileAction::Skip } else { self.visitor.start_file(&entry) };
+        let is_visited = !is_system_file || self.visitor.visits_system_files();
+        let action = if is_visited { self.visitor.start_file(&entry) } else { FileAction::Skip };
         let problem = if is_encrypted {
             Some("needs a password".to_owned())
         } else if unsupported.is_some() {
@@ -148,12 +148,10 @@ impl Pass<'_> {
             let is_directory = self.are_directories.contains_key(&index);
             problem.or(is_directory.then_some(FILE_AND_DIRECTORY)).map(str::to_owned)
         };
-        if is_system_file && problem.is_some() {
+        if !is_visited && problem.is_some() {
             self.visitor.start_file(&entry);
         }
-        if is_system_file && problem.is_none() {
-            self.visitor.left_out(path);
-        } else {
+        if is_visited || problem.is_some() {
             self.visitor.end_file(problem.as_deref());
         }
         Ok(size)

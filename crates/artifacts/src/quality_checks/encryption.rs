@@ -21,7 +21,7 @@ impl Check for Encryption {
         FileAction::Skip
     }
 
-    fn covers_version_control(&self) -> bool {
+    fn covers_extra(&self) -> bool {
         true
     }
 

@@ -32,7 +32,7 @@ use self::{
     samples::Samples,
 };
 use super::{
-    contents::{ArchiveProblem, Entry, FileAction, Root, Visitor, version_control_directory},
+    contents::{ArchiveProblem, Entry, FileAction, Root, Visitor},
     lfs_pointers,
 };
 
@@ -239,8 +239,8 @@ pub trait Check {
     /// Ends the file. `problem` says why its data could not be read. Called for every check.
     fn end_file(&mut self, _problem: Option<&str>) {}
 
-    /// Whether the check also covers files for version control, which are not data, but are delivered with it.
-    fn covers_version_control(&self) -> bool {
+    /// Whether the check also covers files that are not data, which are delivered with it as they were uploaded.
+    fn covers_extra(&self) -> bool {
         false
     }
 
@@ -278,8 +278,6 @@ struct CurrentFile {
     is_file: bool,
     /// Its path, if it is not data.
     extra_path: Option<String>,
-    /// Whether it is for version control.
-    is_version_control: bool,
     /// Whether it is binary, and the decoder of its text, once that is known.
     content: Option<(bool, Decoder)>,
     /// Why its content is of no use.
@@ -393,11 +391,8 @@ impl Checks {
     /// Starts a file that is not data for the checks that cover it.
     fn start_extra(&mut self, entry: &Entry<'_>) -> FileAction {
         self.current_file.extra_path = Some(entry.path.to_owned());
-        let is_version_control = version_control_directory(entry.path).is_some();
-        self.current_file.is_version_control = is_version_control;
         for (check, reads) in self.all.iter_mut().zip(&mut self.reads_bytes) {
-            let is_covered = is_version_control && check.covers_version_control();
-            *reads = is_covered && check.start_file(entry) == FileAction::Read;
+            *reads = check.covers_extra() && check.start_file(entry) == FileAction::Read;
         }
         self.duplicates_read_bytes = false;
         if self.reads_bytes.contains(&true) { FileAction::Read } else { FileAction::Skip }
@@ -405,9 +400,8 @@ impl Checks {
 
     /// Reports a file that is not data, or what is wrong with it, since a damaged one may hide a damaged archive.
     fn end_extra(&mut self, path: &str, problem: Option<&str>) {
-        let is_version_control = self.current_file.is_version_control;
         for check in &mut self.all {
-            let is_covered = is_version_control && check.covers_version_control();
+            let is_covered = check.covers_extra();
             if problem.is_some() && !is_covered {
                 check.start_file(&Entry::file(path, 0));
             }
@@ -422,6 +416,10 @@ impl Checks {
 }
 
 impl Visitor for Checks {
+    fn visits_system_files(&self) -> bool {
+        true
+    }
+
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.head.clear();
         self.current_file = CurrentFile { is_file: entry.is_file(), ..CurrentFile::default() };
@@ -470,12 +468,6 @@ impl Visitor for Checks {
             check.end_file(problem);
         }
         self.duplicates.end_file(problem);
-    }
-
-    fn left_out(&mut self, path: &str) {
-        for check in &mut self.all {
-            check.left_out(path);
-        }
     }
 
     fn archive_problem(&mut self, problem: ArchiveProblem) {

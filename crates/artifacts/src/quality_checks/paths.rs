@@ -49,7 +49,7 @@ impl Check for Paths {
         FileAction::Skip
     }
 
-    fn covers_version_control(&self) -> bool {
+    fn covers_extra(&self) -> bool {
         true
     }
 

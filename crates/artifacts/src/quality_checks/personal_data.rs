@@ -270,7 +270,7 @@ impl Check for PersonalData {
         }
     }
 
-    fn covers_version_control(&self) -> bool {
+    fn covers_extra(&self) -> bool {
         true
     }
 

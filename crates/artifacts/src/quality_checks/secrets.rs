@@ -326,7 +326,7 @@ impl Check for Secrets {
         }
     }
 
-    fn covers_version_control(&self) -> bool {
+    fn covers_extra(&self) -> bool {
         true
     }
 
