@@ -20,6 +20,7 @@ mod samples;
 pub mod secrets;
 pub mod tests_present;
 mod window;
+mod words;
 
 use std::path::Path;
 

@@ -16,6 +16,7 @@ use super::{
     Check, Chunk, FileAction, Finding, Place, Role, Rule,
     samples::{Samples, masked, with_noun},
     window::{View, Window},
+    words::words,
 };
 use crate::contents::{Entry, Root};
 
@@ -41,8 +42,11 @@ const WEAK_RULES: [&str; 14] = [
     "supabase-anon-key",
 ];
 
-/// ID of the rule that matches private keys.
-const PRIVATE_KEY: &str = "private-key";
+/// Rules of our own.
+const OWN_RULES: &str = include_str!("secrets/rules.toml");
+
+/// IDs of the rules that match the headers of private keys.
+const PRIVATE_KEY_RULES: [&str; 2] = ["private-key", "putty-private-key"];
 
 /// Minimum entropy of a secret in bits per byte. Text typed by hand repeats itself and has less.
 const MIN_ENTROPY: f64 = 2.9;
@@ -68,9 +72,11 @@ const PLACEHOLDERS: [&str; 17] = [
     "00000000",
 ];
 
-/// Substrings of paths of test files and examples.
-const TEST_PATH_WORDS: [&str; 9] =
-    ["test", "spec", "fixture", "example", "sample", "mock", "dummy", "demo", "snakeoil"];
+/// Words in paths of test files and examples. A plural `s` may follow.
+const TEST_PATH_WORDS: [&str; 14] = [
+    "test", "testing", "testdata", "testutil", "unittest", "spec", "fixture", "example", "sample", "mock",
+    "dummy", "dummies", "demo", "snakeoil",
+];
 
 /// The compiled rules.
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::load);
@@ -109,7 +115,8 @@ const MAX_VALUE_BYTES: usize = 4_096;
 
 /// Matches what follows the header of a private key: its lines, as in a file or in a string literal.
 static KEY_BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let between = r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version):[^\n]{0,120}\n)*"#;
+    let between =
+        r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version|Public-Lines):[^\n]{0,120}\n)*"#;
     compile_regex(&format!("^{between}[A-Za-z0-9+/=]{{40}}"))
 });
 
@@ -120,9 +127,8 @@ fn compile_regex(pattern: &str) -> Option<Regex> {
 
 impl RuleSet {
     fn load() -> RuleSet {
-        let definitions = nosecrets_rules::load_builtin_rules().expect("the built-in rules can be read");
         let compiled: Vec<(CompiledRule, Vec<String>)> =
-            definitions.into_iter().filter_map(compile_rule).collect();
+            definitions().into_iter().filter_map(compile_rule).collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut rules_by_keyword: Vec<Vec<usize>> = Vec::new();
         for (rule, (_, rule_keywords)) in compiled.iter().enumerate() {
@@ -157,16 +163,24 @@ impl RuleSet {
     }
 }
 
+/// Returns the definitions of all rules.
+fn definitions() -> Vec<RuleDefinition> {
+    let mut rules =
+        nosecrets_rules::parse_rules(OWN_RULES, "secrets/rules.toml").expect("our own rules are valid");
+    let builtin = nosecrets_rules::load_builtin_rules().expect("the built-in rules can be read");
+    let is_replaced = |rule: &RuleDefinition| rules.iter().any(|own| own.id == rule.id);
+    let kept: Vec<RuleDefinition> = builtin.into_iter().filter(|rule| !is_replaced(rule)).collect();
+    rules.extend(kept);
+    rules
+}
+
 /// Compiles a rule. Returns it with its keywords, or `None` if its pattern uses syntax that the regex engine
 /// lacks.
 fn compile_rule(definition: RuleDefinition) -> Option<(CompiledRule, Vec<String>)> {
-    let is_private_key = definition.id == PRIVATE_KEY;
-    // The single keywords of private keys are common words; only the whole header is rare.
-    let keywords = if is_private_key { vec!["PRIVATE KEY-----".to_owned()] } else { definition.keywords };
     let rule = CompiledRule {
         regex: compile_regex(&definition.pattern)?,
         is_weak: WEAK_RULES.contains(&definition.id.as_str()),
-        is_private_key,
+        is_private_key: PRIVATE_KEY_RULES.contains(&definition.id.as_str()),
         name: definition.name,
         capture: definition.capture,
         allowlist: definition
@@ -177,7 +191,7 @@ fn compile_rule(definition: RuleDefinition) -> Option<(CompiledRule, Vec<String>
             .collect(),
         excluded_paths: definition.paths.map(|paths| paths.exclude).unwrap_or_default(),
     };
-    Some((rule, keywords))
+    Some((rule, definition.keywords))
 }
 
 impl CompiledRule {
@@ -222,8 +236,12 @@ fn entropy(text: &[u8]) -> f64 {
 
 /// Whether a path belongs to a test file or an example.
 fn is_test_path(path: &str) -> bool {
-    let path = path.to_ascii_lowercase();
-    TEST_PATH_WORDS.iter().any(|word| path.contains(word))
+    words(path).any(|word| {
+        let word = word.to_ascii_lowercase();
+        [word.as_str(), word.strip_suffix('s').unwrap_or(&word)]
+            .iter()
+            .any(|word| TEST_PATH_WORDS.contains(word))
+    })
 }
 
 /// Check for [`NO_LIVE_SECRETS`].
@@ -318,7 +336,8 @@ impl Check for Secrets {
     }
 
     fn end_file(&mut self, problem: Option<&str>) {
-        self.push(&[], true);
+        // Some rules demand white space after a value, which may be the last of its file.
+        self.push(b"\n", true);
         match (self.path.take(), problem) {
             (Some(path), Some(_)) => self.unread.add_file(&path),
             (Some(_), None) => self.read_files += 1,

@@ -18,10 +18,10 @@ fn finding(path: &str, text: &[u8], chunk_length: usize) -> Finding {
 
 #[test]
 fn all_rules_compile() {
-    let rules = nosecrets_rules::load_builtin_rules().unwrap();
+    let rules = definitions();
     assert_eq!(RULES.rules.len(), rules.len(), "every rule compiles");
-    for id in WEAK_RULES.iter().chain([&PRIVATE_KEY]) {
-        assert!(rules.iter().any(|rule| rule.id == *id), "{id}");
+    for id in WEAK_RULES.iter().chain(&PRIVATE_KEY_RULES) {
+        assert_eq!(rules.iter().filter(|rule| rule.id == *id).count(), 1, "{id}");
     }
     assert!(KEY_BODY.is_some());
 }
@@ -92,6 +92,85 @@ fn token_across_chunks_is_found_once() {
 }
 
 #[test]
+fn tokens_with_the_prefixes_of_providers_are_found() {
+    let digits: String = "0123456789abcdef".chars().cycle().step_by(7).take(64).collect();
+    let jwt = |value: &str| format!("{}.{}.{}", token(value, 27), token("01", 10), token("", 9));
+    for (value, name) in [
+        (token("sk-proj-", 120), "OpenAI API Key"),
+        (token("sk-svcacct-", 120), "OpenAI API Key"),
+        (token("sk-ant-api03-", 95), "Anthropic API Key"),
+        (token("hf_", 34), "Hugging Face Token"),
+        (token("hf_", 37), "Hugging Face Token"),
+        (token("glpat-", 20), "GitLab Personal"),
+        (jwt("glpat-"), "GitLab Personal"),
+        (format!("xapp-1-A03KXJ7PQ2M-4837261950482-{digits}"), "Slack App Token"),
+    ] {
+        for text in [format!("key = \"{value}\"\n"), value.clone(), format!("a: {value}, b")] {
+            let found = finding("src/a.py", text.as_bytes(), 10);
+            assert!(found.message.starts_with(&format!("1 secret: {name}")), "{text}: {}", found.message);
+            assert!(!found.message.contains(&value), "{}", found.message);
+        }
+    }
+    for text in
+        [token("hf_", 20), token("sk-ant-", 40), token("xapp-", 40), format!("self_{}", token("hf_", 34))]
+    {
+        assert_eq!(finding("src/a.py", text.as_bytes(), 10).status, CheckStatus::Passed, "{text}");
+    }
+}
+
+/// Other keys have the format of those of Mailgun.
+#[test]
+fn key_of_mailgun_is_named_in_its_line() {
+    let key: String = "0f3a9c7e5b1d8246".chars().cycle().step_by(5).take(32).collect();
+    for (text, is_found) in [
+        (format!("MAILGUN_API_KEY=key-{key}\n"), true),
+        (format!("curl --user 'api:key-{key}' https://api.mailgun.net/v3\n"), true),
+        (format!("key: cache-key-{key}\n"), false),
+        (format!("# mailgun\nkey: cache-key-{key}\n"), false),
+    ] {
+        let found = finding("a.yml", text.as_bytes(), 100);
+        assert_eq!(found.status == CheckStatus::Failed, is_found, "{text}: {}", found.message);
+        assert!(!found.message.contains(&key), "{}", found.message);
+    }
+}
+
+/// A value is found at the end of a file, too, and on its line.
+#[test]
+fn last_value_needs_no_line_break() {
+    let value = token("", 40);
+    for (before, line) in [("", 1), ("a=1\n", 2), (&"a=1\n".repeat(30_000), 30_001)] {
+        for end in ["", "\n"] {
+            let text = format!("{before}{}={value}{end}", ["AWS_SECRET", "_ACCESS_KEY"].concat());
+            let found = finding(".env", text.as_bytes(), 65_536);
+            assert!(found.message.starts_with("1 secret: AWS Secret"), "{}", found.message);
+            assert!(found.message.contains(&format!("line {line}")), "{}", found.message);
+        }
+    }
+}
+
+#[test]
+fn test_files_are_recognized_by_words_in_their_path() {
+    for (path, expected) in [
+        ("tests/fixtures/server.pem", true),
+        ("src/test/java/Key.java", true),
+        ("src/FooTest.java", true),
+        ("src/TestFoo.java", true),
+        ("lib/key_spec.rb", true),
+        ("crates/tls/testdata/key.pem", true),
+        ("Examples/key.pem", true),
+        ("ssl/ssl-cert-snakeoil.key", true),
+        ("test2/key.pem", true),
+        ("deploy/latest/server.key", false),
+        ("src/inspector/server.key", false),
+        ("src/attestation/key.pem", false),
+        ("democracy/key.pem", false),
+        ("specials/key.pem", false),
+    ] {
+        assert_eq!(is_test_path(path), expected, "{path}");
+    }
+}
+
+#[test]
 fn placeholders_are_ignored() {
     let key = ["AKIA", "IOSFODNN7EXAMPLE"].concat();
     for text in [
@@ -116,7 +195,14 @@ fn placeholders_are_ignored() {
 fn private_keys_are_found_in_text_strings_and_binaries() {
     let body = token("MIIEvQ", 64);
     let header = ["-----BEGIN RSA ", "PRIVATE KEY-----"].concat();
+    let pgp = ["-----BEGIN PGP ", "PRIVATE KEY BLOCK-----"].concat();
+    let putty = ["PuTTY-User-Key-", "File-3: ssh-ed25519"].concat();
+    let encrypted = format!("{putty}\nEncryption: aes256-cbc\nComment: a\nPublic-Lines: 2\n{body}\n");
+    assert_eq!(finding("a.ppk", encrypted.as_bytes(), 100).status, CheckStatus::Passed);
     for text in [
+        format!("{pgp}\nVersion: GnuPG v2\n\n{body}\n"),
+        format!("{pgp}\n\n{body}"),
+        format!("{putty}\r\nEncryption: none\r\nComment: a\r\nPublic-Lines: 2\r\n{body}\r\n"),
         format!("{header}\n{body}\n"),
         format!("{header}\r\n{body}\r\n"),
         format!("key = \"{header}\\n{body}\\n\""),
