@@ -13,7 +13,7 @@ pub static LICENSE_FOUND: Rule = Rule::recommended("license_found", "A licence o
 const MAX_BYTES: usize = 65_536;
 
 /// Maximum number of candidate files that are stored.
-const MAX_FILES: usize = 8;
+const MAX_FILES: usize = 16;
 
 /// Minimum similarity, from 0 to 1, of a text to a known license that it is identified as.
 const MIN_CONFIDENCE: f32 = 0.88;
@@ -23,6 +23,41 @@ const MIN_TERMS_BYTES: usize = 20;
 
 /// Maximum length in bytes of the name or expression of a license in a manifest.
 const MAX_EXPRESSION_BYTES: usize = 1_000;
+
+/// Names of manifests that may state a license.
+const MANIFESTS: [(&str, CandidateKind); 4] = [
+    ("cargo.toml", CandidateKind::Toml),
+    ("pyproject.toml", CandidateKind::Toml),
+    ("package.json", CandidateKind::Json),
+    ("composer.json", CandidateKind::Json),
+];
+
+/// Directory in the root whose files are license texts named by their identifiers, as REUSE specifies.
+const TEXTS_DIRECTORY: &str = "LICENSES";
+
+/// Words that follow the dot in the name of a license file, without a version: formats of text, and families of licenses.
+const TEXT_EXTENSIONS: [&str; 18] = [
+    "md", "markdown", "txt", "rst", "adoc", "html", "agpl", "apache", "bsd", "cc", "gfdl", "gpl", "isc",
+    "lesser", "lgpl", "lib", "mit", "mpl",
+];
+
+/// Words in manifests whose replacements `spdx` does not know, and the replacements. It reads "GNU GPL v2" as version 3.
+const REPLACED_WORDS: [(&str, &str); 14] = [
+    ("BSD-2-Clause-FreeBSD", "BSD-2-Clause"),
+    ("BSD-2-Clause-NetBSD", "BSD-2-Clause"),
+    ("bzip2-1.0.5", "bzip2-1.0.6"),
+    ("eCos-2.0", "GPL-2.0-or-later WITH eCos-exception-2.0"),
+    ("GNU", ""),
+    ("GPL-2.0-with-autoconf-exception", "GPL-2.0-only WITH Autoconf-exception-2.0"),
+    ("GPL-2.0-with-bison-exception", "GPL-2.0-only WITH Bison-exception-2.2"),
+    ("GPL-2.0-with-classpath-exception", "GPL-2.0-only WITH Classpath-exception-2.0"),
+    ("GPL-2.0-with-font-exception", "GPL-2.0-only WITH Font-exception-2.0"),
+    ("GPL-2.0-with-GCC-exception", "GPL-2.0-only WITH GCC-exception-2.0"),
+    ("GPL-3.0-with-autoconf-exception", "GPL-3.0-only WITH Autoconf-exception-3.0"),
+    ("GPL-3.0-with-GCC-exception", "GPL-3.0-only WITH GCC-exception-3.1"),
+    ("StandardML-NJ", "SMLNJ"),
+    ("wxWindows", "LGPL-2.0-or-later WITH WxWindows-exception-3.1"),
+];
 
 /// What the message of a passed check begins with.
 const FOUND: &str = "Found: ";
@@ -58,10 +93,10 @@ pub struct License {
 impl Check for License {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.is_collecting = false;
-        let is_near_top = entry.path.matches('/').count() <= 1 && entry.is_file();
-        let (true, Some(kind)) =
-            (is_near_top && self.candidates.len() < MAX_FILES, candidate_kind(entry.name()))
-        else {
+        // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
+        let inner_path = entry.path.split_once('/').map_or("", |(_, path)| path);
+        let kind = candidate_kind(entry.path).or_else(|| candidate_kind(inner_path));
+        let (true, Some(kind)) = (entry.is_file() && self.candidates.len() < MAX_FILES, kind) else {
             return FileAction::Skip;
         };
         self.is_collecting = true;
@@ -83,7 +118,7 @@ impl Check for License {
     }
 
     fn finish(mut self: Box<Self>, root: &Root) -> Vec<Finding> {
-        self.candidates.retain(|file| !root.relative_path(&file.path).contains('/'));
+        self.candidates.retain(|file| candidate_kind(root.relative_path(&file.path)).is_some());
         let mut found: Vec<String> = Vec::new();
         let is_text = |file: &&Candidate| {
             file.kind == CandidateKind::Text && file.text.trim_ascii().len() >= MIN_TERMS_BYTES
@@ -92,15 +127,14 @@ impl Check for License {
         if !texts.is_empty() {
             // The store takes tens of megabytes, so it is dropped as soon as possible.
             let store = known_licenses();
+            let scanner = Scanner::new(&store).confidence_threshold(MIN_CONFIDENCE);
             found.extend(texts.iter().map(|file| {
-                let text = TextData::new(&encoding::decode_for_display(&file.text));
-                let scanner = Scanner::new(&store).confidence_threshold(MIN_CONFIDENCE);
-                match scanner.scan(&text).license {
-                    Some(license) => {
-                        format!("{}{IN}{}", license.name.trim_end_matches("-only"), quoted(&file.path))
-                    }
-                    None => format!("custom terms{IN}{}", quoted(&file.path)),
-                }
+                let scan = || {
+                    let text = TextData::new(&encoding::decode_for_display(&file.text));
+                    scanner.scan(&text).license.map(|license| license.name.to_owned())
+                };
+                let name = license_in_path(root.relative_path(&file.path)).or_else(scan);
+                format!("{}{IN}{}", name.as_deref().unwrap_or("custom terms"), quoted(&file.path))
             }));
         }
         for file in &self.candidates {
@@ -123,9 +157,7 @@ pub fn licenses_in(message: &str) -> Vec<String> {
     let mut licenses: Vec<String> = Vec::new();
     while let Some((name, after)) = rest.split_once(IN).filter(|(name, _)| !name.contains('"')) {
         let Some(after) = skip_quoted(after) else { break };
-        if spdx::Expression::parse(name).is_ok() && !licenses.iter().any(|known| known == name) {
-            licenses.push(name.to_owned());
-        }
+        licenses.extend(current_expression(name).filter(|name| !licenses.contains(name)));
         let Some(next) = after.strip_prefix(SEPARATOR) else { break };
         rest = next;
     }
@@ -144,11 +176,30 @@ fn skip_quoted(text: &str) -> Option<&str> {
     inner.get(end + 1..)
 }
 
-/// Returns how a file may state a license, by its name, or `None` if it is not a candidate.
-fn candidate_kind(name: &str) -> Option<CandidateKind> {
-    let name = name.to_ascii_lowercase();
-    let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
-    let is_prose = stem == name || matches!(extension, "md" | "markdown" | "txt" | "rst" | "adoc" | "html");
+/// Returns how a file may state a license, by its path from the root, or `None` if it is not a candidate.
+fn candidate_kind(path: &str) -> Option<CandidateKind> {
+    let name = path.to_ascii_lowercase();
+    if let Some((_, kind)) = MANIFESTS.iter().find(|(manifest, _)| *manifest == name) {
+        return Some(*kind);
+    }
+    let is_text = match path.split_once('/') {
+        Some((directory, name)) => {
+            directory == TEXTS_DIRECTORY && name.ends_with(".txt") && !name.contains('/')
+        }
+        None => is_license_text(&name),
+    };
+    is_text.then_some(CandidateKind::Text)
+}
+
+/// Whether a file is license terms, by its name in lowercase.
+fn is_license_text(name: &str) -> bool {
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let first_extension = name.split_once('.').map_or("", |(_, rest)| rest);
+    let family = first_extension.split(['-', '.']).next().unwrap_or_default();
+    let family = family.trim_end_matches(|character: char| character.is_ascii_digit()).trim_end_matches('v');
+    // After a version, as in `LICENSE-APACHE-2.0`, there is no extension.
+    let is_prose = extension.bytes().all(|byte| byte.is_ascii_digit())
+        || [extension, family].iter().any(|word| TEXT_EXTENSIONS.contains(word));
     let prefixes = ["license", "licence", "copying", "unlicense", "terms"];
     let is_named = prefixes.iter().any(|prefix| {
         name.strip_prefix(prefix)
@@ -156,11 +207,12 @@ fn candidate_kind(name: &str) -> Option<CandidateKind> {
     });
     let has_suffix =
         ["-license", "-licence", "_license", "_licence"].iter().any(|suffix| stem.ends_with(suffix));
-    match name.as_str() {
-        "cargo.toml" | "pyproject.toml" => Some(CandidateKind::Toml),
-        "package.json" | "composer.json" => Some(CandidateKind::Json),
-        _ => (is_prose && (is_named || has_suffix || stem == "licenses")).then_some(CandidateKind::Text),
-    }
+    is_prose && (is_named || has_suffix || stem == "licenses")
+}
+
+/// Returns the license that names a file in [`TEXTS_DIRECTORY`].
+fn license_in_path(path: &str) -> Option<String> {
+    current_expression(path.strip_prefix(TEXTS_DIRECTORY)?.strip_prefix('/')?.strip_suffix(".txt")?)
 }
 
 /// Returns the license that a manifest states, if it is a valid SPDX expression.
@@ -183,13 +235,33 @@ fn manifest_license(file: &Candidate) -> Option<String> {
             names.next()?.to_owned()
         }
     };
-    if name.len() > MAX_EXPRESSION_BYTES {
+    current_expression(&name)
+}
+
+/// Returns a license expression with the current SPDX identifiers: `GPL-3.0-only` for `GPL-3.0`, for example. `None` if it is
+/// not valid.
+fn current_expression(stated: &str) -> Option<String> {
+    if stated.len() > MAX_EXPRESSION_BYTES {
         return None;
     }
-    // Older Cargo manifests separate alternatives by a slash.
-    let expression = name.replace('/', " OR ");
-    spdx::Expression::parse_mode(&expression, spdx::ParseMode::LAX).ok()?;
-    Some(expression)
+    let is_separator = |character: char| matches!(character, ' ' | '(' | ')' | '/' | '+');
+    let words = stated.split_inclusive(is_separator).map(|part| {
+        let word = part.trim_end_matches(is_separator);
+        format!("{}{}", current_word(word), &part[word.len()..])
+    });
+    let replaced: String = words.collect();
+    let canonical = spdx::Expression::canonicalize(&replaced).ok()?.unwrap_or(replaced);
+    // A few licenses have no current identifier.
+    let mode = spdx::ParseMode { allow_deprecated: true, ..spdx::ParseMode::STRICT };
+    spdx::Expression::parse_mode(&canonical, mode).ok()?;
+    Some(canonical)
+}
+
+/// Returns a word of a license expression in the case of SPDX, or its replacement.
+fn current_word(word: &str) -> &str {
+    let replaced = REPLACED_WORDS.iter().find(|(stated, _)| stated.eq_ignore_ascii_case(word));
+    let known = || spdx::identifiers::LICENSES.iter().find(|id| id.name.eq_ignore_ascii_case(word));
+    replaced.map(|(_, current)| *current).or_else(|| known().map(|id| id.name)).unwrap_or(word)
 }
 
 /// Returns the texts of licenses that are in use for software and data. Some of the rarely used SPDX licenses
@@ -197,22 +269,38 @@ fn manifest_license(file: &Candidate) -> Option<String> {
 fn known_licenses() -> Store {
     let mut store = Store::new();
     let Ok(builtin) = Store::load_inline() else { return store };
-    for (name, entry) in builtin.iter() {
-        let is_used = spdx::license_id(name).is_some_and(|id| {
-            let is_free = id.is_osi_approved() || id.is_fsf_free_libre() || name.starts_with("CC");
-            is_free && !id.is_deprecated()
-        });
-        // Licenses ending in "-or-later" have the same text as those ending in "-only".
-        if is_used && !name.ends_with("-or-later") {
-            // Source headers and original texts are not needed for matching, so drop them to save memory.
-            let LicenseEntry { original, aliases, alternates, .. } = entry;
-            let mut stripped = LicenseEntry::new(original.clone().without_text());
-            stripped.aliases.clone_from(aliases);
-            stripped.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
-            store.insert_entry(name.clone(), stripped);
-        }
+    for (key, LicenseEntry { original, aliases, alternates, .. }) in builtin.iter() {
+        let Some(name) = name_of_text(key, aliases) else { continue };
+        // Source headers and original texts are not needed for matching, so drop them to save memory.
+        let mut stripped = LicenseEntry::new(original.clone().without_text());
+        stripped.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
+        stripped.alternates.extend(text_without_gpl(original));
+        store.insert_entry(name.to_owned(), stripped);
     }
     store
+}
+
+/// Returns the name of a license text that has several, if it is in use. A text alone does not grant later versions, so
+/// a name that ends in `-only` comes first, and one without further conditions before longer ones.
+fn name_of_text<'a>(key: &'a String, aliases: &'a [String]) -> Option<&'a String> {
+    let is_used = |name: &&String| {
+        spdx::license_id(name).is_some_and(|id| {
+            let is_free = id.is_osi_approved() || id.is_fsf_free_libre() || name.starts_with("CC");
+            is_free && !id.is_deprecated()
+        })
+    };
+    // Some aliases are other licenses with other texts.
+    let family = |name: &'a String| name.split('-').next();
+    let names = aliases.iter().filter(|alias| family(alias) == family(key));
+    let names = std::iter::once(key).chain(names).filter(is_used);
+    names.min_by_key(|name| (!name.ends_with("-only"), name.len()))
+}
+
+/// Returns the text of the LGPL without the text of the GPL, which SPDX appends to it and projects have in a file of its own.
+fn text_without_gpl(text: &TextData) -> Option<TextData> {
+    let is_title = |line: &String| line.trim().eq_ignore_ascii_case("GNU GENERAL PUBLIC LICENSE");
+    let at = text.lines().iter().position(is_title).filter(|at| *at > 0)?;
+    Some(TextData::new(&text.lines()[..at].join("\n")).without_text())
 }
 
 #[cfg(test)]
@@ -240,6 +328,103 @@ mod tests {
         let expected = r#"Found: Apache-2.0 in "x/LICENSE-APACHE"; MIT in "x/LICENSE-MIT"; custom terms in "x/licence.txt"."#;
         assert_eq!(found.message, expected);
         assert_eq!(licenses_in(&found.message), ["Apache-2.0", "MIT"]);
+    }
+
+    #[test]
+    fn texts_with_several_names_are_identified() {
+        let store = Store::load_inline().unwrap();
+        let text_of = |wanted: &str| {
+            let has_name = |(name, entry): &(&String, &LicenseEntry)| {
+                std::iter::once(*name).chain(&entry.aliases).any(|name| name == wanted)
+            };
+            store.iter().find(has_name).unwrap().1.original.lines().join("\n")
+        };
+        let lesser = text_of("LGPL-3.0").split_once("GNU GENERAL PUBLIC LICENSE\n").unwrap().0.to_owned();
+        let names =
+            ["GPL-2.0", "GPL-3.0", "LGPL-2.1", "LGPL-3.0", "AGPL-3.0", "GFDL-1.3", "OFL-1.1", "MPL-2.0"];
+        let mut files: Vec<(String, String)> =
+            names.iter().map(|name| (format!("LICENSE-{name}"), text_of(name))).collect();
+        files.push(("COPYING.LESSER".to_owned(), lesser));
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let expected = [
+            r#"GPL-2.0-only in "LICENSE-GPL-2.0""#,
+            r#"GPL-3.0-only in "LICENSE-GPL-3.0""#,
+            r#"LGPL-2.1-only in "LICENSE-LGPL-2.1""#,
+            r#"LGPL-3.0-only in "LICENSE-LGPL-3.0""#,
+            r#"AGPL-3.0-only in "LICENSE-AGPL-3.0""#,
+            r#"GFDL-1.3-only in "LICENSE-GFDL-1.3""#,
+            r#"OFL-1.1 in "LICENSE-OFL-1.1""#,
+            r#"MPL-2.0 in "LICENSE-MPL-2.0""#,
+            r#"LGPL-3.0-only in "COPYING.LESSER""#,
+        ];
+        assert_eq!(finding(&files).message, format!("{FOUND}{}.", expected.join(SEPARATOR)));
+        // The list of texts calls this one an alias of the text of another license.
+        let (key, entry) =
+            store.iter().find(|(_, entry)| entry.aliases.iter().any(|name| name == "FSFAP")).unwrap();
+        assert_eq!(name_of_text(key, &entry.aliases), None);
+    }
+
+    #[test]
+    fn license_files_are_recognized_by_path() {
+        for (path, expected) in [
+            ("COPYING.LESSER", true),
+            ("LICENSE.GPL", true),
+            ("LICENSE.GPLv3", true),
+            ("License.bsd-3-clause", true),
+            ("LICENSE-APACHE-2.0", true),
+            ("LICENSES/GPL-3.0-or-later.txt", true),
+            ("LICENSES/LicenseRef-Own.txt", true),
+            ("LICENSES/a/MIT.txt", false),
+            ("a/LICENSES/MIT.txt", false),
+            ("docs/LICENSE", false),
+            ("license.json", false),
+            ("license.rs", false),
+            ("copying.test.c", false),
+        ] {
+            assert_eq!(candidate_kind(path).is_some(), expected, "{path}");
+        }
+        let mit = include_str!("../../../../LICENSE-MIT");
+        let found = finding(&[
+            ("x/LICENSES/GPL-3.0-or-later.txt", "The text of the license, in full."),
+            ("x/LICENSES/own.txt", mit),
+            ("x/src/LICENSES/ISC.txt", mit),
+        ]);
+        assert_eq!(licenses_in(&found.message), ["GPL-3.0-or-later", "MIT"], "{}", found.message);
+    }
+
+    #[test]
+    fn identifiers_are_replaced_by_current_ones() {
+        for (stated, expected) in [
+            ("GPL-3.0", "GPL-3.0-only"),
+            ("gpl-3.0", "GPL-3.0-only"),
+            ("LGPL-2.1", "LGPL-2.1-only"),
+            ("GPL-2.0+", "GPL-2.0-or-later"),
+            ("LGPL-2.1-or-later", "LGPL-2.1-or-later"),
+            ("AGPLv3", "AGPL-3.0-only"),
+            ("GNU GPL v2", "GPL-2.0-only"),
+            ("(MIT/apache-2.0) and GPL-2.0+", "(MIT OR Apache-2.0) AND GPL-2.0-or-later"),
+            ("GPL-2.0-with-classpath-exception", "GPL-2.0-only WITH Classpath-exception-2.0"),
+            (
+                "GPL-2.0-or-later WITH Classpath-exception-2.0",
+                "GPL-2.0-or-later WITH Classpath-exception-2.0",
+            ),
+            ("MPL-2.0+", "MPL-2.0+"),
+            ("Nunit", "Nunit"),
+            ("LicenseRef-Own", "LicenseRef-Own"),
+        ] {
+            let found = finding(&[("package.json", &format!("{{\"license\": \"{stated}\"}}"))]);
+            assert_eq!(licenses_in(&found.message), [expected], "{stated}: {}", found.message);
+            let stored = format!("{FOUND}{stated}{IN}\"package.json\".");
+            assert_eq!(licenses_in(&stored), [expected], "in a message of an earlier version");
+        }
+        for stated in ["custom terms", "UNLICENSED", "MIT OR", ""] {
+            assert_eq!(current_expression(stated), None, "{stated}");
+        }
+        for (stated, current) in REPLACED_WORDS.iter().filter(|(stated, _)| *stated != "GNU") {
+            assert!(spdx::license_id(stated).is_some_and(spdx::LicenseId::is_deprecated), "{stated}");
+            assert!(spdx::Expression::parse(current).is_ok(), "{current}");
+        }
     }
 
     #[test]
