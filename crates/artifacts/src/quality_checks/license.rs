@@ -184,7 +184,8 @@ fn candidate_kind(path: &str) -> Option<CandidateKind> {
     }
     let is_text = match path.split_once('/') {
         Some((directory, name)) => {
-            directory == TEXTS_DIRECTORY && name.ends_with(".txt") && !name.contains('/')
+            let stem = name.strip_suffix(".txt");
+            directory == TEXTS_DIRECTORY && stem.is_some_and(|stem| !stem.contains('/'))
         }
         None => is_license_text(&name),
     };

@@ -138,7 +138,11 @@ fn is_test_name(stem: &str) -> bool {
     // Integration tests of Maven.
     let is_integration_test =
         stem.strip_suffix("IT").is_some_and(|rest| rest.ends_with(|last: char| last.is_lowercase()));
-    is_spec || has_test_part || is_integration_test || stem == "conftest" || stem.ends_with(".cy")
+    is_spec
+        || has_test_part
+        || is_integration_test
+        || stem == "conftest"
+        || stem.rsplit_once('.').is_some_and(|(_, last)| last == "cy")
 }
 
 #[cfg(test)]
