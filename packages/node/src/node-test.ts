@@ -2,10 +2,13 @@
 
 import type { TestContext } from 'node:test';
 
-import { sharedSandbox, type World, type WorldOptions } from './worlds.js';
+import { endWorlds, sharedSandbox, type World, type WorldOptions } from './worlds.js';
 
 /** A test with a world. */
 export type WorldTest = (world: World, context: TestContext) => void | Promise<void>;
+
+/** The worlds of the tests. Of the functions of `after`, the first that fails would keep the others. */
+const worldsOfTests = new WeakMap<TestContext, World[]>();
 
 /**
  * Returns a test function that has a new world, which ends with the test:
@@ -28,6 +31,13 @@ export function withWorld(
 /** Creates a world that ends with a test, for tests that need several. */
 export async function createWorld(context: TestContext, options: WorldOptions = {}): Promise<World> {
   const world = await (await sharedSandbox()).createWorld(options);
-  context.after(() => world.endTest((message) => context.diagnostic(message)));
+  const worlds = worldsOfTests.get(context);
+  if (worlds) {
+    worlds.push(world);
+  } else {
+    const created = [world];
+    worldsOfTests.set(context, created);
+    context.after(() => endWorlds(created, (message) => context.diagnostic(message)));
+  }
   return world;
 }

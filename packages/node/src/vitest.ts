@@ -2,7 +2,7 @@
 
 import { inject, test as base } from 'vitest';
 
-import { Sandbox, sharedSandbox, type World, type WorldOptions } from './worlds.js';
+import { endWorlds, Sandbox, sharedSandbox, type World, type WorldOptions } from './worlds.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -32,7 +32,7 @@ export const test = base.extend<SandboxFixtures>({
       created.push(world);
       return world;
     });
-    await Promise.all(created.map((world) => world.endTest((message) => console.warn(message))));
+    await endWorlds(created, (message) => console.warn(message));
   },
   world: async ({ newWorld, worldOptions }, use) => {
     await use(await newWorld(worldOptions));

@@ -3,7 +3,7 @@
 import { Client } from './client.js';
 import { Clock, type ClockChange, type ClockMode } from './clocks.js';
 import { ApiError, ExpectationError, isUnmetExpectation, SandboxError } from './errors.js';
-import { Faults } from './faults.js';
+import { type Fault, Faults } from './faults.js';
 import { Inbox } from './inboxes.js';
 import { type Query, type RequestParts, requireSuccess, type SandboxResponse, send } from './requests.js';
 import { Server, type ServerOptions } from './server.js';
@@ -178,13 +178,16 @@ export class World {
 
   /** Ends the world after a test, and calls `warn` for each fault of the test that matched nothing. */
   async endTest(warn: (message: string) => void): Promise<void> {
-    const unused = await this.faults.listUnused().catch((error) => {
-      // The test has deleted its world.
-      if (error instanceof ApiError && error.code === 'world_not_found') return [];
-      throw error;
-    });
+    let unused: Fault[] = [];
+    try {
+      unused = await this.faults.listUnused();
+    } catch (error) {
+      // The test may have deleted its world.
+      if (!(error instanceof ApiError) || error.code !== 'world_not_found') throw error;
+    } finally {
+      await this.delete();
+    }
     for (const { match } of unused) warn(`The fault ${JSON.stringify(match)} of this test matched nothing.`);
-    await this.delete();
   }
 
   /**
@@ -304,4 +307,11 @@ let ofThisProcess: Promise<Sandbox> | undefined;
 export function sharedSandbox(): Promise<Sandbox> {
   ofThisProcess ??= Sandbox.fromEnvironment();
   return ofThisProcess;
+}
+
+/** Ends the worlds of a test. If one of them cannot be ended, the others are ended all the same. */
+export async function endWorlds(worlds: World[], warn: (message: string) => void): Promise<void> {
+  const ends = await Promise.allSettled(worlds.map((world) => world.endTest(warn)));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }

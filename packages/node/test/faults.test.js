@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { ApiError, ConnectionCutError, ExpectationError } from 'marketplace-sandbox';
-import { withWorld } from 'marketplace-sandbox/node-test';
+import { createWorld, withWorld } from 'marketplace-sandbox/node-test';
 
 const CODEBASE = { title: 'Harbour ledger', exclusivity: 'available' };
 
@@ -95,3 +95,17 @@ test('unused faults are listed, and warned of after the test', withWorld(async (
   await world.endTest((message) => warnings.push(message));
   assert.deepEqual(warnings, ['The fault {"operation":"get_wallet"} of this test matched nothing.']);
 }));
+
+test('all worlds end although one warns or fails', async (context) => {
+  const { sandbox } = await createWorld(context);
+  const before = (await sandbox.worlds()).length;
+  const hooks = [];
+  const inner = { after: (hook) => hooks.push(hook), diagnostic: () => { throw new Error('warned'); } };
+  const [first, second, third] = [await createWorld(inner), await createWorld(inner), await createWorld(inner)];
+  await first.faults.add(wallet, atCapacity);
+  second.faults.listUnused = () => Promise.reject(new Error('failed'));
+  assert.equal(hooks.length, 1);
+  await assert.rejects(async () => hooks[0](), /warned/);
+  assert.equal((await sandbox.worlds()).length, before);
+  await assert.rejects(third.buyer.get('/v2/wallet'), { code: 'world_not_found' });
+});

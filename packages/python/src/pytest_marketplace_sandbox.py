@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from marketplace_sandbox import Sandbox, World
+    from marketplace_sandbox import Fault, Sandbox, World
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,17 +36,18 @@ def marketplace() -> Iterator[Sandbox]:
 @pytest.fixture
 def new_world(marketplace: Sandbox) -> Iterator[Callable[..., World]]:
     """A function that creates worlds with the options of ``Sandbox.create_world``. They end with the test."""
-    created: list[World] = []
+    unused: list[Fault] = []
+    # All callbacks are called at the end, the last one first, also if one of them fails.
+    with ExitStack() as end:
 
-    def create(*arguments: Any, **options: Any) -> World:
-        world = marketplace.create_world(*arguments, **options)
-        created.append(world)
-        return world
+        def create(*arguments: Any, **options: Any) -> World:
+            world = marketplace.create_world(*arguments, **options)
+            end.callback(world.delete)
+            end.callback(lambda: unused.extend(_list_unused_faults(world)))
+            return world
 
-    yield create
-    for world in created:
-        _warn_of_unused_faults(world)
-        world.delete()
+        yield create
+    _warn_of_unused_faults(unused)
 
 
 @pytest.fixture
@@ -90,19 +92,22 @@ def _describe_last_calls(world: World) -> list[str]:
     ]
 
 
-def _warn_of_unused_faults(world: World) -> None:
-    """Warns of faults that a test has added and that matched nothing: it has not tested what it states."""
-    from marketplace_sandbox import ApiError, UnusedFaultWarning
+def _list_unused_faults(world: World) -> list[Fault]:
+    """Returns the faults that a test has added and that matched nothing: it has not tested what it states."""
+    from marketplace_sandbox import ApiError
 
-    if not world.faults.is_used:
-        return
     try:
-        unused = world.faults.list(unmatched=True)
+        return world.faults.list(unmatched=True) if world.faults.is_used else []
     except ApiError as error:
         # The test has deleted its world.
         if error.code != "world_not_found":
             raise
-        return
+        return []
+
+
+def _warn_of_unused_faults(unused: list[Fault]) -> None:
+    from marketplace_sandbox import UnusedFaultWarning
+
     for fault in unused:
         message = f"The fault {json.dumps(fault.match)} of this test matched nothing."
         warnings.warn(message, UnusedFaultWarning, stacklevel=2)

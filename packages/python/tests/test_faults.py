@@ -105,3 +105,29 @@ def test_unused_fault_is_warned_of(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(
         ['*UnusedFaultWarning: The fault {"operation": "get_wallet"} of this test matched nothing.']
     )
+
+
+@pytest.mark.parametrize("broken", ["", "first.faults.list = None"])
+def test_all_worlds_end_although_there_is_a_warning_or_an_error(
+    pytester: pytest.Pytester, broken: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        def test_that_calls_nothing(new_world):
+            first, second, third = (new_world() for _ in range(3))
+            for world in (first, third):
+                world.faults.add(operation="get_wallet", status=503, code="at_capacity")
+            {broken}
+
+        def test_no_world_is_left(marketplace):
+            assert marketplace.worlds() == []
+        """
+    )
+    result = pytester.runpytest("-W", "error::marketplace_sandbox.UnusedFaultWarning")
+    result.assert_outcomes(passed=2, errors=1)
+    expected = (
+        "*TypeError: 'NoneType' object is not callable"
+        if broken
+        else "*UnusedFaultWarning: The fault*matched nothing."
+    )
+    result.stdout.fnmatch_lines([expected])
