@@ -45,17 +45,18 @@ export class Server {
   static async start(options: ServerOptions = {}): Promise<Server> {
     const program = options.binary ?? findBinary();
     const logFile = openLog();
-    const started = spawn(
-      program,
-      ['serve', '--demo', '--listen', '127.0.0.1:0', '--until-stdin-closes', '--config', devNull],
-      {
-        stdio: ['pipe', 'pipe', logFile],
-        env: variables({ 'log.filter': 'warn', ...options.settings }),
-        // Ctrl-C goes to the tests alone, which still need the server to clean up.
-        detached: true,
-      },
-    );
+    let started: ChildProcess | undefined;
     try {
+      started = spawn(
+        program,
+        ['serve', '--demo', '--listen', '127.0.0.1:0', '--until-stdin-closes', '--config', devNull],
+        {
+          stdio: ['pipe', 'pipe', logFile],
+          env: variables({ 'log.filter': 'warn', ...options.settings }),
+          // Ctrl-C goes to the tests alone, which still need the server to clean up.
+          detached: true,
+        },
+      );
       const url = await readAddress(started);
       const server = new Server(started, logFile, url);
       started.unref();
@@ -63,9 +64,11 @@ export class Server {
       for (const stream of started.stdio) (stream as { unref?: () => void } | null)?.unref?.();
       return server;
     } catch (cause) {
-      started.kill('SIGKILL');
+      started?.kill('SIGKILL');
       const message = cause instanceof Error ? cause.message : String(cause);
-      throw new ServerStartError(`${program}: ${message}\n${readLog(logFile)}`, { cause });
+      const log = readLog(logFile);
+      closeSync(logFile);
+      throw new ServerStartError(`${program}: ${message}\n${log}`, { cause });
     }
   }
 
@@ -84,13 +87,14 @@ export class Server {
   /** Ends the server, and waits until it has ended. */
   async stop(): Promise<void> {
     const { process: started } = this;
-    if (started.exitCode !== null || started.signalCode !== null) return;
-    const ended = once(started, 'exit');
-    started.ref();
-    const timer = setTimeout(() => started.kill('SIGKILL'), STOP_TIMEOUT);
-    started.stdin?.destroy();
-    await ended;
-    clearTimeout(timer);
+    if (started.exitCode === null && started.signalCode === null) {
+      const ended = once(started, 'exit');
+      started.ref();
+      const timer = setTimeout(() => started.kill('SIGKILL'), STOP_TIMEOUT);
+      started.stdin?.destroy();
+      await ended;
+      clearTimeout(timer);
+    }
     this.lastLog = this.log();
     if (this.logFile !== undefined) closeSync(this.logFile);
     this.logFile = undefined;

@@ -98,6 +98,30 @@ test('server that does not start shows its output', async (context) => {
   await assert.rejects(Sandbox.start({ binary: '/nowhere/program' }), /ENOENT/);
 });
 
+test('no log stays open', async () => {
+  const openLogs = () => {
+    const isLog = (file) => {
+      try {
+        return fs.readlinkSync(`/proc/self/fd/${file}`).includes('marketplace-log-');
+      } catch {
+        // That of this listing is closed by now.
+        return false;
+      }
+    };
+    return fs.readdirSync('/proc/self/fd').filter(isLog).length;
+  };
+  const before = openLogs();
+  for (const binary of ['/nowhere/program', 'no\0program']) {
+    await assert.rejects(Sandbox.start({ binary }), ServerStartError);
+  }
+  const sandbox = await Sandbox.start();
+  assert.equal(openLogs(), before + 1);
+  process.kill(sandbox.server.pid, 'SIGKILL');
+  await waitForEnd(sandbox.server.pid);
+  await sandbox.close();
+  assert.equal(openLogs(), before);
+});
+
 test('variables of a real market do not apply', async (context) => {
   const data = join(temporaryDirectory(context), 'real');
   setVariables(context, { MARKETPLACE_DATA_FOLDER: data, MARKETPLACE_SERVER_LISTEN: '192.0.2.1:1' });

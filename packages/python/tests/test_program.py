@@ -25,6 +25,11 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def open_files() -> int:
+    """Returns the number of files that this process has open."""
+    return len(os.listdir("/proc/self/fd"))
+
+
 def wait_for_end(pid: int) -> None:
     deadline = time.monotonic() + 30
     while is_running(pid):
@@ -92,12 +97,28 @@ def test_variables_of_a_real_market_do_not_apply(monkeypatch: pytest.MonkeyPatch
     assert not (tmp_path / "real").exists()
 
 
-def test_closed_sandbox_leaves_no_server() -> None:
-    sandbox = Sandbox.start()
+@pytest.mark.filterwarnings("error")
+def test_closed_sandbox_leaves_no_server_and_no_open_file() -> None:
+    files = open_files()
+    sandbox = Sandbox.start(settings={"log.filter": "info"})
     assert sandbox.server is not None and is_running(sandbox.server.pid)
+    assert open_files() > files
     sandbox.close()
     assert not is_running(sandbox.server.pid)
+    log = sandbox.server.log()
+    assert log != ""
     sandbox.close()
+    assert sandbox.server.log() == log
+    assert open_files() == files
+
+
+@pytest.mark.parametrize("program", ["/nowhere/program", "no\0program"])
+def test_server_that_cannot_be_run_leaves_no_open_file(program: str) -> None:
+    files = open_files()
+    with pytest.raises((ServerStartError, ValueError)) as error:
+        Sandbox.start(Path(program))
+    # The traceback keeps the server, and what it has.
+    assert error.tb is not None and open_files() == files
 
 
 @pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "two workers"])

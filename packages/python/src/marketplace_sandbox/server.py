@@ -48,6 +48,7 @@ class Server:
             os.devnull,
         ]
         self._log: IO[bytes] = tempfile.TemporaryFile()
+        self._last_log = ""
         try:
             self._process = subprocess.Popen(
                 [program, *arguments],
@@ -58,8 +59,11 @@ class Server:
                 # Ctrl-C goes to the tests alone, which still need the server to clean up.
                 start_new_session=True,
             )
-        except OSError as cause:
-            raise ServerStartError(f"{program} cannot be run: {cause}") from cause
+        except BaseException as cause:
+            self._log.close()
+            if isinstance(cause, OSError):
+                raise ServerStartError(f"{program} cannot be run: {cause}") from cause
+            raise
         try:
             self.url = self._read_address()
         except BaseException:
@@ -73,6 +77,8 @@ class Server:
 
     def log(self) -> str:
         """Returns what the server has logged: warnings and errors, unless ``log.filter`` is set."""
+        if self._log.closed:
+            return self._last_log
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), size, 0).decode(errors="replace")
 
@@ -87,6 +93,8 @@ class Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        self._last_log = self.log()
+        self._log.close()
 
     def _read_address(self) -> str:
         """Returns the address in the first line that the server prints."""
