@@ -104,6 +104,19 @@ test('inbox has signed messages', withWorld(async (world) => {
   await assert.rejects(missing, /No team\.created arrived within 50 ms.*purchase\.completed/);
 }));
 
+test('header that cannot be right is a signature error, and a wrong secret a type error', () => {
+  const secret = `whsec_${'A'.repeat(32)}`;
+  const right = { 'webhook-id': '1', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' };
+  for (const name of Object.keys(right)) {
+    for (const value of ['', 'é', 'v1,é v1,€', '\udcff', 'v1,']) {
+      assert.throws(() => verifyWebhook(secret, { ...right, [name]: value }, '{}'), SignatureError);
+    }
+  }
+  for (const wrong of ['', 'whsec_', 'whsec_AAA', 'whsec_A', 'whsec_*AAA', 'whsec_é', '\udcff']) {
+    assert.throws(() => verifyWebhook(wrong, right, '{}'), TypeError, wrong);
+  }
+});
+
 test('repository is added', withWorld(async (world, context) => {
   const directory = mkdtempSync(join(tmpdir(), 'repository-'));
   context.after(() => rmSync(directory, { recursive: true }));

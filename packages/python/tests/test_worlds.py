@@ -117,6 +117,25 @@ def test_inbox_has_signed_messages(world: World) -> None:
         world.inbox.wait("team.created", timeout=0.05)
 
 
+SECRET = "whsec_" + "A" * 32
+
+
+@pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature"])
+@pytest.mark.parametrize("value", ["", "é", "v1,é v1,\u20ac", "\udcff", "v1,"])
+def test_header_that_cannot_be_right_is_a_signature_error(name: str, value: str) -> None:
+    headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA", name: value}
+    with pytest.raises(SignatureError, match="None of the"):
+        verify_webhook(SECRET, headers, "{}")
+    with pytest.raises(SignatureError, match="None of the"):
+        verify_webhook(SECRET, headers, f'"{value}"')
+
+
+@pytest.mark.parametrize("secret", ["", "whsec_", "whsec_AAA", "whsec_A", "whsec_*AAA", "whsec_é", "\udcff"])
+def test_text_that_cannot_be_a_secret_is_a_value_error(secret: str) -> None:
+    with pytest.raises(ValueError, match="The secret must be whsec_ and text in Base64"):
+        verify_webhook(secret, {}, "{}")
+
+
 def test_repository_is_added(world: World, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=Test", "-c", "user.email=test@example.com"]
     for arguments in (
