@@ -150,7 +150,7 @@ impl Endpoint for ReplicaEndpoint {
         match self.choose(&request).await {
             Some(copy) => {
                 if let Some(stop) = ServerStop::of_request(&request) {
-                    request.set_data(stop.or_end_of(copy.end.subscribe()));
+                    request.set_data(stop.or_end_of_market(copy.end.subscribe()));
                 }
                 copy.endpoint.call(request).await
             }

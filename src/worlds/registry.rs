@@ -278,7 +278,7 @@ impl Worlds {
         state.worlds.values().flatten().filter(|world| !world.is_expired()).cloned().collect()
     }
 
-    /// Deletes a world. Returns whether there was one. Requests in progress end first.
+    /// Deletes a world. Returns whether there was one. Requests in progress may finish, except those that wait for something.
     pub fn delete(&self, name: &str) -> bool {
         self.delete_if(name, |_| true)
     }
@@ -291,10 +291,10 @@ impl Worlds {
     fn delete_if(&self, name: &str, is_meant: impl FnOnce(&World) -> bool) -> bool {
         let mut state = self.lock();
         let is_found = matches!(state.worlds.get(name), Some(Some(world)) if is_meant(world));
-        let world = is_found.then(|| state.worlds.remove(name));
+        let world = is_found.then(|| state.worlds.remove(name)).flatten().flatten();
         drop(state);
         self.disk.forget();
-        world.is_some()
+        world.inspect(|world| world.end()).is_some()
     }
 
     /// Finds what a world is to be forked from.

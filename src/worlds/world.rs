@@ -66,8 +66,8 @@ pub struct World {
     /// The directory of its markets: one, or two during a reset.
     directory: PathBuf,
     current: Mutex<CurrentMarket>,
-    /// Dropped with the world, which its receivers notice.
-    end: watch::Sender<()>,
+    /// Whether the world has ended. Requests in progress may still keep it.
+    end: watch::Sender<bool>,
     request_order: RequestOrder,
     /// Locked while due work is carried out, so that each piece of it is carried out once.
     working: Mutex<()>,
@@ -178,12 +178,22 @@ impl World {
         self.details.expires_at.is_some_and(|at| at <= Clock::System.now())
     }
 
-    /// Returns a receiver that fails when the world has ended.
-    pub fn subscribe_to_end(&self) -> watch::Receiver<()> {
+    /// Ends what waits in the world, and would keep it otherwise. It must not be found any more.
+    pub(super) fn end(&self) {
+        self.end.send_replace(true);
+    }
+
+    /// Whether the world was deleted. Requests that began before may still finish.
+    pub fn has_ended(&self) -> bool {
+        *self.end.borrow()
+    }
+
+    /// Returns a receiver that has true, or fails, when the world has ended.
+    pub fn subscribe_to_end(&self) -> watch::Receiver<bool> {
         self.end.subscribe()
     }
 
-    /// Returns a receiver that fails when the market that the world has now was replaced by a reset, or has ended with the
+    /// Returns a receiver that fails when the market that the world has now was replaced by a reset, or is dropped with the
     /// world.
     pub fn subscribe_to_end_of_market(&self) -> watch::Receiver<()> {
         self.lock().end.subscribe()

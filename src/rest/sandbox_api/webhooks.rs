@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use poem::Request;
 use poem_openapi::Object;
 use serde::Serialize;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
 
 use super::{access::WorldReader, worlds::read_with};
@@ -113,8 +113,9 @@ impl InboxQuery {
 }
 
 /// Waits until the inbox has a message that is asked for, or the time is over. The world first sends what is due, and
-/// again after each change.
+/// again after each change. Fails if the world ends meanwhile.
 async fn wait_for_messages(world: &Arc<World>, query: &InboxQuery, until: Instant) -> Result<InboxPage> {
+    let mut end = world.subscribe_to_end();
     loop {
         let (mut arrivals, mut commits) = (world.inbox().subscribe(), world.market().commits());
         drop(world.admit().await?);
@@ -122,14 +123,14 @@ async fn wait_for_messages(world: &Arc<World>, query: &InboxQuery, until: Instan
         if !page.items.is_empty() || Instant::now() >= until {
             return Ok(page);
         }
-        let changed = async {
-            tokio::select! {
-                result = arrivals.changed() => result,
-                result = commits.changed() => result,
-            }
-        };
         // What the admission has committed or sent itself is seen here once more, which costs one repetition.
-        if !matches!(timeout_at(until, changed).await, Ok(Ok(()))) {
+        let is_changed = tokio::select! {
+            result = arrivals.changed() => result.is_ok(),
+            result = commits.changed() => result.is_ok(),
+            () = sleep_until(until) => false,
+            _ = end.wait_for(|has_ended| *has_ended) => return Err(Error::WorldNotFound(world.name().to_owned())),
+        };
+        if !is_changed {
             return Ok(query.list(world));
         }
     }

@@ -229,7 +229,8 @@ impl WorldsApi {
 
     /// Delete a world
     ///
-    /// Ends the world. Nothing of it stays on the disk, apart from its snapshots. Requests in progress may still finish.
+    /// Ends the world. Nothing of it stays on the disk, apart from its snapshots. Requests that wait for
+    /// something end, and others in progress may still finish.
     #[delete("/worlds/{world}", change(Target::World))]
     async fn delete_world(
         call: Call<WorldOperator>,

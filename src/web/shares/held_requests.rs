@@ -130,23 +130,30 @@ impl HeldRequests {
     }
 }
 
-/// Ends requests that are held when the server stops, or the market of their world ends.
+/// Ends requests that are held when the server stops, or their world or its market ends.
 #[derive(Clone, Debug)]
 pub struct ServerStop {
     server: watch::Receiver<bool>,
-    world: Option<watch::Receiver<()>>,
+    world: Option<watch::Receiver<bool>>,
+    market: Option<watch::Receiver<()>>,
 }
 
 impl ServerStop {
     /// Creates a value for a server that stops when `stopping` is set, or dropped.
     pub const fn new(stopping: watch::Receiver<bool>) -> ServerStop {
-        ServerStop { server: stopping, world: None }
+        ServerStop { server: stopping, world: None, market: None }
     }
 
-    /// Returns a value that also ends requests when the sender of `end` is dropped, which a world does with its market.
+    /// Returns a value that also ends requests when `end` of a world is set, or dropped.
     #[must_use]
-    pub fn or_end_of(self, end: watch::Receiver<()>) -> ServerStop {
+    pub fn or_end_of_world(self, end: watch::Receiver<bool>) -> ServerStop {
         ServerStop { world: Some(end), ..self }
+    }
+
+    /// Returns a value that also ends requests when the sender of `end` is dropped, which is done with the market.
+    #[must_use]
+    pub fn or_end_of_market(self, end: watch::Receiver<()>) -> ServerStop {
+        ServerStop { market: Some(end), ..self }
     }
 
     /// Returns the value of the server that received a request; `None` if it came another way.
@@ -154,18 +161,25 @@ impl ServerStop {
         request.data::<ServerStop>().cloned()
     }
 
-    /// Waits until the server is stopping, or the market of the world has ended.
+    /// Waits until the server is stopping, or the world or its market has ended.
     pub async fn wait(&mut self) {
-        let ServerStop { server, world } = self;
-        let ended = async {
+        let ServerStop { server, world, market } = self;
+        let world_ended = async {
             match world {
+                Some(end) => drop(end.wait_for(|has_ended| *has_ended).await),
+                None => std::future::pending().await,
+            }
+        };
+        let market_ended = async {
+            match market {
                 Some(end) => while end.changed().await.is_ok() {},
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
             _ = server.wait_for(|is_stopping| *is_stopping) => {}
-            () = ended => {}
+            () = world_ended => {}
+            () = market_ended => {}
         }
     }
 }

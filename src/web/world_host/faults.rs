@@ -172,7 +172,7 @@ impl PlannedFault {
     }
 }
 
-/// Waits, but not longer than until the server stops or the market of the world ends.
+/// Waits, but not longer than until the server stops, or the world or its market ends.
 async fn wait(duration: Duration, stop: Option<ServerStop>) {
     let stopped = async {
         match stop {

@@ -176,8 +176,7 @@ impl SandboxHost {
         let mut end = world.subscribe_to_end();
         let settings = world.market().settings().server.clone();
         Handle::current().spawn(async move {
-            // Fails when the world is dropped.
-            let stop = async move { while end.changed().await.is_ok() {} };
+            let stop = async move { drop(end.wait_for(|has_ended| *has_ended).await) };
             let served = listening::serve(endpoint, listener, &settings, watch::Sender::default(), stop);
             if let Err(cause) = served.await {
                 tracing::warn!(%cause, "the port of a world was closed");
@@ -192,7 +191,7 @@ impl SandboxHost {
         Handle::current().spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(time_to_live) => {}
-                _ = end.changed() => return,
+                _ = end.wait_for(|has_ended| *has_ended) => return,
             }
             let delete = move || worlds.upgrade().map(|worlds| worlds.delete_expired(&name, id));
             // Fails if the process stops.
@@ -241,7 +240,8 @@ impl SandboxHost {
         recorded.admitted();
         request.set_data(turn.clone());
         if let Some(stop) = ServerStop::of_request(&request) {
-            request.set_data(stop.or_end_of(world.subscribe_to_end_of_market()));
+            let stop = stop.or_end_of_world(world.subscribe_to_end());
+            request.set_data(stop.or_end_of_market(world.subscribe_to_end_of_market()));
         }
         let fault = match self.faults.get() {
             Some(context) => context.plan(&world, &mut request).await,
@@ -375,7 +375,8 @@ impl Endpoint for PortEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let refusal = match (self.host.sources.check(&request), self.world.upgrade()) {
+        let world = self.world.upgrade().filter(|world| !world.has_ended());
+        let refusal = match (self.host.sources.check(&request), world) {
             (Ok(()), Some(world)) => return self.host.call_world(world, request).await,
             (Err(untrusted), _) => Refusal::Untrusted(untrusted),
             (Ok(()), None) => Refusal::UnknownWorld(self.name.clone()),

@@ -109,6 +109,38 @@ async fn delay_holds_up_no_other_request_and_ends_with_the_world() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_in_a_world_ends_when_it_is_deleted() {
+    let server = Server::start().await;
+    add(&server.market, json!({"operation": "get_wallet"}), json!({"delay_ms": 60_000})).await;
+    let mut delayed = server.connect().await;
+    delayed.send("GET", "/w/one/v2/wallet", BUYER, "", "").await;
+    let mut stream = server.connect().await;
+    let headers = "accept: text/event-stream\r\n";
+    stream.send("GET", "/w/one/operator/v1/events?cursor=now", OPERATOR, headers, "").await;
+    assert!(stream.head().await.starts_with("http/1.1 200"));
+    let mut waiting = server.connect().await;
+    waiting.send("GET", "/sandbox/v1/worlds/one/webhooks?wait=60s", OPERATOR, "", "").await;
+    while list(&server.market).await[0]["used"] == 0 || held_requests(&server.market).await != 2 {
+        tokio::task::yield_now().await;
+    }
+    sandbox(&server.market, "DELETE", "one", Value::Null).await.expect_status(204);
+    let head = waiting.head().await;
+    assert!(head.starts_with("http/1.1 404"), "{head}");
+    assert!(waiting.body(content_length(&head)).await.contains("world_not_found"));
+    // It was executed before.
+    assert!(delayed.head().await.starts_with("http/1.1 200"));
+    assert!(!stream.rest().await.contains("event: "));
+}
+
+/// Returns the number of requests that are held open.
+async fn held_requests(market: &TestMarket) -> u64 {
+    let text = String::from_utf8(market.get(OPERATOR, "/metrics").await.bytes).unwrap();
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix(r#"marketplace_used_slots{limit="held_requests"} "#));
+    value.unwrap().parse::<f64>().unwrap() as u64
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn slow_body_is_complete() {
     let server = Server::start().await;
     let mut client = server.connect().await;
