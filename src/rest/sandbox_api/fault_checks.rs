@@ -92,7 +92,7 @@ impl Candidates<'_> {
 
     fn check_status(&self, status: u16) -> std::result::Result<(), Refused> {
         if self.all.is_empty() {
-            return Err(("status", undocumented_path()));
+            return Err(("status", undocumented_path(status)));
         }
         match self.lacking(|operation| codes(operation, status).is_some()) {
             Some(operation) => Err(("status", undocumented_status(operation, status))),
@@ -183,8 +183,17 @@ fn list(codes: &[Code]) -> String {
     codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn undocumented_path() -> String {
-    "No documented operation has this path. Set `force` to answer with an error nevertheless.".to_owned()
+fn undocumented_path(status: u16) -> String {
+    format!("No documented operation has this path. {}", force_hint(status))
+}
+
+/// Says how to answer with a status that the documents do not name.
+fn force_hint(status: u16) -> &'static str {
+    if FORCED_STATUSES.contains(&status) {
+        "Set `force` to answer with an error nevertheless."
+    } else {
+        "Only statuses from 400 to 599 can be forced."
+    }
 }
 
 fn undocumented_status(operation: &DocumentedOperation, status: u16) -> String {
@@ -192,10 +201,10 @@ fn undocumented_status(operation: &DocumentedOperation, status: u16) -> String {
     statuses.dedup();
     let statuses: Vec<String> = statuses.iter().map(u16::to_string).collect();
     format!(
-        "The document of `{}` does not name the status {status}, but {}. Set `force` to answer with an error \
-         nevertheless.",
+        "The document of `{}` does not name the status {status}, but {}. {}",
         operation.id,
-        statuses.join(", ")
+        statuses.join(", "),
+        force_hint(status)
     )
 }
 

@@ -221,12 +221,17 @@ async fn forced_answers_need_no_document() {
             assert!(!response.header("retry-after").is_empty());
         }
     }
-    let then = json!({"status": 302});
-    let body = json!({"match": {}, "then": then, "force": true});
-    assert_eq!(
-        sandbox(&market, "POST", "one/faults", body).await.problems(),
-        ["body.then.status value_error"]
-    );
+    for (cases, then) in [
+        (json!({}), json!({"status": 302})),
+        (json!({"operation": "get_wallet"}), json!({"status": 204, "code": "x"})),
+        (json!({"path": "/anything"}), json!({"status": 200})),
+    ] {
+        let body = json!({"match": cases, "then": then, "force": true});
+        let response = sandbox(&market, "POST", "one/faults", body).await;
+        assert_eq!(response.problems(), ["body.then.status value_error"]);
+        let detail = response.json()["detail"][0]["msg"].as_str().unwrap().to_owned();
+        assert!(detail.ends_with("Only statuses from 400 to 599 can be forced."), "{detail}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
