@@ -47,9 +47,9 @@ const DISK_FULL: &str = "The server has no space for the repository. It will try
 const STORAGE_UNAVAILABLE: &str =
     "The server cannot store the repository at the moment. It will try again shortly.";
 
-/// Message for the vendor after the last attempt.
-const UNREACHABLE: &str =
-    "The host could not be reached after several attempts. Detach the repository, then link it again later.";
+/// Message for the vendor if every attempt failed for another reason than the host or the repository.
+const FAILED: &str =
+    "The server could not copy the repository. Detach the repository, then link it again later.";
 
 /// Message for the vendor if copying was interrupted, as often as it may be.
 const INTERRUPTED: &str =
@@ -230,10 +230,11 @@ fn unreachable_host(name: Option<&str>) -> String {
     format!("The host {host} could not be reached. Detach the repository, then link it again later.")
 }
 
-/// Records that the repository of an asset could not be copied, after the last attempt failed.
+/// Records that the repository of an asset could not be copied, after the last attempt failed. If the host could not be reached,
+/// [`copy`] has recorded that.
 pub fn give_up_copying(job: &RunningJob) -> JobResult {
     let is_interrupted = job.job().interrupted_starts >= MAX_INTERRUPTED_STARTS;
-    finish_with(job, &DataProgress::copy_failed(if is_interrupted { INTERRUPTED } else { UNREACHABLE }))
+    finish_with(job, &DataProgress::copy_failed(if is_interrupted { INTERRUPTED } else { FAILED }))
 }
 
 /// Records that the repository of an asset could not be analyzed, after the last attempt failed.

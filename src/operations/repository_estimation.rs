@@ -22,6 +22,9 @@ use crate::{
 /// Message for the vendor after the last attempt to reach the host.
 const UNREACHABLE: &str = "The host of the repository could not be reached after several attempts. Request another estimation later.";
 
+/// Message for the vendor if every attempt failed for another reason than the host or the repository.
+const FAILED: &str = "The server could not read the repository. Request another estimation later.";
+
 /// Message for the vendor if the job was interrupted, as often as it may be.
 const INTERRUPTED: &str = "Reading the repository was interrupted. Request another estimation.";
 
@@ -61,10 +64,10 @@ pub fn run(job: &RunningJob) -> JobResult {
     }
 }
 
-/// Ends an estimation that could not be read on any attempt.
+/// Ends an estimation that could not be read on any attempt. If the host could not be reached, [`run`] has ended it.
 pub fn give_up(job: &RunningJob) -> JobResult {
     let is_interrupted = job.job().interrupted_starts >= MAX_INTERRUPTED_STARTS;
-    let message = if is_interrupted { INTERRUPTED } else { UNREACHABLE };
+    let message = if is_interrupted { INTERRUPTED } else { FAILED };
     finish(job, |_| Ok(Reading::Failed(message.to_owned())))
 }
 

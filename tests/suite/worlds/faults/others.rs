@@ -39,7 +39,7 @@ async fn job_fails_and_is_retried_like_any_other() {
     assert_eq!(outcomes(&done, "copy_repository"), ["completed"]);
     assert_eq!(copy(&market, &path).await.0, "completed");
     assert_eq!(list(&market).await[0]["used"], 1);
-    // One that fails at each attempt is given up, with the error that its owner gets in any case.
+    // One that fails at each attempt is given up. Its owner learns that this was not because of the host.
     add(&market, json!({"job": "copy_repository"}), json!({"fail": true})).await;
     let path = link(&market).await;
     let done = advance(&market, "10d").await;
@@ -48,7 +48,7 @@ async fn job_fails_and_is_retried_like_any_other() {
     assert!(attempts.len() > 1 && attempts[..attempts.len() - 1].iter().all(|outcome| *outcome == "retried"));
     let (status, error) = copy(&market, &path).await;
     assert_eq!(status, "failed");
-    assert!(error.starts_with("The host could not be reached after several attempts."), "{error}");
+    assert!(error.starts_with("The server could not copy the repository."), "{error}");
     let jobs = market.get(OPERATOR, "/w/one/operator/v1/jobs?state=failed").await.ok();
     assert!(jobs["items"].as_array().unwrap().iter().any(|job| job["kind"] == "copy_repository"), "{jobs}");
 }
