@@ -7,6 +7,7 @@
 //! written.
 
 mod formats;
+mod repeated_names;
 mod unpack;
 
 pub use unpack::visit;
@@ -22,6 +23,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use zip::{ZipArchive, read::ZipFileEntry, result::ZipError};
+
+use repeated_names::RepeatedNames;
 
 use super::{
     Limits, ReadError, Rejection,
@@ -87,7 +90,10 @@ pub fn read_summary(
     limits: Limits,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<ArchiveSummary, ReadError> {
-    let OpenArchive { mut archive, archive_size, budget } = open_archive(path, limits)?;
+    let OpenArchive { mut archive, archive_size, repeated_names, budget } = open_archive(path, limits)?;
+    if let Some(RepeatedNames::Files(name)) = repeated_names {
+        return Err(two_files(&name).into());
+    }
     let scanned = scan_directory(&archive, archive_size, limits, should_continue)?;
     if archive.has_overlapping_entries().map_err(from_zip_error)? {
         let message =
@@ -126,6 +132,7 @@ pub(crate) struct OpenArchive {
     pub(crate) archive: ZipArchive<BudgetedFile>,
     /// Size of the archive file in bytes.
     pub(crate) archive_size: u64,
+    repeated_names: Option<RepeatedNames>,
     budget: Rc<ReadBudget>,
 }
 
@@ -153,7 +160,14 @@ pub(crate) fn open_archive(path: &Path, limits: Limits) -> Result<OpenArchive, R
         other => other,
     })?;
     budget.remaining_bytes.set(u64::MAX);
-    Ok(OpenArchive { archive, archive_size, budget })
+    let repeated_names = if archive.has_duplicate_names() {
+        let file = File::open(path).map_err(ReadError::Io)?;
+        let read = repeated_names::read(&file, archive.central_directory_start());
+        Some(read.map_err(|cause| from_zip_error(ZipError::Io(cause)))?)
+    } else {
+        None
+    };
+    Ok(OpenArchive { archive, archive_size, repeated_names, budget })
 }
 
 /// Summary of the central directory, and the index of the README.
@@ -185,10 +199,6 @@ fn scan_directory(
     if archive.len() as u64 > limits.max_files {
         return Err(too_many_entries(limits).into());
     }
-    // The library stores only one entry per name, so the loop below does not see exact duplicates.
-    if archive.has_duplicate_names() {
-        return reject("Two files have the same name. Rename one and pack the archive again.".to_owned());
-    }
     if let Some(path) = files_that_are_directories(archive)?.values().next() {
         let path = quoted(path);
         return reject(format!("{path} {FILE_AND_DIRECTORY}. Rename one and pack the archive again."));
@@ -214,8 +224,7 @@ fn scan_directory(
             continue;
         }
         if !seen_paths.insert(path.clone()) {
-            let path = quoted(&path);
-            return reject(format!("Two files have the path {path}. Rename one and pack the archive again."));
+            return Err(two_files(&path).into());
         }
         files += 1;
         bytes = bytes.saturating_add(entry.size());
@@ -265,6 +274,9 @@ fn files_that_are_directories(
 /// Returns the components of an entry's path (none for the root itself), or why the entry could do harm.
 fn safe_components<'n>(entry: &ZipFileEntry, name: &'n str) -> Result<Vec<&'n str>, Rejection> {
     let reject = |reason: String| Err(Rejection(format!("{} {reason}", quoted(name))));
+    if name.contains('\0') {
+        return reject("has the character NUL in its name. Rename it and pack the archive again.".to_owned());
+    }
     let Some(components) = path_components(name) else {
         return reject("points outside the archive. Remove such paths and pack it again.".to_owned());
     };
@@ -303,7 +315,7 @@ fn read_start(archive: &mut ZipArchive<BudgetedFile>, index: usize) -> Result<Ve
 }
 
 /// Splits the path of an entry into its components (none for the root itself). Returns `None` if the path
-/// points outside the archive on this system or on any other one.
+/// points outside the archive on this system or on any other one, or if no system can store it.
 pub(super) fn path_components(name: &str) -> Option<Vec<&str>> {
     if name.contains('\0') || name.starts_with(['/', '\\']) {
         return None;
@@ -326,6 +338,10 @@ fn file_extension(name: &str) -> Option<String> {
         && (1..=MAX_EXTENSION_CHARS).contains(&extension.len())
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_extension.then(|| extension.to_ascii_lowercase())
+}
+
+fn two_files(path: &str) -> Rejection {
+    Rejection(format!("Two files have the path {}. Rename one and pack the archive again.", quoted(path)))
 }
 
 fn too_many_entries(limits: Limits) -> Rejection {

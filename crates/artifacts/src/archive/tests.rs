@@ -67,6 +67,14 @@ fn files_that_are_also_directories_are_rejected() {
 }
 
 #[test]
+fn repeated_directories_are_one() {
+    let repeated = zip_of(&[("a/", b""), ("a/x", b"1"), ("b/", b""), ("c/", b""), ("a/y", b"2")]);
+    let repeated = forged(&forged(&repeated, b"b/", b"a/"), b"c/", b"a/");
+    let summary = read_bytes(&repeated).unwrap();
+    assert_eq!((summary.files, summary.root.as_deref()), (2, Some("a")));
+}
+
+#[test]
 fn summary_is_read_from_central_directory() {
     let summary = read_bytes(&zip_of(&[
         ("letters/README.md", b"# Letters\n\nCourt letters of 1890."),
@@ -188,7 +196,7 @@ fn harmful_entries_are_rejected_by_name() {
         (b"/a/secret", "points outside the archive"),
         (b"C:/secret", "points outside the archive"),
         (b"..\\secret", "points outside the archive"),
-        (b"a\0/secret", "points outside the archive"),
+        (b"a\0/secret", "\"a/secret\" has the character NUL in its name"),
         (b"a/../secr", "points outside the archive"),
         (b".. /secre", "points outside the archive"),
         (b"./C:/secr", "points outside the archive"),
@@ -197,7 +205,10 @@ fn harmful_entries_are_rejected_by_name() {
         assert!(message.contains(expected), "{}: {message}", String::from_utf8_lossy(name));
     }
     let duplicate = zip_of(&[("one", b"x"), ("two", b"y")]);
-    assert!(rejection(&forged(&duplicate, b"two", b"one")).contains("have the same name"));
+    assert!(rejection(&forged(&duplicate, b"two", b"one")).starts_with("Two files have the path \"one\"."));
+    // A directory that has data is a file to some programs.
+    let duplicate = forged(&zip_of(&[("one/", b""), ("two_", b"y")]), b"two_", b"one/");
+    assert!(rejection(&duplicate).starts_with("Two files have the path \"one/\"."));
 
     for (first, second) in [("a/b", "a//b"), ("a/b", "./a/b"), ("a/b", "a\\b")] {
         let duplicate = zip_of(&[(first, b"x"), (second, b"y")]);

@@ -10,8 +10,9 @@ use std::{
 use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
 
 use super::{
-    BudgetedFile, FILE_AND_DIRECTORY, OpenArchive, RATIO_EXEMPT_BYTES, files_that_are_directories, formats,
-    from_zip_error, is_directory, is_link, open_archive, path_components,
+    BudgetedFile, FILE_AND_DIRECTORY, OpenArchive, RATIO_EXEMPT_BYTES, RepeatedNames,
+    files_that_are_directories, formats, from_zip_error, is_directory, is_link, open_archive,
+    path_components,
 };
 use crate::{
     Limits, ReadError,
@@ -42,13 +43,16 @@ pub fn visit(
     visitor: &mut dyn Visitor,
     should_continue: &dyn Fn() -> bool,
 ) -> Result<(), ReadError> {
-    let OpenArchive { mut archive, archive_size, .. } = open_archive(path, limits)?;
+    let OpenArchive { mut archive, archive_size, repeated_names, .. } = open_archive(path, limits)?;
     if archive.len() as u64 > limits.max_files {
         return Err(super::too_many_entries(limits).into());
     }
     // Files that overlap are inconsistent, too, and make the validation read the same headers many times.
-    let validated = archive.has_overlapping_entries().and_then(|is_overlapping| {
-        if is_overlapping { Ok(false) } else { archive.validate_header_consistency().map(|()| true) }
+    let validated = archive.has_overlapping_entries().and_then(|is_overlapping| match &repeated_names {
+        _ if is_overlapping => Ok(false),
+        None => archive.validate_header_consistency().map(|()| true),
+        Some(RepeatedNames::Files(_)) => Ok(false),
+        Some(RepeatedNames::Directories { is_consistent }) => Ok(*is_consistent),
     });
     match validated {
         Ok(true) => {}
@@ -56,8 +60,8 @@ pub fn visit(
         Ok(false) | Err(_) => visitor.archive_problem(ArchiveProblem::Inconsistent),
     }
     let mut pass = Pass {
-        // If two files have the same name, the library calls every header inconsistent, not only those two.
-        is_strict: !archive.has_duplicate_names(),
+        // If two entries have the same name, the library calls every header inconsistent, not only those two.
+        is_strict: repeated_names.is_none(),
         remaining_bytes: RATIO_EXEMPT_BYTES.max(archive_size.saturating_mul(limits.max_ratio)),
         skipped_files: 0,
         unchecked_bytes: 0,

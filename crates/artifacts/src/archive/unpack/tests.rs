@@ -193,6 +193,40 @@ fn harmful_entries_are_reported() {
 }
 
 #[test]
+fn headers_are_compared_although_directories_are_repeated() {
+    let files: [(&str, &[u8]); 4] = [("a/", b""), ("a/x", b"1"), ("b/", b""), ("a/y", b"2")];
+    let mut repeated = zip_of(CompressionMethod::Stored, &files);
+    while let Some(at) = repeated.windows(2).position(|bytes| bytes == b"b/") {
+        repeated[at] = b'a';
+    }
+    let visitor = visited(&repeated, LIMITS);
+    assert_eq!(
+        (visitor.entries, visitor.archive_problems),
+        (vec!["a/x".to_owned(), "a/y".to_owned()], vec![])
+    );
+    assert_eq!(visitor.problems, Vec::<String>::new());
+    // Another name in the header before the data.
+    let mut forged = repeated.clone();
+    let local = forged.windows(3).position(|bytes| bytes == b"a/x").unwrap();
+    forged[local + 2] = b'z';
+    assert_eq!(visited(&forged, LIMITS).archive_problems, [ArchiveProblem::Inconsistent]);
+    // Space for a file that is not listed.
+    let list = central_directory_at(&repeated);
+    let mut hidden = repeated.clone();
+    hidden.splice(list..list, [0; 30]);
+    let end = hidden.len() - 6;
+    let at = u32::from_le_bytes(hidden[end..end + 4].try_into().unwrap()) + 30;
+    hidden[end..end + 4].copy_from_slice(&at.to_le_bytes());
+    assert_eq!(visited(&hidden, LIMITS).archive_problems, [ArchiveProblem::Inconsistent]);
+    // Two files with one name.
+    let mut twice = repeated;
+    while let Some(at) = twice.windows(3).position(|bytes| bytes == b"a/y") {
+        twice[at + 2] = b'x';
+    }
+    assert_eq!(visited(&twice, LIMITS).archive_problems, [ArchiveProblem::Inconsistent]);
+}
+
+#[test]
 fn visit_stops_when_canceled() {
     let large = vec![7; 20 << 20];
     let mut file = tempfile::NamedTempFile::new().unwrap();
