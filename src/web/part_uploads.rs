@@ -27,8 +27,18 @@ pub fn allow_any_time(request: &Request) {
     Slot::remove_deadline(request);
 }
 
-/// Fails if a request states another length than its part has.
+/// Fails if a request is for a range of what it replaces, as RFC 9110 demands: its content would be taken for the whole.
+pub fn refuse_range(request: &Request) -> Result<()> {
+    if request.headers().contains_key(header::CONTENT_RANGE) {
+        let message = "What is sent replaces all that is there. Send it whole, without `Content-Range`.";
+        return Err(Error::Malformed(message.to_owned()));
+    }
+    Ok(())
+}
+
+/// Fails if a request states a range, or another length than its part has.
 pub fn check_length(request: &Request, size: u64) -> Result<()> {
+    refuse_range(request)?;
     let length = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
     if length.is_some_and(|length| length != size) { Err(wrong_size_error(size)) } else { Ok(()) }
 }

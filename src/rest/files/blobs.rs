@@ -67,7 +67,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     Ok(Response::builder().status(StatusCode::OK).header(header::ETAG, format!("\"{etag}\"")).finish())
 }
 
-/// Verifies the signature of a URL, its expiry, and the `Content-Length`. Returns the part size that the URL
+/// Verifies the signature of a URL, its expiry, the `Content-Length`, and that there is no `Content-Range`. Returns the part size that the URL
 /// allows.
 fn verify_url(served: &ServedMarket, request: &Request, id: Uuid, number: u32) -> Result<u64> {
     let not_signed = || {

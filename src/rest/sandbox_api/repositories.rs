@@ -26,6 +26,7 @@ use crate::{
         route::{Call, Contract, Path, RouteAttributes, Target, routes},
     },
     web::{
+        part_uploads,
         problem::ApiError,
         shares::{
             capacity::Slot,
@@ -100,6 +101,7 @@ impl RepositoriesApi {
         name: Path<String>,
         body: RawBody,
     ) -> JsonResult<WorldRepositoryOut> {
+        part_uploads::refuse_range(request)?;
         let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
         for (parameter, value) in [("owner", &owner.0), ("name", &name.0)] {
             if !world_repositories::is_name(value) {

@@ -206,6 +206,12 @@ async fn forged_urls_and_wrong_sizes_are_rejected() {
         let response = market.send_body(Method::PUT, path, &[], wrong.to_vec()).await;
         assert_eq!(response.expect_error(400), "bad_request", "without a content length too");
     }
+    let path_and_query = url.strip_prefix(BASE).unwrap();
+    for range in [format!("bytes 0-{}/{}", bytes.len() - 1, bytes.len()), "x".to_owned()] {
+        let headers = [("content-range", range.as_str())];
+        let response = market.send_body(Method::PUT, path_and_query, &headers, bytes.clone()).await;
+        assert_eq!(response.expect_error(400), "bad_request", "{range}");
+    }
     assert_eq!(get_received_parts(&market, &token, &single, &[]).await["received"], json!([]));
     let get = market.send(Method::GET, path.strip_prefix(BASE).unwrap(), &[]).await;
     assert_eq!(get.expect_error(405), "method_not_allowed");

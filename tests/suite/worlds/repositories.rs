@@ -116,6 +116,10 @@ async fn added_repository_is_part_of_the_world_and_of_its_forks() {
         &["clone", "-q", "--bare", "--no-local", ".", bare.to_str().unwrap()],
     );
     let replaced = put(&market, "fork/repositories/acme/billing", zip_of(&bare, "billing.git/")).await.ok();
+    let headers = [("authorization", "Bearer mkt_demo_operator"), ("content-range", "bytes 0-8/9")];
+    let path = "/sandbox/v1/worlds/fork/repositories/acme/billing";
+    let part = market.send_body(Method::PUT, path, &headers, zip_of(&bare, "billing.git/")).await;
+    assert_eq!(part.expect_error(400), "bad_request");
     for (world, commits) in [("one", 2), ("fork", 3)] {
         let codebase = link(&market, world, "gitlab", "acme/billing").await;
         assert_eq!(codebase["commits"], commits, "{world}: {codebase}");
