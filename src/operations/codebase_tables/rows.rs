@@ -2,7 +2,10 @@
 
 use marketplace_text::encoding::{self, Encoding};
 
-use crate::error::{Error, Problem, Result};
+use crate::{
+    artifacts::datasets::Separator,
+    error::{Error, Problem, Result},
+};
 
 /// Field of the form that problems are about.
 pub const FIELD: &str = "table";
@@ -27,12 +30,14 @@ pub fn text_of_file(bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// Returns the rows of a table, whose cells are separated by commas, semicolons, or tabs, which the first line shows. A blank line is
-/// a row without cells, so rows have the numbers that a spreadsheet shows.
+/// Returns the rows of a table, whose cells are separated by commas, semicolons, or tabs, which the first line shows, or by what a line
+/// such as `sep=;` before it states. A blank line is a row without cells, so rows have the numbers that a spreadsheet shows.
 pub fn read_rows(table: &str, max_cells: usize) -> Result<Vec<Vec<String>>> {
     let table = table.trim_start_matches('\u{feff}');
-    let first = table.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let delimiter = ['\t', ';', ','].into_iter().find(|delimiter| first.contains(*delimiter)).unwrap_or(',');
+    let (delimiter, table) = match Separator::find(table.as_bytes()) {
+        Some(Separator { delimiter, end }) => (char::from(delimiter), &table[end..]),
+        None => (shown_delimiter(table), table),
+    };
     let (mut rows, mut row, mut rest, mut cells) = (Vec::new(), Vec::new(), table, 0);
     while !rest.is_empty() {
         let (cell, after) = read_cell(rest, delimiter).ok_or_else(|| {
@@ -64,6 +69,12 @@ pub fn read_rows(table: &str, max_cells: usize) -> Result<Vec<Vec<String>>> {
         rows.push(row);
     }
     Ok(rows)
+}
+
+/// Returns the delimiter that the first line shows.
+fn shown_delimiter(table: &str) -> char {
+    let first = table.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    ['\t', ';', ','].into_iter().find(|delimiter| first.contains(*delimiter)).unwrap_or(',')
 }
 
 /// Returns the first cell, and what follows it: a delimiter, the end of a line, or nothing. `None` if its quotation mark is not closed.
@@ -101,6 +112,8 @@ mod tests {
             "\u{feff}Title,Exclusive sale\r\n\"a, \"\"b\"\"\nc\",yes\r\n",
             "Title;Exclusive sale\n\"a, \"\"b\"\"\nc\";yes",
             "Title\tExclusive sale\r\"a, \"\"b\"\"\nc\"\tyes\r",
+            "\u{feff}sep=;\r\nTitle;Exclusive sale\r\n\"a, \"\"b\"\"\nc\";yes\r\n",
+            "\"SEP=|\"\nTitle|Exclusive sale\n\"a, \"\"b\"\"\nc\"|yes",
         ] {
             let rows = read_rows(table, MAX).unwrap();
             assert_eq!(rows, [["Title", "Exclusive sale"], ["a, \"b\"\nc", "yes"]], "{table}");

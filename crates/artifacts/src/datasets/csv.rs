@@ -8,7 +8,7 @@ use marketplace_text::encoding::{Decoder, Encoding, InvalidText, StrictDecoder};
 
 use super::{
     Column, FileSummary, Format, MAX_COLUMN_NAME_CHARS, MAX_SAMPLE_ROWS, TableError, merge_types,
-    substitute_name, truncate_sample,
+    separator::Separator, substitute_name, truncate_sample,
 };
 
 /// Number of bytes at the beginning from which the delimiter, the header and the column types are detected.
@@ -321,27 +321,6 @@ fn has_header(rows: &[Row]) -> bool {
         )
     });
     header::is_header(&columns.collect::<Vec<_>>())
-}
-
-/// A first line such as `sep=;`, which spreadsheet programs write and read. It states the delimiter and is no row.
-#[derive(Clone, Copy)]
-struct Separator {
-    delimiter: u8,
-    /// Position after the line.
-    end: usize,
-}
-
-impl Separator {
-    fn find(head: &[u8]) -> Option<Separator> {
-        let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next()?;
-        let end = line.len();
-        let unquoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
-        let (name, [delimiter]) = unquoted.split_at_checked(4)? else { return None };
-        let is_delimiter = delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() && *delimiter != b'"';
-        let line_break = if head[end..].starts_with(b"\r\n") { 2 } else { 1 };
-        (name.eq_ignore_ascii_case(b"sep=") && is_delimiter)
-            .then_some(Separator { delimiter: *delimiter, end: (end + line_break).min(head.len()) })
-    }
 }
 
 /// Guesses the type of a field from its text. Empty for a missing value.

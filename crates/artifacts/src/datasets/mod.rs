@@ -7,6 +7,7 @@ mod json_lines;
 mod parquet;
 mod parquet_limits;
 mod robotics;
+mod separator;
 pub mod table_reader;
 mod thrift;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use description::describe_zip;
 pub use parquet_limits::Budget;
+pub use separator::Separator;
 pub use table_reader::TableReader;
 
 /// Maximum number of columns in the description of a table.

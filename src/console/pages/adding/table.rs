@@ -13,6 +13,7 @@ use crate::{
         receivers::{self, Receiver},
         refusals,
     },
+    error::Problem,
     market::Writer,
     operations::{
         codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
@@ -26,6 +27,12 @@ const SEND: &str = "/inventory/add/table/rows";
 
 /// Path of the file with the columns.
 const TEMPLATE: &str = "/inventory/add/table/template";
+
+/// Name of the field for a file.
+const FILE: &str = "file";
+
+/// Name of the field for a table that is pasted.
+const TABLE: &str = "table";
 
 /// The page with the form.
 pub struct AddTable;
@@ -44,6 +51,8 @@ impl Page for AddTable {
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let domains = visit.read(taxonomy::domains_of_assets).await?;
+        visit.inputs.add_label(FILE, "CSV file");
+        let is_refused = visit.inputs.problem(FILE).is_some();
         let hint = html! { "With the heads of the columns in the first row. Copy it from a spreadsheet, or paste the text of a CSV file." };
         let body = html! {
             form.stack method="post" enctype="multipart/form-data" action=(visit.links.to(SEND)) {
@@ -51,9 +60,11 @@ impl Page for AddTable {
                 div.field {
                     label for="file" { "CSV file" }
                     p.note #file-h { "Up to " (text::size(MAX_BYTES)) "." }
-                    input #file type="file" name="file" accept=".csv,.tsv,.txt,text/csv" aria-describedby="file-h";
+                    input #file type="file" name=(FILE) accept=".csv,.tsv,.txt,text/csv"
+                        aria-describedby=(if is_refused { "file-h file-p" } else { "file-h" }) aria-invalid=[is_refused.then_some("true")];
+                    (fields::problem(&visit.inputs, FILE))
                 }
-                (Field::lines("table", "Or the table itself").hint(hint).show(&visit.inputs))
+                (Field::lines(TABLE, "Or the table itself").hint(hint).show(&visit.inputs))
                 (fields::buttons(&visit.context, "Add the codebases", ("Leave", paths::ADD_ASSETS)))
             }
             (tables::section("columns", "Columns", &columns()))
@@ -104,14 +115,15 @@ impl Receiver for SendTable {
     async fn receive(visit: &Visit<Vendor>, request: &mut poem::Request) -> Result<Answer> {
         let limits = FormLimits { text_bytes: MAX_BYTES, file_bytes: MAX_BYTES };
         let body = request.take_body();
-        let mut typed = Fields::default();
+        let (mut typed, mut has_file) = (Fields::default(), false);
         let added = async {
             let form = multipart::receive(visit.market(), request, body, limits).await?;
             typed = Fields::of_pairs(form.fields.clone())?;
+            has_file = form.file.is_some();
             add(visit, &table_of(visit, form).await?).await
         };
         let added = added.await;
-        match added {
+        match if has_file { added.map_err(about_file) } else { added } {
             Err(error) if refusals::is_about_form(&error) => {
                 receivers::show_refused::<AddTable>(visit, request, AddTable::PATH, (typed, &error)).await
             }
@@ -130,13 +142,22 @@ async fn table_of(visit: &Visit<Vendor>, form: FormWithFile) -> Result<Fields> {
         codebase_tables::text_of_file(&bytes)
     };
     let text = visit.market().spawn_blocking(read).await?;
-    fields.retain(|(name, _)| name != "table");
-    fields.push(("table".to_owned(), text));
+    fields.retain(|(name, _)| name != TABLE);
+    fields.push((TABLE.to_owned(), text));
     Fields::of_pairs(fields)
 }
 
+/// Moves problems with the table to the field of the file that it was read from.
+fn about_file(error: Error) -> Error {
+    let Error::Invalid(mut problems) = error else { return error };
+    for problem in problems.iter_mut().filter(|problem| problem.body_path() == TABLE) {
+        problem.loc = Problem::body(&[FILE], problem.kind, &problem.msg).loc;
+    }
+    Error::Invalid(problems)
+}
+
 async fn add(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-    let table = fields.exact("table").unwrap_or_default().to_owned();
+    let table = fields.exact(TABLE).unwrap_or_default().to_owned();
     let change = Change::new("create_codebases", "team", visit.access.team().id);
     let work = move |writer: &mut Writer, vendor: &Vendor| codebase_tables::create(writer, vendor, &table);
     let _: u64 = changes::perform(visit, fields, change, work).await?;

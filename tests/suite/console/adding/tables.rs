@@ -18,6 +18,13 @@ async fn send_table(browser: &Browser<'_>, table: &str) -> Page {
     send_form(browser, &format!("{TABLE}/rows"), &[("table", table)], ("", b"")).await
 }
 
+/// Fails unless the problem of a form is shown at one field, and not at another.
+#[track_caller]
+fn assert_at(page: &Page, field: &str, other: &str) {
+    page.expect(422, &format!("id=\"{field}-p\"")).expect(422, &format!("href=\"#{field}\""));
+    assert!(!page.text.contains(&format!("id=\"{other}-p\"")), "{}", page.visible());
+}
+
 #[tokio::test]
 async fn table_is_added_completely_or_not_at_all() {
     let market = market();
@@ -81,6 +88,7 @@ async fn table_is_read_as_spreadsheets_save_and_copy_it() {
         (b"Title,Exclusive sale\nGr\xf6\xdfe in Windows,yes\n", &["Größe in Windows"]),
         (&utf_16, &["Größe"]),
         ("Title,Exclusive sale\nGröße in UTF-8,no".as_bytes(), &["Größe in UTF-8"]),
+        (b"sep=;\r\nTitle;Exclusive sale\r\nWith a separator, stated;no\r\n", &["With a separator, stated"]),
     ] {
         let sent = send_form(&browser, &rows, &[("table", "ignored")], ("a.csv", file)).await;
         if titles.is_empty() {
@@ -133,7 +141,16 @@ async fn what_is_no_table_is_refused() {
     for file in [&spreadsheet[..], b"\x00\x01\x02"] {
         let refused = send_form(&browser, &rows, &[("table", "typed")], ("a.xlsx", file)).await;
         refused.expect(422, "CSV UTF-8").expect(422, ">\ntyped</textarea>");
+        assert_at(&refused, "file", "table");
     }
+    let refused = send_form(&browser, &rows, &[("table", "typed")], ("a.csv", b"Title\na\n")).await;
+    refused.expect(422, "It lacks Exclusive sale.");
+    assert_at(&refused, "file", "table");
+    let row = b"Title,Exclusive sale\na,maybe\n";
+    let refused = send_form(&browser, &rows, &[], ("a.csv", row)).await;
+    refused.expect(422, "<a href=\"#file\">Row 2, Exclusive sale: Enter yes or no.</a>");
+    assert_at(&refused, "file", "table");
+    assert_at(&send_table(&browser, "Title").await, "table", "file");
     let large = vec![b'a'; (2 << 20) + 1];
     send_form(&browser, &rows, &[], ("a.csv", &large)).await.expect(413, "At most 2.1 MB can be sent here.");
     assert_eq!(count_codebases(&market).await, 0);
