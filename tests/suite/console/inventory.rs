@@ -226,6 +226,8 @@ async fn file_has_the_rows_of_the_table() {
         let mut rows = Vec::new();
         loop {
             let page = browser.get(&format!("{INVENTORY}?from={}{query}", rows.len())).await;
+            let offset = format!("limit=50&amp;offset={}", rows.len());
+            assert_eq!(page.text.contains(&offset), !rows.is_empty(), "{query} {offset}");
             rows.extend(table(&page));
             if !page.text.contains("rel=\"next\"") {
                 break;

@@ -75,9 +75,16 @@ impl Page for Inventory {
                 a.button href=(visit.links.to(paths::BULK_CHANGES)) { "Changes of many assets" }
                 a.button.primary href=(visit.links.to(paths::ADD_ASSETS)) { (icons::icon("plus")) "Add assets" }
             })
-            .with_request(state.api_query().with("limit", "50").at("/v2/assets"));
+            .with_request(request(&state, from));
         Ok(content.into())
     }
+}
+
+/// Returns the request for the assets of a page.
+fn request(state: &InventoryState, from: u64) -> String {
+    let query = state.api_query().with("limit", "50");
+    let query = if from > 0 { query.with("offset", &from.to_string()) } else { query };
+    query.at("/v2/assets")
 }
 
 /// Returns the columns that were chosen for the session.
