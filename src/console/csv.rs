@@ -16,6 +16,15 @@ const FORMAT: &str = "format";
 /// Its value.
 const CSV: &str = "csv";
 
+/// Begins a file, from which spreadsheets learn that it is in UTF-8.
+const MARK: char = '\u{FEFF}';
+
+/// Where some program begins another cell, whether or not it is inside of quotation marks.
+const BREAKS: [char; 4] = [';', '\t', '\r', '\n'];
+
+/// What formulas begin with. Some programs take wide forms of the characters for these.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
 /// The cells of a row.
 pub type Row = Vec<String>;
 
@@ -44,8 +53,7 @@ pub fn link(address: &str) -> Markup {
 
 /// Answers with a file whose rows are known.
 pub fn whole(name: &str, heads: Row, rows: Vec<Row>) -> Answer {
-    let mut text = String::new();
-    append_row(&mut text, heads);
+    let mut text = begin(heads);
     append_rows(&mut text, rows);
     file(name, Body::from(text))
 }
@@ -59,8 +67,7 @@ where
     R: Fn(&Reader, &A, P) -> Result<Part<P>> + Clone + Send + Sync + 'static,
 {
     let visit = Visit { access: visit.access.clone(), context: Arc::clone(&visit.context) };
-    let mut text = String::new();
-    append_row(&mut text, heads);
+    let mut text = begin(heads);
     let next = append_part(&mut text, &visit, first, read.clone()).await?;
     let parts = stream::unfold(Some(Left::Text(text, next)), move |left| {
         let visit = Visit { access: visit.access.clone(), context: Arc::clone(&visit.context) };
@@ -112,6 +119,13 @@ fn file(name: &str, body: Body) -> Answer {
     Answer::File(response)
 }
 
+/// Returns the beginning of a file, with the heads of its columns.
+fn begin(heads: Row) -> String {
+    let mut text = MARK.to_string();
+    append_row(&mut text, heads);
+    text
+}
+
 fn append_rows(text: &mut String, rows: Vec<Row>) {
     for row in rows {
         append_row(text, row);
@@ -123,21 +137,41 @@ fn append_row(text: &mut String, cells: Row) {
         if index > 0 {
             text.push(',');
         }
-        text.push_str(&quoted(cell));
+        text.push_str(&quoted(&cell));
     }
     text.push_str("\r\n");
 }
 
-/// Encodes a cell of a file. Spreadsheets run a cell that begins like a formula, so such a cell gets an apostrophe.
-fn quoted(cell: String) -> String {
+/// Encodes a cell of a file. Spreadsheets run a cell that begins like a formula, so such a cell gets an apostrophe. So does each part
+/// of it that a spreadsheet with another separator would take for a cell.
+fn quoted(cell: &str) -> String {
+    // From the end, so it is known what follows a break.
+    let (mut reversed, mut is_formula) = (Vec::with_capacity(cell.len()), false);
+    for letter in cell.chars().rev() {
+        let is_break = BREAKS.contains(&letter);
+        if is_break && is_formula {
+            reversed.push('\'');
+        }
+        reversed.push(letter);
+        is_formula = FORMULA.contains(&letter) || is_formula && !is_break && is_left_out(letter);
+    }
     let is_number = cell.parse::<f64>().is_ok();
-    // Some programs leave out white space first, and take wide forms of the characters for these.
-    let is_blank = |letter: char| letter.is_whitespace() || matches!(letter, '\u{FEFF}' | '\u{200B}');
-    let begin = cell.trim_start_matches(is_blank);
-    let is_formula = !is_number && begin.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-    let is_control = cell[..cell.len() - begin.len()].contains(['\t', '\r', '\n']);
-    let cell = if is_formula || is_control { format!("'{cell}") } else { cell };
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+    let is_control =
+        cell.chars().take_while(|letter| is_left_out(*letter)).any(|letter| "\t\r\n".contains(letter));
+    if is_formula && !is_number || is_control {
+        reversed.push('\'');
+    }
+    let cell: String = reversed.into_iter().rev().collect();
+    if cell.contains([',', ';', '\t', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell
+    }
+}
+
+/// Whether some program leaves out a character at the beginning of a cell.
+fn is_left_out(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, MARK | '\u{200B}' | '"')
 }
 
 #[cfg(test)]
@@ -157,11 +191,24 @@ mod tests {
             (" =1", "' =1"),
             ("\u{FEFF}=1", "'\u{FEFF}=1"),
             ("＝1", "'＝1"),
-            ("\t1", "'\t1"),
+            ("\t1", "\"'\t1\""),
+            ("Pier;=1+1", "\"Pier;'=1+1\""),
+            ("Pier; ＠x", "\"Pier;' ＠x\""),
+            ("a\t-1;b", "\"a\t'-1;b\""),
+            ("a;\"=1\"", "\"a;'\"\"=1\"\"\""),
+            ("a\r\n+1", "\"a\r\n'+1\""),
+            ("\n=1", "\"'\n'=1\""),
+            ("a;b=1;c - d", "\"a;b=1;c - d\""),
+            ("=1;=2", "\"'=1;'=2\""),
             ("", ""),
         ] {
-            assert_eq!(quoted(cell.to_owned()), expected);
+            assert_eq!(quoted(cell), expected);
         }
+    }
+
+    #[test]
+    fn file_begins_with_the_mark_of_its_encoding() {
+        assert_eq!(begin(vec!["Größe".to_owned(), "b".to_owned()]), "\u{FEFF}Größe,b\r\n");
     }
 
     #[test]

@@ -104,7 +104,7 @@ async fn listings_are_compared() {
 /// Returns the rows of a CSV file with their cells.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
-    let mut letters = text.chars().peekable();
+    let mut letters = text.strip_prefix('\u{FEFF}').expect("the mark of UTF-8").chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
             '"' if is_quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),

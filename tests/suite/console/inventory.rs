@@ -252,6 +252,7 @@ async fn file_has_the_rows_of_the_table() {
 fn csv_rows(text: &str) -> Vec<Vec<String>> {
     let cell = Regex::new(r#"("(?:[^"]|"")*"|[^,\r]*)(,|\r\n)"#).unwrap();
     let (mut rows, mut row) = (Vec::new(), Vec::new());
+    let text = text.strip_prefix('\u{FEFF}').expect("the mark of UTF-8");
     for found in cell.captures_iter(text) {
         row.push(found[1].trim_matches('"').replace("\"\"", "\""));
         if &found[2] != "," {

@@ -285,7 +285,14 @@ async fn cells_of_files_are_no_formulas() {
             for cell in cells(&page.text) {
                 let begins = cell.trim_start_matches([' ', '\u{FEFF}', '\u{200B}', '\n']);
                 let is_formula = begins.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
-                assert!(!is_formula || cell.parse::<f64>().is_ok(), "{address}: {cell:?}");
+                let is_number = cell.parse::<f64>().is_ok();
+                assert!(!is_formula || is_number, "{address}: {cell:?}");
+                // What a spreadsheet with another separator takes for cells.
+                for part in cell.split([';', '\t', '\r', '\n']) {
+                    let begins = part.trim_start_matches([' ', '\u{FEFF}', '\u{200B}', '"']);
+                    let is_formula = begins.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+                    assert!(!is_formula || is_number, "{address}: {cell:?}");
+                }
             }
         }
     }

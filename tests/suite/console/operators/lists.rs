@@ -91,7 +91,7 @@ async fn filters_select_what_the_api_selects() {
 /// Reads a file: its rows of cells.
 fn read(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
-    let mut letters = text.chars().peekable();
+    let mut letters = text.strip_prefix('\u{FEFF}').expect("the mark of UTF-8").chars().peekable();
     let mut is_quoted = false;
     while let Some(letter) = letters.next() {
         match letter {
