@@ -41,7 +41,7 @@ impl GlobalOptions {
     pub(super) fn settings_file(&self, is_demo: bool) -> Option<PathBuf> {
         self.config.clone().or_else(|| {
             let default_path = PathBuf::from(SETTINGS_FILE);
-            (!is_demo && default_path.exists()).then_some(default_path)
+            (!is_demo && is_there(&default_path)).then_some(default_path)
         })
     }
 
@@ -53,7 +53,7 @@ impl GlobalOptions {
     /// Like [`GlobalOptions::load_layers`], for a command that may have `--demo`.
     pub(super) fn load_layers_for(&self, is_demo: bool) -> Result<SettingsSources, CommandError> {
         let file = self.settings_file(is_demo);
-        if is_demo && file.is_none() && Path::new(SETTINGS_FILE).exists() {
+        if is_demo && file.is_none() && is_there(Path::new(SETTINGS_FILE)) {
             print_note(format_args!(
                 "note: --demo does not use ./{SETTINGS_FILE}; to use it, add --config {SETTINGS_FILE}"
             ));
@@ -120,6 +120,11 @@ impl GlobalOptions {
         init_logging(&settings, "warn");
         open_directory(&directory, settings, mode, Durability::Full)
     }
+}
+
+/// Whether a path names something. A link that leads nowhere does, so what reads it fails.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 /// Returns the value of a variable or a flag as text.

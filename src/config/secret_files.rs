@@ -47,7 +47,10 @@ impl SettingsSources {
         let mut warnings = Vec::new();
         for key in marks::secrets() {
             let named = self.secret_files.get(key).cloned();
-            let credential = credentials.map(|directory| directory.join(key)).filter(|path| path.exists());
+            // A link that leads nowhere is there, and cannot be read.
+            let credential = credentials
+                .map(|directory| directory.join(key))
+                .filter(|path| path.symlink_metadata().is_ok());
             let value = self.origins.get(key).filter(|_| self.value(key).and_then(Value::as_str) != Some(""));
             let origins = [
                 value.cloned(),

@@ -334,6 +334,9 @@ fn secrets_come_from_files_and_credentials() {
         "{error}"
     );
     assert!(!error.contains("github\n"));
+    std::os::unix::fs::symlink("gone", directory.join("credentials/repositories.github_token")).unwrap();
+    let (_, error) = list(&[("CREDENTIALS_DIRECTORY", "credentials")]);
+    assert!(error.contains("cannot read repositories.github_token from"), "{error}");
 }
 
 /// The unit names only what exists, and its hardening allows what the server does, as far as systemd can tell.

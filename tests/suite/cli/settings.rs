@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-use super::{Server, marketplace, run, stdout_of, temp_dir};
+use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
 
 #[test]
 fn server_with_impossible_settings_does_not_start() {
@@ -51,6 +51,22 @@ fn server_with_impossible_settings_does_not_start() {
     let output = marketplace(&["team", "list", "--data", ""], directory).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.starts_with("error: a value is required for '--data <DIR>'"), "{stderr}");
+}
+
+#[test]
+fn settings_file_that_leads_nowhere_is_not_ignored() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    std::os::unix::fs::symlink("gone.toml", directory.join("marketplace.toml")).unwrap();
+    for arguments in [&["team", "list"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let output = marketplace(arguments, directory).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.starts_with("error: cannot read settings file marketplace.toml: "), "{stderr}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+    fs::write(directory.join("gone.toml"), "[data]\nfolder = \"elsewhere\"\n").unwrap();
+    let (code, stderr) = run_failing(&["team", "list"], directory);
+    assert!(code == 1 && stderr.contains("there is no market in elsewhere"), "{stderr}");
 }
 
 /// What only the network can judge does not keep a server from starting, and a request that needs it does not panic.
