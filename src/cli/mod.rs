@@ -82,7 +82,7 @@ use self::{
     global_options::{GlobalOptions, SETTINGS_FILE, open_directory},
     logging::{finish_logging, init_logging},
     operator::OperatorCommand,
-    output::{HAS_LOST_OUTPUT, print_line, print_note, require_output},
+    output::{HAS_LOST_OUTPUT, print_line, print_note, print_usage, require_output},
 };
 use crate::{
     artifacts::child,
@@ -240,7 +240,10 @@ enum Command {
 pub fn run() -> ExitCode {
     // Libraries create files, too, so the umask is what keeps all of them private.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    let cli = Cli::from_arg_matches(&parser().get_matches()).unwrap_or_else(|error| error.exit());
+    let cli = match parser().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => return print_usage(&error),
+    };
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
     }

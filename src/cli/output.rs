@@ -2,6 +2,7 @@
 
 use std::{
     io::{ErrorKind, Write},
+    process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -24,6 +25,18 @@ pub fn print_line(line: impl std::fmt::Display) {
 /// done.
 pub fn print_note(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Prints help or the version, or what is wrong with the arguments. Returns the exit code of the program.
+pub fn print_usage(usage: &clap::Error) -> ExitCode {
+    let printed = usage.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(cause) if !usage.use_stderr() && cause.kind() != ErrorKind::BrokenPipe => {
+            print_note(format_args!("error: cannot write the output: {cause}"));
+            ExitCode::FAILURE
+        }
+        _ => u8::try_from(usage.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
+    }
 }
 
 /// Fails if output could not be written, for commands whose exit code 1 is a result.

@@ -143,11 +143,21 @@ fn usage_errors_exit_with_2_and_failures_with_1() {
 fn output_that_cannot_be_written_is_a_failure() {
     let temp_dir = temp_dir();
     stdout_of(&run(&["team", "create", "Acme", "--role", "vendor"], temp_dir.path()));
-    let mut command = marketplace(&["key", "create", "Acme"], temp_dir.path());
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = command.stdout(full).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && stderr.contains("cannot write the output"), "{stderr}");
+    for arguments in
+        [&["key", "create", "Acme"][..], &["--help"], &["help"], &["serve", "-h"], &["--version"]]
+    {
+        let mut command = marketplace(arguments, temp_dir.path());
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command.stdout(full).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("cannot write the output"), "{arguments:?}: {stderr}");
+        // Whoever closes a pipe does not want the rest.
+        let (reader, closed) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = marketplace(arguments, temp_dir.path()).stdout(closed).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{arguments:?}");
+    }
 }
 
 #[test]
