@@ -72,7 +72,7 @@ function followKey(event) {
 // Buttons that copy a text.
 function copy(event) {
   const button = event.target.closest("button[data-copy]");
-  if (!button) return;
+  if (!button || !navigator.clipboard) return;
   navigator.clipboard.writeText(button.dataset.copy).then(() => {
     const label = button.textContent;
     button.textContent = "Copied";
@@ -125,11 +125,22 @@ document.addEventListener("htmx:after:swap", showAll);
 addEventListener("resize", showHints);
 addEventListener("pageshow", countCompared);
 showAll();
-for (const button of document.querySelectorAll("button[data-copy][hidden], button[data-print][hidden]")) button.hidden = false;
+for (const button of document.querySelectorAll("button[data-print]")) button.hidden = false;
+// Browsers have no clipboard for pages that were sent without encryption.
+if (navigator.clipboard) for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+
+// Returns the element that the address names. There is none if the name is not encoded correctly.
+function findNamed() {
+  try {
+    return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  } catch {
+    return null;
+  }
+}
 
 // Details that the address names are opened.
 function openNamed() {
-  const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const named = findNamed();
   const details = named && named.closest("details");
   if (details) details.open = true;
 }
