@@ -3,7 +3,7 @@
 // Arguments: the program, a folder for its data and the file, and a folder for screenshots. UPLOAD_MB is the size of the file.
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { createReadStream, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, createReadStream, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { check, findings, launch, markupProblems, openWindow, signIn } from "./browser.mjs";
@@ -114,7 +114,7 @@ const devtools = await context.newCDPSession(page);
 await devtools.send("Network.enable");
 await devtools.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: RATE });
 await page.getByRole("radio", { name: "Raw data" }).check();
-await page.getByLabel("Title", { exact: true }).fill("Noise of a year");
+await page.getByLabel(/^Title/).fill("Noise of a year");
 await page.getByLabel("Zip file").setInputFiles(file);
 await page.getByRole("button", { name: "Upload", exact: true }).click();
 const begun = Date.now();
@@ -134,8 +134,23 @@ expect((await transferred()) === paused && sent.length === before, "it goes on w
 await page.getByRole("button", { name: "Go on", exact: true }).click();
 await until(async () => (await transferred()) > paused + 0.15, "it does not go on after a pause");
 
-await page.reload();
+// Something writes to the file while it is sent, and then it is again as it was.
+const beforeChange = faults.length;
+execFileSync("touch", ["-r", file, `${work}/time`]);
+appendFileSync(file, "x");
 const again = page.getByLabel("Choose the same file again to go on");
+await again.waitFor();
+expect((await state.textContent()).includes("changed or deleted"), `after a change of the file: ${await state.textContent()}`);
+expect(!(await page.locator("[data-upload-pause]").isVisible()), "offers to go on with a file that cannot be read");
+// The browser reports that it could not send it.
+faults.splice(beforeChange, faults.length, ...faults.slice(beforeChange).filter((fault) => !/net::ERR_/.test(fault)));
+truncateSync(file, statSync(file).size - 1);
+execFileSync("touch", ["-r", `${work}/time`, file]);
+const changed = await transferred();
+await again.setInputFiles(file);
+await until(async () => (await transferred()) > changed, "it does not go on with the file that was chosen again");
+
+await page.reload();
 await again.waitFor();
 const received = (await page.locator("[data-upload]").getAttribute("data-received")).split(",").map(Number);
 expect(received.length > 1 && (await state.textContent()).includes(`${received.length} of ${count} parts have arrived`),

@@ -14,6 +14,9 @@ const ASKS = 240;
 
 const SCREEN = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 
+// Why a transfer ends whose file browsers do not read any more.
+const UNREADABLE = "The file was changed or deleted, or it cannot be read. Choose it again.";
+
 // The file that was chosen. It outlives the page that was chosen on, since the next one is loaded in its place.
 let chosen = null;
 
@@ -175,6 +178,12 @@ class Transfer {
     });
   }
 
+  // Whether a part of the file can be read. Browsers do not read a file that was changed on the disk since it was chosen.
+  async isReadable(part) {
+    const start = (part - 1) * this.partBytes;
+    return this.file.slice(start, start + 1).arrayBuffer().then(() => true, () => false);
+  }
+
   // Sends parts until there are none, or it is paused. Returns whether it can go on.
   async lane() {
     while (!this.isPaused && !this.failure) {
@@ -188,7 +197,7 @@ class Transfer {
           break;
         }
         if (this.isPaused || this.failure) { this.queue.unshift(part); return; }
-        const why = reason(status);
+        const why = reason(status) || (status === 0 && !(await this.isReadable(part)) ? UNREADABLE : "");
         if (why || attempt >= WAITS.length) {
           this.queue.unshift(part);
           this.failure = why || "The transfer was interrupted. Check your connection, and go on.";
@@ -220,7 +229,7 @@ class Transfer {
     await Promise.all(Array.from({ length: LANES }, () => this.lane()));
     this.isActive = false;
     if (this.done.size === this.count) { await this.complete(); return; }
-    this.showButton("Go on");
+    if (this.failure === UNREADABLE) this.askForFile(); else this.showButton("Go on");
     say(this.failure || "Paused. What has arrived stays there for a day.");
   }
 
@@ -234,6 +243,16 @@ class Transfer {
     const button = this.panel.querySelector("[data-upload-pause]");
     button.hidden = false;
     button.textContent = label;
+  }
+
+  // Shows the field for the file again.
+  askForFile() {
+    this.panel.querySelector("[data-upload-pause]").hidden = true;
+    const again = this.panel.querySelector("[data-upload-again]");
+    again.hidden = false;
+    // The same file may be chosen twice.
+    again.querySelector("input").value = "";
+    chosen = null;
   }
 
   // Joins the parts, which takes a while for a large file.
