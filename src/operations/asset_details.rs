@@ -193,9 +193,9 @@ pub struct DeletableAsset {
 }
 
 /// Returns one of the team's assets, and the listings that it is on.
-pub fn deletable(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<DeletableAsset> {
-    let asset = assets::find(reader.rows, vendor, id, None)?;
-    let listings = store::listings::listings_with_asset(reader.rows, asset.row_id)?;
+pub fn deletable(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<DeletableAsset> {
+    let asset = assets::find(rows, vendor, id, None)?;
+    let listings = store::listings::listings_with_asset(rows, asset.row_id)?;
     let fixed_by = listings.iter().filter(|listing| assets::keeps_assets(listing.status)).cloned().collect();
     Ok(DeletableAsset { asset, listings, fixed_by })
 }

@@ -23,7 +23,7 @@ use crate::{
         texts,
     },
     error::{Error, Problem, Result, StateCode},
-    market::{Reader, Writer},
+    market::Writer,
     store::{
         self,
         listing_history::{self, HistoryEvent},
@@ -335,15 +335,15 @@ pub struct Obstacles {
 
 /// Returns all that one of the team's own listings lacks before it can be offered: all for which [`submit`], [`publish`], and
 /// [`restore`] refuse it, besides its state.
-pub fn find_obstacles(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Obstacles> {
-    let listing = find_own(reader.rows, vendor, id)?;
-    let mut fields = problems(check_fields(reader.rows, &listing))?;
-    fields.extend(problems(check_sample(reader.rows, &listing))?);
+pub fn find_obstacles(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Obstacles> {
+    let listing = find_own(rows, vendor, id)?;
+    let mut fields = problems(check_fields(rows, &listing))?;
+    fields.extend(problems(check_sample(rows, &listing))?);
     Ok(Obstacles {
         fields,
-        assets: refusal(exclusivity::check_listing(reader.rows, &listing, listing.is_exclusive))?,
-        restoring: refusal(exclusivity::check_not_sold(reader.rows, &listing))?,
-        waiting_offers: store::offers::count_submitted(reader.rows, listing.row_id)?,
+        assets: refusal(exclusivity::check_listing(rows, &listing, listing.is_exclusive))?,
+        restoring: refusal(exclusivity::check_not_sold(rows, &listing))?,
+        waiting_offers: store::offers::count_submitted(rows, listing.row_id)?,
     })
 }
 

@@ -21,7 +21,7 @@ use crate::{
         uploads::{PartLayout, Upload},
     },
     error::{Error, ErrorChain, Problem, QuotaExcess, Result},
-    market::{Market, Reader, Writer},
+    market::{CheckContext, Market, Reader, Writer},
     store::{
         self,
         operator_uploads::{OperatorUpload, UploadTarget, UploadTaskset},
@@ -124,9 +124,9 @@ pub fn finish_plan(market: &Market, upload: &Upload) {
 }
 
 /// Returns an upload in progress.
-pub(super) fn find(reader: &Reader, upload: Uuid) -> Result<OperatorUpload> {
-    let found = store::operator_uploads::find(reader.rows, upload)?;
-    found.filter(|found| found.expires_at > reader.now).ok_or_else(not_in_progress)
+pub(super) fn find(context: &CheckContext, upload: Uuid) -> Result<OperatorUpload> {
+    let found = store::operator_uploads::find(context.rows, upload)?;
+    found.filter(|found| found.expires_at > context.now).ok_or_else(not_in_progress)
 }
 
 pub(super) fn not_in_progress() -> Error {

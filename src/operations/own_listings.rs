@@ -17,7 +17,7 @@ use super::{
 use crate::{
     domain::{inventory::Asset, listings::ReviewStatus, money::Cents},
     error::Result,
-    market::Reader,
+    market::{CheckContext, Reader},
     store::{
         self,
         listing_history::HistoryEvent,
@@ -121,7 +121,7 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OwnListingPage>
     Ok(OwnListingPage {
         domains: labels(&facts.fields.domain_tags, &domains, |domain| (&domain.slug, &domain.label)),
         tags: labels(&facts.fields.tag_slugs, &tags, |tag| (&tag.slug, &tag.label)),
-        obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
+        obstacles: listing_lifecycle::find_obstacles(reader.rows, vendor, id)?,
         assets: store::listing_assets::list_first(reader.rows, row_id, MAX_ASSETS)?,
         asset_count: store::listings::asset_count(reader.rows, row_id)? as u64,
         price_of_all: selections::price_of_all(reader.rows, &listing)?,
@@ -165,13 +165,13 @@ pub struct StepFacts {
 }
 
 /// Returns one of the team's own listings with what a page says before a step of it.
-pub fn find_for_step(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<StepFacts> {
-    let listing = listings::find_own(reader.rows, vendor, id)?;
+pub fn find_for_step(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<StepFacts> {
+    let listing = listings::find_own(context.rows, vendor, id)?;
     Ok(StepFacts {
-        price_of_all: selections::price_of_all(reader.rows, &listing)?,
+        price_of_all: selections::price_of_all(context.rows, &listing)?,
         listing,
-        obstacles: listing_lifecycle::find_obstacles(reader, vendor, id)?,
-        run_price: quality_runs::price(reader.settings),
-        credits: store::wallet::balances(reader.rows, vendor.team_row_id())?.credits,
+        obstacles: listing_lifecycle::find_obstacles(context.rows, vendor, id)?,
+        run_price: quality_runs::price(context.settings),
+        credits: store::wallet::balances(context.rows, vendor.team_row_id())?.credits,
     })
 }

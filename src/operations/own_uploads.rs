@@ -28,7 +28,7 @@ use crate::{
         written,
     },
     error::{Error, Problem, Result, StateCode},
-    market::{Market, Reader, Writer},
+    market::{CheckContext, Market, Reader, Writer},
     request_problems::ProblemsExt,
     store::{
         self,
@@ -136,8 +136,8 @@ pub fn list(reader: &Reader, vendor: &Vendor) -> Result<Vec<OperatorUpload>> {
 }
 
 /// Returns an upload of the team that is in progress.
-pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OperatorUpload> {
-    let found = operator_uploads::find(reader, id)?;
+pub fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<OperatorUpload> {
+    let found = operator_uploads::find(context, id)?;
     let is_own = found.team == vendor.team_row_id() && found.target.is_some();
     if is_own { Ok(found) } else { Err(not_in_progress()) }
 }
@@ -145,7 +145,8 @@ pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<OperatorUpload
 /// Returns how far an upload of the team is that is in progress.
 pub fn find_progress(market: &Market, vendor: &Vendor, id: Uuid) -> Result<UploadProgress> {
     let is_joining = market.blobs().plan_conflict(id).is_some();
-    let found = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
+    let found =
+        market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let received = operator_uploads::received_parts(market, &found)?;
     // The parts are no longer there once they were joined. What failed afterwards can be done again.
     let is_joined = received.is_empty() && market.blobs().has_upload(id).map_err(Error::internal)?;
@@ -175,7 +176,8 @@ pub fn start_part(market: &Market, vendor: &Vendor, id: Uuid, number: u32) -> Re
     let step = UploadStep::ReceivePart(number);
     let lock = market.blobs().lock_upload(id, step).map_err(part_conflict_error)?;
     // Checked with the lock, so no cleanup deletes the upload between this check and the first byte.
-    let found = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
+    let found =
+        market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let (_, size) =
         found.upload.layout.part(number).ok_or_else(|| Error::not_found("part of this upload"))?;
     let reservation = market.reserve_space(size)?;
@@ -189,7 +191,7 @@ pub fn join(market: &Market, vendor: &Vendor, id: Uuid) -> Result<Option<JoinedF
         let find = |reader: &Reader| find_completed(reader, vendor, id).map(|found| found.is_some());
         market.read_blocking_for(vendor.requester(), find)
     };
-    match operator_uploads::join(market, |reader| find(reader, vendor, id)) {
+    match operator_uploads::join(market, |reader| find(&reader.check_context(), vendor, id)) {
         Err(Error::NotFound(_)) if is_completed()? => Ok(None),
         joined => joined.map(Some),
     }
@@ -229,13 +231,14 @@ pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
 /// Puts a zip that arrived in one request into the store, and joins it. It was planned like one in parts, so whatever happens before
 /// [`complete`], somebody can complete it, or it is discarded in a day.
 pub fn store_whole(market: &Market, vendor: &Vendor, id: Uuid, file: &mut File) -> Result<JoinedFile> {
-    let planned = market.read_blocking_for(vendor.requester(), |reader| find(reader, vendor, id))?;
+    let planned =
+        market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let step = UploadStep::ReceivePart(1);
     let lock = market.blobs().lock_upload(id, step).map_err(part_conflict_error)?;
     let reservation = market.reserve_space(planned.upload.layout.size_bytes)?;
     market.blobs().put_upload(id, file).map_err(Error::internal)?;
     drop((lock, reservation));
-    operator_uploads::join(market, |reader| find(reader, vendor, id))
+    operator_uploads::join(market, |reader| find(&reader.check_context(), vendor, id))
 }
 
 /// Records a complete upload, and creates its asset, or attaches it to one.

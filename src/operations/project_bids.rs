@@ -122,10 +122,10 @@ fn withdraw_found(writer: &mut Writer, bid: &Bid, opportunity: &Opportunity, act
 }
 
 /// Returns one of the vendor's own bids, and the project opportunity, which the vendor can see as long as it has the bid.
-pub fn find_made(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
-    let bid = store::opportunities::find_bid(reader.rows, id)?;
+pub fn find_made(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
+    let bid = store::opportunities::find_bid(rows, id)?;
     let bid = bid.filter(|bid| bid.team_row_id == vendor.team_row_id()).ok_or_else(not_found)?;
-    let found = store::opportunities::find(reader.rows, bid.opportunity_id, OpportunityKind::Project)?;
+    let found = store::opportunities::find(rows, bid.opportunity_id, OpportunityKind::Project)?;
     Ok((bid, found.ok_or_else(not_found)?))
 }
 
@@ -150,9 +150,13 @@ pub fn list_deliverable(
 }
 
 /// Returns a bid on one of the buyer's project opportunities, the opportunity, and the name of the vendor.
-pub fn find_on_own(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<(Bid, Opportunity, Option<String>)> {
-    let (bid, opportunity) = find_received(reader.rows, buyer, id)?;
-    let mut names = store::opportunities::vendor_names(reader.rows, opportunity.row_id, &[bid.row_id])?;
+pub fn find_on_own(
+    rows: &store::Reader,
+    buyer: &Buyer,
+    id: Uuid,
+) -> Result<(Bid, Opportunity, Option<String>)> {
+    let (bid, opportunity) = find_received(rows, buyer, id)?;
+    let mut names = store::opportunities::vendor_names(rows, opportunity.row_id, &[bid.row_id])?;
     let name = names.remove(&bid.team_id);
     Ok((bid, opportunity, name))
 }

@@ -31,7 +31,7 @@ pub fn list(
 
 /// Returns one of the team's runs with what it checks, and with its checks.
 pub fn find_run(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(TeamRun, CheckedRun)> {
-    let summary: TeamRun = team_records::find(reader, vendor, id)?;
+    let summary: TeamRun = team_records::find(reader.rows, vendor, id)?;
     let run = store::quality_runs::find(reader.rows, id)?;
     let run = run.ok_or_else(|| Error::internal("a quality run disappeared while it was read"))?;
     let checks = store::quality_checks::list(reader.rows, run.row_id)?;

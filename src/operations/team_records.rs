@@ -74,8 +74,8 @@ listed! {
 }
 
 /// Returns the team's record with this ID.
-pub fn find<R: Listed>(reader: &Reader, proof: &R::Proof, id: Uuid) -> Result<R> {
-    let found = R::LIST.find(reader.rows, proof.team_row_id(), id)?;
+pub fn find<R: Listed>(rows: &store::Reader, proof: &R::Proof, id: Uuid) -> Result<R> {
+    let found = R::LIST.find(rows, proof.team_row_id(), id)?;
     found.ok_or_else(|| Error::not_found(R::LIST.name))
 }
 

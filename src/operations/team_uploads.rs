@@ -21,7 +21,7 @@ use crate::{
 };
 
 fn find(reader: &Reader, upload: Uuid) -> Result<OperatorUpload> {
-    let found = operator_uploads::find(reader, upload)?;
+    let found = operator_uploads::find(&reader.check_context(), upload)?;
     if found.taskset.is_none() && found.target.is_none() { Ok(found) } else { Err(not_in_progress()) }
 }
 

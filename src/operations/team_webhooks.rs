@@ -21,8 +21,10 @@ pub fn list(reader: &Reader, member: &Member) -> Result<Vec<Webhook>> {
 }
 
 /// Returns a webhook of the team.
-pub fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<Webhook> {
-    find_own(reader.rows, member, id)
+pub fn find(rows: &store::Reader, member: &Member, id: Uuid) -> Result<Webhook> {
+    let found = store::webhooks::find(rows, id)?;
+    let own = found.filter(|webhook| webhook.team == Some(member.team_row_id()));
+    own.ok_or_else(|| Error::not_found(format!("webhook {id}")))
 }
 
 /// Creates an enabled webhook, which gets the events of the team from now on: those of these types, or all of them if
@@ -39,25 +41,25 @@ pub fn create(
 
 /// Changes a webhook of the team. See [`webhooks::update`].
 pub fn update(writer: &mut Writer, member: &Member, id: Uuid, change: &WebhookChange) -> Result<Webhook> {
-    let webhook = find_own(writer.rows, member, id)?;
+    let webhook = find(writer.rows, member, id)?;
     webhooks::update_found(writer, webhook, change)
 }
 
 /// Replaces the secret of a webhook of the team. See [`webhooks::rotate`].
 pub fn rotate(writer: &mut Writer, member: &Member, id: Uuid) -> Result<(Webhook, SigningSecret)> {
-    let webhook = find_own(writer.rows, member, id)?;
+    let webhook = find(writer.rows, member, id)?;
     webhooks::rotate_found(writer, &webhook)
 }
 
 /// Deletes a webhook of the team. What is pending is not sent.
 pub fn delete(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
-    let webhook = find_own(writer.rows, member, id)?;
+    let webhook = find(writer.rows, member, id)?;
     webhooks::delete_found(writer, &webhook)
 }
 
 /// Sends a test message to an enabled webhook of the team. See [`webhooks::test()`].
 pub fn test(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
-    let webhook = find_own(writer.rows, member, id)?;
+    let webhook = find(writer.rows, member, id)?;
     webhooks::test_found(writer, &webhook)
 }
 
@@ -81,7 +83,7 @@ pub fn list_deliveries(
     before: Option<Uuid>,
     limit: u32,
 ) -> Result<Vec<Delivery>> {
-    let webhook = find_own(reader.rows, member, webhook)?;
+    let webhook = find(reader.rows, member, webhook)?;
     let before = match before {
         None => None,
         Some(id) => Some(find_own_delivery(reader.rows, member, id)?.0.row_id),
@@ -93,12 +95,6 @@ pub fn list_deliveries(
 pub fn redeliver(writer: &mut Writer, member: &Member, delivery: Uuid) -> Result<()> {
     let (delivery, webhook) = find_own_delivery(writer.rows, member, delivery)?;
     webhook_deliveries::redeliver_found(writer, delivery, &webhook)
-}
-
-fn find_own(rows: &store::Reader, member: &Member, id: Uuid) -> Result<Webhook> {
-    let found = store::webhooks::find(rows, id)?;
-    let own = found.filter(|webhook| webhook.team == Some(member.team_row_id()));
-    own.ok_or_else(|| Error::not_found(format!("webhook {id}")))
 }
 
 fn find_own_delivery(rows: &store::Reader, member: &Member, id: Uuid) -> Result<(Delivery, Webhook)> {

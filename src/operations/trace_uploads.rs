@@ -22,7 +22,7 @@ use crate::{
 pub type TraceUpload = (OperatorUpload, UploadTaskset);
 
 fn find(reader: &Reader, upload: Uuid) -> Result<TraceUpload> {
-    let found = operator_uploads::find(reader, upload)?;
+    let found = operator_uploads::find(&reader.check_context(), upload)?;
     let taskset = found.taskset.ok_or_else(not_in_progress)?;
     Ok((found, taskset))
 }

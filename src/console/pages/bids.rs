@@ -89,7 +89,7 @@ impl Page for Bid {
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = visit.read(move |reader, buyer| {
-            let bid = team_records::find::<TeamOffer>(reader, buyer, id)?;
+            let bid = team_records::find::<TeamOffer>(reader.rows, buyer, id)?;
             let notifications = notifications::list_about(reader, buyer, &[id], about::LIMIT)?;
             Ok((bid, offers::needs_confirmation(reader, buyer, id)?, notifications))
         });
@@ -205,7 +205,7 @@ impl Question for WithdrawBid {
     type Subject = TeamOffer;
 
     fn find(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<TeamOffer> {
-        team_records::find(reader, buyer, id)
+        team_records::find(reader.rows, buyer, id)
     }
 
     fn ask(_: &Context, bid: &TeamOffer) -> Ask {

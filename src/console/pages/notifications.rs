@@ -208,7 +208,7 @@ impl Action for OpenNotification {
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
-        let read = move |reader: &Reader, member: &Member| team_records::find(reader, member, id);
+        let read = move |reader: &Reader, member: &Member| team_records::find(reader.rows, member, id);
         let notification: Notification = visit.read(read).await?;
         mark(visit, fields, Some(id)).await?;
         let page = target(&visit.context, &notification);

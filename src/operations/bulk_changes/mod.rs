@@ -346,7 +346,7 @@ pub struct NamedChange {
 /// Returns the team's change with this ID. Three statements at most.
 pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<NamedChange> {
     let (rows, team) = (reader.rows, vendor.team_row_id());
-    let change: BulkChange = team_records::find(reader, vendor, id)?;
+    let change: BulkChange = team_records::find(reader.rows, vendor, id)?;
     let target = match change.action {
         BulkAction::Move { group } => store::groups::find(rows, team, group)?.map(|group| group.name),
         BulkAction::Attach { listing } => store::listings::find(rows, listing)?

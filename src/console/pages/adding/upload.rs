@@ -158,7 +158,8 @@ impl Receiver for UploadPart {
         let number =
             visit.parameter(1).parse().ok().filter(|number: &u32| number.to_string() == visit.parameter(1));
         let number = number.ok_or_else(|| Error::not_found("page"))?;
-        let found = visit.read(move |reader, vendor| own_uploads::find(reader, vendor, id)).await?;
+        let found =
+            visit.read(move |reader, vendor| own_uploads::find(&reader.check_context(), vendor, id)).await?;
         let (_, size) =
             found.upload.layout.part(number).ok_or_else(|| Error::not_found("part of this upload"))?;
         part_uploads::allow_any_time(request);
@@ -204,7 +205,7 @@ impl Question for DiscardUpload {
     type Subject = (Uuid, OperatorUpload);
 
     fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Uuid, OperatorUpload)> {
-        Ok((id, own_uploads::find(reader, vendor, id)?))
+        Ok((id, own_uploads::find(&reader.check_context(), vendor, id)?))
     }
 
     fn ask(_: &Context, (id, upload): &(Uuid, OperatorUpload)) -> Ask {

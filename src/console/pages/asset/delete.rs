@@ -18,7 +18,7 @@ const MAX_LISTINGS: usize = 20;
 /// Returns the asset in the path, and where it is used. Assets of kinds that the market manages cannot be deleted.
 async fn find(visit: &Visit<Vendor>) -> Result<DeletableAsset> {
     let id = visit.id(0)?;
-    let found = visit.read(move |reader, vendor| asset_details::deletable(reader, vendor, id)).await?;
+    let found = visit.read(move |reader, vendor| asset_details::deletable(reader.rows, vendor, id)).await?;
     if found.asset.kind.supports_proposals() { Ok(found) } else { Err(Error::not_found("page")) }
 }
 

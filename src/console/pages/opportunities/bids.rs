@@ -231,7 +231,7 @@ fn decision_path(opportunity: Uuid, bid: Uuid, segment: &str) -> String {
 /// Returns the bid that a page is about. A bid on another opportunity is not below this one.
 async fn find(visit: &Visit<Buyer>) -> Result<(Bid, Opportunity, String)> {
     let (opportunity_id, id) = (visit.id(0)?, visit.id(1)?);
-    let found = visit.read(move |reader, buyer| project_bids::find_on_own(reader, buyer, id)).await?;
+    let found = visit.read(move |reader, buyer| project_bids::find_on_own(reader.rows, buyer, id)).await?;
     let (bid, opportunity, name) = found;
     if opportunity.id != opportunity_id {
         return Err(Error::not_found("project bid"));

@@ -204,7 +204,9 @@ fn ask_archive(_: &Context, facts: &StepFacts) -> Markup {
 
 async fn show(visit: &Visit<Vendor>, step: &Step) -> Result<Answer> {
     let id = visit.id(0)?;
-    let facts = visit.read(move |reader, vendor| own_listings::find_for_step(reader, vendor, id)).await?;
+    let facts = visit
+        .read(move |reader, vendor| own_listings::find_for_step(&reader.check_context(), vendor, id))
+        .await?;
     let (title, path) = (title_of(&facts.listing.title), paths::own_listing(id));
     let body = match why_not(&facts.listing, &facts.obstacles, step.operation) {
         Some(reason) => refused(&visit.context, &facts, step, &reason),

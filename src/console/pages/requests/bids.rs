@@ -91,7 +91,7 @@ impl Page for ProjectBidPage {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let (bid, project) = project_bids::find_made(reader, vendor, id)?;
+            let (bid, project) = project_bids::find_made(reader.rows, vendor, id)?;
             let notifications = notifications::list_about(reader, vendor, &[id], about::LIMIT)?;
             Ok((bid, project, notifications))
         };

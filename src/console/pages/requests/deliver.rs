@@ -30,7 +30,7 @@ impl Page for Deliver {
         let id = visit.id(0)?;
         let text = visit.query.get(TEXT).unwrap_or_default().to_owned();
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let (bid, project) = project_bids::find_made(reader, vendor, id)?;
+            let (bid, project) = project_bids::find_made(reader.rows, vendor, id)?;
             // One more than can be delivered says whether there are others.
             let limit = MAX_DELIVERY_TASKSETS + 1;
             let tasksets = project_bids::list_deliverable(reader, vendor, &text, limit)?;

@@ -26,7 +26,7 @@ impl Question for WithdrawProjectBid {
     type Subject = (Bid, Opportunity);
 
     fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
-        project_bids::find_made(reader, vendor, id)
+        project_bids::find_made(reader.rows, vendor, id)
     }
 
     fn ask(_: &Context, (bid, project): &(Bid, Opportunity)) -> Ask {

@@ -98,7 +98,7 @@ impl Page for ReceivedBid {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let bid: ReceivedOffer = team_records::find(reader, vendor, id)?;
+            let bid: ReceivedOffer = team_records::find(reader.rows, vendor, id)?;
             Ok((bid, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
         };
         let (bid, notifications) = visit.read(read).await?;
@@ -193,7 +193,7 @@ impl Question for AcceptBid {
     type Subject = ReceivedOffer;
 
     fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
-        team_records::find(reader, vendor, id)
+        team_records::find(reader.rows, vendor, id)
     }
 
     fn ask(context: &Context, bid: &ReceivedOffer) -> Ask {
@@ -235,7 +235,7 @@ impl Question for DeclineBid {
     type Subject = ReceivedOffer;
 
     fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
-        team_records::find(reader, vendor, id)
+        team_records::find(reader.rows, vendor, id)
     }
 
     fn ask(_: &Context, bid: &ReceivedOffer) -> Ask {

@@ -21,7 +21,7 @@ impl Page for SaleStatement {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
         let read = move |reader: &Reader, vendor: &Vendor| {
-            let sale: TeamSale = team_records::find(reader, vendor, id)?;
+            let sale: TeamSale = team_records::find(reader.rows, vendor, id)?;
             Ok((sale, notifications::list_about(reader, vendor, &[id], about::LIMIT)?))
         };
         let (sale, notifications) = visit.read(read).await?;

@@ -54,7 +54,7 @@ impl Page for WebhookPage {
         }
         let before = visit.query.get(BEFORE).and_then(|id| Uuid::try_parse(id).ok());
         let found = visit.read(move |reader, member| {
-            let webhook = team_webhooks::find(reader, member, id)?;
+            let webhook = team_webhooks::find(reader.rows, member, id)?;
             let deliveries = team_webhooks::list_deliveries(reader, member, id, before, DELIVERIES + 1)?;
             Ok((webhook, deliveries))
         });

@@ -201,7 +201,7 @@ impl FormPage for NewWebhook {
 /// Returns the webhook in the path.
 async fn find(visit: &Visit<Member>) -> Result<Webhook> {
     let id = visit.id(0)?;
-    visit.read(move |reader, member| team_webhooks::find(reader, member, id)).await
+    visit.read(move |reader, member| team_webhooks::find(reader.rows, member, id)).await
 }
 
 fn below_webhook(content: Content, webhook: Uuid) -> Content {
@@ -289,7 +289,7 @@ impl Question for DeleteWebhook {
     type Subject = Webhook;
 
     fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<Webhook> {
-        team_webhooks::find(reader, member, id)
+        team_webhooks::find(reader.rows, member, id)
     }
 
     fn ask(_: &Context, webhook: &Webhook) -> Ask {

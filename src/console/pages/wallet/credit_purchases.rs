@@ -126,7 +126,7 @@ impl Question for CancelRequest {
     type Subject = TeamCreditPurchase;
 
     fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<TeamCreditPurchase> {
-        team_records::find(reader, member, id)
+        team_records::find(reader.rows, member, id)
     }
 
     fn ask(_: &Context, found: &TeamCreditPurchase) -> Ask {
