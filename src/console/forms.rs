@@ -44,6 +44,10 @@ const SENT_BEFORE: &str = "You have sent this form before, with other values, an
 /// The fields of a submitted form.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
+/// Says what to do with a form whose record was changed after the form was opened.
+pub const OUTDATED: &str = "This was changed after you opened the page, so nothing was saved. Look at what the page says now, then \
+                            send it again if you still want to.";
+
     values: Query,
     digest: [u8; 32],
 }
@@ -166,12 +170,14 @@ struct Refusal {
     /// Whether a team reads it, and not an operator.
     is_for_team: bool,
     /// The labels of the fields that the page has shown.
+    /// Whether the record was changed after the form was opened.
+    is_outdated: bool,
     labels: Mutex<Vec<(String, String)>>,
 }
 
 impl Refusal {
     fn new(typed: Fields, problems: Vec<(String, String)>, message: Option<String>) -> Refusal {
-        Refusal { typed, problems, message, is_for_team: false, labels: Mutex::default() }
+        Refusal { typed, problems, message, is_outdated: false, is_for_team: false, labels: Mutex::default() }
     }
 
     /// Whether the form had this ID within a longer text, such as a list. Then messages keep it, to say which one is meant.
@@ -199,7 +205,9 @@ impl Inputs {
             }
             other => (Vec::new(), Some(other.message())),
         };
-        Inputs { refusal: Some(Refusal::new(typed, problems, message)) }
+        let is_outdated = matches!(error, Error::PreconditionFailed);
+        Inputs { refusal: Some(Refusal { is_outdated, ..Refusal::new(typed, problems, message) }) }
+            Error::PreconditionFailed => (Vec::new(), Some(OUTDATED.to_owned())),
     }
 
     /// Returns the fields of a form that is shown again as it was typed, such as with a preview.
@@ -235,6 +243,18 @@ impl Inputs {
     /// Returns what was typed into a refused form.
     pub fn typed(&self) -> Option<&Fields> {
         self.refusal.as_ref().map(|refusal| &refusal.typed)
+    /// Whether a form was refused since its record was changed after it was opened.
+    pub fn is_outdated(&self) -> bool {
+        self.refusal.as_ref().is_some_and(|refusal| refusal.is_outdated)
+    }
+
+    /// Returns the stored value of a field that differs from what was typed, if somebody else can have changed it meanwhile.
+    pub fn stored_now<'v>(&self, name: &str, stored: &'v str) -> Option<&'v str> {
+        let refusal = self.refusal.as_ref().filter(|refusal| refusal.is_outdated)?;
+        let typed = refusal.typed.get(name).unwrap_or_default().replace("\r\n", "\n");
+        (typed.trim() != stored.trim()).then_some(stored)
+    }
+
     }
 
     /// Remembers the label of a field that the page shows. Problems name the field by this label.

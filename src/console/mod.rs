@@ -26,6 +26,7 @@ mod refusals;
 mod resources;
 mod responses;
 mod same_origin;
+mod seen;
 mod session;
 pub(crate) mod text;
 mod tone;

@@ -144,7 +144,7 @@ impl<P: FormPage> Endpoint for FormEndpoint<P> {
             Ok(answer) => return Ok(respond(&visit.context, answer, P::NAVIGATION).await),
             Err(error) => error,
         };
-        let status = problem::error_status(&error);
+        let status = refusals::status(&error);
         if !refusals::is_about_form(&error) {
             return Ok(refusals::response(&visit.context, &error).await);
         }

@@ -18,6 +18,7 @@ pub(super) use super::{
         text,
     },
     paths,
+    seen::Seen,
     visit::{Context, Visit},
 };
 pub(super) use crate::{

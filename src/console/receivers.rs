@@ -16,7 +16,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     operations::maintenance,
-    web::{auth::Policy, limits::Budget, problem},
+    web::{auth::Policy, limits::Budget},
 };
 
 /// A request of a page whose body is no form of texts, such as the bytes of a file.
@@ -90,7 +90,7 @@ pub async fn show_refused<P: Page>(
     let visit = Visit { access: visit.access.clone(), context: Arc::new(context) };
     let mut answer = P::show(&visit).await?;
     if let Answer::Content(content) = &mut answer {
-        content.status = problem::error_status(error);
+        content.status = refusals::status(error);
         content.refusal = Some(badges::refusal(&visit.inputs));
     }
     Ok(answer)

@@ -1,10 +1,14 @@
 //! Pages that say why something cannot be done, and what to do.
 
 use maud::{Markup, html};
-use poem::{Response, http::header};
+use poem::{
+    Response,
+    http::{HeaderName, StatusCode, header},
+};
 
 use super::{
     answer::{Answer, Content},
+    forms::OUTDATED,
     parts::text,
     paths, responses,
     visit::Context,
@@ -23,6 +27,7 @@ pub const fn is_about_form(error: &Error) -> bool {
             | Error::Conflict(_)
             | Error::InvalidState(..)
             | Error::InvalidTransition { .. }
+            | Error::PreconditionFailed
             | Error::QuotaExceeded(_)
             | Error::Forbidden(_)
             | Error::Malformed(_)
@@ -33,6 +38,15 @@ pub const fn is_about_form(error: &Error) -> bool {
             | Error::AtCapacity { .. }
             | Error::Maintenance { .. }
     )
+}
+
+/// Returns the status of the page for an error. What was changed after a form was opened is a conflict here: browsers state no
+/// condition in a header.
+pub fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::PreconditionFailed => StatusCode::CONFLICT,
+        other => problem::error_status(other),
+    }
 }
 
 /// Returns the page for an error.
@@ -72,7 +86,7 @@ fn log(context: &Context, error: &Error) {
 
 fn content(context: &Context, error: &Error) -> Content {
     let (title, advice) = advice(context, error);
-    let status = problem::error_status(error);
+    let status = status(error);
     let body = html! {
         div.empty {
             div.prose { p { (advice.reason) } }
@@ -175,6 +189,18 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
                 links: start(),
             },
         ),
+        Error::MethodNotAllowed(_) => (
+            "This is not a page",
+            Advice {
+                reason: say(
+                    "This address only receives what a page of the market sends. Open that page, and use its button.",
+                ),
+                links: here(context),
+            },
+        ),
+        Error::PreconditionFailed => {
+            ("This was changed meanwhile", Advice { reason: say(OUTDATED), links: here(context) })
+        }
         other => (
             "This was refused",
             Advice { reason: html! { (reason(context, &other.message())) }, links: here(context) },

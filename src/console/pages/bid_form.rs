@@ -9,8 +9,9 @@ use crate::{
         listing_deals::{self, ListingDeals, Offered},
         offers::OfferInput,
         quotes::{self, Quote},
+        team_records,
     },
-    store::offers::SubmittedOffer,
+    store::{offers::SubmittedOffer, records::team_lists::offers::TeamOffer},
 };
 
 /// Field with the amount.
@@ -55,7 +56,10 @@ impl FormPage for BidForm {
         let (id, notice) = match fields.get(BID).and_then(|id| Uuid::try_parse(id).ok()) {
             Some(bid) => {
                 let change = Change::new("change_offer", "offer", bid);
+                let sent = fields.clone();
                 let changed = changes::perform(visit, fields, change, move |writer, buyer| {
+                    let open: TeamOffer = team_records::find(writer.rows, buyer, bid)?;
+                    seen(open.amount, open.pay_with).check(&sent)?;
                     quotes::change_bid(writer, buyer, Actor::Team, bid, (amount, pay_with), &digest)
                 });
                 changed.await?;
@@ -72,6 +76,11 @@ impl FormPage for BidForm {
         };
         Ok(Answer::done(&paths::bid(id), notice))
     }
+}
+
+/// Identifies the open bid that the page shows.
+fn seen(amount: Cents, pay_with: PayWith) -> Seen {
+    Seen::of(&(amount, pay_with))
 }
 
 /// What is asked for: an amount, unless none is typed, and a way of payment.
@@ -251,7 +260,10 @@ fn bidding_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) 
     let content = html! {
         input type="hidden" name=(AMOUNT) value=(quote.price);
         input type="hidden" name=(PAY_WITH) value=(quote.pay_with.as_str());
-        @if let Some(bid) = bid { input type="hidden" name=(BID) value=(bid.id); }
+        @if let Some(bid) = bid {
+            input type="hidden" name=(BID) value=(bid.id);
+            (seen(bid.amount, bid.pay_with).asked())
+        }
         (deals::signature(context, quote))
         button.primary.big.full { (verb) " " (text::money(quote.price)) }
     };

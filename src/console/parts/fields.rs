@@ -196,8 +196,18 @@ impl<'f> Field<'f> {
             }
         };
         let label = html! { (self.label) @if !self.of.is_empty() { span.out { ": " bdi { (self.of) } } } };
+        let stored = self.value.replacen(' ', if *kind == Kind::Moment { "T" } else { " " }, 1);
+        let now = inputs.stored_now(name, &stored).filter(|_| *kind != Kind::Secret);
+        let control = html! { (control) (stored_now(now)) };
         labeled(name, (label, *is_required || self.is_marked), hint.as_ref(), &control, problem.as_deref())
     }
+}
+
+/// Says what is stored in a field, if that was changed after the form was opened and differs from what was typed.
+pub fn stored_now(stored: Option<&str>) -> Markup {
+    html! { @if let Some(stored) = stored {
+        p.note { "It says now: " @if stored.is_empty() { "nothing" } @else { b.long { bdi { (stored) } } } }
+    } }
 }
 
 /// Returns the mark of a required field; nothing for other fields.
@@ -262,12 +272,16 @@ pub fn marked_select<'a>(
     let problem = inputs.problem(name);
     let described = described_by(name, false, problem.is_some());
     let invalid = problem.as_ref().map(|_| "true");
+    let choices: Vec<(&str, String)> = choices.into_iter().collect();
+    let now = inputs.stored_now(name, chosen);
+    let now = now.map(|now| choices.iter().find(|(value, _)| *value == now).map_or(now, |(_, text)| text.as_str()));
     let control = html! {
         select id=(name) name=(name) aria-invalid=[invalid] aria-describedby=[described.as_deref()] {
-            @for (value, text) in choices {
-                option value=(value) selected[inputs.is_chosen(name, value, value == chosen)] { (text) }
+            @for (value, text) in &choices {
+                option value=(value) selected[inputs.is_chosen(name, value, *value == chosen)] { (text) }
             }
         }
+        (stored_now(now))
     };
     labeled(name, (label, is_marked), None, &control, problem.as_deref())
 }
@@ -358,15 +372,21 @@ fn boxes<'a>(
 ) -> Markup {
     inputs.add_label(name, legend);
     let problem = inputs.problem(name);
+    let values: Vec<(&str, String)> = values.into_iter().collect();
+    let differs = |value: &str| inputs.is_chosen(name, value, false) != is_checked(value);
+    let is_other = inputs.is_outdated() && values.iter().any(|(value, _)| differs(value));
+    let checked = values.iter().filter(|(value, _)| is_other && is_checked(value));
+    let checked: Vec<&str> = checked.map(|(_, text)| text.as_str()).collect();
     html! {
         fieldset.stack.tight id=(name) aria-describedby=[problem.as_ref().map(|_| format!("{name}-p"))] {
             legend { b { (legend) } (required_mark(is_required)) }
-            @for (value, text) in values {
+            @for (value, text) in &values {
                 label.tick {
                     input type="checkbox" name=(name) value=(value) checked[inputs.is_chosen(name, value, is_checked(value))];
                     span { (text) }
                 }
             }
+            (stored_now(is_other.then(|| checked.join(", ")).as_deref()))
             @if let Some(problem) = problem { (problem_of(name, &problem)) }
         }
     }

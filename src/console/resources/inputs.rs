@@ -74,6 +74,8 @@ impl Input {
 /// Returns a checkbox that may be left unchecked.
 fn tick_box(context: &Context, name: &str, words: &str, is_checked: bool) -> Markup {
     context.inputs.add_label(name, words);
+    let is_stored = if is_checked { "yes" } else { "" };
+    let now = context.inputs.stored_now(name, is_stored).map(|_| if is_checked { "yes" } else { "no" });
     let is_checked = context.inputs.is_chosen(name, "yes", is_checked);
     html! {
         div.field {
@@ -81,6 +83,7 @@ fn tick_box(context: &Context, name: &str, words: &str, is_checked: bool) -> Mar
                 input type="checkbox" id=(name) name=(name) value="yes" checked[is_checked];
                 span { (words) }
             }
+            (fields::stored_now(now))
             (fields::problem(&context.inputs, name))
         }
     }

@@ -4,7 +4,10 @@ use super::{below_asset, edit_form, input};
 use crate::{
     console::prelude::*,
     market::Writer,
-    operations::asset_details::{self, EditableAsset},
+    operations::{
+        asset_details::{self, EditableAsset},
+        assets,
+    },
 };
 
 /// The page.
@@ -36,8 +39,9 @@ impl FormPage for EditAsset {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let asset = find(visit).await?.asset;
         let (id, kind) = (asset.id, asset.kind);
-        let change = input::read(fields, &asset)?;
+        let (change, sent) = (input::read(fields, &asset)?, fields.clone());
         let work = move |writer: &mut Writer, vendor: &Vendor| {
+            edit_form::seen(&assets::find(writer.rows, vendor, id, None)?).check(&sent)?;
             asset_details::edit(writer, vendor, (id, kind), change)
         };
         changes::perform(visit, fields, Change::new("update_asset", "asset", id), work).await?;

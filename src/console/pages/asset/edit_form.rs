@@ -22,6 +22,7 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
     let asset = &found.asset;
     let form = Form { context, asset };
     let content = html! {
+        (seen(asset).edited(&context.inputs))
         @if asset.kind != Kind::Task {
             (form.field("title", &asset.title, Field::text("title", "Name").required().at_most(200)))
         }
@@ -54,6 +55,13 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
         (fields::buttons(context, "Save", ("Leave it as it is", &paths::asset(asset.id))))
     };
     fields::form(context, &path(asset.id, "edit"), &content)
+}
+
+/// Identifies what the form shows of an asset. A field that is locked meanwhile is refused by the operation, and named.
+pub fn seen(asset: &Asset) -> Seen {
+    let Asset { title, description, domain_tags, other_domain, price, notes, extra_columns, .. } = asset;
+    let texts = (title, description, domain_tags, other_domain, notes, extra_columns);
+    Seen::of(&(texts, price, &asset.codebase, asset.task.as_ref().map(|task| task.task_type)))
 }
 
 /// Names the live listings with the asset, since buyers see a new price there at once.

@@ -81,6 +81,7 @@ impl Page for RenameGroup {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let group = find(visit).await?;
         let form = html! {
+            (Seen::of(&group.name).edited(&visit.inputs))
             (name_field(&visit.inputs, &group.name))
             (fields::buttons(&visit.context, "Rename the group", ("Leave", &assets_path(group.id))))
         };
@@ -94,9 +95,10 @@ impl Page for RenameGroup {
 
 impl FormPage for RenameGroup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
+        let (id, sent) = (visit.id(0)?, fields.clone());
         let name = fields.require(NAME, NAME_PROBLEM)?.to_owned();
         let work = move |writer: &mut Writer, vendor: &Vendor| {
+            Seen::of(&groups::find(writer.rows, vendor, id)?.name).check(&sent)?;
             groups::rename(writer, vendor, id, Some(&name)).map(drop)
         };
         changes::perform(visit, fields, Change::new("rename_asset_group", "group", id), work).await?;

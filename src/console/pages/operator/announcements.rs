@@ -99,12 +99,13 @@ impl Page for Announce {
         let read = visit
             .read(|reader, operator| announcements::stored(&reader.check_context(), operator.platform()));
         let stored = read.await?.map(|stored| stored.announcement);
-        let inputs = &visit.inputs;
+        let (inputs, seen) = (&visit.inputs, Seen::of(&stored));
         let level = stored.as_ref().map_or(AnnouncementLevel::Information, |stored| stored.level);
         let (starts_at, ends_at) =
             stored.as_ref().map_or((None, None), |stored| (stored.starts_at, stored.ends_at));
         let written = stored.map(|stored| stored.text).unwrap_or_default();
         let form = html! {
+            (seen.edited(inputs))
             (Field::lines("text", "Text")
                 .hint(html! { "At most 1,000 characters. [label](https://address) becomes a link." })
                 .value(written).at_most(1_000).required().show(inputs))
@@ -139,8 +140,11 @@ impl FormPage for Announce {
             starts_at: time("starts_at")?,
             ends_at: time("ends_at")?,
         };
+        let sent = fields.clone();
         let change = Change::new("set_announcement", "announcement", "announcement");
-        changes::perform(visit, fields, change, |writer, operator| {
+        changes::perform(visit, fields, change, move |writer, operator| {
+            let stored = announcements::stored(&writer.check_context(), operator.platform())?;
+            Seen::of(&stored.map(|stored| stored.announcement)).check(&sent)?;
             announcements::set(writer, operator.platform(), announcement)
         })
         .await?;

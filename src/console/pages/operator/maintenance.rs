@@ -48,12 +48,14 @@ impl Page for StartMaintenance {
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
         let current = visit.read(|reader, _| maintenance::current(&reader.check_context())).await?;
+        let seen = Seen::of(&current);
         let settings = &visit.market().settings().maintenance;
         let is_on = current.is_some();
         let written = current.map_or_else(|| settings.text.clone(), |current| current.text);
         let (title, button) =
             if is_on { ("Change its text", "Save") } else { (Self::TITLE, "Switch maintenance on") };
         let form = html! {
+            (seen.edited(&visit.inputs))
             (Field::lines("text", "Message to teams")
                 .hint(html! { "It is shown above each page, and when a change is refused. At most 1,000 characters." })
                 .value(written).at_most(1_000).required().show(&visit.inputs))
@@ -78,8 +80,10 @@ impl Page for StartMaintenance {
 impl FormPage for StartMaintenance {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let text = fields.require("text", "Enter the message to teams.")?.to_owned();
+        let sent = fields.clone();
         let change = Change::new("start_maintenance", "maintenance", "maintenance");
         changes::perform(visit, fields, change, move |writer, operator| {
+            Seen::of(&maintenance::current(&writer.check_context())?).check(&sent)?;
             maintenance::start(writer, operator.platform(), Some(&text))
         })
         .await?;

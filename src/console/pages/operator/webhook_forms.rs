@@ -116,6 +116,7 @@ impl Page for ChangeWebhook {
         let chosen: Vec<EventType> =
             record.texts("event_types").iter().filter_map(|kind| EventType::parse(kind)).collect();
         let form = html! {
+            (seen(&record).edited(&visit.inputs))
             (inputs_of(&visit.inputs, record.text("url"), record.text("description"), &chosen))
             (fields::buttons(&visit.context, "Save", ("Leave", &path(id))))
         };
@@ -125,12 +126,19 @@ impl Page for ChangeWebhook {
     }
 }
 
+/// Identifies what the form shows of a webhook.
+fn seen(record: &AnyRecord) -> Seen {
+    Seen::of(&["url", "description", "event_types"].map(|name| record.get(name)))
+}
+
 impl FormPage for ChangeWebhook {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
+        let (id, sent) = (visit.id(0)?, fields.clone());
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
         let change = Change::new(Self::OPERATIONS[0], "webhook", id);
         let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
+            let (platform, key) = (operator.platform(), RecordKey::Id(id));
+            seen(&records::find_any(writer.rows, platform, &WEBHOOK_RECORDS, &key)?).check(&sent)?;
             let wanted = WebhookChange {
                 url: Some(&url),
                 description: Some(&description),

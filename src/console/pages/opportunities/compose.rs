@@ -91,15 +91,9 @@ impl Page for EditOpportunity {
             Some(reason) => badges::message(Tone::Warning, &html! { "It cannot be edited now. " (reason) }),
             None => {
                 let edit = format!("{path}/edit");
-                let leave = ("Leave it as it is", path.as_str());
+                let sent = (edit.as_str(), "Save the draft", ("Leave it as it is", path.as_str()));
                 let before = OpportunityFields::from(opportunity);
-                form(
-                    &visit.context,
-                    opportunity.kind,
-                    &before,
-                    &own.vendors,
-                    (&edit, "Save the draft", leave),
-                )
+                form(&visit.context, opportunity.kind, &before, &own.vendors, sent)
             }
         };
         let content = Content::new(format!("Edit {}", opportunity.title), body);
@@ -111,10 +105,12 @@ impl Page for EditOpportunity {
 impl FormPage for EditOpportunity {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let opportunity = find_own(visit, 0).await?.opportunity;
-        let (id, kind) = (opportunity.id, opportunity.kind);
+        let (id, kind, sent) = (opportunity.id, opportunity.kind, fields.clone());
         let written = change_to(read(fields, kind, &OpportunityFields::from(&opportunity))?);
         let change = Change::new("update_opportunity", "opportunity", id);
         let update = changes::perform(visit, fields, change, move |writer, buyer| {
+            let before = opportunities::find_own(writer.rows, buyer, id, kind)?;
+            Seen::of(&OpportunityFields::from(&before)).check(&sent)?;
             opportunities::update(writer, buyer, Actor::Team, (id, kind), written).map(drop)
         });
         update.await?;
@@ -205,6 +201,7 @@ fn form(
         .hint(html! { "When you look at the bids: not before the deadline. It can be left out." })
         .value(day(before.evaluation_date));
     let content = html! {
+        (Seen::of(before).edited(inputs))
         (title.show(inputs)) (overview.show(inputs)) (description.show(inputs))
         (kind_boxes(context, &before.accepted_asset_types))
         (budget_fields(context, metadata))

@@ -217,6 +217,7 @@ impl Page for ChangeWebhook {
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let webhook = find(visit).await?;
         let form = html! {
+            (seen(&webhook).edited(&visit.inputs))
             (input_fields(&visit.inputs, Some(&webhook)))
             (fields::buttons(&visit.context, "Save", ("Leave", &paths::webhook(webhook.id))))
         };
@@ -227,11 +228,17 @@ impl Page for ChangeWebhook {
     }
 }
 
+/// Identifies what the form shows of a webhook.
+fn seen(webhook: &Webhook) -> Seen {
+    Seen::of(&(&webhook.url, &webhook.description, &webhook.event_types))
+}
+
 impl FormPage for ChangeWebhook {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
+        let (id, sent) = (visit.id(0)?, fields.clone());
         let Input { url, description, event_types } = Input::read(visit, fields).await?;
         let work = move |writer: &mut Writer, member: &Member| {
+            seen(&team_webhooks::find(writer.rows, member, id)?).check(&sent)?;
             let change = WebhookChange {
                 url: Some(&url),
                 description: Some(&description),
