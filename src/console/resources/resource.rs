@@ -223,6 +223,8 @@ pub struct Step {
     pub question: &'static str,
     /// What it takes besides the record.
     pub inputs: &'static [Input],
+    /// Columns of [`Resource::SHOWN`] whose values the page states, since the operator agrees to them.
+    pub states: &'static [&'static str],
     /// Why the state of a record does not allow it; `None` if it does.
     pub obstacle: fn(&AnyRecord) -> Option<&'static str>,
     /// What a record lacks before the step can be taken, although the record's state allows it; `None` if nothing.
@@ -271,6 +273,7 @@ impl Step {
         renamed: |_| None,
         question: "",
         inputs: &[],
+        states: &[],
         obstacle: |_| None,
         missing: |_| None,
         preview: None,

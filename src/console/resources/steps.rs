@@ -9,14 +9,16 @@ use crate::{
     console::{
         answer::{Answer, Content},
         changes::{self, Change},
+        described::{Input, Shown},
         forms::{Fields, problem},
         notices::Notice,
         page::{FormPage, Page},
         parts::{
             badges::{self, Tone},
             fields::{self, Field},
-            secrets,
+            secrets, tables,
         },
+        seen::{SEEN_FIELD, Seen},
         visit::{Context, Visit},
     },
     error::{Error, LocSegment, Problem, Result},
@@ -53,23 +55,30 @@ impl<R: Resource> Page for RecordStep<R> {
         let read = visit.read(move |reader, operator| {
             let mut record = records::find_any(reader.rows, operator.platform(), R::RECORDS, &key)?;
             R::COMPLETE(&mut record, reader.now);
+            let ids: Vec<_> = stated::<R>(step).flat_map(|shown| shown.named_ids(&record)).collect();
+            let names = records::names(reader.rows, operator.platform(), &ids)?;
             let preview =
                 step.preview.map(|preview| preview(reader, operator.platform(), &record)).transpose()?;
-            Ok((record, preview))
+            Ok((record, names, preview))
         });
-        let (record, preview) = read.await?;
+        let (record, names, preview) = read.await?;
         let context = &visit.context;
         let page = path_of::<R>(&R::key_of(&record));
+        let seen = seen::<R>(step, &record).edited(&context.inputs);
+        let leave = ("Leave it as it is", page.as_str());
+        let facts: Vec<_> =
+            stated::<R>(step).map(|shown| (shown.label, shown.show(context, &record, &names))).collect();
         let body = html! {
             @if let Some(obstacle) = step.why_not(&record) {
                 (badges::message(Tone::Warning, &html! { (obstacle) }))
                 (back(context, &page))
             } @else {
                 p { (step.question) }
+                @if !facts.is_empty() { (tables::facts(&facts)) }
                 @match preview.map(|Previewed { show, is_possible }| (show(context), is_possible)) {
                     Some((shown, false)) => { (shown) (back(context, &page)) },
-                    Some((shown, true)) => { (shown) (form(context, step, &record, ("Leave it as it is", &page))) },
-                    None => (form(context, step, &record, ("Leave it as it is", &page))),
+                    Some((shown, true)) => { (shown) (form(context, step, &record, (&seen, leave))) },
+                    None => (form(context, step, &record, (&seen, leave))),
                 }
             }
         };
@@ -82,8 +91,28 @@ fn back(context: &Context, page: &str) -> Markup {
     html! { div.row { a.button href=(context.links.to(page)) { "Back" } } }
 }
 
-fn form(context: &Context, step: &Step, record: &AnyRecord, (leave, path): (&str, &str)) -> Markup {
+/// Returns what the page of a step states of a record.
+fn stated<R: Resource>(step: &Step) -> impl Iterator<Item = &'static Shown> {
+    let states = step.states;
+    R::SHOWN.iter().filter(move |shown| states.contains(&shown.name))
+}
+
+/// Identifies what the page of a step shows of a record: its title, and the values that the step states or can change.
+fn seen<R: Resource>(step: &Step, record: &AnyRecord) -> Seen {
+    let columns = step.inputs.iter().map(Input::name).chain(step.states.iter().copied());
+    let values: Vec<&Value> = columns.map(|name| record.get(name)).collect();
+    Seen::of(&(R::title_of(record), values))
+}
+
+/// Returns the form of a step. `seen` is its hidden field with what the page shows of a record.
+fn form(
+    context: &Context,
+    step: &Step,
+    record: &AnyRecord,
+    (seen, (leave, path)): (&Markup, (&str, &str)),
+) -> Markup {
     let inputs = html! {
+        (seen)
         @for input in step.inputs { (input.show(context, record)) }
         @if !step.retypes.is_empty() {
             (Field::text(RETYPED, "To confirm, type its name").required()
@@ -120,7 +149,7 @@ impl<R: Resource> Page for NewRecord<R> {
         let context = &visit.context;
         let body = html! {
             p { (step.question) }
-            (form(context, step, &preset(context, step), ("Cancel", R::LIST)))
+            (form(context, step, &preset(context, step), (&html! {}, ("Cancel", R::LIST))))
         };
         Ok(Content::new(step.label, body).narrow().below(R::TITLE, R::LIST).into())
     }
@@ -162,7 +191,7 @@ async fn submit<R: Resource>(
     }
     if let Some(reveal) = step.reveals {
         let reveal = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
-            let record = subject::<R>(writer, operator, key.as_ref(), change)?;
+            let record = subject::<R>(writer, operator, (step, key.as_ref()), &typed, change)?;
             let revealed = reveal(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
             name_made::<R>(writer, operator, change, &revealed.path)?;
             Ok(revealed)
@@ -171,7 +200,7 @@ async fn submit<R: Resource>(
     }
     let perform = changes::perform_on(visit, fields, change, move |writer, operator, change| {
         let before = stored::<R>(writer, operator, key.as_ref())?;
-        let record = subject::<R>(writer, operator, key.as_ref(), change)?;
+        let record = subject::<R>(writer, operator, (step, key.as_ref()), &typed, change)?;
         check_retyped(step, &record, &typed)?;
         let path = (step.perform)(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
         if let (Some(before), Some(after)) = (before, stored::<R>(writer, operator, key.as_ref())?) {
@@ -209,6 +238,7 @@ async fn confirmation<R: Resource>(
     let (shown, context) = (read.await?, &visit.context);
     let form = html! {
         (shown)
+        @if let Some(seen) = fields.get(SEEN_FIELD) { input type="hidden" name=(SEEN_FIELD) value=(seen); }
         @for input in step.inputs {
             @for value in fields.all(input.name()) { input type="hidden" name=(input.name()) value=(value); }
         }
@@ -271,16 +301,21 @@ fn of_form(step: &Step, error: Error) -> Error {
     }
 }
 
-/// Returns the record that a step is about, an empty one for a new record, and names its team in the audit.
+/// Returns the record that a step is about, an empty one for a new record, and names its team in the audit. Fails if the page of
+/// the step showed something else of the record.
 fn subject<R: Resource>(
     writer: &Writer,
     operator: &ActingOperator,
-    key: Option<&RecordKey>,
+    (step, key): (&Step, Option<&RecordKey>),
+    typed: &Fields,
     change: &mut Change,
 ) -> Result<AnyRecord> {
     let Some(key) = key else { return Ok(AnyRecord::default()) };
     let mut record = records::find_any(writer.rows, operator.platform(), R::RECORDS, key)?;
     R::COMPLETE(&mut record, writer.now);
+    if step.why_not(&record).is_none() {
+        seen::<R>(step, &record).check(typed)?;
+    }
     change.team = R::team_of(&record);
     Ok(record)
 }

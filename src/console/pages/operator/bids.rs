@@ -28,6 +28,9 @@ const PAY_WITH: Input =
 
 const AMOUNT: Input = Input::Required(&Input::Amount("amount", "Amount, USD", "Before fees."));
 
+/// What an operator agrees to who decides about a bid.
+const STATED: &[&str] = &["listing_id", "team_id", "amount", "pay_with"];
+
 /// Why a bid that was decided cannot be changed any more.
 fn decided(record: &AnyRecord) -> Option<&'static str> {
     (record.text("status") != "submitted").then_some("This bid has been decided.")
@@ -98,6 +101,7 @@ impl Resource for Bids {
             label: "Accept",
             question: "You accept it in the name of the vendor. It becomes a purchase: completed at once if the buyer pays with \
                        credits and has enough, otherwise it waits for payment until the invoice is paid.",
+            states: STATED,
             obstacle: decided,
             is_final: true,
             operation: "accept_offer",
@@ -111,6 +115,7 @@ impl Resource for Bids {
             name: "decline",
             label: "Decline",
             question: "You decline it in the name of the vendor. The buyer is notified.",
+            states: STATED,
             obstacle: decided,
             is_final: true,
             operation: "decline_offer",
@@ -140,6 +145,7 @@ impl Resource for Bids {
             name: "withdraw",
             label: "Withdraw",
             question: "You withdraw it in the name of the buyer.",
+            states: STATED,
             obstacle: decided,
             is_final: true,
             operation: "withdraw_offer",

@@ -154,11 +154,15 @@ fn as_buyer(
     operation(writer, &buyer, Actor::Team, id_of(record)?).map(|_| None)
 }
 
+/// What an operator agrees to who decides about a bid.
+const STATED: &[&str] = &["opportunity_id", "team_id", "num_tasks", "expected_timeline_days", "delivered"];
+
 const STEPS: &[Step] = &[
     Step {
         name: "accept",
         label: "Accept",
         question: "In the name of the buyer. The vendor is notified, and delivers. Other bids stay as they are. No money moves.",
+        states: STATED,
         obstacle: |record| {
             refused(record, BidOperation::Accept, "Only a bid that waits for a decision can be accepted.")
         },
@@ -171,6 +175,7 @@ const STEPS: &[Step] = &[
         name: "decline",
         label: "Decline",
         question: "In the name of the buyer. The vendor is notified, and can bid again.",
+        states: STATED,
         obstacle: |record| {
             refused(record, BidOperation::Decline, "Only a bid that waits for a decision can be declined.")
         },
@@ -183,6 +188,7 @@ const STEPS: &[Step] = &[
         name: "withdraw",
         label: "Withdraw",
         question: "In the name of the vendor, who can bid again.",
+        states: STATED,
         obstacle: |record| {
             refused(record, BidOperation::Withdraw, "Only a bid that waits for a decision can be withdrawn.")
         },
@@ -219,6 +225,7 @@ const STEPS: &[Step] = &[
         name: "complete",
         label: "Accept the delivery",
         question: "In the name of the buyer. The bid is complete then. No money moves.",
+        states: STATED,
         obstacle: |record| {
             refused(
                 record,
