@@ -1,7 +1,7 @@
 //! Pages that ask for a confirmation: they say what is lost, and have a button to continue and a link back. Each is declared by
 //! [`Question`].
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -17,11 +17,12 @@ use super::{
         badges::{self, Tone},
         fields,
     },
+    seen::Seen,
     visit::{Context, Visit},
 };
 use crate::{
     error::Result,
-    market::{Reader, Writer},
+    market::{CheckContext, Writer},
     web::{auth::Policy, limits::Budget},
 };
 
@@ -48,8 +49,9 @@ pub trait Question: Sized + Send + Sync + 'static {
     /// The record, or what the question needs of it.
     type Subject: Send + 'static;
 
-    /// Reads the data for the question.
-    fn find(reader: &Reader, access: &Self::Access, id: Uuid) -> Result<Self::Subject>;
+    /// Reads the data for the question: for its page, and again in the transaction that carries out the operation. If the question has
+    /// another title, text, or button by then, the page is shown again.
+    fn find(context: &CheckContext, access: &Self::Access, id: Uuid) -> Result<Self::Subject>;
 
     /// Returns the question.
     fn ask(context: &Context, subject: &Self::Subject) -> Ask;
@@ -71,6 +73,14 @@ pub struct Ask {
     pub leave: (&'static str, String),
 }
 
+impl Ask {
+    /// Identifies what the page states; `None` if it asks nothing.
+    fn seen(&self) -> Option<Seen> {
+        let (lost, _, button) = self.what.as_ref().ok()?;
+        Some(Seen::of(&(&self.page.title, &lost.0, button)))
+    }
+}
+
 /// The page of a question.
 pub struct QuestionPage<Q>(PhantomData<Q>);
 
@@ -88,10 +98,15 @@ impl<Q: Question> Page for QuestionPage<Q> {
 
     async fn show(visit: &Visit<Q::Access>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let subject = visit.read(move |reader, access| Q::find(reader, access, id)).await?;
-        let Ask { page, what, leave: (label, path) } = Q::ask(&visit.context, &subject);
+        let subject = visit.read(move |reader, access| Q::find(&reader.check_context(), access, id)).await?;
+        let ask = Q::ask(&visit.context, &subject);
+        let seen = ask.seen();
+        let Ask { page, what, leave: (label, path) } = ask;
         let body = match what {
-            Ok((lost, class, button)) => fields::question(&visit.context, &lost, (class, &button), &path),
+            Ok((lost, class, button)) => {
+                let lost = html! { @if let Some(seen) = seen { (seen.asked()) } (lost) };
+                fields::question(&visit.context, &lost, (class, &button), &path)
+            }
             Err(reason) => html! {
                 (badges::message(Tone::Warning, &reason))
                 div.row { a.button href=(visit.links.to(&path)) { (label) } }
@@ -105,8 +120,13 @@ impl<Q: Question> FormPage for QuestionPage<Q> {
     async fn submit(visit: &Visit<Q::Access>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let (operation, subject) = Q::CHANGE;
+        let (context, sent) = (Arc::clone(&visit.context), fields.clone());
         let perform =
             changes::perform(visit, fields, Change::new(operation, subject, id), move |writer, access| {
+                let subject = Q::find(&writer.check_context(), access, id)?;
+                if let Some(seen) = Q::ask(&context, &subject).seen() {
+                    seen.check(&sent)?;
+                }
                 Q::perform(writer, access, id)
             });
         perform.await?;

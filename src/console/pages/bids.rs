@@ -11,7 +11,7 @@ use crate::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
     },
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::{notifications, offers, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::TeamOffer},
 };
@@ -204,8 +204,8 @@ impl Question for WithdrawBid {
     type Access = Buyer;
     type Subject = TeamOffer;
 
-    fn find(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<TeamOffer> {
-        team_records::find(reader.rows, buyer, id)
+    fn find(context: &CheckContext, buyer: &Buyer, id: Uuid) -> Result<TeamOffer> {
+        team_records::find(context.rows, buyer, id)
     }
 
     fn ask(_: &Context, bid: &TeamOffer) -> Ask {

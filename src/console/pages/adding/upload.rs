@@ -14,7 +14,7 @@ use crate::{
         receivers::Receiver,
     },
     domain::uploads::PartLayout,
-    market::{Market, Writer},
+    market::{CheckContext, Market, Writer},
     operations::own_uploads::{self, CompletedOwnUpload, UploadProgress},
     store::operator_uploads::OperatorUpload,
     web::part_uploads,
@@ -204,8 +204,8 @@ impl Question for DiscardUpload {
     type Access = Vendor;
     type Subject = (Uuid, OperatorUpload);
 
-    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Uuid, OperatorUpload)> {
-        Ok((id, own_uploads::find(&reader.check_context(), vendor, id)?))
+    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<(Uuid, OperatorUpload)> {
+        Ok((id, own_uploads::find(context, vendor, id)?))
     }
 
     fn ask(_: &Context, (id, upload): &(Uuid, OperatorUpload)) -> Ask {

@@ -59,6 +59,7 @@ impl Page for CheckAsset {
 fn body(context: &Context, offer: &RunOffer) -> Markup {
     let RunOffer { asset, price, credits, refusal } = offer;
     let question = html! {
+        (seen(*price).asked())
         p { "A program reads all of the data. It looks at:" }
         (checked(asset.kind))
         p { "The checks begin once the data is analyzed. Buyers see the verdicts on your listings, and never what was found." }
@@ -79,6 +80,11 @@ fn body(context: &Context, offer: &RunOffer) -> Markup {
             }
         }
     }
+}
+
+/// Identifies what the page states: what a run costs.
+fn seen(price: Cents) -> Seen {
+    Seen::of(&price)
 }
 
 fn checked(kind: Kind) -> Markup {
@@ -106,12 +112,13 @@ fn why_not(context: &Context, asset: Uuid, refusal: &RunRefusal) -> Markup {
 
 impl FormPage for CheckAsset {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
+        let (id, sent) = (visit.id(0)?, fields.clone());
         let start = move |writer: &mut Writer, vendor: &Vendor| {
             let asset = inventory::find(writer.rows, vendor, id, None)?;
             if !asset.kind.supports_proposals() {
                 return Err(Error::not_found("page"));
             }
+            seen(quality_runs::price(writer.settings)).check(&sent)?;
             quality_runs::start_asset_run(writer, &asset, RunTrigger::Team).map(|started| started.run_id)
         };
         let run: Uuid =

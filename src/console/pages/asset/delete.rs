@@ -51,6 +51,12 @@ fn back(context: &Context, asset: &Asset) -> Markup {
     html! { div.row { a.button href=(context.links.to(&paths::asset(asset.id))) { "Back to the asset" } } }
 }
 
+/// Identifies what the page of a question states: the name of the asset, whether it has data, and the listings that it is on.
+fn seen(found: &DeletableAsset) -> Seen {
+    let listings: Vec<Uuid> = found.listings.iter().map(|listing| listing.id).collect();
+    Seen::of(&(assets::name(&found.asset), found.asset.data.is_some(), listings))
+}
+
 /// The page that deletes an asset.
 pub struct DeleteAsset;
 
@@ -73,6 +79,7 @@ fn delete_body(context: &Context, found: &DeletableAsset) -> Markup {
         return html! { (in_use(context, "It cannot be deleted now.", &found.fixed_by)) (back(context, asset)) };
     }
     let lost = html! {
+        (seen(found).asked())
         p { "“" bdi { (assets::name(asset)) } "” with all that you wrote about it is lost. What buyers have bought stays theirs." }
         @if asset.data.is_some() {
             p { b { "It has data, which is deleted, too." } " To keep the asset without its data, "
@@ -88,11 +95,14 @@ fn delete_body(context: &Context, found: &DeletableAsset) -> Markup {
 
 impl FormPage for DeleteAsset {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
+        let (id, sent) = (visit.id(0)?, fields.clone());
         let work = move |writer: &mut Writer, vendor: &Vendor| {
-            let kind = inventory::find(writer.rows, vendor, id, None)?.kind;
-            if !kind.supports_proposals() {
+            let found = asset_details::deletable(writer.rows, vendor, id)?;
+            if !found.asset.kind.supports_proposals() {
                 return Err(Error::not_found("page"));
+            }
+            if found.fixed_by.is_empty() {
+                seen(&found).check(&sent)?;
             }
             linked_data::delete_with_asset(writer, vendor, id)
         };

@@ -236,8 +236,13 @@ async fn find(visit: &Visit<Buyer>) -> Result<(Bid, Opportunity, String)> {
     if opportunity.id != opportunity_id {
         return Err(Error::not_found("project bid"));
     }
-    let name = name.unwrap_or_else(|| vendors::name(&HashMap::new(), bid.team_id));
+    let name = name_of(&bid, name);
     Ok((bid, opportunity, name))
+}
+
+/// Returns the name of the vendor of a bid, or what stands for it.
+fn name_of(bid: &Bid, name: Option<String>) -> String {
+    name.unwrap_or_else(|| vendors::name(&HashMap::new(), bid.team_id))
 }
 
 async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
@@ -249,7 +254,8 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
             div.row { a.button.quiet href=(visit.links.to(&path)) { "Back to the opportunity" } }
         },
         None => {
-            let question = html! { @for sentence in decision.question { p { (sentence) } } };
+            let question =
+                html! { (seen(&bid, &name).asked()) @for sentence in decision.question { p { (sentence) } } };
             fields::question(&visit.context, &question, (decision.look, decision.title), &path)
         }
     };
@@ -262,12 +268,20 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
     Ok(content.narrow().into())
 }
 
+/// Identifies what the page of a decision states of a bid: who bids, what, and what was delivered.
+fn seen(bid: &Bid, name: &str) -> Seen {
+    Seen::of(&(name, bid.num_tasks, bid.expected_timeline_days, &bid.attachments, &bid.delivery_tasksets))
+}
+
 async fn submit(visit: &Visit<Buyer>, fields: &Fields, decision: &'static Decision) -> Result<Answer> {
     let (bid, opportunity, _) = find(visit).await?;
-    let id = bid.id;
+    let (id, sent) = (bid.id, fields.clone());
     let change = Change::new(decision.audited, "project_bid", id);
-    let work =
-        move |writer: &mut Writer, buyer: &Buyer| (decision.make)(writer, buyer, Actor::Team, id).map(drop);
+    let work = move |writer: &mut Writer, buyer: &Buyer| {
+        let (bid, _, name) = project_bids::find_on_own(writer.rows, buyer, id)?;
+        seen(&bid, &name_of(&bid, name)).check(&sent)?;
+        (decision.make)(writer, buyer, Actor::Team, id).map(drop)
+    };
     changes::perform(visit, fields, change, work).await?;
     Ok(Answer::done(&paths::opportunity(opportunity.id), decision.notice))
 }

@@ -7,6 +7,7 @@ use crate::{
     domain::{
         listings::Actor,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
+        opportunity_fields::OpportunityFields,
         opportunity_lifecycle::OpportunityOperation,
     },
     market::Writer,
@@ -127,18 +128,26 @@ async fn show(visit: &Visit<Buyer>, step: &Step) -> Result<Answer> {
         Some(reason) if !visit.inputs.is_refused() => forbidden(visit, &opportunity, reason),
         _ => {
             let (question, path) = ((step.question)(&opportunity), paths::opportunity(opportunity.id));
+            let question = html! { (seen(&opportunity).asked()) (question) };
             fields::question(&visit.context, &question, (step.look, step.button), &path)
         }
     };
     Ok(content(&opportunity, step.title, body).into())
 }
 
+/// Identifies what the page of a step concerns: the opportunity as it is published, closed, or canceled.
+fn seen(opportunity: &Opportunity) -> Seen {
+    Seen::of(&OpportunityFields::from(opportunity))
+}
+
 async fn submit(visit: &Visit<Buyer>, fields: &Fields, step: &'static Step) -> Result<Answer> {
     let opportunity = find(visit).await?;
-    let of = (opportunity.id, opportunity.kind);
+    let (of, sent) = ((opportunity.id, opportunity.kind), fields.clone());
     let change = Change::new(step.audited, "opportunity", opportunity.id);
-    let work =
-        move |writer: &mut Writer, buyer: &Buyer| (step.make)(writer, buyer, Actor::Team, of).map(drop);
+    let work = move |writer: &mut Writer, buyer: &Buyer| {
+        seen(&opportunities::find_own(writer.rows, buyer, of.0, of.1)?).check(&sent)?;
+        (step.make)(writer, buyer, Actor::Team, of).map(drop)
+    };
     changes::perform(visit, fields, change, work).await?;
     Ok(Answer::done(&paths::opportunity(opportunity.id), step.notice))
 }
@@ -173,6 +182,7 @@ impl Page for Extend {
                 };
                 let path = paths::opportunity(opportunity.id);
                 let form = html! {
+                    (Seen::of(&opportunity.deadline).edited(&visit.inputs))
                     (Field::day("deadline", "New deadline").hint(hint).required().show(&visit.inputs))
                     p.note { "A later deadline opens it again if the deadline has passed. It cannot be moved back." }
                     (fields::buttons(&visit.context, "Move the deadline", ("Leave it as it is", &path)))
@@ -189,9 +199,10 @@ impl FormPage for Extend {
         let opportunity = find(visit).await?;
         let deadline = end_of_day(fields, "deadline", None)?;
         let deadline = deadline.ok_or_else(|| Error::invalid(problem("deadline", "Enter the new day.")))?;
-        let of = (opportunity.id, opportunity.kind);
+        let (of, sent) = ((opportunity.id, opportunity.kind), fields.clone());
         let change = Change::new("update_opportunity", "opportunity", opportunity.id);
         let extend = changes::perform(visit, fields, change, move |writer, buyer| {
+            Seen::of(&opportunities::find_own(writer.rows, buyer, of.0, of.1)?.deadline).check(&sent)?;
             opportunities::extend(writer, buyer, Actor::Team, of, deadline).map(drop)
         });
         extend.await?;

@@ -1,6 +1,8 @@
 //! The steps of a listing: submitting, withdrawing, publishing, taking it out of the catalog, archiving, and restoring it. Each
 //! asks, and says what happens.
 
+use std::sync::Arc;
+
 use super::{in_words, title_of, why_not};
 use crate::{
     console::{
@@ -204,14 +206,15 @@ fn ask_archive(_: &Context, facts: &StepFacts) -> Markup {
 
 async fn show(visit: &Visit<Vendor>, step: &Step) -> Result<Answer> {
     let id = visit.id(0)?;
-    let facts = visit
-        .read(move |reader, vendor| own_listings::find_for_step(&reader.check_context(), vendor, id))
-        .await?;
+    let read =
+        visit.read(move |reader, vendor| own_listings::find_for_step(&reader.check_context(), vendor, id));
+    let facts = read.await?;
     let (title, path) = (title_of(&facts.listing.title), paths::own_listing(id));
     let body = match why_not(&facts.listing, &facts.obstacles, step.operation) {
         Some(reason) => refused(&visit.context, &facts, step, &reason),
         None => {
             let question = (step.question)(&visit.context, &facts);
+            let question = html! { (seen(&facts, &question).asked()) (question) };
             fields::question(&visit.context, &question, (step.look, step.button), &path)
         }
     };
@@ -236,10 +239,22 @@ fn refused(context: &Context, facts: &StepFacts, step: &Step, reason: &str) -> M
     badges::message(Tone::Warning, &why)
 }
 
+/// Identifies what the page of a step states.
+fn seen(facts: &StepFacts, question: &Markup) -> Seen {
+    Seen::of(&(&facts.listing.title, &question.0))
+}
+
 async fn submit(visit: &Visit<Vendor>, fields: &Fields, step: &'static Step) -> Result<Answer> {
     let id = visit.id(0)?;
     let change = Change::new(step.audited, "listing", id);
-    let work = move |writer: &mut Writer, vendor: &Vendor| (step.make)(writer, vendor, Actor::Team, id);
+    let (context, sent) = (Arc::clone(&visit.context), fields.clone());
+    let work = move |writer: &mut Writer, vendor: &Vendor| {
+        let facts = own_listings::find_for_step(&writer.check_context(), vendor, id)?;
+        if why_not(&facts.listing, &facts.obstacles, step.operation).is_none() {
+            seen(&facts, &(step.question)(&context, &facts)).check(&sent)?;
+        }
+        (step.make)(writer, vendor, Actor::Team, id)
+    };
     changes::perform(visit, fields, change, work).await.map_err(without_fields).map_err(in_words)?;
     Ok(Answer::done(&paths::own_listing(id), step.notice))
 }

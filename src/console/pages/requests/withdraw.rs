@@ -9,7 +9,7 @@ use crate::{
         listings::Actor,
         opportunities::{Bid, BidStatus, Opportunity},
     },
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::project_bids,
 };
 
@@ -25,8 +25,8 @@ impl Question for WithdrawProjectBid {
     type Access = Vendor;
     type Subject = (Bid, Opportunity);
 
-    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
-        project_bids::find_made(reader.rows, vendor, id)
+    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
+        project_bids::find_made(context.rows, vendor, id)
     }
 
     fn ask(_: &Context, (bid, project): &(Bid, Opportunity)) -> Ask {

@@ -13,7 +13,7 @@ use crate::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
     },
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::{notifications, offers, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::offers::ReceivedOffer},
 };
@@ -192,8 +192,8 @@ impl Question for AcceptBid {
     type Access = Vendor;
     type Subject = ReceivedOffer;
 
-    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
-        team_records::find(reader.rows, vendor, id)
+    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
+        team_records::find(context.rows, vendor, id)
     }
 
     fn ask(context: &Context, bid: &ReceivedOffer) -> Ask {
@@ -234,8 +234,8 @@ impl Question for DeclineBid {
     type Access = Vendor;
     type Subject = ReceivedOffer;
 
-    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
-        team_records::find(reader.rows, vendor, id)
+    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
+        team_records::find(context.rows, vendor, id)
     }
 
     fn ask(_: &Context, bid: &ReceivedOffer) -> Ask {

@@ -11,7 +11,7 @@ use crate::{
         assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
     },
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::{
         groups,
         team_grants::{self, TeamGrantInput},
@@ -217,8 +217,8 @@ impl Question for RevokeGrant {
     type Access = Vendor;
     type Subject = Grant;
 
-    fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Grant> {
-        team_grants::find(reader.rows, vendor, id)
+    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Grant> {
+        team_grants::find(context.rows, vendor, id)
     }
 
     fn ask(_: &Context, grant: &Grant) -> Ask {

@@ -8,7 +8,7 @@ use crate::{
         questions::{Ask, Question},
     },
     domain::events::EventType,
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::{
         team_webhooks,
         webhooks::{CheckedUrl, WebhookChange},
@@ -295,8 +295,8 @@ impl Question for DeleteWebhook {
     type Access = Member;
     type Subject = Webhook;
 
-    fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<Webhook> {
-        team_webhooks::find(reader.rows, member, id)
+    fn find(context: &CheckContext, member: &Member, id: Uuid) -> Result<Webhook> {
+        team_webhooks::find(context.rows, member, id)
     }
 
     fn ask(_: &Context, webhook: &Webhook) -> Ask {

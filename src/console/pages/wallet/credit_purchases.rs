@@ -11,7 +11,7 @@ use crate::{
         listings::Actor,
         state_machine::StateMachine,
     },
-    market::Writer,
+    market::{CheckContext, Writer},
     operations::{credit_purchases, team_records},
     store::records::{Filters, pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
 };
@@ -125,8 +125,8 @@ impl Question for CancelRequest {
     type Access = Member;
     type Subject = TeamCreditPurchase;
 
-    fn find(reader: &Reader, member: &Member, id: Uuid) -> Result<TeamCreditPurchase> {
-        team_records::find(reader.rows, member, id)
+    fn find(context: &CheckContext, member: &Member, id: Uuid) -> Result<TeamCreditPurchase> {
+        team_records::find(context.rows, member, id)
     }
 
     fn ask(_: &Context, found: &TeamCreditPurchase) -> Ask {
