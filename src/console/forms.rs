@@ -21,6 +21,9 @@ use crate::{
 /// The field with the key of a form: pressing a button twice sends the same key, so the form is carried out once.
 pub const KEY_FIELD: &str = "form_key";
 
+/// The field with who opened the page of a form, since somebody else can sign in to the same browser before the form is sent.
+pub const OPENED_BY_FIELD: &str = "opened_by";
+
 /// Says what to enter as an amount in place of a text that is none, or of one that is too large.
 fn amount_problem(text: Option<&str>) -> String {
     let number = text.and_then(|text| text.replace(['$', ','], "").trim().parse::<f64>().ok());
@@ -41,13 +44,13 @@ const KEY_REUSED: &str = "idempotency_key_reused";
 const SENT_BEFORE: &str = "You have sent this form before, with other values, and it was carried out. If it should be carried out \
                            again, with these values, send it once more.";
 
-/// The fields of a submitted form.
-#[derive(Clone, Debug, Default)]
-pub struct Fields {
 /// Says what to do with a form whose record was changed after the form was opened.
 pub const OUTDATED: &str = "This was changed after you opened the page, so nothing was saved. Look at what the page says now, then \
                             send it again if you still want to.";
 
+/// The fields of a submitted form.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
     values: Query,
     digest: [u8; 32],
 }
@@ -167,11 +170,11 @@ struct Refusal {
     typed: Fields,
     problems: Vec<(String, String)>,
     message: Option<String>,
+    /// Whether the record was changed after the form was opened.
+    is_outdated: bool,
     /// Whether a team reads it, and not an operator.
     is_for_team: bool,
     /// The labels of the fields that the page has shown.
-    /// Whether the record was changed after the form was opened.
-    is_outdated: bool,
     labels: Mutex<Vec<(String, String)>>,
 }
 
@@ -203,11 +206,11 @@ impl Inputs {
                     format!("What you sent is too large. At most {} can be sent here.", size(*max_bytes));
                 (Vec::new(), Some(message))
             }
+            Error::PreconditionFailed => (Vec::new(), Some(OUTDATED.to_owned())),
             other => (Vec::new(), Some(other.message())),
         };
         let is_outdated = matches!(error, Error::PreconditionFailed);
         Inputs { refusal: Some(Refusal { is_outdated, ..Refusal::new(typed, problems, message) }) }
-            Error::PreconditionFailed => (Vec::new(), Some(OUTDATED.to_owned())),
     }
 
     /// Returns the fields of a form that is shown again as it was typed, such as with a preview.
@@ -240,9 +243,6 @@ impl Inputs {
         }
     }
 
-    /// Returns what was typed into a refused form.
-    pub fn typed(&self) -> Option<&Fields> {
-        self.refusal.as_ref().map(|refusal| &refusal.typed)
     /// Whether a form was refused since its record was changed after it was opened.
     pub fn is_outdated(&self) -> bool {
         self.refusal.as_ref().is_some_and(|refusal| refusal.is_outdated)
@@ -255,6 +255,9 @@ impl Inputs {
         (typed.trim() != stored.trim()).then_some(stored)
     }
 
+    /// Returns what was typed into a refused form.
+    pub fn typed(&self) -> Option<&Fields> {
+        self.refusal.as_ref().map(|refusal| &refusal.typed)
     }
 
     /// Remembers the label of a field that the page shows. Problems name the field by this label.

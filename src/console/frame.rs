@@ -9,7 +9,7 @@ use super::{
     banners::Banners,
     navigation::{NavigationItem, PageRow, Section},
     notices::Notice,
-    parts::{badges, icons, text},
+    parts::{badges, fields, icons, text},
     paths,
     visit::Context,
 };
@@ -234,6 +234,7 @@ fn sides(context: &Context, chosen: TeamSide) -> Markup {
     let choices = [(TeamSide::Buyer, "Buying"), (TeamSide::Vendor, "Selling")];
     html! {
         form.sides method="post" action=(context.links.to("/side")) aria-label="Side of the team" {
+            (fields::opened_by(context))
             @for (side, label) in choices {
                 button name="side" value=(side.as_str()) aria-current=[(side == chosen).then_some("true")] { (label) }
             }

@@ -195,7 +195,8 @@ impl Submitted {
         budget: Budget,
     ) -> std::result::Result<(Visit<A>, Fields, Request), Box<Response>> {
         let visit = admit_form::<A>(&request, Some(budget)).await?;
-        match fields_of(&mut request, &visit.context).await {
+        let fields = fields_of(&mut request, &visit.context).await;
+        match fields.and_then(|fields| visit.check_opened_by(&fields).map(|()| fields)) {
             Ok(fields) => Ok((visit, fields, request)),
             Err(error) => Err(Box::new(refusals::response(&visit.context, &error).await)),
         }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     address::{Links, Query},
-    forms::Inputs,
+    forms::{Fields, Inputs, OPENED_BY_FIELD},
     navigation::PageTable,
     paths,
     session::SignedIn,
@@ -99,6 +99,23 @@ impl Context {
     /// Whether the visitor can open the page with this path, without parameters.
     pub fn has_page(&self, path: &str) -> bool {
         self.signed_in.is_some() && self.pages.of(self.team()).any(|page| page.path == path)
+    }
+
+    /// Returns whom the forms of the page belong to: a team, by its ID, or the operators.
+    pub fn opened_by(&self) -> String {
+        self.team().map_or_else(|| "operator".to_owned(), |team| team.id.to_string())
+    }
+
+    /// Fails if somebody else opened the page of a form. A form that does not say who comes from no page.
+    pub fn check_opened_by(&self, fields: &Fields) -> Result<()> {
+        if fields.get(OPENED_BY_FIELD).is_none_or(|opened_by| opened_by == self.opened_by()) {
+            return Ok(());
+        }
+        let (name, other) =
+            self.team().map_or(("an operator", "a team"), |team| (team.name.as_str(), "another team"));
+        let message =
+            format!("You are now signed in as {name}; this form was opened by {other}. Nothing was saved.");
+        Err(Error::Conflict(message))
     }
 
     /// Returns the parameter of the path at this position.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::icons;
 use crate::console::{
-    forms::{Inputs, KEY_FIELD},
+    forms::{Inputs, KEY_FIELD, OPENED_BY_FIELD},
     visit::Context,
 };
 
@@ -409,12 +409,20 @@ pub fn tick(inputs: &Inputs, name: &str, text: &Markup) -> Markup {
     }
 }
 
-/// Returns the hidden key with which a form is carried out once.
-pub fn form_key(inputs: &Inputs) -> Markup {
+/// Returns the hidden fields that each form for a change has: the key with which it is carried out once, and who opened it.
+pub fn form_key(context: &Context) -> Markup {
     // A refused form keeps its key: nothing was stored under it.
     let new = Uuid::new_v4().to_string();
-    let key = inputs.value(KEY_FIELD, &new);
-    html! { input type="hidden" name=(KEY_FIELD) value=(if key.is_empty() { &new } else { key }); }
+    let key = context.inputs.value(KEY_FIELD, &new);
+    html! {
+        input type="hidden" name=(KEY_FIELD) value=(if key.is_empty() { &new } else { key });
+        (opened_by(context))
+    }
+}
+
+/// Returns the hidden field with who opened a form.
+pub fn opened_by(context: &Context) -> Markup {
+    html! { input type="hidden" name=(OPENED_BY_FIELD) value=(context.opened_by()); }
 }
 
 /// Returns a form that is sent to a path below [`PREFIX`](crate::console::address::PREFIX).
@@ -426,7 +434,7 @@ pub fn form(context: &Context, path: &str, content: &Markup) -> Markup {
 pub fn form_with_class(context: &Context, path: &str, class: &str, content: &Markup) -> Markup {
     html! {
         form method="post" action=(context.links.to(path)) class=(class) {
-            (form_key(&context.inputs))
+            (form_key(context))
             (content)
         }
     }

@@ -43,7 +43,7 @@ pub fn form(context: &Context, subject: Subject, whole: &str, leave: (&str, &str
     html! {
         form.stack method="post" enctype="multipart/form-data" action=(context.links.to(whole))
             data-upload-form=(context.links.to(&context.path)) {
-            (fields::form_key(inputs))
+            (fields::form_key(context))
             @match subject {
                 Subject::New(groups) => { (fields_of_new_asset(inputs, groups)) },
                 Subject::Existing(asset) => p { "The file becomes the data of " b.long { bdi { (name_of(asset)) } } "." },

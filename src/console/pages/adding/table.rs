@@ -56,7 +56,7 @@ impl Page for AddTable {
         let hint = html! { "With the heads of the columns in the first row. Copy it from a spreadsheet, or paste the text of a CSV file." };
         let body = html! {
             form.stack method="post" enctype="multipart/form-data" action=(visit.links.to(SEND)) {
-                (fields::form_key(&visit.inputs))
+                (fields::form_key(&visit.context))
                 div.field {
                     label for="file" { "CSV file" }
                     p.note #file-h { "Up to " (text::size(MAX_BYTES)) "." }
@@ -120,6 +120,7 @@ impl Receiver for SendTable {
             let form = multipart::receive(visit.market(), request, body, limits).await?;
             typed = Fields::of_pairs(form.fields.clone())?;
             has_file = form.file.is_some();
+            visit.check_opened_by(&typed)?;
             add(visit, &table_of(visit, form).await?).await
         };
         let added = added.await;

@@ -91,7 +91,7 @@ fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
             }
         }
         form.row method="post" action=(context.links.to(&format!("{path}/complete"))) data-upload-complete {
-            (fields::form_key(&context.inputs))
+            (fields::form_key(context))
             button.primary hidden[!is_complete || *is_joining] { "Finish" }
         }
     }

@@ -79,7 +79,10 @@ async fn receive(
         .and_then(|FormWithFile { fields, file }| Fields::of_pairs(fields).map(|fields| (fields, file)));
     match received {
         Ok((fields, file)) => {
-            let added = add(visit, &fields, file, existing).await;
+            let added = match visit.check_opened_by(&fields) {
+                Ok(()) => add(visit, &fields, file, existing).await,
+                Err(error) => Err(error),
+            };
             (fields, added)
         }
         Err(error) => (Fields::default(), Err(error)),

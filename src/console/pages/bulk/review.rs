@@ -2,7 +2,12 @@
 
 use super::{NEW, assets, below_inventory, phrase, reason};
 use crate::{
-    console::{forms::KEY_FIELD, pages::inventory::state, parts::assets::Domains, prelude::*},
+    console::{
+        forms::{KEY_FIELD, OPENED_BY_FIELD},
+        pages::inventory::state,
+        parts::assets::Domains,
+        prelude::*,
+    },
     domain::bulk_changes::{BulkAction, BulkActionKind, SkipReason},
     operations::{
         bulk_changes::forecast::{self, Forecast},
@@ -38,7 +43,7 @@ pub async fn show(
     let typed: Vec<(&str, String)> = fields
         .values()
         .pairs()
-        .filter(|(name, _)| ![REVIEW, AGAIN, KEY_FIELD].contains(name))
+        .filter(|(name, _)| ![REVIEW, AGAIN, KEY_FIELD, OPENED_BY_FIELD].contains(name))
         .map(|(name, value)| (name, value.to_owned()))
         .collect();
     let form = html! {

@@ -76,6 +76,7 @@ fn view_switch(context: &Context, state: &State, view: ListView) -> Markup {
         state.cursor.as_ref().map_or_else(|| state.query.clone(), |cursor| state.query.with(CURSOR, cursor));
     html! {
         form.row method="post" action=(context.links.to(VIEW_PATH)) aria-label="View" {
+            (fields::opened_by(context))
             input type="hidden" name="next" value=(state.keep(&here).at(paths::CATALOG));
             @for (choice, label) in [(ListView::Cards, "Cards"), (ListView::Table, "Table")] {
                 button.little.quiet[choice != view] name="view" value=(choice.as_str()) aria-pressed=(choice == view) { (label) }

@@ -183,6 +183,7 @@ fn columns_form(context: &Context, state: &InventoryState, chosen: InventoryColu
         details {
             summary { "Columns" }
             form.stack.tight method="post" action=(context.links.to(COLUMNS_PATH)) {
+                (fields::opened_by(context))
                 input type="hidden" name="next" value=(state.query().at(paths::INVENTORY));
                 (fields::checkboxes(&Inputs::default(), COLUMNS, "Shown beside the name", names, is_chosen))
                 div.row {

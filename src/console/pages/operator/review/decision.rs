@@ -68,7 +68,7 @@ pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
     };
     html! {
         form.panel method="post" action=(context.links.to(&context.path)) aria-labelledby="decide" data-review {
-            (fields::form_key(&context.inputs))
+            (fields::form_key(context))
             (content)
         }
     }
