@@ -314,7 +314,12 @@ fn to_sign_in(served: &ServedMarket, request: &Request) -> Response {
     let next = Query::parse(page_query).without(Notice::FIELD, None).at(path);
     let next = if next.len() > 1 { next.as_str() } else { "" };
     let query = Query::default().with("next", next).with(Notice::FIELD, notice);
-    responses::redirect(&query.at(&Links::of_request(request).to(paths::SIGN_IN)))
+    let address = query.at(&Links::of_request(request).to(paths::SIGN_IN));
+    if request.headers().contains_key("hx-request") {
+        responses::leave(&address)
+    } else {
+        responses::redirect(&address)
+    }
 }
 
 /// Returns the path and the query of a request below [`PREFIX`].

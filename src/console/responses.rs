@@ -55,6 +55,11 @@ pub fn redirect(address: &str) -> Response {
     response
 }
 
+/// Returns a response that makes the script of a page leave it for another page, instead of showing that in a part of the page.
+pub fn leave(address: &str) -> Response {
+    Response::builder().status(StatusCode::NO_CONTENT).header("HX-Redirect", address).finish()
+}
+
 /// Returns a response with markup.
 pub fn html(markup: Markup, status: StatusCode) -> Response {
     let builder = Response::builder().status(status).content_type("text/html; charset=utf-8");

@@ -109,6 +109,30 @@ function shorten(event) {
   for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 }
 
+// Why a part of the page could not be loaded; nothing once it could.
+function sayNotLoaded(isLoaded) {
+  const said = document.getElementById("not-loaded");
+  if (isLoaded) { if (said) said.remove(); return; }
+  if (said) return;
+  const note = document.createElement("div");
+  note.id = "not-loaded";
+  note.className = "flash bad";
+  note.setAttribute("role", "alert");
+  note.textContent = "This could not be loaded, so the page shows what it showed before. Try again, or load the page again.";
+  document.getElementById("main").prepend(note);
+}
+
+// What is no part of the page, such as an error, is not shown in its place. A page that asks again and again goes on to do so.
+function keepPage(event) {
+  const { response, text, select } = event.detail.ctx;
+  if (response.headers.has("HX-Redirect")) return;
+  const isPart = response.raw.ok && (!select || new DOMParser().parseFromString(text, "text/html").querySelector(select));
+  sayNotLoaded(isPart);
+  if (!isPart) event.preventDefault();
+}
+
+document.addEventListener("htmx:after:request", keepPage);
+document.addEventListener("htmx:error", () => sayNotLoaded(false));
 document.addEventListener("formdata", shorten);
 document.addEventListener("keydown", followKey);
 document.addEventListener("click", copy);
