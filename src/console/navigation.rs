@@ -166,7 +166,8 @@ impl PageTable {
         self.lists().find(|(listed, _)| *listed == kind).map(|(_, page)| format!("{}/{key}", page.path))
     }
 
-    /// Whether there is a page at a path below [`PREFIX`](super::address::PREFIX), which may have a query.
+    /// Whether there is a page at a path below [`PREFIX`](super::address::PREFIX), which may have a query. A path that only receives
+    /// forms is none, even if a page with a parameter has the same form.
     pub fn shows(&self, path: &str) -> bool {
         let path = path.split('?').next().unwrap_or_default();
         let segments: Vec<&str> = path.split('/').collect();
@@ -176,7 +177,11 @@ impl PageTable {
             names.len() == segments.len()
                 && pairs.all(|(name, segment)| name.starts_with('{') || name == segment)
         };
-        self.pages.iter().any(|page| page.is_shown && is_of(page))
+        let parameters =
+            |page: &&PageInfo| page.path.split('/').map(|name| name.starts_with('{')).collect::<Vec<_>>();
+        // Requests are routed by names first, too.
+        let named = self.pages.iter().filter(|page| is_of(page)).min_by_key(parameters);
+        named.is_some_and(|page| page.is_shown)
     }
 
     /// Returns what pages show of records of this kind; nothing if there is no such resource.

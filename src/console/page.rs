@@ -348,8 +348,12 @@ async fn refuse(request: &Request, error: &Error) -> Response {
 
 /// Returns the response to a method that a page does not have.
 pub fn refuse_method(request: &Request, allowed: &[&str]) -> Response {
-    let allowed = allowed.iter().map(|method| (*method).to_owned()).collect();
-    problem::error_response(&Error::MethodNotAllowed(allowed), RequestId::from_request(request).as_str())
+    let error = Error::MethodNotAllowed(allowed.iter().map(|method| (*method).to_owned()).collect());
+    // Who sends it was not checked, so the page reads nothing.
+    match ServedMarket::shared(request) {
+        Ok(served) => refusals::bare_response(&context_of(&served, request, None), &error),
+        Err(error) => problem::error_response(&error, ""),
+    }
 }
 
 /// Whether a request only reads.

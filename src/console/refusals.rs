@@ -68,10 +68,10 @@ pub fn bare_response(context: &Context, error: &Error) -> Response {
     with_header(responses::respond_bare(context, &content(context, error)), error)
 }
 
-/// Adds when to try again.
+/// Adds when to try again, or which methods there are.
 pub fn with_header(mut response: Response, error: &Error) -> Response {
-    if let Some((name, value)) = problem::error_header(error).filter(|(name, _)| name == header::RETRY_AFTER)
-    {
+    let is_of_pages = |name: &HeaderName| [header::RETRY_AFTER, header::ALLOW].contains(name);
+    if let Some((name, value)) = problem::error_header(error).filter(|(name, _)| is_of_pages(name)) {
         response.headers_mut().insert(name, value);
     }
     response
