@@ -118,8 +118,12 @@ async fn ranges_that_are_none_are_refused() {
         ("from=2025-05&to=2025-04", "The last month is before the first one"),
         ("range=7-days", "There is no such range"),
     ] {
-        browser.get(&format!("/console/operator/figures/sales?{query}")).await.expect(422, message);
+        let page = browser.get(&format!("/console/operator/figures/sales?{query}")).await;
+        page.expect(422, message).expect(422, "name=\"from\"").expect(422, "12 months");
     }
+    // The form keeps what was typed, and the problem stands at its field.
+    let page = browser.get("/console/operator/figures/sales?from=2025&to=2025-04").await;
+    page.expect(422, "value=\"2025\"").expect(422, "value=\"2025-04\"").expect(422, "id=\"from-p\"");
     for query in ["from=0001-01", "to=9999-12", "from=9999-12", "from=0001-01&to=9999-12"] {
         browser
             .get(&format!("/console/operator/figures/sales?{query}"))

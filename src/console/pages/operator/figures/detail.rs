@@ -1,6 +1,11 @@
 //! The page of a figure.
 
-use super::{super::paths::FIGURES, drawing, range::Chosen, values};
+use super::{
+    super::paths::FIGURES,
+    drawing,
+    range::{self, Chosen},
+    values,
+};
 use crate::{
     console::{csv, prelude::*},
     domain::figures::Step,
@@ -19,7 +24,13 @@ impl Page for FigurePage {
 
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let figure = figures::find(visit.parameter(0)).ok_or_else(|| Error::not_found("page"))?;
-        let chosen = Chosen::of(&visit.query, visit.now())?;
+        let chosen = match Chosen::of(&visit.query, visit.now()) {
+            Ok(chosen) => chosen,
+            Err(error) => {
+                let content = range::refused(&visit.context, figure.title, &error);
+                return Ok(content.below("Figures", FIGURES).into());
+            }
+        };
         let range = chosen.range;
         let is_file = csv::is_asked(&visit.query);
         let read = visit.read(move |reader, operator| {

@@ -6,6 +6,7 @@ use crate::{
         forms::Inputs,
         parts::tabs::{self, Tab},
         prelude::*,
+        refusals,
     },
     domain::{
         figures::{Month, Preset, Range},
@@ -58,23 +59,34 @@ impl Chosen {
 
     /// Shows the choice of another range.
     pub fn show(&self, context: &Context) -> Markup {
-        let tab = |preset: &Preset| Tab {
-            label: label(*preset),
-            address: context.here(&Query::default().with(RANGE, preset.as_str())),
-            is_current: self.preset == Some(*preset),
-        };
-        let tabs: Vec<Tab> = Preset::ALL.iter().map(tab).collect();
-        let field = |name: &'static str, label: &'static str| {
-            let value = self.query.get(name).unwrap_or_default();
-            Field::month(name, label).value(value).show(&Inputs::default())
-        };
-        html! {
-            (tabs::tabs("Range of time", &tabs))
-            form.row.no-print action=(context.links.to(&context.path)) aria-label="Range of months" {
-                (field("from", "First month, such as 2025-04"))
-                (field("to", "Last month"))
-                button { "Show these months" }
-            }
+        choice(context, self.preset, &self.query, &Inputs::default())
+    }
+}
+
+/// Returns the content of a page whose range was refused: the form with what was typed, and what is wrong with it.
+pub fn refused(context: &Context, title: &str, error: &Error) -> Content {
+    let inputs = Inputs::refused(Fields::of_query(&context.query), error);
+    let mut content = Content::new(title, choice(context, None, &context.query, &inputs));
+    content.refusal = Some(badges::refusal(&inputs));
+    content.with_status(refusals::status(error))
+}
+
+fn choice(context: &Context, chosen: Option<Preset>, query: &Query, inputs: &Inputs) -> Markup {
+    let tab = |preset: &Preset| Tab {
+        label: label(*preset),
+        address: context.here(&Query::default().with(RANGE, preset.as_str())),
+        is_current: chosen == Some(*preset),
+    };
+    let tabs: Vec<Tab> = Preset::ALL.iter().map(tab).collect();
+    let field = |name: &'static str, label: &'static str| {
+        Field::month(name, label).value(query.get(name).unwrap_or_default()).show(inputs)
+    };
+    html! {
+        (tabs::tabs("Range of time", &tabs))
+        form.row.no-print action=(context.links.to(&context.path)) aria-label="Range of months" {
+            (field("from", "First month, such as 2025-04"))
+            (field("to", "Last month"))
+            button { "Show these months" }
         }
     }
 }
