@@ -13,6 +13,7 @@ mod figures;
 mod forms;
 mod inventory;
 mod maintenance;
+mod meanwhile;
 mod operators;
 mod opportunities;
 mod own_listings;

@@ -64,7 +64,9 @@ pub async fn crawl(browser: &Browser<'_>) -> Crawl {
             let target = found[2].replace("&amp;", "&");
             let is_sent = page.text.contains(&format!("method=\"post\" action=\"{}\"", &found[2]));
             if &found[1] == "action" && is_sent {
-                let fields = page.form(&found[2]);
+                let mut fields = page.form(&found[2]);
+                // Whoever sends the form of another team on purpose does not say so.
+                fields.retain(|(name, _)| name != "opened_by");
                 crawl.actions.insert(target, fields);
             } else {
                 crawl.addresses.insert(target.clone());
