@@ -15,6 +15,6 @@ pub use attributes::{Deadline, DeclaredRoute, Effect, Link, Repeatability, Route
 pub use call::{Call, ProvesAccess, RoutedRequest};
 pub use contract::{Contract, Pages, Target};
 pub use list::Routes;
-pub use marketplace_routes::routes;
+pub use marketplace_macros::routes;
 pub use path::Path;
 pub use tool::{ChoiceValues, MultiTool, TeamTextIn, Tool, ToolText, Toolset};

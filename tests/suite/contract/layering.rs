@@ -85,7 +85,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ("crates/files/src", &[]),
     ("crates/http/src", &[]),
     ("crates/http_client/src", &[]),
-    ("crates/routes/src", &[]),
+    ("crates/macros/src", &[]),
     ("index/src", &["", "columns"]),
     ("text/src", &[]),
 ];
