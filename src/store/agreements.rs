@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         agreements::Terms, listings::ListingRowId, purchases::AssetScope, row_ids::PurchaseRowId,
@@ -12,7 +15,8 @@ use crate::{
 };
 
 /// The agreement of a purchase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Agreement {
     /// ID of the document.
     pub document: Option<Uuid>,
@@ -41,14 +45,7 @@ pub fn insert(
 pub fn find(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Agreement>> {
     const SQL: &str = "SELECT p.agreement_document, a.text, a.sha256, a.created_at
          FROM agreements a JOIN purchases p ON p.id = a.purchase WHERE a.purchase = ?1";
-    reader.query_first(SQL, [purchase], |row| {
-        Ok(Agreement {
-            document: row.get(0)?,
-            text: row.get(1)?,
-            sha256: row.get(2)?,
-            created_at: row::time(row, 3)?,
-        })
-    })
+    reader.query_first(SQL, [purchase], Agreement::from_row)
 }
 
 const COLUMNS: &str =
@@ -56,16 +53,14 @@ const COLUMNS: &str =
     l.available_from";
 
 fn read_terms(row: &rusqlite::Row) -> rusqlite::Result<Terms> {
-    let (method, days) =
-        (row::optional_string_enum(row, "delivery_method")?, row.get::<_, Option<u32>>("delivery_days")?);
     Ok(Terms {
         buyer: row.get("buyer")?,
         vendor: row.get("vendor")?,
         listing: row.get("uuid")?,
         title: row.get("title")?,
         conditions: row.get("terms")?,
-        delivery: method.zip(days),
-        available_from: row::optional_time(row, "available_from")?,
+        delivery: row.get::<_, Option<_>>("delivery_method")?.zip(row.get("delivery_days")?),
+        available_from: row.get("available_from")?,
         asset_count: row.get("asset_count")?,
     })
 }

@@ -1,6 +1,6 @@
 //! What the operator announces on all pages of the web app: at most one row.
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{announcements::Announcement, time::Timestamp},
     error::Result,
@@ -13,11 +13,11 @@ pub fn find(reader: &Reader) -> Result<Option<(Announcement, Timestamp)>> {
     reader.query_first(SQL, [], |row| {
         let announcement = Announcement {
             text: row.get(0)?,
-            level: row::string_enum(row, 1)?,
-            starts_at: row::optional_time(row, 2)?,
-            ends_at: row::optional_time(row, 3)?,
+            level: row.get(1)?,
+            starts_at: row.get(2)?,
+            ends_at: row.get(3)?,
         };
-        Ok((announcement, row::time(row, 4)?))
+        Ok((announcement, row.get(4)?))
     })
 }
 

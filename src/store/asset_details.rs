@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::{Reader, row::FromRow};
 use crate::{
     domain::{
         assets::Robotics,
@@ -17,19 +17,23 @@ use crate::{
 };
 
 /// What was measured in the linked data of an asset, or is known of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, FromRow)]
 pub struct AssetFacts {
     /// Bytes by slug of the language. Codebases only.
+    #[row(json, default)]
     pub languages: BTreeMap<String, u64>,
     /// Number of files; `None` if it is not known.
     pub file_count: Option<u64>,
     /// Extensions of the files.
+    #[row(json, default)]
     pub file_extensions: Vec<String>,
     /// What is declared of a robotics dataset.
+    #[row(json)]
     pub robotics: Option<Robotics>,
     /// Full name of the linked repository; `None` if none is linked.
     pub repository: Option<String>,
     /// Name and SHA-256 digest of the linked file; `None` if none is linked.
+    #[row(pair("file_name", "sha256"))]
     pub file: Option<(String, String)>,
     /// Size of all files of the data in bytes; `None` if it is not known.
     pub unpacked_bytes: Option<u64>,
@@ -37,23 +41,12 @@ pub struct AssetFacts {
 
 /// Returns the facts of an asset.
 pub fn find(reader: &Reader, asset: AssetRowId) -> Result<AssetFacts> {
-    const SQL: &str = "SELECT a.languages, a.file_count, a.file_extensions, a.robotics, d.repo_full_name, u.file_name, u.sha256,
+    const SQL: &str = "SELECT a.languages, a.file_count, a.file_extensions, a.robotics, d.repo_full_name AS repository, u.file_name, u.sha256,
              (SELECT iif(count(*) = a.file_count, sum(j.value), NULL) FROM data_structures s, json_each(s.file_sizes) j
               WHERE s.asset = a.id) AS unpacked_bytes
          FROM assets a LEFT JOIN data_objects d ON d.asset = a.id LEFT JOIN uploads u ON u.id = d.upload
          WHERE a.id = ?1";
-    let facts = reader.query_first(SQL, [asset], |row| {
-        let file_name: Option<String> = row.get("file_name")?;
-        Ok(AssetFacts {
-            languages: row::optional_json(row, "languages")?.unwrap_or_default(),
-            file_count: row.get("file_count")?,
-            file_extensions: row::optional_json(row, "file_extensions")?.unwrap_or_default(),
-            robotics: row::optional_json(row, "robotics")?,
-            repository: row.get("repo_full_name")?,
-            file: file_name.zip(row.get("sha256")?),
-            unpacked_bytes: row.get("unpacked_bytes")?,
-        })
-    })?;
+    let facts = reader.query_first(SQL, [asset], AssetFacts::from_row)?;
     Ok(facts.unwrap_or_default())
 }
 
@@ -64,7 +57,7 @@ pub fn find_structure(reader: &Reader, asset: AssetRowId) -> Result<Option<(Stri
 }
 
 /// The content of a version of a task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TaskContent {
     /// ID of the taskset.
     pub taskset: Uuid,
@@ -75,16 +68,20 @@ pub struct TaskContent {
     /// Identifier of the task in the vendor's own system.
     pub external_id: Option<String>,
     /// Free-form labels.
+    #[row(json)]
     pub tags: Vec<String>,
     /// State of the version.
     pub state: VersionState,
     /// Stage of the version's review.
     pub stage: VersionStage,
     /// The task, as its vendor wrote it.
+    #[row(json)]
     pub brief: BTreeMap<String, Value>,
     /// Configuration of the agents that run on it.
+    #[row(json)]
     pub agent_config: BTreeMap<String, Value>,
     /// Environment in which it runs.
+    #[row(json)]
     pub environment: BTreeMap<String, Value>,
     /// Time of creation of the version.
     pub created_at: Timestamp,
@@ -93,29 +90,16 @@ pub struct TaskContent {
 /// Returns the content of the version that a task asset was imported from; `None` for other assets.
 pub fn find_task(reader: &Reader, asset: AssetRowId) -> Result<Option<TaskContent>> {
     const SQL: &str =
-        "SELECT t.uuid AS taskset_uuid, t.name AS taskset_name, k.description, k.external_id, k.tags,
-             v.current_state, v.lifecycle_stage, v.brief, v.agent_config, v.environment, v.created_at
+        "SELECT t.uuid AS taskset, t.name AS taskset_name, k.description, k.external_id, k.tags,
+             v.current_state AS state, v.lifecycle_stage AS stage, v.brief, v.agent_config, v.environment, v.created_at
          FROM assets a JOIN task_versions v ON v.id = a.task_version JOIN tasks k ON k.id = v.task
          JOIN tasksets t ON t.id = k.taskset WHERE a.id = ?1";
-    reader.query_first(SQL, [asset], |row| {
-        Ok(TaskContent {
-            taskset: row.get("taskset_uuid")?,
-            taskset_name: row.get("taskset_name")?,
-            description: row.get("description")?,
-            external_id: row.get("external_id")?,
-            tags: row::json(row, "tags")?,
-            state: row::string_enum(row, "current_state")?,
-            stage: row::string_enum(row, "lifecycle_stage")?,
-            brief: row::json(row, "brief")?,
-            agent_config: row::json(row, "agent_config")?,
-            environment: row::json(row, "environment")?,
-            created_at: row::time(row, "created_at")?,
-        })
-    })
+    reader.query_first(SQL, [asset], TaskContent::from_row)
 }
 
 /// A taskset that an asset has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct OwnTaskset {
     /// ID of the taskset.
     pub id: Uuid,
@@ -132,7 +116,5 @@ pub fn list_tasksets(reader: &Reader, asset: AssetRowId, limit: u32) -> Result<V
          SELECT * FROM (SELECT t.uuid, t.name, t.tasks FROM bundle_tasksets b JOIN tasksets t ON t.id = b.taskset
              WHERE b.asset = ?1 ORDER BY b.position)
          LIMIT ?2";
-    reader.query_all(SQL, (asset, limit), |row| {
-        Ok(OwnTaskset { id: row.get(0)?, name: row.get(1)?, tasks: row.get(2)? })
-    })
+    reader.query_all(SQL, (asset, limit), OwnTaskset::from_row)
 }

@@ -46,16 +46,16 @@ pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
         id: row.get(columns.next())?,
         team: row.get(columns.next())?,
         group: (row.get(columns.next())?, row.get(columns.next())?),
-        kind: row::string_enum(row, columns.next())?,
+        kind: row.get(columns.next())?,
         title: row.get(columns.next())?,
         description: row.get(columns.next())?,
         domain_tags: row::json(row, columns.next())?,
         other_domain: row.get(columns.next())?,
-        price: row::optional_cents(row, columns.next())?,
+        price: row.get(columns.next())?,
         notes: row.get(columns.next())?,
         extra_columns: row::json(row, columns.next())?,
-        created_at: row::time(row, columns.next())?,
-        environment: row::optional_json(row, columns.next())?,
+        created_at: row.get(columns.next())?,
+        environment: row::json(row, columns.next())?,
         locks: row::json::<FieldLocks>(row, columns.next())?,
         codebase: CodebaseFields::read(row, || columns.next())?,
         task: read_task(row, &mut columns)?,
@@ -65,10 +65,11 @@ pub fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<Asset> {
 }
 
 fn read_task(row: &rusqlite::Row, columns: &mut row::ColumnIndexes) -> rusqlite::Result<Option<TaskDetails>> {
-    let (task_type, version_id) = (row::optional_string_enum(row, columns.next())?, row.get(columns.next())?);
+    let (task_type, version_id): (Option<_>, Option<_>) =
+        (row.get(columns.next())?, row.get(columns.next())?);
     let (task_id, name) = (row.get(columns.next())?, row.get(columns.next())?);
-    let (version, quality) = (row.get(columns.next())?, row::optional_json(row, columns.next())?);
-    let refreshed_at = row::optional_time(row, columns.next())?;
+    let (version, quality) = (row.get(columns.next())?, row::json::<Option<_>>(row, columns.next())?);
+    let refreshed_at = row.get(columns.next())?;
     let (Some(task_type), Some(version_id), Some(task_id), Some(name), Some(version)) =
         (task_type, version_id, task_id, name, version)
     else {
@@ -82,14 +83,14 @@ fn read_data(
     row: &rusqlite::Row,
     columns: &mut row::ColumnIndexes,
 ) -> rusqlite::Result<Option<AttachedData>> {
-    let Some(channel) = row::optional_string_enum(row, columns.next())? else { return Ok(None) };
+    let Some(channel) = row.get(columns.next())? else { return Ok(None) };
     Ok(Some(AttachedData {
         channel,
         is_private: row.get(columns.next())?,
-        archive_status: row::string_enum(row, columns.next())?,
-        analysis_status: row::string_enum(row, columns.next())?,
-        attached_at: row::time(row, columns.next())?,
-        analyzed_at: row::optional_time(row, columns.next())?,
+        archive_status: row.get(columns.next())?,
+        analysis_status: row.get(columns.next())?,
+        attached_at: row.get(columns.next())?,
+        analyzed_at: row.get(columns.next())?,
         archive_bytes: row.get(columns.next())?,
         commit_sha: row.get(columns.next())?,
         manifest_url: row.get(columns.next())?,

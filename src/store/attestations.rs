@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         attestations::{AttestedCheck, AttestedRun, DeliveredAsset},
@@ -17,7 +20,8 @@ use crate::{
 };
 
 /// An attestation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Attestation {
     /// The envelope as it is delivered.
     pub envelope: Vec<u8>,
@@ -48,15 +52,7 @@ pub fn insert(writer: &Writer, purchase: PurchaseRowId, attestation: &Attestatio
 pub fn find(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Attestation>> {
     const SQL: &str = "SELECT envelope, statement_sha256, salt, is_certified, created_at
          FROM attestations JOIN attestation_envelopes USING (purchase) WHERE purchase = ?1";
-    reader.query_first(SQL, [purchase], |row| {
-        Ok(Attestation {
-            envelope: row.get(0)?,
-            statement_sha256: row.get(1)?,
-            salt: row.get(2)?,
-            is_certified: row.get(3)?,
-            created_at: row::time(row, 4)?,
-        })
-    })
+    reader.query_first(SQL, [purchase], Attestation::from_row)
 }
 
 /// Returns the envelope of a purchase's attestation; `None` if there is none.
@@ -66,7 +62,8 @@ pub fn find_envelope(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<
 }
 
 /// What a receipt shows of an attestation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct AttestationSummary {
     /// SHA-256 digest of the statement in hexadecimal.
     pub statement_sha256: String,
@@ -82,14 +79,7 @@ pub struct AttestationSummary {
 pub fn find_summary(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<AttestationSummary>> {
     const SQL: &str =
         "SELECT statement_sha256, salt, created_at, log IS NOT NULL FROM attestations WHERE purchase = ?1";
-    reader.query_first(SQL, [purchase], |row| {
-        Ok(AttestationSummary {
-            statement_sha256: row.get(0)?,
-            salt: row.get(1)?,
-            created_at: row::time(row, 2)?,
-            is_logged: row.get(3)?,
-        })
-    })
+    reader.query_first(SQL, [purchase], AttestationSummary::from_row)
 }
 
 /// Returns the purchase of a buyer whose attestation has this digest of its statement.
@@ -104,7 +94,8 @@ pub fn find_purchase(
 }
 
 /// What has happened since an attestation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct AttestationState {
     /// Time of the refund of the purchase; `None` unless it was refunded.
     pub refunded_at: Option<Timestamp>,
@@ -122,16 +113,12 @@ pub fn find_state(
              WHERE h.listing = p.listing AND h.event = 'certification_revoked' AND h.occurred_at >= t.created_at), NULL)
          FROM attestations t JOIN purchases p ON p.id = t.purchase
          WHERE t.statement_sha256 = ?1 AND p.buyer = ?2";
-    reader.query_first(SQL, (statement_sha256, buyer), |row| {
-        Ok(AttestationState {
-            refunded_at: row::optional_time(row, 0)?,
-            revoked_at: row::optional_time(row, 1)?,
-        })
-    })
+    reader.query_first(SQL, (statement_sha256, buyer), AttestationState::from_row)
 }
 
 /// A purchase whose attestation states a certification.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct CertifiedPurchase {
     /// Row ID of the purchase.
     pub row_id: PurchaseRowId,
@@ -158,14 +145,7 @@ pub fn list_unreported(
              SELECT max(h.occurred_at) FROM listing_history h
              WHERE h.listing = ?1 AND h.event = 'certification_revoked')
          ORDER BY p.id LIMIT ?3";
-    reader.query_all(SQL, (listing, after, limit), |row| {
-        Ok(CertifiedPurchase {
-            row_id: row.get(0)?,
-            buyer: row.get(1)?,
-            id: row.get(2)?,
-            statement_sha256: row.get(3)?,
-        })
-    })
+    reader.query_all(SQL, (listing, after, limit), CertifiedPurchase::from_row)
 }
 
 /// Records that the buyer of a purchase was notified that the certification has ended.
@@ -279,11 +259,9 @@ pub fn list_checks(
         found.messages.extend(row.get::<_, Option<String>>(9)?);
         let run = match &mut found.run {
             Some(run) => run,
-            run @ None => run.insert(AttestedRun {
-                id: row.get(0)?,
-                completed_at: row::time(row, 1)?,
-                checks: Vec::new(),
-            }),
+            run @ None => {
+                run.insert(AttestedRun { id: row.get(0)?, completed_at: row.get(1)?, checks: Vec::new() })
+            }
         };
         if run.checks.len() == max_checks {
             found.omitted += 1;

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::{Reader, row::FromRow};
 use crate::{
     domain::{
         ledger::{AccountKind, EntryType},
@@ -25,7 +25,8 @@ pub struct NamedPosting {
 }
 
 /// What the entries of one type have changed of an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Origin {
     /// The kind of the account.
     pub account: AccountKind,
@@ -62,7 +63,8 @@ const ORIGINS: &str = "ledger_postings p JOIN ledger_entries e ON e.id = p.entry
     LEFT JOIN adjustments a ON a.entry = e.id LEFT JOIN credit_purchases c ON c.entry = e.id";
 
 /// The stored balances of all teams together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct TeamTotals {
     /// Credits.
     pub credits: Cents,
@@ -80,11 +82,7 @@ pub fn postings(reader: &Reader, entry: Uuid) -> Result<Vec<NamedPosting>> {
     reader.query_all(SQL, [entry], |row| {
         let team: Option<Uuid> = row.get(1)?;
         let name: Option<String> = row.get(2)?;
-        Ok(NamedPosting {
-            account: row::string_enum(row, 0)?,
-            team: team.zip(name),
-            amount: Cents(row.get(3)?),
-        })
+        Ok(NamedPosting { account: row.get(0)?, team: team.zip(name), amount: row.get(3)? })
     })
 }
 
@@ -94,7 +92,7 @@ pub fn origins_of_team(reader: &Reader, team: TeamRowId) -> Result<Vec<Origin>> 
         "SELECT p.account, e.entry_type, {ADJUSTMENT} AS adjustment, count(*), sum(p.cents) FROM {ORIGINS}
          WHERE p.team = ?1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     );
-    reader.query_all(&sql, [team], read_origin)
+    reader.query_all(&sql, [team], Origin::from_row)
 }
 
 /// Returns what has changed the accounts of all teams and of the platform, by account and by type of entry. Reads all postings.
@@ -103,34 +101,18 @@ pub fn origins(reader: &Reader) -> Result<Vec<Origin>> {
         "SELECT p.account, e.entry_type, {ADJUSTMENT} AS adjustment, count(*), sum(p.cents) FROM {ORIGINS}
          GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     );
-    reader.query_all(&sql, [], read_origin)
-}
-
-fn read_origin(row: &rusqlite::Row) -> rusqlite::Result<Origin> {
-    Ok(Origin {
-        account: row::string_enum(row, 0)?,
-        entry_type: row::string_enum(row, 1)?,
-        adjustment: row::optional_string_enum(row, 2)?,
-        entries: row.get::<_, i64>(3)?.unsigned_abs(),
-        amount: Cents(row.get(4)?),
-    })
+    reader.query_all(&sql, [], Origin::from_row)
 }
 
 /// Returns the earnings of a team that holds keep.
 pub fn held(reader: &Reader, team: TeamRowId) -> Result<Cents> {
     const SQL: &str = "SELECT coalesce(sum(remaining_cents), 0) FROM earnings_holds WHERE team = ?1";
-    reader.query_one(SQL, [team], |row| row.get(0).map(Cents))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }
 
 /// Returns the stored balances of all teams together.
 pub fn team_totals(reader: &Reader) -> Result<TeamTotals> {
     const SQL: &str = "SELECT coalesce(sum(credits_cents), 0), coalesce(sum(pending_cents), 0),
          coalesce(sum(available_cents), 0) FROM wallets";
-    reader.query_one(SQL, [], |row| {
-        Ok(TeamTotals {
-            credits: Cents(row.get(0)?),
-            pending: Cents(row.get(1)?),
-            available: Cents(row.get(2)?),
-        })
-    })
+    reader.query_one(SQL, [], TeamTotals::from_row)
 }

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use super::{Reader, Writer, asset_rows, inventory::Query, row};
+use super::{
+    Reader, Writer, asset_rows,
+    inventory::Query,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         assets::Kind,
@@ -21,7 +25,7 @@ use crate::{
 };
 
 /// A bulk change, and how far it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct BulkChange {
     /// Row ID of the change.
     pub row_id: BulkChangeRowId,
@@ -30,6 +34,7 @@ pub struct BulkChange {
     /// Row ID of the team.
     pub team: TeamRowId,
     /// What is done.
+    #[row(json)]
     pub action: BulkAction,
     /// Status of the change.
     pub status: BulkChangeStatus,
@@ -38,6 +43,7 @@ pub struct BulkChange {
     /// Number of assets that were changed so far.
     pub changed: u64,
     /// The assets that were skipped so far.
+    #[row(json)]
     pub skipped: Skipped,
     /// Time at which the change began.
     pub created_at: Timestamp,
@@ -45,27 +51,12 @@ pub struct BulkChange {
     pub completed_at: Option<Timestamp>,
 }
 
-pub(super) const COLUMNS: &str = "c.id, c.uuid, c.team, c.action, c.status, c.selected, c.changed, c.skipped, c.created_at, c.completed_at";
-
-pub(super) fn read_change(row: &rusqlite::Row) -> rusqlite::Result<BulkChange> {
-    Ok(BulkChange {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        team: row.get("team")?,
-        action: row::json(row, "action")?,
-        status: row::string_enum(row, "status")?,
-        selected: row.get("selected")?,
-        changed: row.get("changed")?,
-        skipped: row::json(row, "skipped")?,
-        created_at: row::time(row, "created_at")?,
-        completed_at: row::optional_time(row, "completed_at")?,
-    })
-}
+pub(super) const COLUMNS: &str = "c.id AS row_id, c.uuid AS id, c.team, c.action, c.status, c.selected, c.changed, c.skipped, c.created_at, c.completed_at";
 
 /// Returns a change.
 pub fn find(reader: &Reader, row_id: BulkChangeRowId) -> Result<Option<BulkChange>> {
     let sql = format!("SELECT {COLUMNS} FROM bulk_changes c WHERE c.id = ?1");
-    reader.query_first(&sql, [row_id], read_change)
+    reader.query_first(&sql, [row_id], BulkChange::from_row)
 }
 
 /// Returns the changes of a team that have not ended.
@@ -73,7 +64,7 @@ pub fn list_running(reader: &Reader, team: TeamRowId) -> Result<Vec<BulkChange>>
     let sql = format!(
         "SELECT {COLUMNS} FROM bulk_changes c WHERE c.team = ?1 AND c.status = 'running' ORDER BY c.id"
     );
-    reader.query_all(&sql, [team], read_change)
+    reader.query_all(&sql, [team], BulkChange::from_row)
 }
 
 /// Inserts a change of no assets yet, which runs.
@@ -240,10 +231,7 @@ pub fn list_listings(reader: &Reader, assets: &[AssetRowId], limit: usize) -> Re
          WHERE l.catalog_status <> 'archived' ORDER BY l.catalog_status <> 'published', l.id DESC LIMIT ?2";
     let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
     reader.query_all(SQL, (row::to_json(&ids)?, limit as i64), |row| {
-        let status = ListingStatus {
-            review: row::string_enum(row, "review_status")?,
-            catalog: row::string_enum(row, "catalog_status")?,
-        };
+        let status = ListingStatus { review: row.get("review_status")?, catalog: row.get("catalog_status")? };
         Ok(ListingOfAsset { asset: row.get(0)?, listing: row.get(1)?, title: row.get(2)?, status })
     })
 }
@@ -291,14 +279,14 @@ pub fn for_each_to_delete(
     reader.for_each_row(&sql, rusqlite::params_from_iter(values), |row| {
         let id: Uuid = row.get(0)?;
         if current.as_ref().is_none_or(|asset| asset.id != id) {
-            let (title, kind, has_data) = (row.get(1)?, row::string_enum(row, 2)?, row.get(3)?);
+            let (title, kind, has_data) = (row.get(1)?, row.get(2)?, row.get(3)?);
             let next = AssetToDelete { id, title, kind, has_data, listings: Vec::new() };
             if let Some(complete) = current.replace(next) {
                 visit(complete);
             }
         }
-        let review: Option<ReviewStatus> = row::optional_string_enum(row, 4)?;
-        let catalog: Option<CatalogStatus> = row::optional_string_enum(row, 5)?;
+        let review: Option<ReviewStatus> = row.get(4)?;
+        let catalog: Option<CatalogStatus> = row.get(5)?;
         if let (Some(asset), Some((review, catalog))) = (&mut current, review.zip(catalog)) {
             asset.listings.push(ListingStatus { review, catalog });
         }

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         bundles::{Document, EntryContent, EntryDigest, EntrySource, ManifestEntry},
@@ -48,15 +51,14 @@ pub fn list_unprepared(reader: &Reader, bundle: BundleRowId, limit: u32) -> Resu
          FROM bundle_entries e JOIN assets a ON a.id = e.asset
          WHERE e.bundle = ?1 AND e.source IS NULL ORDER BY e.asset LIMIT ?2";
     reader.query_all(SQL, (bundle, limit), |row| {
-        let (attached_at, commit): (Option<Timestamp>, Option<String>) =
-            (row::optional_time(row, 4)?, row.get(5)?);
+        let (attached_at, commit): (Option<Timestamp>, Option<String>) = (row.get(4)?, row.get(5)?);
         Ok(Entry {
             asset: row.get(0)?,
             asset_id: row.get(1)?,
-            content: row::string_enum(row, 2)?,
+            content: row.get(2)?,
             upload: row.get(3)?,
             repository: attached_at.zip(commit),
-            selection: row::optional_json(row, 6)?,
+            selection: row::json(row, 6)?,
             description: row.get(7)?,
         })
     })
@@ -156,7 +158,8 @@ pub fn list_manifest(reader: &Reader, bundle: BundleRowId) -> Result<Vec<Manifes
 }
 
 /// How far the preparation of a bundle is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct PreparationProgress {
     /// Number of entries that are prepared.
     pub prepared: u64,
@@ -174,14 +177,7 @@ pub fn find_progress(reader: &Reader, bundle: BundleRowId) -> Result<Preparation
              EXISTS (SELECT 1 FROM jobs WHERE kind = 'prepare_bundle' AND subject = ?1),
              EXISTS (SELECT 1 FROM ended_jobs WHERE kind = 'prepare_bundle' AND subject = ?1 AND state = 'failed')
          FROM bundle_entries WHERE bundle = ?1";
-    reader.query_one(SQL, [bundle], |row| {
-        Ok(PreparationProgress {
-            prepared: row.get(0)?,
-            entries: row.get(1)?,
-            is_queued: row.get(2)?,
-            has_failed: row.get(3)?,
-        })
-    })
+    reader.query_one(SQL, [bundle], PreparationProgress::from_row)
 }
 
 /// Returns the number of entries of a bundle.
@@ -220,7 +216,7 @@ pub fn list_delivered(reader: &Reader, bundle: BundleRowId) -> Result<Vec<Delive
     const SQL: &str = "SELECT e.asset, e.path, e.size_bytes, e.crc32, e.source, e.sha256, u.uuid
          FROM bundle_entries e LEFT JOIN uploads u ON u.id = e.upload WHERE e.bundle = ?1 ORDER BY e.asset";
     reader.query_all(SQL, [bundle], |row| {
-        let location = match row::string_enum(row, 4)? {
+        let location = match row.get(4)? {
             EntrySource::Upload => Location::Upload(row.get(6)?),
             EntrySource::File => Location::File(row.get(5)?),
             EntrySource::Description => Location::Description,

@@ -167,7 +167,7 @@ fn read_line(row: &rusqlite::Row) -> rusqlite::Result<Result<VersionLine>> {
     let (agent_config, environment) = (raw(12)?, raw(13)?);
     let (taskset_id, taskset_name, task_id, name) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
     let (description, external_id, binarized) = (row.get(4)?, row.get(5)?, row.get(7)?);
-    let (task_version_id, version, created_at) = (row.get(9)?, row.get(10)?, row::time(row, 14)?);
+    let (task_version_id, version, created_at) = (row.get(9)?, row.get(10)?, row.get(14)?);
     let position = Position { task: row.get(15)?, version };
     Ok((|| {
         Ok(VersionLine {

@@ -5,7 +5,8 @@ use uuid::Uuid;
 use super::{
     Reader, Writer,
     bundle_entries::{self, CONTENT},
-    croissant, row,
+    croissant,
+    row::FromRow,
 };
 use crate::{
     domain::{
@@ -109,7 +110,8 @@ pub fn delete_older_for_vendor(writer: &Writer, bundle: &Bundle) -> Result<()> {
 }
 
 /// A bundle.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Bundle {
     /// Row ID of the bundle.
     pub row_id: BundleRowId,
@@ -120,6 +122,7 @@ pub struct Bundle {
     /// Row ID of the purchase; `None` for the vendor's own bundle.
     pub purchase: Option<PurchaseRowId>,
     /// The highest row IDs of the tasks, versions, builds, and deletions of tasks that it has.
+    #[row(flatten)]
     pub last_rows: LastRows,
     /// The manifest as it is delivered; `None` until all entries are prepared.
     pub manifest: Option<Vec<u8>>,
@@ -128,7 +131,8 @@ pub struct Bundle {
 }
 
 /// The highest row IDs when a bundle was fixed. Rows are never removed, so later ones are greater.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct LastRows {
     /// Of tasks.
     pub task: i64,
@@ -144,26 +148,9 @@ const SELECT: &str = "SELECT b.id, b.listing, l.uuid, b.purchase, b.last_task, b
          b.last_deletion, b.manifest, b.listing_change
      FROM bundles b JOIN listings l ON l.id = b.listing";
 
-fn read_bundle(row: &rusqlite::Row) -> rusqlite::Result<Bundle> {
-    Ok(Bundle {
-        row_id: row.get(0)?,
-        listing: row.get(1)?,
-        listing_id: row.get(2)?,
-        purchase: row.get(3)?,
-        last_rows: LastRows {
-            task: row.get(4)?,
-            version: row.get(5)?,
-            build: row.get(6)?,
-            deletion: row.get(7)?,
-        },
-        manifest: row.get(8)?,
-        listing_change: row.get(9)?,
-    })
-}
-
 /// Returns a bundle.
 pub fn find(reader: &Reader, row_id: BundleRowId) -> Result<Option<Bundle>> {
-    reader.query_first(&format!("{SELECT} WHERE b.id = ?1"), [row_id], read_bundle)
+    reader.query_first(&format!("{SELECT} WHERE b.id = ?1"), [row_id], Bundle::from_row)
 }
 
 /// Returns the description in Croissant of a prepared bundle; `None` if it was prepared without one.
@@ -173,13 +160,13 @@ pub fn find_croissant(reader: &Reader, row_id: BundleRowId) -> Result<Option<Vec
 
 /// Returns the bundle of a purchase.
 pub fn find_for_purchase(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<Bundle>> {
-    reader.query_first(&format!("{SELECT} WHERE b.purchase = ?1"), [purchase], read_bundle)
+    reader.query_first(&format!("{SELECT} WHERE b.purchase = ?1"), [purchase], Bundle::from_row)
 }
 
 /// Returns the vendor's latest bundle of a listing.
 pub fn find_for_vendor(reader: &Reader, listing: ListingRowId) -> Result<Option<Bundle>> {
     let sql = format!("{SELECT} WHERE b.listing = ?1 AND b.purchase IS NULL ORDER BY b.id DESC LIMIT 1");
-    reader.query_first(&sql, [listing], read_bundle)
+    reader.query_first(&sql, [listing], Bundle::from_row)
 }
 
 /// Whether a vendor's bundle is of the listing as it is now: neither the listing, nor its assets, nor their tasks have
@@ -205,7 +192,8 @@ pub fn is_current(reader: &Reader, bundle: &Bundle) -> Result<bool> {
 }
 
 /// A purchase with what its bundle's link needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct LinkedPurchase {
     /// Row ID of the purchase.
     pub row_id: PurchaseRowId,
@@ -223,15 +211,7 @@ pub struct LinkedPurchase {
 pub fn find_purchase(reader: &Reader, id: Uuid) -> Result<Option<LinkedPurchase>> {
     const SQL: &str = "SELECT p.id, p.listing, l.uuid, p.buyer, p.status
          FROM purchases p JOIN listings l ON l.id = p.listing WHERE p.uuid = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(LinkedPurchase {
-            row_id: row.get(0)?,
-            listing: row.get(1)?,
-            listing_id: row.get(2)?,
-            buyer: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-        })
-    })
+    reader.query_first(SQL, [id], LinkedPurchase::from_row)
 }
 
 /// The completed purchase of a listing that gives a team the most: everything, or else a selection, or else the
@@ -249,7 +229,8 @@ pub fn find_widest(
 }
 
 /// An upload in a bundle.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct BundledUpload {
     /// ID of the upload.
     pub id: Uuid,
@@ -264,14 +245,7 @@ pub struct BundledUpload {
 /// Returns an upload.
 pub fn find_upload(reader: &Reader, upload: UploadRowId) -> Result<BundledUpload> {
     const SQL: &str = "SELECT uuid, size_bytes, sha256, crc32 FROM uploads WHERE id = ?1";
-    reader.query_one(SQL, [upload], |row| {
-        Ok(BundledUpload {
-            id: row.get(0)?,
-            size_bytes: row.get(1)?,
-            sha256: row.get(2)?,
-            crc32: row.get(3)?,
-        })
-    })
+    reader.query_one(SQL, [upload], BundledUpload::from_row)
 }
 
 /// Records the checksum of an upload.
@@ -286,7 +260,7 @@ pub fn list_repositories(reader: &Reader) -> Result<Vec<(Uuid, Timestamp)>> {
     const SQL: &str =
         "SELECT DISTINCT a.uuid, e.attached_at FROM bundle_entries e JOIN assets a ON a.id = e.asset
          WHERE e.attached_at IS NOT NULL AND e.source IS NULL ORDER BY a.id, e.attached_at";
-    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row::time(row, 1)?)))
+    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Whether a bundle still needs the copy of the repository that was linked to an asset at a time.

@@ -34,12 +34,9 @@ pub fn find(reader: &Reader, row_id: ListingRowId) -> Result<Option<CatalogEntry
 
 fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
     let mut columns = row::ColumnIndexes::default();
-    let method: Option<DeliveryMethod> = row::optional_string_enum(row, columns.next())?;
+    let method: Option<DeliveryMethod> = row.get(columns.next())?;
     let days: Option<u32> = row.get(columns.next())?;
-    let status = ListingStatus {
-        review: row::string_enum(row, columns.next())?,
-        catalog: row::string_enum(row, columns.next())?,
-    };
+    let status = ListingStatus { review: row.get(columns.next())?, catalog: row.get(columns.next())? };
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(CatalogEntry {
         row_id: row.get(columns.next())?,
@@ -53,19 +50,19 @@ fn read_entry(row: &rusqlite::Row) -> rusqlite::Result<CatalogEntry> {
         description: row.get(columns.next())?,
         domain_tags: row::json(row, columns.next())?,
         tag_slugs: row::json(row, columns.next())?,
-        price: row::optional_cents(row, columns.next())?,
-        sample_price: row::optional_cents(row, columns.next())?,
+        price: row.get(columns.next())?,
+        sample_price: row.get(columns.next())?,
         accepts_bids: row.get(columns.next())?,
         terms: row.get(columns.next())?,
         delivery: method.zip(days),
-        available_from: row::optional_time(row, columns.next())?,
+        available_from: row.get(columns.next())?,
         featured: row.get(columns.next())?,
         status,
-        certified_at: row::optional_time(row, columns.next())?,
-        created_at: row::time(row, columns.next())?,
-        updated_at: row::time(row, columns.next())?,
-        published_at: row::optional_time(row, columns.next())?,
-        archived_at: row::optional_time(row, columns.next())?,
+        certified_at: row.get(columns.next())?,
+        created_at: row.get(columns.next())?,
+        updated_at: row.get(columns.next())?,
+        published_at: row.get(columns.next())?,
+        archived_at: row.get(columns.next())?,
         assets: Vec::new(),
         active_bids: row.get(columns.next())?,
         bundle_files: Vec::new(),
@@ -108,18 +105,18 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
         formats: Vec<String>,
     }
     let mut columns = row::ColumnIndexes::default();
-    let kind: Kind = row::string_enum(row, columns.next())?;
+    let kind: Kind = row.get(columns.next())?;
     let only_for = |expected: Kind, value: Option<u64>| value.filter(|_| kind == expected).unwrap_or(0);
     // Struct fields are evaluated in source order, which must match the order of the columns.
     let contribution = ScaleContribution {
         loc: only_for(Kind::Codebase, row.get(columns.next())?),
-        languages: row::optional_json(row, columns.next())?.unwrap_or_default(),
+        languages: row::json::<Option<_>>(row, columns.next())?.unwrap_or_default(),
         tasks: BTreeMap::new(),
         zip_files: only_for(Kind::RawData, row.get(columns.next())?),
         zip_bytes: only_for(Kind::RawData, row.get(columns.next())?),
     };
-    let environment: Environment = row::optional_json(row, columns.next())?.unwrap_or_default();
-    let robotics: Robotics = row::optional_json(row, columns.next())?.unwrap_or_default();
+    let environment: Environment = row::json::<Option<_>>(row, columns.next())?.unwrap_or_default();
+    let robotics: Robotics = row::json::<Option<_>>(row, columns.next())?.unwrap_or_default();
     let entry_asset = CatalogAsset {
         id: row.get(columns.next())?,
         kind,
@@ -127,7 +124,7 @@ fn read_asset(row: &rusqlite::Row) -> rusqlite::Result<LoadedAsset> {
         domain_tags: row::json(row, columns.next())?,
         contribution,
         tasksets: Vec::new(),
-        file_extensions: row::optional_json(row, columns.next())?.unwrap_or_default(),
+        file_extensions: row::json::<Option<_>>(row, columns.next())?.unwrap_or_default(),
         capabilities: environment.capabilities,
         robotics_formats: robotics.formats,
     };

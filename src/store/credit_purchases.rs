@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         credit_purchases::CreditPurchaseStatus,
@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// A purchase of credits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct CreditPurchase {
     /// Row ID of the purchase.
     pub row_id: CreditPurchaseRowId,
@@ -74,28 +75,20 @@ pub fn decide(
 /// The columns of a [`CreditPurchase`].
 const COLUMNS: &str = "id, uuid, team, cents, status, created_at, decided_at";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<CreditPurchase> {
-    Ok(CreditPurchase {
-        row_id: row.get(0)?,
-        id: row.get(1)?,
-        team: row.get(2)?,
-        amount: Cents(row.get(3)?),
-        status: row::string_enum(row, 4)?,
-        created_at: row::time(row, 5)?,
-        decided_at: row::optional_time(row, 6)?,
-    })
-}
-
 /// Returns the credit purchase with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<CreditPurchase>> {
-    reader.query_first(&format!("SELECT {COLUMNS} FROM credit_purchases WHERE uuid = ?1"), [id], read)
+    reader.query_first(
+        &format!("SELECT {COLUMNS} FROM credit_purchases WHERE uuid = ?1"),
+        [id],
+        CreditPurchase::from_row,
+    )
 }
 
 /// Returns the pending credit purchases of a team, oldest first.
 pub fn list_pending(reader: &Reader, team: TeamRowId) -> Result<Vec<CreditPurchase>> {
     let sql =
         format!("SELECT {COLUMNS} FROM credit_purchases WHERE team = ?1 AND status = 'pending' ORDER BY id");
-    reader.query_all(&sql, [team], read)
+    reader.query_all(&sql, [team], CreditPurchase::from_row)
 }
 
 /// Returns the number of pending credit purchases of a team.

@@ -53,7 +53,7 @@ pub fn find(reader: &Reader, listing: ListingRowId) -> Result<(ListingFacts, u64
 /// deleted.
 pub fn find_fixed(reader: &Reader, bundle: BundleRowId) -> Result<Option<ListingFacts>> {
     const SQL: &str = "SELECT listing_facts FROM bundles WHERE id = ?1";
-    Ok(reader.query_first(SQL, [bundle], |row| row::optional_json(row, 0))?.flatten())
+    Ok(reader.query_first(SQL, [bundle], |row| row::json(row, 0))?.flatten())
 }
 
 /// Returns the titles of the assets of a prepared bundle, in the order of its entries: those that they had when the bundle was
@@ -72,7 +72,7 @@ pub fn list_assets(reader: &Reader, listing: ListingRowId, limit: u32) -> Result
         "SELECT a.uuid, {CONTENT} FROM listing_assets la JOIN assets a ON a.id = la.asset
          LEFT JOIN data_objects d ON d.asset = a.id WHERE la.listing = ?1 ORDER BY a.id LIMIT ?2"
     );
-    reader.query_all(&sql, (listing, limit), |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
+    reader.query_all(&sql, (listing, limit), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// An asset of which a description has the title and the tables.

@@ -55,7 +55,7 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid, kind: Kind) -> Result<Op
     reader.query_first(SQL, (id, team, kind.as_str()), |row| {
         let depth: Option<u32> = row.get("max_depth")?;
         let tree = depth.map(|depth| Ok::<_, rusqlite::Error>((depth, row.get("roots")?))).transpose()?;
-        Ok(StoredStructure { analysis_status: row::string_enum(row, "analysis_status")?, tree })
+        Ok(StoredStructure { analysis_status: row.get("analysis_status")?, tree })
     })
 }
 
@@ -103,13 +103,13 @@ pub fn list(reader: &Reader, team: TeamRowId, ids: &[Uuid], max_bytes: u64) -> R
     let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
     reader.query_all(SQL, (row::to_json(&ids)?, team, max_bytes as i64), |row| {
         let (max_depth, roots): (Option<u32>, Option<String>) = (row.get("max_depth")?, row.get(5)?);
-        let file_sizes: Option<Vec<u64>> = row::optional_json(row, 6)?;
+        let file_sizes: Option<Vec<u64>> = row::json(row, 6)?;
         let tree = max_depth.zip(roots).map(|(max_depth, roots)| FileTree {
             max_depth,
             roots,
             file_sizes: file_sizes.unwrap_or_default(),
         });
         let (asset, title, has_data) = (row.get("uuid")?, row.get("title")?, row.get("has_data")?);
-        Ok(AssetFiles { asset, title, kind: row::string_enum(row, "kind")?, has_data, tree })
+        Ok(AssetFiles { asset, title, kind: row.get("kind")?, has_data, tree })
     })
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::ToSql;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{
         row_ids::GrantRowId,
@@ -72,7 +72,7 @@ pub fn next_abandoned_at(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(at) FROM (
              SELECT min(expires_at) AS at FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
              UNION ALL SELECT min(expires_at) FROM operator_uploads)";
-    reader.query_one(SQL, [], |row| row::optional_time(row, 0))
+    reader.query_one(SQL, [], |row| row.get(0))
 }
 
 /// Returns all discarded uploads whose bytes may still exist.

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{
         due_steps::{DueStep, StepKind, StepSubject},
@@ -32,19 +32,14 @@ pub fn find_due(reader: &Reader, until: Timestamp) -> Result<Option<DueStep>> {
     const SQL: &str = "SELECT due_at, kind, subject, is_quiet FROM due_steps
          WHERE error IS NULL AND due_at <= ?1 ORDER BY due_at, kind, subject LIMIT 1";
     reader.query_first(SQL, [until.0], |row| {
-        Ok(DueStep {
-            due_at: row::time(row, 0)?,
-            kind: row::string_enum(row, 1)?,
-            subject: StepSubject(row.get(2)?),
-            is_quiet: row.get(3)?,
-        })
+        Ok(DueStep { due_at: row.get(0)?, kind: row.get(1)?, subject: row.get(2)?, is_quiet: row.get(3)? })
     })
 }
 
 /// Returns the time of the next step; `None` if none is scheduled.
 pub fn next_due_at(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(due_at) FROM due_steps WHERE error IS NULL";
-    reader.query_one(SQL, [], |row| row::optional_time(row, 0))
+    reader.query_one(SQL, [], |row| row.get(0))
 }
 
 /// Returns the ID or the slug of the record that a step changes; `None` if it does not exist.
@@ -92,5 +87,5 @@ pub fn prepare(writer: &Writer, now: Timestamp) -> Result<()> {
 pub fn list_failed(reader: &Reader) -> Result<Vec<(StepKind, StepSubject, String)>> {
     const SQL: &str =
         "SELECT kind, subject, error FROM due_steps WHERE error IS NOT NULL ORDER BY due_at, kind, subject";
-    reader.query_all(SQL, [], |row| Ok((row::string_enum(row, 0)?, StepSubject(row.get(1)?), row.get(2)?)))
+    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }

@@ -2,14 +2,15 @@
 
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::{Reader, row::FromRow};
 use crate::{
     domain::{ledger::EntryType, money::Cents, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
 /// A change of a team's earnings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct EarningsChange {
     /// ID of the ledger entry.
     pub id: Uuid,
@@ -32,17 +33,7 @@ pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) ->
     const SQL: &str = "SELECT e.uuid, e.entry_type, p.cents, e.created_at, e.available_at, e.description, b.uuid
          FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry LEFT JOIN purchases b ON b.id = e.purchase
          WHERE p.team = ?1 AND p.account = 'earnings' ORDER BY e.created_at DESC, e.id DESC LIMIT ?2 OFFSET ?3";
-    reader.query_all(SQL, (team, limit as i64, offset as i64), |row| {
-        Ok(EarningsChange {
-            id: row.get(0)?,
-            entry_type: row::string_enum(row, 1)?,
-            amount: Cents(row.get(2)?),
-            created_at: row::time(row, 3)?,
-            available_at: row::time(row, 4)?,
-            description: row.get(5)?,
-            purchase: row.get(6)?,
-        })
-    })
+    reader.query_all(SQL, (team, limit as i64, offset as i64), EarningsChange::from_row)
 }
 
 /// Returns the number of changes of a team's earnings.

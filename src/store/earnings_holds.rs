@@ -1,13 +1,14 @@
 //! Earnings that are on hold after a sale, and what refunds take from them.
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
 /// Earnings on hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct EarningsHold {
     /// The entry of the sale. A sale has at most one hold.
     pub entry: LedgerEntryRowId,
@@ -22,15 +23,6 @@ pub struct EarningsHold {
 /// The columns of an [`EarningsHold`].
 const COLUMNS: &str = "entry, team, remaining_cents, available_at";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<EarningsHold> {
-    Ok(EarningsHold {
-        entry: row.get(0)?,
-        team: row.get(1)?,
-        remaining: Cents(row.get(2)?),
-        available_at: row::time(row, 3)?,
-    })
-}
-
 /// Inserts a hold.
 pub fn insert(writer: &Writer, hold: &EarningsHold) -> Result<()> {
     const SQL: &str =
@@ -42,7 +34,7 @@ pub fn insert(writer: &Writer, hold: &EarningsHold) -> Result<()> {
 /// Returns the hold of a sale; `None` if it has ended, or if there never was one.
 pub fn find(reader: &Reader, entry: LedgerEntryRowId) -> Result<Option<EarningsHold>> {
     let sql = format!("SELECT {COLUMNS} FROM earnings_holds WHERE entry = ?1");
-    reader.query_first(&sql, [entry], read)
+    reader.query_first(&sql, [entry], EarningsHold::from_row)
 }
 
 /// Returns the hold of a team that ends last, of those before a place in this order.
@@ -56,7 +48,7 @@ pub fn find_last(
          ORDER BY available_at DESC, entry DESC LIMIT 1"
     );
     let (at, entry) = before.unwrap_or(LAST);
-    reader.query_first(&sql, (team, at.0, entry), read)
+    reader.query_first(&sql, (team, at.0, entry), EarningsHold::from_row)
 }
 
 /// The place after all holds.
@@ -79,7 +71,7 @@ pub fn find_at(reader: &Reader, entry: LedgerEntryRowId, at: Timestamp) -> Resul
              {SALES} AND e.purchase = (SELECT purchase FROM ledger_entries WHERE id = ?1) GROUP BY e.purchase))
          WHERE remaining_cents > 0 AND created_at <= ?2 AND available_at > ?2"
     );
-    reader.query_first(&sql, (entry, at.0), read)
+    reader.query_first(&sql, (entry, at.0), EarningsHold::from_row)
 }
 
 /// Returns the hold of a team that ended last, of those before a place in this order, and of those that there were at
@@ -96,7 +88,7 @@ pub fn find_last_at(
          ORDER BY available_at DESC, entry DESC LIMIT 1"
     );
     let (last, entry) = before.unwrap_or(LAST);
-    reader.query_first(&sql, (team, at.0, last.0, entry), read)
+    reader.query_first(&sql, (team, at.0, last.0, entry), EarningsHold::from_row)
 }
 
 /// Deletes a hold that has ended.

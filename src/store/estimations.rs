@@ -92,17 +92,17 @@ pub(super) fn read_estimation(row: &rusqlite::Row) -> rusqlite::Result<Estimatio
     // Struct fields are evaluated in source order, which must match the order of the columns.
     Ok(Estimation {
         id: row.get(columns.next())?,
-        kind: row::string_enum(row, columns.next())?,
-        channel: row::string_enum(row, columns.next())?,
+        kind: row.get(columns.next())?,
+        channel: row.get(columns.next())?,
         repo_full_name: row.get(columns.next())?,
         name: row.get(columns.next())?,
-        status: row::string_enum(row, columns.next())?,
-        created_at: row::time(row, columns.next())?,
-        completed_at: row::optional_time(row, columns.next())?,
+        status: row.get(columns.next())?,
+        created_at: row.get(columns.next())?,
+        completed_at: row.get(columns.next())?,
         created_by: row.get(columns.next())?,
         failure_message: row.get(columns.next())?,
         asset: row.get(columns.next())?,
-        quote: row::optional_cents(row, columns.next())?.zip(row::optional_cents(row, columns.next())?),
+        quote: row.get::<_, Option<_>>(columns.next())?.zip(row.get(columns.next())?),
     })
 }
 

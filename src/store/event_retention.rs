@@ -1,7 +1,9 @@
 //! Deletion of what is kept for a number of days: the oldest events, and rows of other tables. Each function changes
 //! a bounded number of rows.
 
-use super::{Reader, Writer, row};
+use rusqlite::types::FromSql;
+
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         events::{EventRowId, EventType, RecordCounts},
@@ -12,7 +14,8 @@ use crate::{
 };
 
 /// The place, type, and time of an event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct EventPlace {
     /// Row ID of the event.
     pub row_id: EventRowId,
@@ -22,19 +25,11 @@ pub struct EventPlace {
     pub occurred_at: Timestamp,
 }
 
-fn read_place(row: &rusqlite::Row) -> rusqlite::Result<EventPlace> {
-    Ok(EventPlace {
-        row_id: row.get(0)?,
-        event_type: row::string_enum(row, 1)?,
-        occurred_at: row::time(row, 2)?,
-    })
-}
-
 /// Returns the first event that has not been removed.
 pub fn first_kept(reader: &Reader) -> Result<Option<EventPlace>> {
     const SQL: &str = "SELECT id, type, occurred_at FROM events
          WHERE id > (SELECT through FROM trimmed_events) ORDER BY id LIMIT 1";
-    reader.query_first(SQL, [], read_place)
+    reader.query_first(SQL, [], EventPlace::from_row)
 }
 
 /// Returns the first event that has not been removed and does not report an advance of the clock, and the last one up to a
@@ -48,8 +43,8 @@ pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(Ev
         )
     };
     let reports = EventType::ClockAdvanced.as_str();
-    let first = reader.query_first(&sql("ASC"), (through, reports), read_place)?;
-    let last = reader.query_first(&sql("DESC"), (through, reports), read_place)?;
+    let first = reader.query_first(&sql("ASC"), (through, reports), EventPlace::from_row)?;
+    let last = reader.query_first(&sql("DESC"), (through, reports), EventPlace::from_row)?;
     Ok(first.zip(last))
 }
 
@@ -58,7 +53,7 @@ pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(Ev
 pub fn next_reason(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT id, type, occurred_at FROM events
          WHERE id > (SELECT through FROM trimmed_events) AND type <> ?1 ORDER BY id LIMIT 2";
-    let first = reader.query_all(SQL, [EventType::ClockAdvanced.as_str()], read_place)?;
+    let first = reader.query_all(SQL, [EventType::ClockAdvanced.as_str()], EventPlace::from_row)?;
     let reason = first
         .iter()
         .enumerate()
@@ -68,7 +63,11 @@ pub fn next_reason(reader: &Reader) -> Result<Option<Timestamp>> {
 
 /// Returns an event that exists.
 pub fn find(reader: &Reader, row_id: EventRowId) -> Result<Option<EventPlace>> {
-    reader.query_first("SELECT id, type, occurred_at FROM events WHERE id = ?1", [row_id], read_place)
+    reader.query_first(
+        "SELECT id, type, occurred_at FROM events WHERE id = ?1",
+        [row_id],
+        EventPlace::from_row,
+    )
 }
 
 /// What [`find_newer`] found out.
@@ -123,8 +122,8 @@ pub fn count_records(reader: &Reader) -> Result<RecordCounts> {
     })
 }
 
-fn count_by<T: StringEnum + Ord>(reader: &Reader, sql: &str) -> Result<std::collections::BTreeMap<T, u64>> {
-    let counts = reader.query_all(sql, [], |row| Ok((row::string_enum(row, 0)?, row.get(1)?)))?;
+fn count_by<T: FromSql + Ord>(reader: &Reader, sql: &str) -> Result<std::collections::BTreeMap<T, u64>> {
+    let counts = reader.query_all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(counts.into_iter().collect())
 }
 
@@ -154,7 +153,7 @@ pub fn delete_older(writer: &Writer, table: DatedTable, since: Timestamp, limit:
 
 /// Returns the earliest time in a table.
 pub fn first_time(reader: &Reader, DatedTable { name, time }: DatedTable) -> Result<Option<Timestamp>> {
-    reader.query_one(&format!("SELECT min({time}) FROM {name}"), [], |row| row::optional_time(row, 0))
+    reader.query_one(&format!("SELECT min({time}) FROM {name}"), [], |row| row.get(0))
 }
 
 /// Returns a description of each inconsistency of the outbox: its IDs have no gaps after those that were removed.

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         events::{EventData, EventRowId, EventSubject, EventType},
@@ -43,7 +46,8 @@ pub(super) fn append(writer: &Writer, columns: impl rusqlite::Params) -> Result<
 }
 
 /// An event that is stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Event {
     /// Row ID, which increases with the commits.
     pub row_id: EventRowId,
@@ -63,30 +67,18 @@ pub struct Event {
 
 const COLUMNS: &str = "e.id, e.type, e.occurred_at, t.uuid, e.subject, e.data, e.request_id";
 
-fn read_event(row: &rusqlite::Row) -> rusqlite::Result<Event> {
-    Ok(Event {
-        row_id: row.get(0)?,
-        event_type: row::string_enum(row, 1)?,
-        occurred_at: row::time(row, 2)?,
-        team: row.get(3)?,
-        subject: EventSubject(row.get(4)?),
-        data: row.get(5)?,
-        request_id: row.get(6)?,
-    })
-}
-
 /// Returns the first events after one, in their order.
 pub fn list_after(reader: &Reader, after: EventRowId, limit: usize) -> Result<Vec<Event>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id > ?1 ORDER BY e.id LIMIT ?2"
     );
-    reader.query_all(&sql, (after, limit as i64), read_event)
+    reader.query_all(&sql, (after, limit as i64), Event::from_row)
 }
 
 /// Returns the event with this row ID.
 pub fn find(reader: &Reader, id: EventRowId) -> Result<Option<Event>> {
     let sql = format!("SELECT {COLUMNS} FROM events e LEFT JOIN teams t ON t.id = e.team WHERE e.id = ?1");
-    reader.query_first(&sql, [id], read_event)
+    reader.query_first(&sql, [id], Event::from_row)
 }
 
 /// Returns the last events before a place that match a filter, newest first, and the place down to which the outbox was read: the
@@ -111,7 +103,7 @@ pub fn list_before(
     let found: Vec<Event> = reader.query_all(
         &sql,
         (lowest, before, filter.team, type_list, limit, &filter.subject),
-        read_event,
+        Event::from_row,
     )?;
     let is_full = found.len() >= limits.events;
     let end = found.last().filter(|_| is_full).map_or(EventRowId(lowest.0 + 1), |last| last.row_id);
@@ -172,7 +164,8 @@ pub struct EventPage {
 }
 
 /// The places between which the outbox has events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Bounds {
     /// The last event that was removed, even if its row still exists; 0 if none was.
     pub removed: EventRowId,
@@ -184,7 +177,7 @@ pub struct Bounds {
 /// Returns the places between which the outbox has events.
 pub fn find_bounds(reader: &Reader) -> Result<Bounds> {
     const SQL: &str = "SELECT through, coalesce((SELECT max(id) FROM events), through) FROM trimmed_events";
-    reader.query_one(SQL, [], |row| Ok(Bounds { removed: row.get(0)?, newest: row.get(1)? }))
+    reader.query_one(SQL, [], Bounds::from_row)
 }
 
 /// Returns a page of the events after a place, up to the newest one, that match a filter. It ends early, with fewer events, when it has
@@ -214,7 +207,7 @@ pub fn list_page(
     while bytes < limits.bytes
         && let Some(row) = rows.next()?
     {
-        let event = read_event(row)?;
+        let event = Event::from_row(row)?;
         bytes += event.data.len();
         events.push(event);
     }

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         listings::{CatalogStatus, ListingRowId},
@@ -59,7 +59,8 @@ pub fn find_asset_title(reader: &Reader, asset: AssetRowId) -> Result<String> {
 }
 
 /// A listing that records of a set refer to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct ReferencedListing {
     /// Row ID of the listing.
     pub row_id: ListingRowId,
@@ -76,15 +77,7 @@ pub struct ReferencedListing {
 /// Returns the listing with this ID.
 pub fn find_listing(reader: &Reader, id: Uuid) -> Result<Option<ReferencedListing>> {
     const SQL: &str = "SELECT id, uuid, team, title, catalog_status FROM listings WHERE uuid = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(ReferencedListing {
-            row_id: row.get(0)?,
-            id: row.get(1)?,
-            team: row.get(2)?,
-            title: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-        })
-    })
+    reader.query_first(SQL, [id], ReferencedListing::from_row)
 }
 
 /// Returns the times after `since` at which data was attached to the assets of a listing.
@@ -96,7 +89,7 @@ pub fn list_data_attachments(
     const SQL: &str =
         "SELECT DISTINCT d.attached_at FROM listing_assets a JOIN data_objects d ON d.asset = a.asset
          WHERE a.listing = ?1 AND d.attached_at > ?2 ORDER BY d.attached_at";
-    reader.query_all(SQL, (listing, since.0), |row| row::time(row, 0))
+    reader.query_all(SQL, (listing, since.0), |row| row.get(0))
 }
 
 /// Whether the assets of a listing, or their data, changed after `since`, up to `until`.
@@ -180,7 +173,7 @@ pub fn find_latest_change(reader: &Reader, record: ChangingRecord, id: Uuid) -> 
              FROM teams WHERE uuid = ?1"
         }
     };
-    reader.query_one(sql, [id], |row| row::time(row, 0))
+    reader.query_one(sql, [id], |row| row.get(0))
 }
 
 /// A kind of record that others refer to, with the time of its creation.
@@ -229,7 +222,7 @@ pub fn find_creation(reader: &Reader, record: CreatedRecord, id: Uuid) -> Result
         CreatedRecord::Webhook => "webhooks",
     };
     let sql = format!("SELECT created_at FROM {table} WHERE uuid = ?1");
-    reader.query_one(&sql, [id], |row| row::time(row, 0))
+    reader.query_one(&sql, [id], |row| row.get(0))
 }
 
 /// Returns the row ID of the newest notification; 0 if there is none.

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{
         grants::Grant,
@@ -38,14 +38,14 @@ pub(super) fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<Grant> {
         id: row.get("uuid")?,
         team: row.get("team")?,
         title: row.get("title")?,
-        exclusivity: row::string_enum(row, "exclusivity")?,
+        exclusivity: row.get("exclusivity")?,
         group_row_id: row.get("group_id")?,
         max_bytes: row.get("max_bytes")?,
-        created_at: row::time(row, "created_at")?,
-        expires_at: row::time(row, "expires_at")?,
-        revoked_at: row::optional_time(row, "revoked_at")?,
-        consumed_at: row::optional_time(row, "consumed_at")?,
-        expired_at: row::optional_time(row, "expired_at")?,
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expires_at")?,
+        revoked_at: row.get("revoked_at")?,
+        consumed_at: row.get("consumed_at")?,
+        expired_at: row.get("expired_at")?,
     })
 }
 

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use marketplace_text::equality_key;
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{collation, row_ids::GroupRowId, teams::TeamRowId, time::Timestamp},
     error::{MAX_NAMED, Named, Result, name_of},
@@ -15,7 +18,7 @@ use crate::{
 pub const DEFAULT_NAME: &str = "Default";
 
 /// A group of a team's assets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct Group {
     /// Row ID of the group.
     pub row_id: GroupRowId,
@@ -31,25 +34,14 @@ pub struct Group {
     pub updated_at: Timestamp,
 }
 
-const COLUMNS: &str = "id, uuid, name, is_default, created_at, updated_at";
-
-fn read_group(row: &rusqlite::Row) -> rusqlite::Result<Group> {
-    Ok(Group {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        name: row.get("name")?,
-        is_default: row.get("is_default")?,
-        created_at: row::time(row, "created_at")?,
-        updated_at: row::time(row, "updated_at")?,
-    })
-}
+const COLUMNS: &str = "id AS row_id, uuid AS id, name, is_default, created_at, updated_at";
 
 /// Number of groups whose sort keys are derived at a time.
 const BATCH: usize = 1_000;
 
 /// Returns a team's groups: the default group first, then by name, as Unicode collation orders names.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Group>> {
-    reader.query_all(&list_sql(), [team], read_group)
+    reader.query_all(&list_sql(), [team], Group::from_row)
 }
 
 /// Returns the query for a team's groups. An index has them in this order.
@@ -86,7 +78,7 @@ pub fn derive_sort_keys(writer: &Writer) -> Result<()> {
 /// Returns the team's group with this ID.
 pub fn find(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<Group>> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE uuid = ?1 AND team = ?2");
-    reader.query_first(&sql, (id, team), read_group)
+    reader.query_first(&sql, (id, team), Group::from_row)
 }
 
 /// Returns the ID of the team's group with this row ID.
@@ -104,7 +96,7 @@ pub fn find_all(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Resul
         "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND uuid IN (SELECT unhex(value) FROM json_each(?2))"
     );
     let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(&sql, (team, row::to_json(&ids)?), read_group)
+    reader.query_all(&sql, (team, row::to_json(&ids)?), Group::from_row)
 }
 
 /// Follows the key of a name that an earlier group of the team has, too. Keys of names have no control characters.
@@ -114,17 +106,17 @@ pub(super) const DUPLICATE_MARK: char = '\u{1}';
 /// their names for different ones; then it is the oldest.
 pub fn find_by_name(reader: &Reader, team: TeamRowId, name: &str) -> Result<Option<Group>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND (name_key = ?2 OR name_key BETWEEN ?3 AND ?4) ORDER BY id LIMIT 1"
+        "SELECT {COLUMNS} FROM groups WHERE team = ?1 AND (name_key = ?2 OR name_key BETWEEN ?3 AND ?4) ORDER BY row_id LIMIT 1"
     );
     let key = equality_key(name);
     let [first, last] = [DUPLICATE_MARK, '\u{2}'].map(|end| format!("{key}{end}"));
-    reader.query_first(&sql, (team, key, first, last), read_group)
+    reader.query_first(&sql, (team, key, first, last), Group::from_row)
 }
 
 /// Returns a team's default group.
 pub fn find_default(reader: &Reader, team: TeamRowId) -> Result<Group> {
     let sql = format!("SELECT {COLUMNS} FROM groups WHERE team = ?1 AND is_default");
-    reader.query_one(&sql, [team], read_group)
+    reader.query_one(&sql, [team], Group::from_row)
 }
 
 /// Returns the row ID of a team's default group.
@@ -220,7 +212,7 @@ mod tests {
         store
             .read(|rows| {
                 let mut statement = rows.connection.prepare(&list_sql())?;
-                let rows_read = statement.query_map([TEAM], read_group)?;
+                let rows_read = statement.query_map([TEAM], Group::from_row)?;
                 let groups = rows_read.collect::<rusqlite::Result<Vec<Group>>>()?;
                 assert_eq!((groups.len(), statement.get_status(StatementStatus::Sort)), (10_001, 0));
                 let statements = rows.statement_count.load(std::sync::atomic::Ordering::Relaxed);

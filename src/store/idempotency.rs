@@ -1,6 +1,6 @@
 //! Responses to requests with an `Idempotency-Key`, stored for replay.
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{principals::Principal, time::Timestamp},
     error::Result,
@@ -8,7 +8,8 @@ use crate::{
 };
 
 /// A use of an idempotency key.
-#[derive(Debug)]
+#[derive(Debug, FromRow)]
+#[row(by_position)]
 pub struct KeyUse {
     /// SHA-256 digest of the request body.
     pub body_digest: [u8; 32],
@@ -32,9 +33,7 @@ pub fn find(
     const SQL: &str = "SELECT body, answer FROM idempotency_keys
          WHERE principal_kind = ?1 AND principal = ?2 AND key = ?3 AND route = ?4 AND created_at > ?5";
     let (kind, row_id) = columns(principal);
-    reader.query_first(SQL, (kind, row_id, key, route, since.0), |row| {
-        Ok(KeyUse { body_digest: row.get(0)?, response: row.get(1)? })
-    })
+    reader.query_first(SQL, (kind, row_id, key, route, since.0), KeyUse::from_row)
 }
 
 /// Stores a use of a key. It replaces an earlier use, which the caller knows to have expired.
@@ -56,7 +55,7 @@ pub fn insert(
 
 /// Returns the time of the first use of a key that is stored.
 pub fn first_used_at(reader: &Reader) -> Result<Option<Timestamp>> {
-    reader.query_one("SELECT min(created_at) FROM idempotency_keys", [], |row| row::optional_time(row, 0))
+    reader.query_one("SELECT min(created_at) FROM idempotency_keys", [], |row| row.get(0))
 }
 
 /// Deletes a principal's oldest uses of keys that are not later than `since`: at most `limit`.

@@ -1,7 +1,7 @@
 //! The job queue. A worker that claims a job holds a lease on it. The lease number increases with each claim,
 //! so a worker that lost its lease cannot write its results.
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         jobs::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A job that an operator wants to change.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
 pub struct StoredJob {
     /// Kind of work.
     pub kind: JobKind,
@@ -32,13 +32,7 @@ pub fn find(reader: &Reader, id: JobRowId) -> Result<Option<StoredJob>> {
     const SQL: &str = "SELECT kind, subject, iif(leased_until IS NULL, 'waiting', 'running') AS state
          FROM jobs WHERE id = ?1
          UNION ALL SELECT kind, subject, state FROM ended_jobs WHERE id = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(StoredJob {
-            kind: row::string_enum(row, "kind")?,
-            subject: row.get("subject")?,
-            state: row::string_enum(row, "state")?,
-        })
-    })
+    reader.query_first(SQL, [id], StoredJob::from_row)
 }
 
 /// Returns the ID of the queued job of this kind and subject.
@@ -188,11 +182,11 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
         Ok(Job {
             id: row.get("id")?,
             lease: row.get("lease")?,
-            kind: row::string_enum(row, "kind")?,
+            kind: row.get("kind")?,
             subject: row.get("subject")?,
             team: (team != 0).then_some(TeamRowId(team)),
             attempts: row.get("attempts")?,
-            due_at: row::time(row, "run_after")?,
+            due_at: row.get("run_after")?,
             interrupted_starts: row.get("interrupted_starts")?,
         })
     })?;
@@ -208,14 +202,14 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
 /// Returns when a queued job of this kind and subject is due, unless it is leased.
 pub fn find_due_at(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT run_after FROM jobs WHERE kind = ?1 AND subject = ?2 AND leased_until IS NULL";
-    reader.query_first(SQL, (kind.as_str(), subject), |row| row::time(row, 0))
+    reader.query_first(SQL, (kind.as_str(), subject), |row| row.get(0))
 }
 
 /// Returns the earliest time at which a job that is not of this kind and subject is due or its lease ends.
 pub fn next_due_besides(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(min(run_after, coalesce(leased_until, run_after))) FROM jobs
          WHERE kind <> ?1 OR subject <> ?2";
-    reader.query_one(SQL, (kind.as_str(), subject), |row| row::optional_time(row, 0))
+    reader.query_one(SQL, (kind.as_str(), subject), |row| row.get(0))
 }
 
 /// Does to a waiting job what `count` runs do each of which claims it, finishes it, and enqueues it again. It is then due at
@@ -240,7 +234,7 @@ pub fn repeat(
 
 /// Returns when the first job that was given up or canceled ended.
 pub fn first_ended_at(reader: &Reader) -> Result<Option<Timestamp>> {
-    reader.query_one("SELECT min(ended_at) FROM ended_jobs", [], |row| row::optional_time(row, 0))
+    reader.query_one("SELECT min(ended_at) FROM ended_jobs", [], |row| row.get(0))
 }
 
 /// Returns the earliest time after `now` at which a job is due or a lease ends.
@@ -250,7 +244,7 @@ pub fn next_due_at(reader: &Reader, now: Timestamp) -> Result<Option<Timestamp>>
              UNION ALL
              SELECT min(leased_until) FROM jobs WHERE leased_until > ?1
          )";
-    reader.query_one(SQL, [now.0], |row| row::optional_time(row, 0))
+    reader.query_one(SQL, [now.0], |row| row.get(0))
 }
 
 /// Whether a job is still leased to the worker that claimed it.
@@ -304,9 +298,7 @@ pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
 
 /// Returns the time at which a job was enqueued.
 pub fn enqueued_at(reader: &Reader, job: &Job) -> Result<Timestamp> {
-    reader.query_one("SELECT enqueued_at FROM jobs WHERE id = ?1", [job.id], |row| {
-        row::time(row, "enqueued_at")
-    })
+    reader.query_one("SELECT enqueued_at FROM jobs WHERE id = ?1", [job.id], |row| row.get("enqueued_at"))
 }
 
 /// Releases a job that failed for a reason that is not its own. Neither the attempt nor the start counts.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row, teams};
+use super::{Reader, Writer, row::FromRow, teams};
 use crate::{
     domain::{
         keys::{KeyTimes, TeamKeyScope},
@@ -18,11 +18,13 @@ use crate::{
 };
 
 /// The properties that determine whether a key is valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
 pub struct KeyValidity {
     /// Row ID of the key.
+    #[row(name = "key_id")]
     pub row_id: KeyRowId,
     /// ID of the key. It is not secret.
+    #[row(name = "key_uuid")]
     pub id: Uuid,
     /// What the key permits, if it is that of a team.
     pub team_scope: TeamKeyScope,
@@ -35,22 +37,11 @@ pub struct KeyValidity {
     pub revoked_at: Option<Timestamp>,
 }
 
-pub(super) fn read_validity(row: &rusqlite::Row) -> rusqlite::Result<KeyValidity> {
-    Ok(KeyValidity {
-        row_id: row.get("key_id")?,
-        id: row.get("key_uuid")?,
-        team_scope: row::string_enum(row, "team_scope")?,
-        is_fixture: row.get("is_fixture")?,
-        expires_at: row::optional_time(row, "expires_at")?,
-        revoked_at: row::optional_time(row, "revoked_at")?,
-    })
-}
-
 pub(super) fn read_owner(row: &rusqlite::Row) -> rusqlite::Result<KeyOwner> {
-    Ok(match row::string_enum(row, "kind")? {
+    Ok(match row.get("kind")? {
         PrincipalKind::Team => KeyOwner::Team(Arc::new(teams::read_team(row)?)),
         PrincipalKind::Operator => {
-            let scope = row::string_enum(row, "scope")?;
+            let scope = row.get("scope")?;
             KeyOwner::Operator(OperatorKey { row_id: row.get("key_id")?, scope })
         }
     })
@@ -69,11 +60,11 @@ pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyO
         "SELECT {}, {VALIDITY} FROM keys k LEFT JOIN teams t ON t.id = k.team WHERE k.digest = ?1",
         teams::COLUMNS
     );
-    reader.query_first(&sql, [digest], |row| Ok((read_owner(row)?, read_validity(row)?)))
+    reader.query_first(&sql, [digest], |row| Ok((read_owner(row)?, KeyValidity::from_row(row)?)))
 }
 
 /// A key, as its owner's settings show it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct KeyRow {
     /// ID of the key. It is not secret.
     pub id: Uuid,
@@ -89,22 +80,11 @@ pub struct KeyRow {
     pub last_used_at: Option<Timestamp>,
 }
 
-fn read_key(row: &rusqlite::Row) -> rusqlite::Result<KeyRow> {
-    Ok(KeyRow {
-        id: row.get("uuid")?,
-        name: row.get("name")?,
-        created_at: row::time(row, "created_at")?,
-        expires_at: row::optional_time(row, "expires_at")?,
-        revoked_at: row::optional_time(row, "revoked_at")?,
-        last_used_at: row::optional_time(row, "last_used_at")?,
-    })
-}
-
 /// Returns a team's keys, newest first.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
-    const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
-         WHERE team = ?1 ORDER BY created_at DESC, id DESC";
-    reader.query_all(SQL, [team], read_key)
+    const SQL: &str = "SELECT uuid AS id, name, created_at, expires_at, revoked_at, last_used_at FROM keys
+         WHERE team = ?1 ORDER BY created_at DESC, keys.id DESC";
+    reader.query_all(SQL, [team], KeyRow::from_row)
 }
 
 /// Returns the newest keys of a team, with the times of their last use, newest first.
@@ -117,15 +97,14 @@ pub fn list_times(
         "SELECT id, uuid, team, scope, team_scope, name, created_at, expires_at, rotated_at, revoked_at,
              expired_at, last_used_at
          FROM keys WHERE team = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
-    reader
-        .query_all(SQL, (team, limit), |row| Ok((read_times(row)?, row::optional_time(row, "last_used_at")?)))
+    reader.query_all(SQL, (team, limit), |row| Ok((read_times(row)?, row.get("last_used_at")?)))
 }
 
 /// Returns the keys of all operators, newest first.
 pub fn list_of_operators(reader: &Reader) -> Result<Vec<KeyRow>> {
-    const SQL: &str = "SELECT uuid, name, created_at, expires_at, revoked_at, last_used_at FROM keys
-         WHERE kind = 'operator' ORDER BY created_at DESC, id DESC";
-    reader.query_all(SQL, [], read_key)
+    const SQL: &str = "SELECT uuid AS id, name, created_at, expires_at, revoked_at, last_used_at FROM keys
+         WHERE kind = 'operator' ORDER BY created_at DESC, keys.id DESC";
+    reader.query_all(SQL, [], KeyRow::from_row)
 }
 
 /// The fields of a key to insert.
@@ -216,14 +195,14 @@ pub(super) fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
         row_id: row.get("id")?,
         id: row.get("uuid")?,
         team: row.get("team")?,
-        scope: row::string_enum(row, "scope")?,
-        team_scope: row::string_enum(row, "team_scope")?,
+        scope: row.get("scope")?,
+        team_scope: row.get("team_scope")?,
         name: row.get("name")?,
-        created_at: row::time(row, "created_at")?,
-        expires_at: row::optional_time(row, "expires_at")?,
-        rotated_at: row::optional_time(row, "rotated_at")?,
-        revoked_at: row::optional_time(row, "revoked_at")?,
-        expired_at: row::optional_time(row, "expired_at")?,
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expires_at")?,
+        rotated_at: row.get("rotated_at")?,
+        revoked_at: row.get("revoked_at")?,
+        expired_at: row.get("expired_at")?,
     })
 }
 

@@ -2,7 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row, wallet};
+use super::{
+    Reader, Writer,
+    row::{ColumnIndexes, FromColumns, FromRow},
+    wallet,
+};
 use crate::{
     domain::{
         ledger::{Account, EntryType, Posting, Transfer},
@@ -67,7 +71,7 @@ pub fn list_purchase_postings(reader: &Reader, purchase: PurchaseRowId) -> Resul
     const SQL: &str = "SELECT p.account, p.team, p.cents
          FROM ledger_entries e JOIN ledger_postings p ON p.entry = e.id
          WHERE e.purchase = ?1 ORDER BY e.id, p.account";
-    reader.query_all(SQL, [purchase], |row| read_posting(row, 0))
+    reader.query_all(SQL, [purchase], |row| Posting::from_columns(row, &mut ColumnIndexes(0)))
 }
 
 /// Returns the entry of the sale of a purchase; `None` if it has none.
@@ -82,15 +86,18 @@ pub fn find_ids(reader: &Reader, entry: LedgerEntryRowId) -> Result<(Uuid, Optio
     reader.query_one(SQL, [entry], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Reads an account and an amount from three columns: the name of the account, its team, and the cents.
-fn read_posting(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Posting> {
-    let account = Account::new(row::string_enum(row, first)?, row.get(first + 1)?);
-    let account = account.ok_or(rusqlite::Error::InvalidQuery)?;
-    Ok(Posting { account, cents: Cents(row.get(first + 2)?) })
+/// Three columns: the name of the account, its team, and the cents.
+impl FromColumns for Posting {
+    fn from_columns(row: &rusqlite::Row, columns: &mut ColumnIndexes) -> rusqlite::Result<Posting> {
+        let account = Account::new(row.get(columns.next())?, row.get(columns.next())?);
+        let account = account.ok_or(rusqlite::Error::InvalidQuery)?;
+        Ok(Posting { account, cents: row.get(columns.next())? })
+    }
 }
 
 /// A posting of an entry, for operators.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct EntryPosting {
     /// ID of the entry.
     pub entry: Uuid,
@@ -103,6 +110,7 @@ pub struct EntryPosting {
     /// ID of the related purchase.
     pub purchase: Option<Uuid>,
     /// Change of an account.
+    #[row(flatten)]
     pub posting: Posting,
     /// Name of the team that owns the account.
     pub team_name: Option<String>,
@@ -121,19 +129,8 @@ pub fn list_newest(reader: &Reader, team: Option<TeamRowId>, limit: usize) -> Re
          LEFT JOIN purchases b ON b.id = e.purchase LEFT JOIN teams t ON t.id = p.team
          WHERE {condition} ORDER BY e.created_at DESC, e.id DESC, p.cents, p.account"
     );
-    let read = |row: &rusqlite::Row| {
-        Ok(EntryPosting {
-            entry: row.get(0)?,
-            entry_type: row::string_enum(row, 1)?,
-            created_at: row::time(row, 2)?,
-            description: row.get(3)?,
-            purchase: row.get(4)?,
-            posting: read_posting(row, 5)?,
-            team_name: row.get(8)?,
-        })
-    };
     match team {
-        Some(team) => reader.query_all(&sql, (limit as i64, team), read),
-        None => reader.query_all(&sql, [limit as i64], read),
+        Some(team) => reader.query_all(&sql, (limit as i64, team), EntryPosting::from_row),
+        None => reader.query_all(&sql, [limit as i64], EntryPosting::from_row),
     }
 }

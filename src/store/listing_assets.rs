@@ -5,7 +5,13 @@ use std::collections::BTreeSet;
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use super::{Reader, Writer, asset_rows, bundle_entries::CONTENT, index_queue, inventory::Query, row};
+use super::{
+    Reader, Writer, asset_rows,
+    bundle_entries::CONTENT,
+    index_queue,
+    inventory::Query,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         assets::Kind,
@@ -30,7 +36,8 @@ pub fn list_first(reader: &Reader, listing: ListingRowId, limit: usize) -> Resul
 }
 
 /// An asset of a listing that can be bought without the others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct SelectableAsset {
     /// ID of the asset.
     pub id: Uuid,
@@ -51,15 +58,7 @@ pub fn list_selectable(reader: &Reader, listing: ListingRowId, limit: u32) -> Re
          FROM listing_assets la JOIN assets a ON a.id = la.asset LEFT JOIN data_objects d ON d.asset = a.id
          WHERE la.listing = ?1 AND a.price_cents IS NOT NULL ORDER BY la.position LIMIT ?2"
     );
-    reader.query_all(&sql, (listing, limit), |row| {
-        Ok(SelectableAsset {
-            id: row.get(0)?,
-            title: row.get(1)?,
-            kind: row::string_enum(row, 2)?,
-            price: Cents(row.get(3)?),
-            has_data: row.get(4)?,
-        })
-    })
+    reader.query_all(&sql, (listing, limit), SelectableAsset::from_row)
 }
 
 /// Returns of how many of the first assets of a listing the market has no data, and the number of these first assets.
@@ -84,7 +83,8 @@ pub fn list_without_data(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -
 }
 
 /// The asking prices of the first assets of a listing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct AssetPrices {
     /// Number of assets.
     pub assets: usize,
@@ -99,9 +99,7 @@ pub fn find_prices(reader: &Reader, listing: ListingRowId, limit: usize) -> Resu
     const SQL: &str = "SELECT count(*), count(a.price_cents), coalesce(sum(a.price_cents), 0)
          FROM (SELECT asset FROM listing_assets WHERE listing = ?1 ORDER BY position LIMIT ?2) la
          CROSS JOIN assets a ON a.id = la.asset";
-    reader.query_one(SQL, (listing, limit as i64), |row| {
-        Ok(AssetPrices { assets: row.get(0)?, priced: row.get(1)?, sum: Cents(row.get(2)?) })
-    })
+    reader.query_one(SQL, (listing, limit as i64), AssetPrices::from_row)
 }
 
 /// The numbers of attached and of skipped assets.

@@ -1,6 +1,6 @@
 //! The delivery bundles of listings, and the ingests of their datasets into the platform's hub.
 
-use super::{Reader, Writer, index_queue, row};
+use super::{Reader, Writer, index_queue, row::FromRow};
 use crate::{
     domain::{
         catalog::BundleFile,
@@ -43,7 +43,8 @@ pub fn list_files(reader: &Reader, listing: ListingRowId) -> Result<Vec<BundleFi
 }
 
 /// A copy of a listing's dataset in the platform's hub.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct HubIngestStatus {
     /// Name of the dataset in the hub.
     pub dataset_id: String,
@@ -59,12 +60,5 @@ pub struct HubIngestStatus {
 pub fn list_hub_ingests(reader: &Reader, listing: ListingRowId) -> Result<Vec<HubIngestStatus>> {
     const SQL: &str = "SELECT dataset_id, status, bytes_copied, error FROM hub_ingests WHERE listing = ?1
          ORDER BY dataset_id";
-    reader.query_all(SQL, [listing], |row| {
-        Ok(HubIngestStatus {
-            dataset_id: row.get(0)?,
-            status: row::string_enum(row, 1)?,
-            bytes_copied: row.get(2)?,
-            error: row.get(3)?,
-        })
-    })
+    reader.query_all(SQL, [listing], HubIngestStatus::from_row)
 }

@@ -1,6 +1,9 @@
 //! The histories of listings.
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         listings::{Actor, Event, LifecycleStage, ListingRowId},
@@ -11,7 +14,8 @@ use crate::{
 };
 
 /// An event in the history of a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct HistoryEvent {
     /// What happened.
     pub event: Event,
@@ -47,7 +51,7 @@ pub fn insert(writer: &Writer, listing: ListingRowId, event: &HistoryEvent) -> R
 pub fn list(reader: &Reader, listing: ListingRowId) -> Result<Vec<HistoryEvent>> {
     const SQL: &str = "SELECT event, actor, occurred_at, from_stage, to_stage FROM listing_history
          WHERE listing = ?1 ORDER BY occurred_at DESC, id DESC";
-    reader.query_all(SQL, [listing], read_event)
+    reader.query_all(SQL, [listing], HistoryEvent::from_row)
 }
 
 /// Returns the newest event of these kinds in the history of a listing, with its time.
@@ -60,7 +64,7 @@ pub fn find_newest(
          WHERE listing = ?1 AND event IN (SELECT value FROM json_each(?2))
          ORDER BY occurred_at DESC, id DESC LIMIT 1";
     let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
-    let read = |row: &rusqlite::Row| Ok((row::string_enum(row, 0)?, row::time(row, 1)?));
+    let read = |row: &rusqlite::Row| Ok((row.get(0)?, row.get(1)?));
     reader.query_first(SQL, (listing, row::to_json(&kinds)?), read)
 }
 
@@ -68,16 +72,5 @@ pub fn find_newest(
 pub fn list_publications(reader: &Reader, listing: ListingRowId, limit: usize) -> Result<Vec<Timestamp>> {
     const SQL: &str = "SELECT occurred_at FROM listing_history WHERE listing = ?1 AND event = 'published'
          ORDER BY occurred_at DESC, id DESC LIMIT ?2";
-    reader.query_all(SQL, (listing, limit as i64), |row| row::time(row, 0))
-}
-
-/// Reads an event from a row that begins with its columns, in the order of the statement above.
-fn read_event(row: &rusqlite::Row) -> rusqlite::Result<HistoryEvent> {
-    Ok(HistoryEvent {
-        event: row::string_enum(row, 0)?,
-        actor: row::string_enum(row, 1)?,
-        occurred_at: row::time(row, 2)?,
-        from: row::optional_string_enum(row, 3)?,
-        to: row::string_enum(row, 4)?,
-    })
+    reader.query_all(SQL, (listing, limit as i64), |row| row.get(0))
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reader, row};
+use super::{
+    Reader,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         assets::Kind,
@@ -13,7 +16,7 @@ use crate::{
 };
 
 /// A check as buyers can see it, without names and IDs of the vendor's own records.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct EvidenceCheck {
     /// Slug of the check.
     pub key: String,
@@ -40,7 +43,7 @@ pub fn list_evidence(reader: &Reader, listing: ListingRowId) -> Result<Vec<Evide
              SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
              ORDER BY run_number DESC LIMIT 1)
          ORDER BY c.id";
-    reader.query_all(SQL, [listing], read_evidence)
+    reader.query_all(SQL, [listing], EvidenceCheck::from_row)
 }
 
 /// Returns the checks of the latest completed run of each of these listings that has one, in order.
@@ -55,23 +58,12 @@ pub fn list_evidence_of(
              ORDER BY run_number DESC LIMIT 1)
          JOIN quality_checks c ON c.run = r.id LEFT JOIN assets a ON a.id = c.asset
          ORDER BY j.key, c.id";
-    let rows = reader
-        .query_all(SQL, [row::to_json(listings)?], |row| Ok((row.get("listing")?, read_evidence(row)?)))?;
+    let rows = reader.query_all(SQL, [row::to_json(listings)?], |row| {
+        Ok((row.get("listing")?, EvidenceCheck::from_row(row)?))
+    })?;
     let mut checks: BTreeMap<ListingRowId, Vec<EvidenceCheck>> = BTreeMap::new();
     for (listing, check) in rows {
         checks.entry(listing).or_default().push(check);
     }
     Ok(checks)
-}
-
-fn read_evidence(row: &rusqlite::Row) -> rusqlite::Result<EvidenceCheck> {
-    Ok(EvidenceCheck {
-        key: row.get("key")?,
-        label: row.get("label")?,
-        kind: row::string_enum(row, "kind")?,
-        asset_kind: row::optional_string_enum(row, "asset_kind")?,
-        is_mandatory: row.get("is_mandatory")?,
-        is_informational: row.get("is_informational")?,
-        status: row::string_enum(row, "status")?,
-    })
 }

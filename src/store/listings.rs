@@ -3,7 +3,11 @@
 use rusqlite::ToSql;
 use uuid::Uuid;
 
-use super::{Reader, Writer, index_queue, row, sort_changes};
+use super::{
+    Reader, Writer, index_queue,
+    row::{self, FromRow},
+    sort_changes,
+};
 use crate::{
     domain::{
         listing_lifecycle::ListingState,
@@ -19,7 +23,7 @@ use crate::{
 };
 
 /// The fields of a listing that determine what the caller can do with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct ListingRow {
     /// Row ID of the listing.
     pub row_id: ListingRowId,
@@ -28,6 +32,7 @@ pub struct ListingRow {
     /// Row ID of the vendor.
     pub team: TeamRowId,
     /// Review status and catalog status.
+    #[row(with = read_status)]
     pub status: ListingStatus,
     /// Time of certification; `None` if the listing is not certified in its current form.
     pub certified_at: Option<Timestamp>,
@@ -61,66 +66,50 @@ impl ListingRow {
 /// Returns the listings of a team that are not archived, oldest first.
 pub fn list_unarchived(reader: &Reader, team: TeamRowId) -> Result<Vec<ListingRow>> {
     let sql = format!("{SELECT_ROW} WHERE l.team = ?1 AND l.catalog_status <> 'archived' ORDER BY l.id");
-    reader.query_all(&sql, [team], read_row)
+    reader.query_all(&sql, [team], ListingRow::from_row)
 }
 
 const SELECT_ROW: &str =
-    "SELECT l.id, l.uuid, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
-         l.description, l.price_cents, l.sample_price_cents, l.accepts_bids, l.exclusive
+    "SELECT l.id AS row_id, l.uuid AS id, l.team, l.review_status, l.catalog_status, l.certified_at, l.featured, l.title,
+         l.description, l.price_cents AS price, l.sample_price_cents AS sample_price, l.accepts_bids,
+         l.exclusive AS is_exclusive
      FROM listings l";
-
-/// Reads a listing from a row of [`SELECT_ROW`].
-fn read_row(row: &rusqlite::Row) -> rusqlite::Result<ListingRow> {
-    Ok(ListingRow {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        team: row.get("team")?,
-        status: read_status(row)?,
-        certified_at: row::optional_time(row, "certified_at")?,
-        featured: row.get("featured")?,
-        title: row.get("title")?,
-        description: row.get("description")?,
-        price: row::optional_cents(row, "price_cents")?,
-        sample_price: row::optional_cents(row, "sample_price_cents")?,
-        accepts_bids: row.get("accepts_bids")?,
-        is_exclusive: row.get("exclusive")?,
-    })
-}
 
 /// Returns the listing with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<ListingRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE l.uuid = ?1"), [id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE l.uuid = ?1"), [id], ListingRow::from_row)
 }
 
-fn read_status(row: &rusqlite::Row) -> rusqlite::Result<ListingStatus> {
-    Ok(ListingStatus {
-        review: row::string_enum(row, "review_status")?,
-        catalog: row::string_enum(row, "catalog_status")?,
-    })
+pub(super) fn read_status(row: &rusqlite::Row) -> rusqlite::Result<ListingStatus> {
+    Ok(ListingStatus { review: row.get("review_status")?, catalog: row.get("catalog_status")? })
 }
 
 /// The fields of a listing that its vendor edits.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, FromRow)]
 pub struct ListingFields {
     /// Title for people.
     pub title: String,
     /// Description for people.
     pub description: String,
     /// Slugs of the domains.
+    #[row(json)]
     pub domain_tags: Vec<String>,
     /// Slugs of the inventory tags.
+    #[row(json)]
     pub tag_slugs: Vec<String>,
     /// Buy-now price; `None` if the listing has no fixed price.
     pub price: Option<Cents>,
     /// Price of the sample; `None` if no sample is offered.
     pub sample_price: Option<Cents>,
     /// What the sample has; empty for what is taken by default of all assets.
+    #[row(json, default)]
     pub sample: Vec<SampledAsset>,
     /// Whether buyers can bid.
     pub accepts_bids: bool,
     /// License and conditions, as text.
     pub terms: String,
     /// How the data is delivered to the buyer, and within how many days.
+    #[row(pair("delivery_method", "delivery_days"))]
     pub delivery: Option<(DeliveryMethod, u32)>,
     /// Time from which the data can be delivered; `None` if that is immediately.
     pub available_from: Option<Timestamp>,
@@ -130,30 +119,10 @@ pub struct ListingFields {
 
 /// Returns the fields of a listing that its vendor edits.
 pub fn find_fields(reader: &Reader, row_id: ListingRowId) -> Result<ListingFields> {
-    const SQL: &str = "SELECT title, description, domain_tags, tag_slugs, price_cents, sample_price_cents,
-             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive, sample
+    const SQL: &str = "SELECT title, description, domain_tags, tag_slugs, price_cents AS price, sample_price_cents AS sample_price,
+             accepts_bids, terms, delivery_method, delivery_days, available_from, exclusive AS is_exclusive, sample
          FROM listings WHERE id = ?1";
-    reader.query_one(SQL, [row_id], read_fields)
-}
-
-/// Reads the fields of a listing that its vendor edits, by the names of their columns.
-fn read_fields(row: &rusqlite::Row) -> rusqlite::Result<ListingFields> {
-    let method = row::optional_string_enum(row, "delivery_method")?;
-    let days: Option<u32> = row.get("delivery_days")?;
-    Ok(ListingFields {
-        title: row.get("title")?,
-        description: row.get("description")?,
-        domain_tags: row::json(row, "domain_tags")?,
-        tag_slugs: row::json(row, "tag_slugs")?,
-        price: row::optional_cents(row, "price_cents")?,
-        sample_price: row::optional_cents(row, "sample_price_cents")?,
-        sample: row::optional_json(row, "sample")?.unwrap_or_default(),
-        accepts_bids: row.get("accepts_bids")?,
-        terms: row.get("terms")?,
-        delivery: method.zip(days),
-        available_from: row::optional_time(row, "available_from")?,
-        is_exclusive: row.get("exclusive")?,
-    })
+    reader.query_one(SQL, [row_id], ListingFields::from_row)
 }
 
 /// Returns the values of the editable columns, in the order of the parameters `?1` to `?13` of the statements
@@ -246,7 +215,7 @@ pub fn certification_times(
 ) -> Result<Vec<(ListingRowId, Option<Timestamp>)>> {
     const SQL: &str = "SELECT id, certified_at FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
     let ids: Vec<i64> = listings.iter().map(|listing| listing.0).collect();
-    reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row::optional_time(row, 1)?)))
+    reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Sets or clears the certification time of a listing. `at` is the time of the change.
@@ -331,14 +300,14 @@ pub fn asset_count(reader: &Reader, row_id: ListingRowId) -> Result<usize> {
 pub fn published_total_price(reader: &Reader, team: TeamRowId) -> Result<Cents> {
     const SQL: &str = "SELECT coalesce(sum(price_cents), 0) FROM listings
          WHERE team = ?1 AND catalog_status = 'published'";
-    reader.query_one(SQL, [team], |row| Ok(Cents(row.get(0)?)))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }
 
 /// Returns the sum of the prices of the listings with these row IDs.
 pub fn total_price(reader: &Reader, listings: &[ListingRowId]) -> Result<Cents> {
     const SQL: &str =
         "SELECT coalesce(sum(price_cents), 0) FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
-    reader.query_one(SQL, [row::to_json(listings)?], |row| Ok(Cents(row.get(0)?)))
+    reader.query_one(SQL, [row::to_json(listings)?], |row| row.get(0))
 }
 
 /// Returns the number of a team's published listings.
@@ -349,14 +318,14 @@ pub fn count_published(reader: &Reader, team: TeamRowId) -> Result<u64> {
 
 /// Returns the listing with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: ListingRowId) -> Result<Option<ListingRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE l.id = ?1"), [row_id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE l.id = ?1"), [row_id], ListingRow::from_row)
 }
 
 /// Returns the listings that include an asset.
 pub fn listings_with_asset(reader: &Reader, asset: AssetRowId) -> Result<Vec<ListingRow>> {
     let sql =
         format!("{SELECT_ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id");
-    reader.query_all(&sql, [asset], read_row)
+    reader.query_all(&sql, [asset], ListingRow::from_row)
 }
 
 /// Returns the newest listings with an asset.
@@ -364,7 +333,7 @@ pub fn newest_listings_with_asset(reader: &Reader, asset: AssetRowId, limit: u32
     let sql = format!(
         "{SELECT_ROW} JOIN listing_assets la ON la.listing = l.id WHERE la.asset = ?1 ORDER BY l.id DESC LIMIT ?2"
     );
-    reader.query_all(&sql, (asset, limit), read_row)
+    reader.query_all(&sql, (asset, limit), ListingRow::from_row)
 }
 
 /// Whether a listing includes a taskset, as an asset or as part of a bundle.

@@ -1,13 +1,11 @@
 //! Maintenance that an operator has switched on: one row meanwhile, and none otherwise.
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{domain::time::Timestamp, error::Result};
 
 /// Returns the text of the maintenance, and since when it lasts; `None` if no operator has switched it on.
 pub fn find(reader: &Reader) -> Result<Option<(String, Timestamp)>> {
-    reader.query_first("SELECT text, started_at FROM maintenance", [], |row| {
-        Ok((row.get(0)?, row::time(row, 1)?))
-    })
+    reader.query_first("SELECT text, started_at FROM maintenance", [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Switches maintenance on. If it is on, replaces its text.

@@ -1,6 +1,6 @@
 //! Facts about the whole market. Each costs one statement, and none scans a large table.
 
-use super::{Reader, row};
+use super::{Reader, row::FromRow};
 use crate::{
     config::QuotaSettings,
     domain::{
@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// A number of records of a kind that are in a state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct RecordCount {
     /// Kind of the records: `team`, `listing`, or `purchase`.
     pub kind: String,
@@ -23,13 +24,16 @@ pub struct RecordCount {
 
 /// Returns the numbers of teams, listings, and purchases in each state, which triggers maintain.
 pub fn count_records(reader: &Reader) -> Result<Vec<RecordCount>> {
-    reader.query_all("SELECT kind, state, count FROM record_counts WHERE count > 0", [], |row| {
-        Ok(RecordCount { kind: row.get(0)?, state: row.get(1)?, count: row.get(2)? })
-    })
+    reader.query_all(
+        "SELECT kind, state, count FROM record_counts WHERE count > 0",
+        [],
+        RecordCount::from_row,
+    )
 }
 
 /// The number of jobs in a state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct JobCount {
     /// The state.
     pub state: JobState,
@@ -45,9 +49,7 @@ pub fn count_jobs(reader: &Reader) -> Result<Vec<JobCount>> {
         "SELECT iif(leased_until IS NULL, 'waiting', 'running') AS state, count(*), min(run_after)
          FROM jobs GROUP BY 1
          UNION ALL SELECT state, count(*), min(ended_at) FROM ended_jobs GROUP BY 1";
-    reader.query_all(SQL, [], |row| {
-        Ok(JobCount { state: row::string_enum(row, 0)?, count: row.get(1)?, oldest_at: row::time(row, 2)? })
-    })
+    reader.query_all(SQL, [], JobCount::from_row)
 }
 
 /// Returns the number of the last event; 0 if there is none.
@@ -80,12 +82,14 @@ pub fn used_up_quotas(reader: &Reader, quotas: &QuotaSettings) -> Result<Vec<(&'
 }
 
 /// The number of jobs of a kind in a state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct JobKindCount {
+    /// The number, and the earliest time as in [`JobCount`].
+    #[row(flatten)]
+    pub counted: JobCount,
     /// The kind.
     pub kind: JobKind,
-    /// The number, and the earliest time as in [`JobCount`].
-    pub counted: JobCount,
 }
 
 /// Returns the numbers of jobs by kind and state, without those that are 0.
@@ -94,18 +98,14 @@ pub fn count_jobs_by_kind(reader: &Reader) -> Result<Vec<JobKindCount>> {
         "SELECT iif(leased_until IS NULL, 'waiting', 'running') AS state, count(*), min(run_after), kind
          FROM jobs GROUP BY 1, 4
          UNION ALL SELECT state, count(*), min(ended_at), kind FROM ended_jobs GROUP BY 1, 4";
-    reader.query_all(SQL, [], |row| {
-        let counted =
-            JobCount { state: row::string_enum(row, 0)?, count: row.get(1)?, oldest_at: row::time(row, 2)? };
-        Ok(JobKindCount { kind: row::string_enum(row, 3)?, counted })
-    })
+    reader.query_all(SQL, [], JobKindCount::from_row)
 }
 
 /// Returns the number of deliveries to webhooks that are pending, and the earliest time at which one is due.
 pub fn pending_deliveries(reader: &Reader) -> Result<(u64, Option<Timestamp>)> {
     const SQL: &str = "SELECT count(*), min(next_attempt_at) FROM webhook_deliveries
          INDEXED BY pending_webhook_deliveries WHERE next_attempt_at IS NOT NULL";
-    reader.query_one(SQL, [], |row| Ok((row.get(0)?, row::optional_time(row, 1)?)))
+    reader.query_one(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the size in bytes of the uploads of all teams, stored and planned.

@@ -3,7 +3,11 @@
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use super::{Reader, record_filters::FilterColumns};
+use super::{
+    Reader,
+    record_filters::FilterColumns,
+    row::{ColumnIndexes, FromColumns, FromRow},
+};
 use crate::{
     domain::{money::Cents, record_filters::RecordFilter, teams::TeamRowId, time::Timestamp},
     error::Result,
@@ -16,7 +20,8 @@ pub const MAX_LISTINGS: usize = 1_000;
 pub const MAX_RELEASES: usize = 12;
 
 /// Amounts of several records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Spent {
     /// Number of purchases.
     pub purchases: u64,
@@ -27,7 +32,8 @@ pub struct Spent {
 }
 
 /// Amounts that several entries added to earnings. Deductions are negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Earned {
     /// Number of completed sales, with free samples and without those that were refunded.
     pub sales: u64,
@@ -56,7 +62,8 @@ impl Earned {
 }
 
 /// A listing in a summary.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct SummarizedListing {
     /// ID of the listing.
     pub id: Uuid,
@@ -65,7 +72,8 @@ pub struct SummarizedListing {
 }
 
 /// Earnings that become available at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Release {
     /// When they become available.
     pub at: Timestamp,
@@ -131,7 +139,9 @@ pub fn spent(
     let (conditions, values) = with_team(&PURCHASE_FILTERS, buyer, filter);
     let group = by.sql("p.created_at", "p.kind");
     let sql = format!("SELECT {group}, {SPENT} FROM {PURCHASES}{conditions} GROUP BY 1 ORDER BY 1");
-    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_spent(row, 1)?)))
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
+        Ok((row.get(0)?, Spent::from_columns(row, &mut ColumnIndexes(1))?))
+    })
 }
 
 /// Listings with amounts of each: those with the largest amounts, at most [`MAX_LISTINGS`], and the number of all.
@@ -151,20 +161,12 @@ pub fn spent_by_listing(
     let mut listings = 0;
     let found = reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
         listings = row.get("listings")?;
-        Ok((read_listing(row)?, read_spent(row, 3)?))
+        Ok((SummarizedListing::from_row(row)?, Spent::from_columns(row, &mut ColumnIndexes(3))?))
     })?;
     Ok((found, listings))
 }
 
 const SPENT: &str = "count(*), coalesce(sum(p.price_cents), 0), coalesce(sum(p.buyer_fee_cents), 0)";
-
-fn read_spent(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Spent> {
-    Ok(Spent {
-        purchases: row.get(first)?,
-        price: Cents(row.get(first + 1)?),
-        fees: Cents(row.get(first + 2)?),
-    })
-}
 
 /// Returns what a vendor has earned, by group in order of their names.
 pub fn earned(
@@ -176,7 +178,9 @@ pub fn earned(
     let (conditions, values) = with_team(&EARNINGS_FILTERS, vendor, filter);
     let group = by.sql("e.at", "e.kind");
     let sql = format!("SELECT {group}, {EARNED} FROM {EARNINGS}{conditions} GROUP BY 1 ORDER BY 1");
-    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| Ok((row.get(0)?, read_earned(row, 1)?)))
+    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
+        Ok((row.get(0)?, Earned::from_columns(row, &mut ColumnIndexes(1))?))
+    })
 }
 
 /// Returns what a vendor has earned with each listing, the largest amounts first.
@@ -193,7 +197,7 @@ pub fn earned_by_listing(
     let mut listings = 0;
     let found = reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
         listings = row.get("listings")?;
-        Ok((read_listing(row)?, read_earned(row, 3)?))
+        Ok((SummarizedListing::from_row(row)?, Earned::from_columns(row, &mut ColumnIndexes(3))?))
     })?;
     Ok((found, listings))
 }
@@ -204,20 +208,6 @@ const EARNED: &str = "count(*) FILTER (WHERE e.entry_type IS NULL),
     coalesce(sum(e.cents) FILTER (WHERE e.entry_type = 'refund'), 0),
     coalesce(sum(e.cents) FILTER (WHERE e.entry_type IN ('credit_conversion', 'withdrawal')), 0)";
 
-fn read_earned(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Earned> {
-    Ok(Earned {
-        sales: row.get(first)?,
-        gross: Cents(row.get(first + 1)?),
-        fees: Cents(row.get(first + 2)?),
-        refunds: Cents(row.get(first + 3)?),
-        used: Cents(row.get(first + 4)?),
-    })
-}
-
-fn read_listing(row: &rusqlite::Row) -> rusqlite::Result<SummarizedListing> {
-    Ok(SummarizedListing { id: row.get(0)?, title: row.get(1)? })
-}
-
 /// Returns when the earnings of a team that are on hold become available after `now`, earliest first, at most
 /// [`MAX_RELEASES`] times. Holds that ended before are released soon.
 pub fn releases(reader: &Reader, vendor: TeamRowId, now: Timestamp) -> Result<Vec<Release>> {
@@ -225,9 +215,7 @@ pub fn releases(reader: &Reader, vendor: TeamRowId, now: Timestamp) -> Result<Ve
         "SELECT available_at, sum(remaining_cents) FROM earnings_holds WHERE team = ?1 AND available_at > ?2
          GROUP BY available_at ORDER BY available_at LIMIT {MAX_RELEASES}"
     );
-    reader.query_all(&sql, [vendor.0, now.0], |row| {
-        Ok(Release { at: Timestamp(row.get(0)?), amount: Cents(row.get(1)?) })
-    })
+    reader.query_all(&sql, [vendor.0, now.0], Release::from_row)
 }
 
 fn with_team(columns: &FilterColumns, team: TeamRowId, filter: &RecordFilter) -> (String, Vec<Value>) {

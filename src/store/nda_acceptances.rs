@@ -2,14 +2,15 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
 /// The acceptance of a text by a team.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct NdaAcceptance {
     /// SHA-256 digest of the text.
     pub digest: [u8; 32],
@@ -32,7 +33,5 @@ pub fn insert(writer: &Writer, team: TeamRowId, acceptance: &NdaAcceptance) -> R
 pub fn find_last(reader: &Reader, team: TeamRowId) -> Result<Option<NdaAcceptance>> {
     const SQL: &str = "SELECT digest, accepted_by, accepted_at FROM nda_acceptances
          WHERE team = ?1 ORDER BY id DESC LIMIT 1";
-    reader.query_first(SQL, [team], |row| {
-        Ok(NdaAcceptance { digest: row.get(0)?, accepted_by: row.get(1)?, accepted_at: row::time(row, 2)? })
-    })
+    reader.query_first(SQL, [team], NdaAcceptance::from_row)
 }

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         notifications::NotificationType,
@@ -143,7 +146,7 @@ pub(super) fn insert_for_all(
 }
 
 /// A notification, as its team reads it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Notification {
     /// ID of the notification.
     pub id: Uuid,
@@ -171,9 +174,9 @@ pub struct Notification {
     pub created_at: Timestamp,
 }
 
-/// The columns that [`read_notification`] reads from [`TABLES`].
+/// The columns of a [`Notification`], from [`TABLES`].
 pub(super) const COLUMNS: &str =
-    "n.uuid, n.type, n.title, n.message, n.is_read, n.link, n.page, n.created_at,
+    "n.uuid AS id, n.type AS kind, n.title, n.message, n.is_read, n.link, n.page, n.created_at,
     o.uuid AS opportunity, p.uuid AS project_opportunity, b.uuid AS project_bid, k.uuid AS task";
 
 /// The tables of [`COLUMNS`].
@@ -183,30 +186,12 @@ pub(super) const TABLES: &str = "notifications n
     LEFT JOIN project_bids b ON b.id = n.project_bid
     LEFT JOIN tasks k ON k.id = n.task";
 
-/// Reads a notification from a row, by the names of its columns.
-pub(super) fn read_notification(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
-    Ok(Notification {
-        id: row.get("uuid")?,
-        kind: row::string_enum(row, "type")?,
-        title: row.get("title")?,
-        message: row.get("message")?,
-        is_read: row.get("is_read")?,
-        link: row.get("link")?,
-        page: row.get("page")?,
-        opportunity: row.get("opportunity")?,
-        project_opportunity: row.get("project_opportunity")?,
-        project_bid: row.get("project_bid")?,
-        task: row.get("task")?,
-        created_at: row::time(row, "created_at")?,
-    })
-}
-
 /// Returns a team's newest notifications, newest first.
 pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec<Notification>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM {TABLES} WHERE n.team = ?1 ORDER BY n.created_at DESC, n.id DESC LIMIT ?2"
     );
-    reader.query_all(&sql, (team, limit as i64), read_notification)
+    reader.query_all(&sql, (team, limit as i64), Notification::from_row)
 }
 
 /// Number of a team's newest notifications among which those about a subject are looked for.
@@ -228,20 +213,20 @@ pub fn list_about(reader: &Reader, team: TeamRowId, ids: &[Uuid], limit: usize) 
          ORDER BY n.created_at DESC, n.id DESC LIMIT ?4"
     );
     let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
-    reader.query_all(&sql, (team, row::to_json(&ids)?, MAX_SEARCHED, limit as i64), read_notification)
+    reader.query_all(&sql, (team, row::to_json(&ids)?, MAX_SEARCHED, limit as i64), Notification::from_row)
 }
 
 /// Returns the team of a notification, and its type.
 pub fn find_team(reader: &Reader, id: Uuid) -> Result<Option<(TeamRowId, NotificationType)>> {
     const SQL: &str = "SELECT team, type FROM notifications WHERE uuid = ?1";
-    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
+    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the IDs and types of a team's oldest unread notifications.
 pub fn list_unread(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<(Uuid, NotificationType)>> {
     const SQL: &str =
         "SELECT uuid, type FROM notifications WHERE team = ?1 AND NOT is_read ORDER BY id LIMIT ?2";
-    reader.query_all(SQL, (team, limit), |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
+    reader.query_all(SQL, (team, limit), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Marks a notification as read. Returns whether it was unread.

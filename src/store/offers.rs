@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer, index_queue,
-    purchases::{BuyerListing, LISTING_COLUMNS, LISTING_JOINS, read_buyer_listing},
+    purchases::{BuyerListing, LISTING_COLUMNS, LISTING_JOINS},
     record_filters::FilterColumns,
-    row,
+    row::FromRow,
 };
 use crate::{
     domain::{
@@ -70,9 +70,11 @@ pub fn insert(writer: &Writer, offer: &NewOffer) -> Result<OfferRowId> {
 }
 
 /// An offer, as its buyer sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Offer {
     /// The listing that the buyer bids on.
+    #[row(flatten)]
     pub listing: BuyerListing,
     /// ID of the offer.
     pub id: Uuid,
@@ -104,21 +106,12 @@ pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<
         "SELECT {LISTING_COLUMNS}, d.uuid, d.status, d.amount_cents, d.created_at, d.updated_at, d.decided_at
          FROM offers d {LISTING_JOINS} WHERE d.buyer = ?{conditions} ORDER BY d.created_at DESC, d.id DESC"
     );
-    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
-        Ok(Offer {
-            listing: read_buyer_listing(row)?,
-            id: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-            amount: Cents(row.get(5)?),
-            created_at: row::time(row, 6)?,
-            updated_at: row::time(row, 7)?,
-            decided_at: row::optional_time(row, 8)?,
-        })
-    })
+    reader.query_all(&sql, rusqlite::params_from_iter(values), Offer::from_row)
 }
 
 /// An offer with what decides what can be done with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct OfferRow {
     /// Row ID of the offer.
     pub row_id: OfferRowId,
@@ -154,41 +147,20 @@ const SELECT_ROW: &str = "SELECT o.id, o.uuid, o.status, o.amount_cents, o.pay_w
          o.buyer, t.is_buyer AND t.nda_accepted_at IS NOT NULL, l.team, l.id, l.uuid, l.title, l.catalog_status
      FROM offers o JOIN listings l ON l.id = o.listing JOIN teams t ON t.id = o.buyer";
 
-fn read_row(row: &rusqlite::Row) -> rusqlite::Result<OfferRow> {
-    let mut columns = row::ColumnIndexes::default();
-    // Struct fields are evaluated in source order, which must match the order of the columns.
-    Ok(OfferRow {
-        row_id: row.get(columns.next())?,
-        id: row.get(columns.next())?,
-        status: row::string_enum(row, columns.next())?,
-        amount: Cents(row.get(columns.next())?),
-        pay_with: row::string_enum(row, columns.next())?,
-        signed: row.get(columns.next())?,
-        created_at: row::time(row, columns.next())?,
-        buyer: row.get(columns.next())?,
-        buyer_may_buy: row.get(columns.next())?,
-        vendor: row.get(columns.next())?,
-        listing: row.get(columns.next())?,
-        listing_id: row.get(columns.next())?,
-        listing_title: row.get(columns.next())?,
-        listing_status: row::string_enum(row, columns.next())?,
-    })
-}
-
 /// Returns the offer with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<OfferRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE o.uuid = ?1"), [id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE o.uuid = ?1"), [id], OfferRow::from_row)
 }
 
 /// Returns the offer with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: OfferRowId) -> Result<Option<OfferRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE o.id = ?1"), [row_id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE o.id = ?1"), [row_id], OfferRow::from_row)
 }
 
 /// Returns the submitted offers on a listing, oldest first.
 pub fn list_submitted(reader: &Reader, listing: ListingRowId) -> Result<Vec<OfferRow>> {
     let sql = format!("{SELECT_ROW} WHERE o.listing = ?1 AND o.status = 'submitted' ORDER BY o.id");
-    reader.query_all(&sql, [listing], read_row)
+    reader.query_all(&sql, [listing], OfferRow::from_row)
 }
 
 /// Returns the number of submitted offers on a listing.
@@ -200,7 +172,7 @@ pub fn count_submitted(reader: &Reader, listing: ListingRowId) -> Result<u64> {
 /// Returns the submitted offers of a buyer, oldest first.
 pub fn list_submitted_by(reader: &Reader, buyer: TeamRowId) -> Result<Vec<OfferRow>> {
     let sql = format!("{SELECT_ROW} WHERE o.buyer = ?1 AND o.status = 'submitted' ORDER BY o.id");
-    reader.query_all(&sql, [buyer], read_row)
+    reader.query_all(&sql, [buyer], OfferRow::from_row)
 }
 
 /// Returns the ID of a buyer's submitted offer on a listing.
@@ -211,7 +183,8 @@ pub fn find_submitted(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) 
 }
 
 /// A submitted offer, as its buyer sees it at the listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct SubmittedOffer {
     /// ID of the offer.
     pub id: Uuid,
@@ -234,15 +207,7 @@ pub fn find_submitted_offer(
     const SQL: &str = "SELECT o.uuid, o.amount_cents, o.pay_with, o.created_at, d.due_at
          FROM offers o LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id
          WHERE o.listing = ?1 AND o.buyer = ?2 AND o.status = 'submitted' LIMIT 1";
-    reader.query_first(SQL, (listing, buyer), |row| {
-        Ok(SubmittedOffer {
-            id: row.get(0)?,
-            amount: Cents(row.get(1)?),
-            pay_with: row::string_enum(row, 2)?,
-            created_at: row::time(row, 3)?,
-            expires_at: row::optional_time(row, 4)?,
-        })
-    })
+    reader.query_first(SQL, (listing, buyer), SubmittedOffer::from_row)
 }
 
 /// Updates what a buyer offers, and what it signed.

@@ -1,14 +1,15 @@
 //! What waits for operators, and the activity of the last days. Each statement reads only the rows that wait, or that are of these
 //! days, by ranges of indexes.
 
-use super::{Reader, review_queue, row, webhooks::IS_FAILING};
+use super::{Reader, review_queue, row::FromRow, webhooks::IS_FAILING};
 use crate::{
     domain::{money::Cents, time::Timestamp},
     error::Result,
 };
 
 /// How many records wait, and since when the first one waits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Waiting {
     /// Number of records.
     pub count: u64,
@@ -47,9 +48,7 @@ pub fn waiting(reader: &Reader) -> Result<AllWaiting> {
              FROM webhooks w WHERE w.deleted_at IS NULL AND {IS_FAILING}",
         review_queue::submission_times()
     );
-    let found = reader.query_all(&sql, [], |row| {
-        Ok(Waiting { count: row.get::<_, i64>(0)?.cast_unsigned(), oldest: row::optional_time(row, 1)? })
-    })?;
+    let found = reader.query_all(&sql, [], Waiting::from_row)?;
     let at = |index: usize| found.get(index).copied().unwrap_or_default();
     Ok(AllWaiting {
         reviews: at(0),
@@ -62,7 +61,8 @@ pub fn waiting(reader: &Reader) -> Result<AllWaiting> {
 }
 
 /// What happened in some days.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Activity {
     /// Number of purchases that were completed, also those that were refunded later.
     pub sales: u64,
@@ -86,18 +86,7 @@ pub fn activity(reader: &Reader, since: Timestamp) -> Result<Activity> {
              (SELECT count(*) FROM listings WHERE created_at >= ?1),
              (SELECT count(*) FROM reviews WHERE submitted_at >= ?1)
          FROM purchases WHERE paid_at >= ?1";
-    reader.query_one(SQL, [since.0], |row| {
-        let number =
-            |index: usize| -> rusqlite::Result<u64> { Ok(row.get::<_, i64>(index)?.cast_unsigned()) };
-        Ok(Activity {
-            sales: number(0)?,
-            volume: Cents(row.get(1)?),
-            fees: Cents(row.get(2)?),
-            teams: number(3)?,
-            listings: number(4)?,
-            submissions: number(5)?,
-        })
-    })
+    reader.query_one(SQL, [since.0], Activity::from_row)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{
         assets::{Exclusivity, Kind},
@@ -89,19 +89,19 @@ pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<OperatorUpload> {
         taskset: taskset.zip(taskset_id).map(|(row_id, id)| UploadTaskset { row_id, id }),
         file_name: row.get("file_name")?,
         sha256: row.get("sha256")?,
-        created_at: row::time(row, "created_at")?,
-        expires_at: row::time(row, "expires_at")?,
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expires_at")?,
         target: read_target(row)?,
     })
 }
 
 fn read_target(row: &rusqlite::Row) -> rusqlite::Result<Option<UploadTarget>> {
-    let Some(kind) = row::optional_string_enum(row, "kind")? else { return Ok(None) };
+    let Some(kind) = row.get("kind")? else { return Ok(None) };
     Ok(Some(UploadTarget {
         kind,
         asset: row.get("asset")?,
         title: row.get::<_, Option<String>>("title")?.unwrap_or_default(),
-        exclusivity: row::optional_string_enum(row, "exclusivity")?,
+        exclusivity: row.get("exclusivity")?,
         group: row.get("group_uuid")?,
         modified_ms: row.get("modified_ms")?,
     }))

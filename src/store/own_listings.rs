@@ -2,7 +2,11 @@
 
 use uuid::Uuid;
 
-use super::{Reader, listings::ListingFields, row};
+use super::{
+    Reader,
+    listings::{self, ListingFields},
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         listings::{ListingRowId, ListingStatus},
@@ -13,7 +17,7 @@ use crate::{
 };
 
 /// A listing in a list of a vendor's own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct OwnListing {
     /// Row ID of the listing.
     pub row_id: ListingRowId,
@@ -22,6 +26,7 @@ pub struct OwnListing {
     /// Title, which can be empty in a draft.
     pub title: String,
     /// Review status and catalog status.
+    #[row(with = listings::read_status)]
     pub status: ListingStatus,
     /// Price; `None` without one.
     pub price: Option<Cents>,
@@ -37,26 +42,11 @@ pub struct OwnListing {
 
 /// Returns these listings, in their order.
 pub fn list(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<OwnListing>> {
-    const SQL: &str = "SELECT l.id, l.uuid, l.title, l.review_status, l.catalog_status, l.price_cents, l.certified_at, l.updated_at,
+    const SQL: &str = "SELECT l.id AS row_id, l.uuid AS id, l.title, l.review_status, l.catalog_status, l.price_cents AS price, l.certified_at, l.updated_at,
              (SELECT count(*) FROM listing_assets la WHERE la.listing = l.id) AS asset_count,
              (SELECT count(*) FROM offers o WHERE o.listing = l.id AND o.status = 'submitted') AS waiting_offers
          FROM json_each(?1) j JOIN listings l ON l.id = j.value ORDER BY j.key";
-    reader.query_all(SQL, [row::to_json(listings)?], |row| {
-        Ok(OwnListing {
-            row_id: row.get("id")?,
-            id: row.get("uuid")?,
-            title: row.get("title")?,
-            status: ListingStatus {
-                review: row::string_enum(row, "review_status")?,
-                catalog: row::string_enum(row, "catalog_status")?,
-            },
-            price: row::optional_cents(row, "price_cents")?,
-            certified_at: row::optional_time(row, "certified_at")?,
-            asset_count: row.get::<_, i64>("asset_count")?.cast_unsigned(),
-            waiting_offers: row.get::<_, i64>("waiting_offers")?.cast_unsigned(),
-            updated_at: row::time(row, "updated_at")?,
-        })
-    })
+    reader.query_all(SQL, [row::to_json(listings)?], OwnListing::from_row)
 }
 
 /// What the page of a listing says besides its fields.
@@ -88,10 +78,10 @@ pub fn find_facts(reader: &Reader, listing: ListingRowId) -> Result<OwnListingFa
         Ok(OwnListingFacts {
             fields,
             review_feedback: row.get("review_feedback")?,
-            created_at: row::time(row, "created_at")?,
-            published_at: row::optional_time(row, "published_at")?,
+            created_at: row.get("created_at")?,
+            published_at: row.get("published_at")?,
             sale_count: row.get::<_, i64>("sale_count")?.cast_unsigned(),
-            earned: Cents(row.get("earned")?),
+            earned: row.get("earned")?,
         })
     })
 }

@@ -3,7 +3,11 @@
 use rusqlite::types::Value;
 use uuid::Uuid;
 
-use super::{Reader, Writer, record_filters::FilterColumns, row};
+use super::{
+    Reader, Writer,
+    record_filters::FilterColumns,
+    row::{self, ColumnIndexes, FromColumns, FromRow},
+};
 use crate::{
     domain::{
         listings::ListingRowId,
@@ -105,7 +109,8 @@ fn insert_assets(writer: &Writer, row_id: PurchaseRowId, purchase: &NewPurchase)
 }
 
 /// A purchase with what decides what can be done with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct PurchaseRow {
     /// Row ID of the purchase.
     pub row_id: PurchaseRowId,
@@ -120,6 +125,7 @@ pub struct PurchaseRow {
     /// Whether it is an exclusive sale once it is completed.
     pub is_exclusive: bool,
     /// What it costs.
+    #[row(flatten)]
     pub charges: Charges,
     /// Time at which it was created.
     pub created_at: Timestamp,
@@ -142,39 +148,21 @@ const SELECT_ROW: &str =
          p.platform_fee_cents, p.created_at, p.paid_at, p.buyer, l.team, l.id, l.uuid, l.title
      FROM purchases p JOIN listings l ON l.id = p.listing";
 
-fn read_row(row: &rusqlite::Row) -> rusqlite::Result<PurchaseRow> {
-    let mut columns = row::ColumnIndexes::default();
-    // Struct fields are evaluated in source order, which must match the order of the columns.
-    Ok(PurchaseRow {
-        row_id: row.get(columns.next())?,
-        id: row.get(columns.next())?,
-        status: row::string_enum(row, columns.next())?,
-        kind: row::string_enum(row, columns.next())?,
-        pay_with: row::string_enum(row, columns.next())?,
-        is_exclusive: row.get(columns.next())?,
-        charges: Charges {
-            price: Cents(row.get(columns.next())?),
-            buyer_fee: Cents(row.get(columns.next())?),
-            platform_fee: Cents(row.get(columns.next())?),
-        },
-        created_at: row::time(row, columns.next())?,
-        paid_at: row::optional_time(row, columns.next())?,
-        buyer: row.get(columns.next())?,
-        vendor: row.get(columns.next())?,
-        listing: row.get(columns.next())?,
-        listing_id: row.get(columns.next())?,
-        listing_title: row.get(columns.next())?,
-    })
+impl FromColumns for Charges {
+    fn from_columns(row: &rusqlite::Row, columns: &mut ColumnIndexes) -> rusqlite::Result<Charges> {
+        let mut next = || row.get(columns.next());
+        Ok(Charges { price: next()?, buyer_fee: next()?, platform_fee: next()? })
+    }
 }
 
 /// Returns the purchase with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<PurchaseRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE p.uuid = ?1"), [id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE p.uuid = ?1"), [id], PurchaseRow::from_row)
 }
 
 /// Returns the purchase with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: PurchaseRowId) -> Result<Option<PurchaseRow>> {
-    reader.query_first(&format!("{SELECT_ROW} WHERE p.id = ?1"), [row_id], read_row)
+    reader.query_first(&format!("{SELECT_ROW} WHERE p.id = ?1"), [row_id], PurchaseRow::from_row)
 }
 
 /// Returns the pending purchases of a team: those that it made, and those of its listings, oldest first.
@@ -191,7 +179,11 @@ pub(super) fn list_where(
     condition: &str,
     parameter: impl rusqlite::ToSql,
 ) -> Result<Vec<PurchaseRow>> {
-    reader.query_all(&format!("{SELECT_ROW} WHERE {condition} ORDER BY p.id"), [parameter], read_row)
+    reader.query_all(
+        &format!("{SELECT_ROW} WHERE {condition} ORDER BY p.id"),
+        [parameter],
+        PurchaseRow::from_row,
+    )
 }
 
 /// Returns the ID of a buyer's pending or completed purchase of a listing: of its data, or else of its sample.
@@ -231,7 +223,8 @@ pub fn set_refunded(writer: &Writer, row_id: PurchaseRowId, at: Timestamp) -> Re
 }
 
 /// An asset that a buyer selects.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct SelectedAsset {
     /// ID of the asset.
     pub id: Uuid,
@@ -245,9 +238,7 @@ pub fn list_selected(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -> Re
         "SELECT a.uuid, a.price_cents FROM json_each(?2) j JOIN assets a ON a.uuid = unhex(j.value)
          JOIN listing_assets la ON la.asset = a.id AND la.listing = ?1";
     let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-    reader.query_all(SQL, (listing, row::to_json(&ids)?), |row| {
-        Ok(SelectedAsset { id: row.get(0)?, price: row::optional_cents(row, 1)? })
-    })
+    reader.query_all(SQL, (listing, row::to_json(&ids)?), SelectedAsset::from_row)
 }
 
 /// Returns the assets that a purchase covers, oldest first.
@@ -257,7 +248,8 @@ pub fn list_assets(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<Asset
 }
 
 /// A purchase of a listing, as the buyer sees it there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct ListingPurchase {
     /// ID of the purchase.
     pub id: Uuid,
@@ -282,16 +274,7 @@ pub fn list_of_listing(
 ) -> Result<Vec<ListingPurchase>> {
     const SQL: &str = "SELECT uuid, kind, scope ->> 'mode', status, created_at, paid_at FROM purchases
          WHERE buyer = ?1 AND listing = ?2 ORDER BY status IN ('pending', 'completed') DESC, id DESC LIMIT ?3";
-    reader.query_all(SQL, (buyer, listing, limit), |row| {
-        Ok(ListingPurchase {
-            id: row.get(0)?,
-            kind: row::string_enum(row, 1)?,
-            scope: row::string_enum(row, 2)?,
-            status: row::string_enum(row, 3)?,
-            created_at: row::time(row, 4)?,
-            paid_at: row::optional_time(row, 5)?,
-        })
-    })
+    reader.query_all(SQL, (buyer, listing, limit), ListingPurchase::from_row)
 }
 
 /// How much of a listing a team has bought.
@@ -318,7 +301,8 @@ pub fn purchase_level(reader: &Reader, buyer: TeamRowId, listing: ListingRowId) 
 }
 
 /// The listing of a purchase or an offer, for its buyer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct BuyerListing {
     /// ID of the listing.
     pub id: Uuid,
@@ -338,15 +322,12 @@ pub const LISTING_COLUMNS: &str =
     "l.uuid, r.item, l.catalog_status = 'published' OR l.team = d.buyer OR EXISTS (
     SELECT 1 FROM purchases b WHERE b.buyer = d.buyer AND b.listing = l.id AND b.status = 'completed')";
 
-/// Reads the listing from a row that starts with [`LISTING_COLUMNS`].
-pub fn read_buyer_listing(row: &rusqlite::Row) -> rusqlite::Result<BuyerListing> {
-    Ok(BuyerListing { id: row.get(0)?, summary: row.get(1)?, is_visible: row.get(2)? })
-}
-
 /// A completed purchase, as its buyer sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Purchase {
     /// The purchased listing.
+    #[row(flatten)]
     pub listing: BuyerListing,
     /// ID of the purchase.
     pub id: Uuid,
@@ -355,6 +336,7 @@ pub struct Purchase {
     /// Kind of purchase.
     pub kind: PurchaseKind,
     /// The assets that it covers.
+    #[row(json)]
     pub scope: AssetScope,
     /// Price before fees.
     pub price: Cents,
@@ -388,18 +370,5 @@ pub fn list(reader: &Reader, buyer: TeamRowId, filter: &RecordFilter) -> Result<
          FROM purchases d {LISTING_JOINS} WHERE d.buyer = ?{conditions}
          ORDER BY d.created_at DESC, d.id DESC"
     );
-    reader.query_all(&sql, rusqlite::params_from_iter(values), |row| {
-        Ok(Purchase {
-            listing: read_buyer_listing(row)?,
-            id: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-            kind: row::string_enum(row, 5)?,
-            scope: row::json(row, 6)?,
-            price: Cents(row.get(7)?),
-            buyer_fee: Cents(row.get(8)?),
-            created_at: row::time(row, 9)?,
-            agreement_document: row.get(10)?,
-            agreement_signed_at: row::optional_time(row, 11)?,
-        })
-    })
+    reader.query_all(&sql, rusqlite::params_from_iter(values), Purchase::from_row)
 }

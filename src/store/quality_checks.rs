@@ -120,7 +120,7 @@ pub(super) fn read_check(row: &rusqlite::Row) -> rusqlite::Result<CheckRow> {
     let asset = match row.get::<_, Option<Uuid>>(7)? {
         Some(id) => Some(CheckedAsset {
             id,
-            kind: row::string_enum(row, 8)?,
+            kind: row.get(8)?,
             title: row.get(9)?,
             repo_full_name: row.get(10)?,
             is_deleted: row.get(13)?,
@@ -130,12 +130,12 @@ pub(super) fn read_check(row: &rusqlite::Row) -> rusqlite::Result<CheckRow> {
     Ok(CheckRow {
         id: row.get(0)?,
         asset,
-        kind: row::string_enum(row, 1)?,
+        kind: row.get(1)?,
         key: row.get(2)?,
         label: row.get(3)?,
         is_mandatory: row.get(4)?,
         is_informational: row.get(5)?,
-        status: row::string_enum(row, 6)?,
+        status: row.get(6)?,
         message: row.get(11)?,
     })
 }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::{Reader, row::FromRow};
 use crate::{
     domain::{
         money::Cents,
@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// A run in the report on all runs of a team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct QualityReport {
     /// ID of the run.
     pub run_id: Uuid,
@@ -66,21 +67,7 @@ pub fn list_page(reader: &Reader, team: TeamRowId, limit: usize, offset: u64) ->
          LEFT JOIN listings l ON l.id = r.listing
          LEFT JOIN quality_checks c ON c.run = r.id
          GROUP BY r.id ORDER BY r.started_at DESC, r.id DESC";
-    reader.query_all(SQL, (team, limit as i64, offset as i64), |row| {
-        Ok(QualityReport {
-            run_id: row.get(0)?,
-            listing_id: row.get(1)?,
-            listing_title: row.get(2)?,
-            run_number: row.get(3)?,
-            status: row::string_enum(row, 4)?,
-            charge: Cents(row.get(5)?),
-            started_at: row::time(row, 6)?,
-            completed_at: row::optional_time(row, 7)?,
-            mandatory_not_passed: row.get(8)?,
-            environment_checks_passed: row.get(9)?,
-            environment_checks: row.get(10)?,
-        })
-    })
+    reader.query_all(SQL, (team, limit as i64, offset as i64), QualityReport::from_row)
 }
 
 /// Returns the number of runs of a team's listings and assets.
@@ -105,7 +92,7 @@ const LATEST_RUNS: &str = "SELECT r.id FROM (
      AND NOT EXISTS (SELECT 1 FROM assets a WHERE a.id = r.asset AND a.deleted_at IS NOT NULL)";
 
 /// What a check found in the latest runs of a team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct FoundByCheck {
     /// Slug of the check.
     pub key: String,
@@ -133,17 +120,7 @@ pub fn findings_by_check(reader: &Reader, team: TeamRowId) -> Result<Vec<FoundBy
          WHERE c.run IN ({LATEST_RUNS}) AND c.status IN ('failed', 'error')
          GROUP BY c.key ORDER BY is_mandatory DESC, 5 DESC, findings DESC, c.key"
     );
-    reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS), |row| {
-        Ok(FoundByCheck {
-            key: row.get("key")?,
-            label: row.get("label")?,
-            kind: row::string_enum(row, "kind")?,
-            is_mandatory: row.get("is_mandatory")?,
-            status: row::string_enum(row, "status")?,
-            findings: row.get("findings")?,
-            subjects: row.get("subjects")?,
-        })
-    })
+    reader.query_all(&sql, (team, MAX_RUNS_OF_FINDINGS), FoundByCheck::from_row)
 }
 
 /// Returns the findings of a check in the latest runs of a team, newest first: the IDs of the runs, with the checks.

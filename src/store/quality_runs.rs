@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         listings::ListingRowId,
@@ -22,8 +25,8 @@ use crate::{
 
 /// The columns of a run, of a table with the alias `r`.
 const COLUMNS: &str =
-    "r.id, r.uuid, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error, r.charge_cents,
-    r.started_at, r.completed_at, r.listing, r.asset, r.assets";
+    "r.id AS row_id, r.uuid AS id, r.run_number, r.status, r.triggered_by, r.review_feedback, r.error,
+    r.charge_cents AS charge, r.started_at, r.completed_at, r.listing, r.asset, r.assets";
 
 /// The listing or the asset that a run checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +94,7 @@ pub fn insert(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
 }
 
 /// A run as its vendor sees it, without its checks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct RunRow {
     /// Row ID of the run.
     pub row_id: QualityRunRowId,
@@ -102,6 +105,7 @@ pub struct RunRow {
     /// State of the run.
     pub status: RunStatus,
     /// Who or what started the run.
+    #[row(with = read_trigger)]
     pub triggered_by: RunTrigger,
     /// Feedback of a human reviewer.
     pub review_feedback: Option<String>,
@@ -115,30 +119,18 @@ pub struct RunRow {
     pub completed_at: Option<Timestamp>,
 }
 
+/// Reads who or what started a run. Runs that earlier versions started for a team have another text.
+pub(super) fn read_trigger(row: &rusqlite::Row) -> rusqlite::Result<RunTrigger> {
+    Ok(RunTrigger::parse(row.get_ref("triggered_by")?.as_str()?).unwrap_or(RunTrigger::Team))
+}
+
 /// Returns a listing's latest run.
 pub fn find_latest_of_listing(reader: &Reader, listing: ListingRowId) -> Result<Option<RunRow>> {
     const SQL: &str =
-        "SELECT id, uuid, run_number, status, triggered_by, review_feedback, error, charge_cents, started_at,
-             completed_at
+        "SELECT id AS row_id, uuid AS id, run_number, status, triggered_by, review_feedback, error,
+             charge_cents AS charge, started_at, completed_at
          FROM quality_runs WHERE listing = ?1 ORDER BY run_number DESC LIMIT 1";
-    reader.query_first(SQL, [listing], read_run)
-}
-
-/// Reads a run from a row with the columns [`COLUMNS`].
-fn read_run(row: &rusqlite::Row) -> rusqlite::Result<RunRow> {
-    Ok(RunRow {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        run_number: row.get("run_number")?,
-        status: row::string_enum(row, "status")?,
-        // Runs that earlier versions started for a team have another text.
-        triggered_by: RunTrigger::parse(row.get_ref("triggered_by")?.as_str()?).unwrap_or(RunTrigger::Team),
-        review_feedback: row.get("review_feedback")?,
-        error: row.get("error")?,
-        charge: Cents(row.get("charge_cents")?),
-        started_at: row::time(row, "started_at")?,
-        completed_at: row::optional_time(row, "completed_at")?,
-    })
+    reader.query_first(SQL, [listing], RunRow::from_row)
 }
 
 /// An unfinished run, its subject, and the assets that it checks.
@@ -168,10 +160,10 @@ fn read_unfinished_run(row: &rusqlite::Row) -> rusqlite::Result<UnfinishedRun> {
         (Some(listing), _) => Subject::Listing(listing),
         (None, asset) => Subject::Asset(asset.unwrap_or(AssetRowId(0))),
     };
-    let assets: Option<Vec<RunAsset>> = row::optional_json(row, "assets")?;
+    let assets: Option<Vec<RunAsset>> = row::json(row, "assets")?;
     let own_asset = || asset.map(|asset| RunAsset { asset, attached_at: None }).into_iter().collect();
     let assets = assets.unwrap_or_else(own_asset);
-    Ok(UnfinishedRun { run: read_run(row)?, subject, assets })
+    Ok(UnfinishedRun { run: RunRow::from_row(row)?, subject, assets })
 }
 
 /// Returns the run with this row ID, unless it has finished.
@@ -184,13 +176,13 @@ pub fn find_unfinished(reader: &Reader, row_id: QualityRunRowId) -> Result<Optio
 /// Returns the run with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<RunRow>> {
     let sql = format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.uuid = ?1");
-    reader.query_first(&sql, [id], read_run)
+    reader.query_first(&sql, [id], RunRow::from_row)
 }
 
 /// Returns the row ID and the state of the run with this ID.
 pub fn find_status(reader: &Reader, id: Uuid) -> Result<Option<(QualityRunRowId, RunStatus)>> {
     const SQL: &str = "SELECT id, status FROM quality_runs WHERE uuid = ?1";
-    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row::string_enum(row, 1)?)))
+    reader.query_first(SQL, [id], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the unfinished runs of a subject.
@@ -218,7 +210,7 @@ pub fn set_review_feedback(writer: &Writer, listing: ListingRowId, feedback: &st
 pub fn find_latest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option<RunRow>> {
     let sql =
         format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT 1");
-    reader.query_first(&sql, [asset], read_run)
+    reader.query_first(&sql, [asset], RunRow::from_row)
 }
 
 /// Returns the latest runs of an asset, newest first, each with the number of its mandatory checks that have not passed.
@@ -228,7 +220,7 @@ pub fn list_of_asset(reader: &Reader, asset: AssetRowId, limit: u32) -> Result<V
              WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed') AS not_passed
          FROM quality_runs r WHERE r.asset = ?1 ORDER BY r.run_number DESC LIMIT ?2"
     );
-    reader.query_all(&sql, (asset, limit), |row| Ok((read_run(row)?, row.get("not_passed")?)))
+    reader.query_all(&sql, (asset, limit), |row| Ok((RunRow::from_row(row)?, row.get("not_passed")?)))
 }
 
 /// Returns the IDs of the latest runs of a listing, newest first.
@@ -240,7 +232,7 @@ pub fn ids_of_listing(reader: &Reader, listing: ListingRowId, limit: u32) -> Res
 /// Returns the run of an asset with this ID.
 pub fn find_of_asset(reader: &Reader, asset: AssetRowId, id: Uuid) -> Result<Option<RunRow>> {
     let sql = format!("SELECT {COLUMNS} FROM quality_runs r WHERE r.uuid = ?2 AND r.asset = ?1");
-    reader.query_first(&sql, (asset, id), read_run)
+    reader.query_first(&sql, (asset, id), RunRow::from_row)
 }
 
 /// The outcome of the latest run of an asset of the inventory `i`, as SQL.
@@ -321,7 +313,7 @@ fn read_summaries(
     );
     let runs = reader.query_all(&sql, [row::to_json(ids)?], |row| {
         let (mandatory, mandatory_passed): (u64, u64) = (row.get("mandatory")?, row.get("mandatory_passed")?);
-        let outcome = match row::string_enum(row, 2)? {
+        let outcome = match row.get(2)? {
             RunStatus::Queued | RunStatus::Running => RunOutcome::InProgress,
             RunStatus::Completed if mandatory_passed == mandatory => RunOutcome::Passed,
             RunStatus::Completed => RunOutcome::Failed,
@@ -331,7 +323,7 @@ fn read_summaries(
         let summary = RunSummary {
             id: row.get(1)?,
             outcome,
-            completed_at: row::optional_time(row, 3)?,
+            completed_at: row.get(3)?,
             passed: row.get(5)?,
             checks: row.get(4)?,
             mandatory_passed,
@@ -390,11 +382,12 @@ pub fn list_unfinished_with_asset(reader: &Reader, asset: AssetRowId) -> Result<
 }
 
 /// The properties of a task that quality checks use, from its latest version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct TaskFacts {
     /// Name of the task.
     pub name: String,
     /// Whether the version has a nonempty brief.
+    #[row(default)]
     pub has_prompt: bool,
     /// Status of its latest build; `None` if there is none.
     pub build: Option<BuildStatus>,
@@ -420,14 +413,7 @@ pub fn list_tasks(reader: &Reader, asset: AssetRowId) -> Result<Vec<TaskFacts>> 
          LEFT JOIN task_versions v ON v.task = k.id
              AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
          WHERE k.deleted_at IS NULL ORDER BY k.created_at, k.id";
-    reader.query_all(SQL, [asset], |row| {
-        Ok(TaskFacts {
-            name: row.get("name")?,
-            has_prompt: row.get::<_, Option<bool>>("has_prompt")?.unwrap_or(false),
-            build: row::optional_string_enum(row, "build")?,
-            is_graded: row.get("is_graded")?,
-        })
-    })
+    reader.query_all(SQL, [asset], TaskFacts::from_row)
 }
 
 /// Inserts or replaces the fingerprint of the files in an asset's linked data. Does nothing if no data is

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::Reader;
 use crate::{
     domain::{
         assets::Kind,
@@ -62,7 +62,7 @@ fn read(row: &rusqlite::Row) -> rusqlite::Result<ReceiptLine> {
         row_id: row.get("id")?,
         asset: row.get("uuid")?,
         name: row.get("name")?,
-        kind: row::string_enum(row, "kind")?,
+        kind: row.get("kind")?,
         file,
     })
 }

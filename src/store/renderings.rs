@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         browse::SortOrder,
@@ -52,10 +55,10 @@ pub fn list_summaries(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<
 /// Returns the complete renderings of these listings (by row ID), in the given order. Listings without a rendering are
 /// left out.
 pub fn list(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<Rendering>> {
-    const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
+    const SQL: &str = "SELECT l.id AS listing, l.team, l.catalog_status, r.item AS summary, r.rest AS detail_fields
          FROM json_each(?1) j CROSS JOIN listings l ON l.id = j.value JOIN listing_renderings r ON r.listing = l.id
          ORDER BY j.key";
-    reader.query_all(SQL, [row::to_json(listings)?], read_rendering)
+    reader.query_all(SQL, [row::to_json(listings)?], Rendering::from_row)
 }
 
 /// Appends the summaries of the published listings among `ids` to `out`, separated by commas, in the given
@@ -94,7 +97,7 @@ fn append_column(mut rows: rusqlite::Rows, out: &mut Vec<u8>) -> Result<()> {
 }
 
 /// The complete rendering of a listing, with the fields that determine who can see it.
-#[derive(Debug)]
+#[derive(Debug, FromRow)]
 pub struct Rendering {
     /// Row ID of the listing.
     pub listing: ListingRowId,
@@ -110,17 +113,8 @@ pub struct Rendering {
 
 /// Returns the rendering of the listing with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Rendering>> {
-    const SQL: &str = "SELECT l.id, l.team, l.catalog_status, r.item, r.rest
+    const SQL: &str =
+        "SELECT l.id AS listing, l.team, l.catalog_status, r.item AS summary, r.rest AS detail_fields
          FROM listings l JOIN listing_renderings r ON r.listing = l.id WHERE l.uuid = ?1";
-    reader.query_first(SQL, [id], read_rendering)
-}
-
-fn read_rendering(row: &rusqlite::Row) -> rusqlite::Result<Rendering> {
-    Ok(Rendering {
-        listing: row.get("id")?,
-        team: row.get("team")?,
-        catalog_status: row::string_enum(row, "catalog_status")?,
-        summary: row.get("item")?,
-        detail_fields: row.get("rest")?,
-    })
+    reader.query_first(SQL, [id], Rendering::from_row)
 }

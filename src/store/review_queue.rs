@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{
     Reader,
     records::pages::{Start, TeamPage, TeamPageRequest},
-    row,
+    row::{self, FromRow},
 };
 use crate::{
     domain::{
@@ -34,7 +34,7 @@ impl QueueFilter {
 }
 
 /// A listing in review.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct WaitingListing {
     /// Row ID of the listing.
     pub row_id: ListingRowId,
@@ -47,6 +47,7 @@ pub struct WaitingListing {
     /// Name of the vendor.
     pub vendor_name: String,
     /// Kinds of its assets.
+    #[row(json)]
     pub kinds: Vec<Kind>,
     /// Number of its assets.
     pub asset_count: u64,
@@ -125,7 +126,7 @@ pub fn list_from(
 ) -> Result<Vec<WaitingListing>> {
     let (order, comparison) = if is_backward { ("DESC", "<") } else { ("ASC", ">") };
     let sql = format!(
-        "SELECT q.*, t.uuid AS vendor, t.name AS vendor_name,
+        "SELECT q.id AS row_id, q.uuid AS id, q.title, q.price_cents AS price, q.submitted_at, q.round, t.uuid AS vendor, t.name AS vendor_name,
              (SELECT count(*) FROM listing_assets la WHERE la.listing = q.id) AS asset_count,
              (SELECT json_group_array(kind) FROM (
                  SELECT DISTINCT a.kind FROM listing_assets la JOIN assets a ON a.id = la.asset
@@ -137,20 +138,7 @@ pub fn list_from(
     );
     let ((vendor, kind, is_again), (at, listing)) = (filter.parameters(), parts(start));
     let parameters = (vendor, kind, is_again, at, listing, limit as i64);
-    reader.query_all(&sql, parameters, |row| {
-        Ok(WaitingListing {
-            row_id: row.get("id")?,
-            id: row.get("uuid")?,
-            title: row.get("title")?,
-            vendor: row.get("vendor")?,
-            vendor_name: row.get("vendor_name")?,
-            kinds: row::json(row, "kinds")?,
-            asset_count: row.get::<_, i64>("asset_count")?.cast_unsigned(),
-            price: row::optional_cents(row, "price_cents")?,
-            submitted_at: row::time(row, "submitted_at")?,
-            round: row.get("round")?,
-        })
-    })
+    reader.query_all(&sql, parameters, WaitingListing::from_row)
 }
 
 fn parts(position: Option<Position>) -> (Option<i64>, Option<ListingRowId>) {
@@ -160,7 +148,7 @@ fn parts(position: Option<Position>) -> (Option<i64>, Option<ListingRowId>) {
 /// Returns the position that a listing has in the queue, or had when it was submitted last; `None` if there is no such listing.
 pub fn find_position(reader: &Reader, listing: ListingRowId) -> Result<Option<Position>> {
     let sql = format!("SELECT {SUBMITTED_AT} AS submitted_at FROM listings l WHERE l.id = ?1");
-    reader.query_first(&sql, [listing], |row| Ok((row::time(row, "submitted_at")?, listing)))
+    reader.query_first(&sql, [listing], |row| Ok((row.get("submitted_at")?, listing)))
 }
 
 /// Returns the number of listings in the queue, and of those before a position.
@@ -170,13 +158,11 @@ pub fn count(reader: &Reader, filter: QueueFilter, position: Option<Position>) -
         queue()
     );
     let ((vendor, kind, is_again), (at, listing)) = (filter.parameters(), parts(position));
-    reader.query_one(&sql, (vendor, kind, is_again, at, listing), |row| {
-        Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
-    })
+    reader.query_one(&sql, (vendor, kind, is_again, at, listing), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The earlier reviews and sales of a vendor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct VendorHistory {
     /// ID of the vendor.
     pub id: Uuid,
@@ -210,7 +196,7 @@ pub fn find_vendor(reader: &Reader, team: TeamRowId) -> Result<VendorHistory> {
              SELECT p.status, count(*) AS times
              FROM listings l CROSS JOIN purchases p ON p.listing = l.id AND p.status IN ('completed', 'refunded')
              WHERE l.team = ?1 GROUP BY p.status)
-         SELECT t.uuid, t.name, t.tier, t.created_at,
+         SELECT t.uuid AS id, t.name, t.tier, t.created_at,
              (SELECT count(*) FROM listings WHERE team = ?1 AND catalog_status = 'published') AS published,
              coalesce((SELECT times FROM decided WHERE event = 'approved'), 0) AS approved,
              coalesce((SELECT times FROM decided WHERE event = 'changes_requested'), 0) AS sent_back,
@@ -218,21 +204,7 @@ pub fn find_vendor(reader: &Reader, team: TeamRowId) -> Result<VendorHistory> {
              coalesce((SELECT sum(times) FROM sold), 0) AS sales,
              coalesce((SELECT times FROM sold WHERE status = 'refunded'), 0) AS refunds
          FROM teams t WHERE t.id = ?1";
-    reader.query_one(SQL, [team], |row| {
-        let number = |name: &str| -> rusqlite::Result<u64> { Ok(row.get::<_, i64>(name)?.cast_unsigned()) };
-        Ok(VendorHistory {
-            id: row.get("uuid")?,
-            name: row.get("name")?,
-            tier: row.get("tier")?,
-            created_at: row::time(row, "created_at")?,
-            published: number("published")?,
-            approved: number("approved")?,
-            sent_back: number("sent_back")?,
-            rejected: number("rejected")?,
-            sales: number("sales")?,
-            refunds: number("refunds")?,
-        })
-    })
+    reader.query_one(SQL, [team], VendorHistory::from_row)
 }
 
 /// A decision of an operator about a listing.
@@ -262,7 +234,7 @@ pub fn list_deciders(reader: &Reader, listing: Uuid, limit: u32) -> Result<Vec<D
     let found = reader.query_all(SQL, (listing.to_string(), row::to_json(&names)?, limit), |row| {
         let operation: String = row.get("operation")?;
         let decision = OPERATIONS.iter().find(|(name, _)| *name == operation).map(|(_, decision)| *decision);
-        Ok((decision, row::time(row, "occurred_at")?, row.get("name")?))
+        Ok((decision, row.get("occurred_at")?, row.get("name")?))
     })?;
     let decider = |(decision, at, key_name)| Some(Decider { decision: decision?, at, key_name });
     Ok(found.into_iter().filter_map(decider).collect())

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Reader, Writer, listings::ListingFields, row};
+use super::{
+    Reader, Writer,
+    listings::ListingFields,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         assets::Kind,
@@ -21,7 +25,7 @@ use crate::{
 };
 
 /// A round of a listing's review.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct Review {
     /// Row ID of the round.
     pub row_id: ReviewRowId,
@@ -34,6 +38,7 @@ pub struct Review {
     /// SHA-256 digest of what was submitted, in hexadecimal.
     pub sha256: String,
     /// How the round ended, and when; `None` while it is open.
+    #[row(pair("decision", "decided_at"))]
     pub decision: Option<(ReviewDecision, Timestamp)>,
     /// What the platform told the vendor.
     pub note: Option<String>,
@@ -216,25 +221,12 @@ pub fn forget_if_withdrawn(writer: &Writer, listing: ListingRowId, number: u32) 
     Ok(())
 }
 
-const COLUMNS: &str = "id, number, submitted_at, asset_count, sha256, decision, decided_at, note";
-
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Review> {
-    let decision: Option<ReviewDecision> = row::optional_string_enum(row, "decision")?;
-    Ok(Review {
-        row_id: row.get("id")?,
-        number: row.get("number")?,
-        submitted_at: row::time(row, "submitted_at")?,
-        asset_count: row.get::<_, i64>("asset_count")?.cast_unsigned(),
-        sha256: row.get("sha256")?,
-        decision: decision.zip(row::optional_time(row, "decided_at")?),
-        note: row.get("note")?,
-    })
-}
+const COLUMNS: &str = "id AS row_id, number, submitted_at, asset_count, sha256, decision, decided_at, note";
 
 /// Returns the latest rounds of a listing, newest first.
 pub fn list(reader: &Reader, listing: ListingRowId, limit: u32) -> Result<Vec<Review>> {
     let sql = format!("SELECT {COLUMNS} FROM reviews WHERE listing = ?1 ORDER BY number DESC LIMIT ?2");
-    reader.query_all(&sql, (listing, limit), read)
+    reader.query_all(&sql, (listing, limit), Review::from_row)
 }
 
 /// Returns the latest round of a listing that ended with one of these decisions.
@@ -247,19 +239,19 @@ pub fn find_last(
         "SELECT {COLUMNS} FROM reviews
          WHERE listing = ?1 AND decision IN (SELECT value FROM json_each(?2)) ORDER BY number DESC LIMIT 1"
     );
-    reader.query_first(&sql, (listing, row::to_json(decisions)?), read)
+    reader.query_first(&sql, (listing, row::to_json(decisions)?), Review::from_row)
 }
 
 /// Returns a round of a listing by its number.
 pub fn find(reader: &Reader, listing: ListingRowId, number: u32) -> Result<Option<Review>> {
     let sql = format!("SELECT {COLUMNS} FROM reviews WHERE listing = ?1 AND number = ?2");
-    reader.query_first(&sql, (listing, number), read)
+    reader.query_first(&sql, (listing, number), Review::from_row)
 }
 
 /// Returns the fields of a listing as they were submitted in a round; `None` if they were deleted.
 pub fn find_fields(reader: &Reader, review: ReviewRowId) -> Result<Option<ListingFields>> {
     const SQL: &str = "SELECT snapshot FROM reviews WHERE id = ?1";
-    let snapshot: Option<Snapshot> = reader.query_one(SQL, [review], |row| row::optional_json(row, 0))?;
+    let snapshot: Option<Snapshot> = reader.query_one(SQL, [review], |row| row::json(row, 0))?;
     Ok(snapshot.map(Snapshot::into_fields))
 }
 
@@ -364,7 +356,7 @@ fn list_changes(
         let total: i64 = row.get("total")?;
         let change = AssetChange {
             id: row.get("uuid")?,
-            kind: row::string_enum(row, "kind")?,
+            kind: row.get("kind")?,
             title_before: row.get("title_before")?,
             title_now: row.get("title_now")?,
             content_before: row.get("content_before")?,

@@ -1,8 +1,8 @@
 //! Sales: purchases, as the vendor of the listing sees them.
 
-use super::{Reader, row};
+use super::Reader;
 use crate::{
-    domain::{money::Cents, sales::Sale, teams::TeamRowId},
+    domain::{sales::Sale, teams::TeamRowId},
     error::Result,
 };
 
@@ -17,9 +17,9 @@ pub fn list(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Sale>> {
             id: row.get(0)?,
             listing_id: row.get(1)?,
             listing_title: row.get(2)?,
-            kind: row::string_enum(row, 3)?,
-            amount: Cents(row.get(4)?),
-            paid_at: row::time(row, 5)?,
+            kind: row.get(3)?,
+            amount: row.get(4)?,
+            paid_at: row.get(5)?,
         })
     })
 }

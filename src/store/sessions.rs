@@ -8,7 +8,8 @@ use uuid::Uuid;
 use super::{
     Reader, Writer,
     keys::{self, KeyValidity},
-    row, teams,
+    row::{self, FromRow},
+    teams,
 };
 use crate::{
     domain::{
@@ -45,8 +46,8 @@ fn read_session(row: &rusqlite::Row) -> rusqlite::Result<SessionRow> {
         id: row.get("session_uuid")?,
         key: row.get("session_key")?,
         key_name: row.get("key_name")?,
-        created_at: row::time(row, "session_created_at")?,
-        last_used_at: row::time(row, "session_last_used_at")?,
+        created_at: row.get("session_created_at")?,
+        last_used_at: row.get("session_last_used_at")?,
         preferences,
     })
 }
@@ -63,7 +64,7 @@ pub fn find_by_digest(
         keys::VALIDITY
     );
     reader.query_first(&sql, [digest], |row| {
-        Ok((read_session(row)?, keys::read_owner(row)?, keys::read_validity(row)?))
+        Ok((read_session(row)?, keys::read_owner(row)?, KeyValidity::from_row(row)?))
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{attestations::PublicKey, time::Timestamp},
     error::Result,
@@ -15,7 +15,7 @@ pub fn list(reader: &Reader) -> Result<Vec<PublicKey>> {
     const SQL: &str = "SELECT public_key, valid_from, ended_at FROM signing_keys ORDER BY id DESC";
     reader.query_all(SQL, [], |row| {
         let bytes: Vec<u8> = row.get(0)?;
-        Ok(PublicKey::new(&bytes, row::time(row, 1)?, row::optional_time(row, 2)?))
+        Ok(PublicKey::new(&bytes, row.get(1)?, row.get(2)?))
     })
 }
 
@@ -27,7 +27,7 @@ pub fn find_seed(reader: &Reader) -> Result<Option<[u8; 32]>> {
 /// Returns the time from which the key in use is valid; `None` before there is one.
 pub fn find_valid_from(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT k.valid_from FROM signing_keys k JOIN signing_secrets s ON s.key = k.id";
-    reader.query_first(SQL, [], |row| row::time(row, 0))
+    reader.query_first(SQL, [], |row| row.get(0))
 }
 
 /// Ends the key in use, and deletes its seed.

@@ -3,14 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{ColumnIndexes, FromColumns, FromRow},
+};
 use crate::{
     domain::{listings::ListingRowId, money::Cents, time::Timestamp},
     error::Result,
 };
 
 /// The values of a listing by which the catalog orders, and which can change while it is published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct SortValues {
     /// Whether the listing was certified.
     pub is_certified: bool,
@@ -75,15 +79,7 @@ pub(super) fn recording(
 fn published_values(reader: &Reader, listing: ListingRowId) -> Result<Option<SortValues>> {
     const SQL: &str = "SELECT certified_at IS NOT NULL, featured, price_cents FROM listings
          WHERE id = ?1 AND catalog_status = 'published'";
-    reader.query_first(SQL, [listing], |row| values_from(row, 0))
-}
-
-fn values_from(row: &rusqlite::Row, first: usize) -> rusqlite::Result<SortValues> {
-    Ok(SortValues {
-        is_certified: row.get(first)?,
-        featured: row.get(first + 1)?,
-        price: row::optional_cents(row, first + 2)?,
-    })
+    reader.query_first(SQL, [listing], SortValues::from_row)
 }
 
 fn record(
@@ -135,13 +131,15 @@ pub fn find_as_of(
         return Ok(None);
     }
     let parameters = (sort.as_str(), change, limit as i64 + 1);
-    let changed = reader.query_all(SQL, parameters, |row| Ok((row.get(0)?, values_from(row, 1)?)))?;
+    let changed = reader.query_all(SQL, parameters, |row| {
+        Ok((row.get(0)?, SortValues::from_columns(row, &mut ColumnIndexes(1))?))
+    })?;
     Ok((changed.len() <= limit).then(|| changed.into_iter().collect()))
 }
 
 /// Returns the time of the first change that is stored.
 pub fn first_changed_at(reader: &Reader) -> Result<Option<Timestamp>> {
-    reader.query_one("SELECT min(changed_at) FROM listing_sort_changes", [], |row| row::optional_time(row, 0))
+    reader.query_one("SELECT min(changed_at) FROM listing_sort_changes", [], |row| row.get(0))
 }
 
 /// Deletes changes before `since`, among the oldest `limit` changes, and changes with lower numbers. Returns

@@ -221,8 +221,7 @@ impl StagedRecords {
         let mut statement = self.prepare(SQL)?;
         let steps = statement.query_map((at, rank, record, part, STEP_BATCH), |row| {
             let record = StagedRowId(row.get(2)?);
-            let position =
-                StepPosition { at: row::time(row, 0)?, rank: row.get(1)?, record, part: row.get(3)? };
+            let position = StepPosition { at: row.get(0)?, rank: row.get(1)?, record, part: row.get(3)? };
             Ok((position, row::json(row, 4)?))
         })?;
         Ok(steps.collect::<rusqlite::Result<_>>()?)

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         row_ids::{TaskRowId, TaskVersionRowId, TasksetRowId},
@@ -11,12 +11,11 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    store::row,
     string_enum::StringEnum,
 };
 
 /// A task, reduced to what changes of it need.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct OwnedTask {
     /// Row ID of the task.
     pub row_id: TaskRowId,
@@ -36,20 +35,11 @@ pub struct OwnedTask {
 
 /// Returns the team's task with this ID.
 pub fn find_task(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<OwnedTask>> {
-    const SQL: &str = "SELECT k.id, k.taskset, t.uuid AS taskset_id, k.name, k.external_id, k.deleted_at,
+    const SQL: &str =
+        "SELECT k.id AS row_id, k.taskset, t.uuid AS taskset_id, k.name, k.external_id, k.deleted_at,
              coalesce((SELECT max(v.version) FROM task_versions v WHERE v.task = k.id), 0) AS latest_version
          FROM tasks k JOIN tasksets t ON t.id = k.taskset WHERE k.uuid = ?1 AND t.team = ?2";
-    reader.query_first(SQL, (id, team), |row| {
-        Ok(OwnedTask {
-            row_id: row.get("id")?,
-            taskset: row.get("taskset")?,
-            taskset_id: row.get("taskset_id")?,
-            name: row.get("name")?,
-            external_id: row.get("external_id")?,
-            deleted_at: row::optional_time(row, "deleted_at")?,
-            latest_version: row.get("latest_version")?,
-        })
-    })
+    reader.query_first(SQL, (id, team), OwnedTask::from_row)
 }
 
 /// Returns the number of a taskset's tasks that are not deleted.
@@ -89,7 +79,8 @@ pub fn find_version(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option
 }
 
 /// A build, reduced to what a change of its status needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct OwnedBuild {
     /// ID of the task version.
     pub task_version_id: Uuid,
@@ -105,9 +96,7 @@ pub fn find_build(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<O
          FROM task_builds b JOIN task_versions v ON v.id = b.task_version
          JOIN tasks k ON k.id = v.task JOIN tasksets t ON t.id = k.taskset
          WHERE b.uuid = ?1 AND t.team = ?2 AND k.deleted_at IS NULL";
-    reader.query_first(SQL, (id, team), |row| {
-        Ok(OwnedBuild { task_version_id: row.get(0)?, build: row.get(1)?, status: row::string_enum(row, 2)? })
-    })
+    reader.query_first(SQL, (id, team), OwnedBuild::from_row)
 }
 
 /// Changes the status of a build.

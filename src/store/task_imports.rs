@@ -53,8 +53,7 @@ const SELECT_CANDIDATE: &str =
 
 fn read_candidate(row: &rusqlite::Row) -> rusqlite::Result<ImportCandidate> {
     let version: Option<TaskVersionRowId> = row.get(8)?;
-    let version = version
-        .map(|row_id| Ok::<_, rusqlite::Error>((row_id, row.get(9)?, row::optional_string_enum(row, 10)?)));
+    let version = version.map(|row_id| Ok::<_, rusqlite::Error>((row_id, row.get(9)?, row.get(10)?)));
     Ok(ImportCandidate {
         id: row.get(0)?,
         name: row.get(1)?,

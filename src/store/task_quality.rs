@@ -52,7 +52,7 @@ pub fn upsert_quality(writer: &Writer, asset: AssetRowId, at: Timestamp) -> Resu
 pub fn insert_missing_quality(writer: &Writer) -> Result<()> {
     const SQL: &str = "SELECT id, created_at FROM assets
          WHERE kind = 'task' AND deleted_at IS NULL AND id NOT IN (SELECT asset FROM task_readings)";
-    for (asset, at) in writer.query_all(SQL, [], |row| Ok((row.get(0)?, row::time(row, 1)?)))? {
+    for (asset, at) in writer.query_all(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))? {
         upsert_quality(writer, asset, at)?;
     }
     Ok(())
@@ -66,10 +66,10 @@ fn compute_quality(reader: &Reader, asset: AssetRowId) -> Result<TaskQuality> {
     const BUILD: &str = "SELECT b.status FROM assets a JOIN task_builds b ON b.task_version = a.task_version
          WHERE a.id = ?1 ORDER BY b.build DESC LIMIT 1";
     let runs = reader.query_all(RUNS, [asset], |row| {
-        let (reward, at): (Option<f64>, _) = (row.get(1)?, row::optional_time(row, 2)?);
+        let (reward, at): (Option<f64>, _) = (row.get(1)?, row.get(2)?);
         Ok(AgentRun { model: row.get(0)?, graded: reward.zip(at), checks: row::json(row, 3)? })
     })?;
-    let build = reader.query_first(BUILD, [asset], |row| row::string_enum::<BuildStatus>(row, 0))?;
+    let build = reader.query_first(BUILD, [asset], |row| row.get::<_, BuildStatus>(0))?;
     Ok(TaskQuality::from_runs(&runs, build == Some(BuildStatus::Succeeded)))
 }
 
@@ -96,5 +96,5 @@ pub fn count_task_assets(reader: &Reader, team: TeamRowId) -> Result<u64> {
 pub fn last_refreshed_at(reader: &Reader, team: TeamRowId) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT max(r.read_at) FROM inventory i JOIN task_readings r ON r.asset = i.asset
          WHERE i.team = ?1 AND i.kind = 'task'";
-    reader.query_one(SQL, [team], |row| row::optional_time(row, 0))
+    reader.query_one(SQL, [team], |row| row.get(0))
 }

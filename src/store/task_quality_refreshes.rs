@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{row_ids::TaskQualityRefreshRowId, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A request to refresh, and its progress.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Refresh {
     /// Row ID of the request.
     pub row_id: TaskQualityRefreshRowId,
@@ -35,34 +35,19 @@ pub struct Refresh {
 }
 
 const COLUMNS: &str =
-    "id, uuid, team, status, requested_at, started_at, finished_at, total, refreshed, error";
-
-fn read_refresh(row: &rusqlite::Row) -> rusqlite::Result<Refresh> {
-    Ok(Refresh {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        team: row.get("team")?,
-        status: row::string_enum(row, "status")?,
-        requested_at: row::time(row, "requested_at")?,
-        started_at: row::optional_time(row, "started_at")?,
-        finished_at: row::optional_time(row, "finished_at")?,
-        total: row.get("total")?,
-        refreshed: row.get("refreshed")?,
-        error: row.get("error")?,
-    })
-}
+    "id AS row_id, uuid AS id, team, status, requested_at, started_at, finished_at, total, refreshed, error";
 
 /// Returns a team's latest request.
 pub fn find_latest(reader: &Reader, team: TeamRowId) -> Result<Option<Refresh>> {
     let sql =
-        format!("SELECT {COLUMNS} FROM task_quality_refreshes WHERE team = ?1 ORDER BY id DESC LIMIT 1");
-    reader.query_first(&sql, [team], read_refresh)
+        format!("SELECT {COLUMNS} FROM task_quality_refreshes WHERE team = ?1 ORDER BY row_id DESC LIMIT 1");
+    reader.query_first(&sql, [team], Refresh::from_row)
 }
 
 /// Returns a request.
 pub fn find(reader: &Reader, row_id: TaskQualityRefreshRowId) -> Result<Option<Refresh>> {
     let sql = format!("SELECT {COLUMNS} FROM task_quality_refreshes WHERE id = ?1");
-    reader.query_first(&sql, [row_id], read_refresh)
+    reader.query_first(&sql, [row_id], Refresh::from_row)
 }
 
 /// Inserts a queued request for `total` task assets.

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         row_ids::{TaskRowId, TaskVersionRowId, TasksetRowId},
@@ -18,7 +21,7 @@ use crate::{
 };
 
 /// A task, stored or to insert.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Task {
     /// ID of the task.
     pub id: Uuid,
@@ -29,12 +32,15 @@ pub struct Task {
     /// Identifier of the task in the vendor's own system.
     pub external_id: Option<String>,
     /// Free-form labels.
+    #[row(json)]
     pub tags: Vec<String>,
     /// Whether the reward is always 0 or 1.
     pub binarized: bool,
     /// Values of the taskset's columns, by column name.
+    #[row(json)]
     pub column_values: BTreeMap<String, Value>,
     /// Events of the task, oldest first.
+    #[row(json)]
     pub activity_log: Vec<Activity>,
     /// ID of the person to whom the task is assigned.
     pub assignee: Option<Uuid>,
@@ -80,9 +86,10 @@ pub fn insert_task(writer: &Writer, taskset: TasksetRowId, task: &Task) -> Resul
 }
 
 /// A version of a task, stored or to insert.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Version {
     /// ID of the version.
+    #[row(name = "version_uuid")]
     pub id: Uuid,
     /// Version number, from 1.
     pub version: u32,
@@ -91,16 +98,20 @@ pub struct Version {
     /// Stage of the version's review.
     pub lifecycle_stage: VersionStage,
     /// Description of the task, as the platform stores it.
+    #[row(json)]
     pub brief: BTreeMap<String, Value>,
     /// Configuration of the agents that run on it.
+    #[row(json)]
     pub agent_config: BTreeMap<String, Value>,
     /// Environment in which it runs.
+    #[row(json)]
     pub environment: BTreeMap<String, Value>,
     /// Time of the vendor's internal review.
     pub internally_reviewed_at: Option<Timestamp>,
     /// ID of the person who did the internal review.
     pub internally_reviewed_by: Option<Uuid>,
     /// Time of creation.
+    #[row(name = "version_created_at")]
     pub created_at: Timestamp,
 }
 
@@ -205,7 +216,7 @@ pub struct PreviewedVersion {
 /// Returns the newest tasks of a taskset that are not deleted, each with its latest version and the traces of
 /// that version. Uses two statements, regardless of the number of tasks.
 pub fn list_preview(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Result<Vec<PreviewedTask>> {
-    const SQL: &str = "SELECT k.uuid, k.name, k.description, k.external_id, k.tags, k.binarized, k.column_values,
+    const SQL: &str = "SELECT k.uuid AS id, k.name, k.description, k.external_id, k.tags, k.binarized, k.column_values,
              k.activity_log, k.assignee, k.created_at, k.deleted_at,
              v.id AS version_number, v.uuid AS version_uuid, v.version, v.current_state, v.lifecycle_stage, v.brief,
              v.agent_config, v.environment, v.internally_reviewed_at, v.internally_reviewed_by,
@@ -220,7 +231,7 @@ pub fn list_preview(reader: &Reader, taskset: TasksetRowId, limit: usize) -> Res
     let mut previewed = reader.query_all(SQL, (taskset, limit as i64), |row| {
         let row_id: Option<TaskVersionRowId> = row.get("version_number")?;
         let version = row_id.map(|_| read_version(row)).transpose()?;
-        Ok((row_id, PreviewedTask { task: read_task(row)?, version }))
+        Ok((row_id, PreviewedTask { task: Task::from_row(row)?, version }))
     })?;
     let mut traces = traces_of_newest(reader, taskset, limit)?;
     for (row_id, task) in &mut previewed {
@@ -249,7 +260,7 @@ fn traces_of_newest(
             id: row.get("uuid")?,
             model: row.get("model")?,
             reward: row.get("reward")?,
-            graded_at: row::optional_time(row, "graded_at")?,
+            graded_at: row.get("graded_at")?,
             build: row.get("build")?,
             qa: row::json(row, "qa")?,
         };
@@ -262,37 +273,9 @@ fn traces_of_newest(
     Ok(traces)
 }
 
-/// Reads a task from a row.
-fn read_task(row: &rusqlite::Row) -> rusqlite::Result<Task> {
-    Ok(Task {
-        id: row.get("uuid")?,
-        name: row.get("name")?,
-        description: row.get("description")?,
-        external_id: row.get("external_id")?,
-        tags: row::json(row, "tags")?,
-        binarized: row.get("binarized")?,
-        column_values: row::json(row, "column_values")?,
-        activity_log: row::json(row, "activity_log")?,
-        assignee: row.get("assignee")?,
-        created_at: row::time(row, "created_at")?,
-        deleted_at: row::optional_time(row, "deleted_at")?,
-    })
-}
-
 fn read_version(row: &rusqlite::Row) -> rusqlite::Result<PreviewedVersion> {
     Ok(PreviewedVersion {
-        version: Version {
-            id: row.get("version_uuid")?,
-            version: row.get("version")?,
-            current_state: row::string_enum(row, "current_state")?,
-            lifecycle_stage: row::string_enum(row, "lifecycle_stage")?,
-            brief: row::json(row, "brief")?,
-            agent_config: row::json(row, "agent_config")?,
-            environment: row::json(row, "environment")?,
-            internally_reviewed_at: row::optional_time(row, "internally_reviewed_at")?,
-            internally_reviewed_by: row.get("internally_reviewed_by")?,
-            created_at: row::time(row, "version_created_at")?,
-        },
+        version: Version::from_row(row)?,
         build_id: row.get("build_uuid")?,
         latest_build: row.get("build")?,
         traces: Vec::new(),

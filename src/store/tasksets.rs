@@ -2,14 +2,17 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{row_ids::TasksetRowId, tasks::Column, teams::TeamRowId, time::Timestamp},
     error::Result,
 };
 
 /// A collection of tasks, created by one team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Taskset {
     /// Row ID of the taskset.
     pub row_id: TasksetRowId,
@@ -20,6 +23,7 @@ pub struct Taskset {
     /// Name for people.
     pub name: String,
     /// Columns of its table of tasks, in order.
+    #[row(json)]
     pub columns: Vec<Column>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -27,21 +31,13 @@ pub struct Taskset {
 
 /// Returns the taskset with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Taskset>> {
-    const SQL: &str = "SELECT id, uuid, team, name, columns, created_at FROM tasksets WHERE uuid = ?1";
-    reader.query_first(SQL, [id], |row| {
-        Ok(Taskset {
-            row_id: row.get("id")?,
-            id: row.get("uuid")?,
-            team: row.get("team")?,
-            name: row.get("name")?,
-            columns: row::json(row, "columns")?,
-            created_at: row::time(row, "created_at")?,
-        })
-    })
+    const SQL: &str =
+        "SELECT id AS row_id, uuid AS id, team, name, columns, created_at FROM tasksets WHERE uuid = ?1";
+    reader.query_first(SQL, [id], Taskset::from_row)
 }
 
 /// A taskset in a list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TasksetSummary {
     /// ID of the taskset.
     pub id: Uuid,
@@ -55,18 +51,11 @@ pub struct TasksetSummary {
 
 /// Returns a team's newest tasksets whose names contain a text, newest first.
 pub fn list_own(reader: &Reader, team: TeamRowId, text: &str, limit: usize) -> Result<Vec<TasksetSummary>> {
-    const SQL: &str = "SELECT s.uuid, s.name, s.created_at,
+    const SQL: &str = "SELECT s.uuid AS id, s.name, s.created_at,
              (SELECT count(*) FROM tasks k WHERE k.taskset = s.id AND k.deleted_at IS NULL) AS tasks
          FROM tasksets s WHERE s.team = ?1 AND contains_text(s.name, ?2)
          ORDER BY s.id DESC LIMIT ?3";
-    reader.query_all(SQL, (team, text, limit as i64), |row| {
-        Ok(TasksetSummary {
-            id: row.get("uuid")?,
-            name: row.get("name")?,
-            tasks: row.get("tasks")?,
-            created_at: row::time(row, "created_at")?,
-        })
-    })
+    reader.query_all(SQL, (team, text, limit as i64), TasksetSummary::from_row)
 }
 
 /// Returns the team of the taskset with this row ID, and its ID.

@@ -91,12 +91,12 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
     const SQL: &str = "SELECT slug, label, is_enabled, listing_kinds, deprecated_at, retires_at, accepts_new_listings, message
          FROM asset_types ORDER BY position";
     reader.query_all(SQL, [], |row| {
-        let deprecation = match row::optional_time(row, "deprecated_at")? {
+        let deprecation = match row.get::<_, Option<Timestamp>>("deprecated_at")? {
             Some(_) => Some(read_deprecation(row)?),
             None => None,
         };
         Ok(AssetType {
-            kind: row::string_enum(row, "slug")?,
+            kind: row.get("slug")?,
             label: row.get("label")?,
             is_enabled: row.get("is_enabled")?,
             listing_kinds: row::json(row, "listing_kinds")?,
@@ -108,8 +108,8 @@ pub fn asset_types(reader: &Reader) -> Result<Vec<AssetType>> {
 /// Reads the announced retirement of an asset kind.
 pub(in crate::store) fn read_deprecation(row: &rusqlite::Row) -> rusqlite::Result<Deprecation> {
     Ok(Deprecation {
-        deprecated_at: row::time(row, "deprecated_at")?,
-        retires_at: row::time(row, "retires_at")?,
+        deprecated_at: row.get("deprecated_at")?,
+        retires_at: row.get("retires_at")?,
         accepts_new_listings: row.get("accepts_new_listings")?,
         message: row.get("message")?,
     })
@@ -120,8 +120,8 @@ pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Retirement>> {
     const SQL: &str = "SELECT slug, deprecated_at, retires_at, accepts_new_listings, message, retired_at
          FROM asset_types WHERE deprecated_at IS NOT NULL";
     let announced = reader.query_all(SQL, [], |row| {
-        let retired_at = row::optional_time(row, "retired_at")?;
-        Ok((row::string_enum(row, "slug")?, Retirement { announced: read_deprecation(row)?, retired_at }))
+        let retired_at = row.get("retired_at")?;
+        Ok((row.get("slug")?, Retirement { announced: read_deprecation(row)?, retired_at }))
     })?;
     Ok(announced.into_iter().collect())
 }
@@ -199,13 +199,13 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
 /// Returns the row ID of an asset kind, as the subject of its steps.
 pub fn asset_type_row_id(reader: &Reader, kind: Kind) -> Result<StepSubject> {
     const SQL: &str = "SELECT position FROM asset_types WHERE slug = ?1";
-    reader.query_one(SQL, [kind.as_str()], |row| row.get(0).map(StepSubject))
+    reader.query_one(SQL, [kind.as_str()], |row| row.get(0))
 }
 
 /// Returns the asset kind with this row ID.
 pub fn find_asset_type(reader: &Reader, row_id: StepSubject) -> Result<Option<Kind>> {
     const SQL: &str = "SELECT slug FROM asset_types WHERE position = ?1";
-    reader.query_first(SQL, [row_id.0], |row| row::string_enum(row, 0))
+    reader.query_first(SQL, [row_id.0], |row| row.get(0))
 }
 
 /// Queues all listings with an asset of the kind for the index.

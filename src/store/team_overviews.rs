@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use super::Reader;
+use super::{Reader, row::FromRow};
 use crate::{domain::time::Timestamp, error::Result};
 
 /// Numbers about a team.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, FromRow)]
 pub struct TeamOverview {
     /// Listings that are not in the archive.
     pub listings: u64,
@@ -71,25 +71,6 @@ pub fn find(reader: &Reader, team: Uuid, now: Timestamp) -> Result<TeamOverview>
              AND expired_at IS NULL AND expires_at > ?2) AS grants,
          (SELECT count(*) FROM webhooks WHERE team = t.id AND deleted_at IS NULL AND disabled_at IS NULL) AS webhooks
      FROM teams t WHERE t.uuid = ?1";
-    let found = reader.query_first(SQL, (team, now.0), |row| {
-        Ok(TeamOverview {
-            listings: row.get("listings")?,
-            published_listings: row.get("published_listings")?,
-            archived_listings: row.get("archived_listings")?,
-            assets: row.get("assets")?,
-            purchases: row.get("purchases")?,
-            pending_purchases: row.get("pending_purchases")?,
-            pending_credit_purchases: row.get("pending_credit_purchases")?,
-            requested_withdrawals: row.get("requested_withdrawals")?,
-            made_offers: row.get("made_offers")?,
-            received_offers: row.get("received_offers")?,
-            made_bids: row.get("made_bids")?,
-            received_bids: row.get("received_bids")?,
-            opportunities: row.get("opportunities")?,
-            keys: row.get("keys")?,
-            grants: row.get("grants")?,
-            webhooks: row.get("webhooks")?,
-        })
-    })?;
+    let found = reader.query_first(SQL, (team, now.0), TeamOverview::from_row)?;
     Ok(found.unwrap_or_default())
 }

@@ -3,7 +3,7 @@
 use marketplace_text::equality_key;
 use uuid::Uuid;
 
-use super::{Reader, Writer, groups, row};
+use super::{Reader, Writer, groups};
 use crate::{
     domain::{
         teams::{Team, TeamRowId},
@@ -26,10 +26,10 @@ pub(super) fn read_team(row: &rusqlite::Row) -> rusqlite::Result<Team> {
         is_vendor: row.get("is_vendor")?,
         is_buyer: row.get("is_buyer")?,
         tier: row.get("tier")?,
-        nda_accepted_at: row::optional_time(row, "nda_accepted_at")?,
+        nda_accepted_at: row.get("nda_accepted_at")?,
         avatar_url: row.get("avatar_url")?,
-        created_at: row::time(row, "created_at")?,
-        closed_at: row::optional_time(row, "closed_at")?,
+        created_at: row.get("created_at")?,
+        closed_at: row.get("closed_at")?,
     })
 }
 
@@ -164,8 +164,7 @@ pub fn set_payout_setup(writer: &Writer, team: TeamRowId, text: Option<&str>, at
 /// Returns whether it is stated how a team is paid, and when that was changed the last time.
 pub fn find_payout_change(reader: &Reader, team: TeamRowId) -> Result<(bool, Option<Timestamp>)> {
     const SQL: &str = "SELECT payout_setup IS NOT NULL AS is_set, payout_changed_at FROM teams WHERE id = ?1";
-    reader
-        .query_one(SQL, [team], |row| Ok((row.get("is_set")?, row::optional_time(row, "payout_changed_at")?)))
+    reader.query_one(SQL, [team], |row| Ok((row.get("is_set")?, row.get("payout_changed_at")?)))
 }
 
 /// Returns how a team is paid, if that was stated.

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         row_ids::{TaskVersionRowId, TasksetRowId, TraceImportRowId, UploadRowId},
@@ -62,10 +65,10 @@ fn read_import(row: &rusqlite::Row) -> rusqlite::Result<TraceImport> {
         taskset: row.get("taskset")?,
         upload: row.get("upload")?,
         size_bytes: row.get("size_bytes")?,
-        status: row::string_enum(row, "status")?,
-        requested_at: row::time(row, "requested_at")?,
-        started_at: row::optional_time(row, "started_at")?,
-        finished_at: row::optional_time(row, "finished_at")?,
+        status: row.get("status")?,
+        requested_at: row.get("requested_at")?,
+        started_at: row.get("started_at")?,
+        finished_at: row.get("finished_at")?,
         position: LinePosition {
             offset: row.get("next_offset")?,
             lines_read: row.get("lines_read")?,
@@ -155,7 +158,8 @@ pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
 }
 
 /// The properties of a task version that its traces must match.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, FromRow)]
+#[row(by_position)]
 pub struct TracedVersion {
     /// Row ID of the version.
     pub row_id: TaskVersionRowId,
@@ -174,23 +178,15 @@ pub fn find_version(
     taskset: TasksetRowId,
     name: &VersionName,
 ) -> Result<Option<TracedVersion>> {
-    const SELECT: &str = "SELECT v.id, k.binarized, v.traces,
-             coalesce((SELECT max(b.build) FROM task_builds b WHERE b.task_version = v.id), 0)";
-    let read = |row: &rusqlite::Row| {
-        Ok(TracedVersion {
-            row_id: row.get(0)?,
-            binarized: row.get(1)?,
-            traces: row.get(2)?,
-            latest_build: row.get(3)?,
-        })
-    };
+    const SELECT: &str = "SELECT v.id, k.binarized,
+             coalesce((SELECT max(b.build) FROM task_builds b WHERE b.task_version = v.id), 0), v.traces";
     match name {
         VersionName::Id(id) => {
             let sql = format!(
                 "{SELECT} FROM task_versions v JOIN tasks k ON k.id = v.task
                  WHERE v.uuid = ?1 AND k.taskset = ?2 AND k.deleted_at IS NULL"
             );
-            reader.query_first(&sql, (id, taskset), read)
+            reader.query_first(&sql, (id, taskset), TracedVersion::from_row)
         }
         VersionName::External(task, version) => {
             let sql = format!(
@@ -198,7 +194,7 @@ pub fn find_version(
                  WHERE k.taskset = ?1 AND k.external_id = ?2 AND k.deleted_at IS NULL
                  ORDER BY k.id DESC LIMIT 1"
             );
-            reader.query_first(&sql, (taskset, task, version), read)
+            reader.query_first(&sql, (taskset, task, version), TracedVersion::from_row)
         }
     }
 }

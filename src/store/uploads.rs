@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         row_ids::{AssetRowId, UploadRowId},
@@ -60,7 +60,7 @@ pub fn find_by_url(reader: &Reader, team: TeamRowId, url: &str) -> Result<Option
 }
 
 /// A zip that was uploaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct CompletedUpload {
     /// ID of the upload.
     pub id: Uuid,
@@ -81,20 +81,10 @@ pub struct CompletedUpload {
 /// Returns the uploaded zip with this ID. Uploads of traces are not zips.
 pub fn find_zip(reader: &Reader, id: Uuid) -> Result<Option<CompletedUpload>> {
     const SQL: &str =
-        "SELECT u.uuid, t.uuid AS team_uuid, u.file_name, u.size_bytes, u.sha256, u.url, u.created_at
+        "SELECT u.uuid AS id, t.uuid AS team, u.file_name, u.size_bytes, u.sha256, u.url, u.created_at AS completed_at
          FROM uploads u JOIN teams t ON t.id = u.team
          WHERE u.uuid = ?1 AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = u.id)";
-    reader.query_first(SQL, [id], |row| {
-        Ok(CompletedUpload {
-            id: row.get("uuid")?,
-            team: row.get("team_uuid")?,
-            file_name: row.get("file_name")?,
-            size_bytes: row.get("size_bytes")?,
-            sha256: row.get("sha256")?,
-            url: row.get("url")?,
-            completed_at: row::time(row, "created_at")?,
-        })
-    })
+    reader.query_first(SQL, [id], CompletedUpload::from_row)
 }
 
 /// Returns the ID and the title of the asset whose data is an upload; `None` if no asset has it.
@@ -112,7 +102,8 @@ pub fn find_digest_of_asset(reader: &Reader, asset: AssetRowId) -> Result<Option
 }
 
 /// A stored upload, with the size and the digest that its file must have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct RecordedUpload {
     /// ID of the upload, which also names its blob.
     pub id: Uuid,
@@ -130,13 +121,5 @@ pub struct RecordedUpload {
 pub fn list(reader: &Reader) -> Result<Vec<RecordedUpload>> {
     const SQL: &str = "SELECT u.uuid, u.size_bytes, u.sha256, u.file_name, t.name
          FROM uploads u JOIN teams t ON t.id = u.team ORDER BY u.id";
-    reader.query_all(SQL, [], |row| {
-        Ok(RecordedUpload {
-            id: row.get(0)?,
-            size_bytes: row.get(1)?,
-            sha256: row.get(2)?,
-            file_name: row.get(3)?,
-            team_name: row.get(4)?,
-        })
-    })
+    reader.query_all(SQL, [], RecordedUpload::from_row)
 }

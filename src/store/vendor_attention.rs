@@ -3,7 +3,11 @@
 
 use uuid::Uuid;
 
-use super::{Reader, row, wallet::Balances};
+use super::{
+    Reader,
+    row::{ColumnIndexes, FromColumns, FromRow},
+    wallet::Balances,
+};
 use crate::{
     domain::{
         assets::Kind, listings::ReviewStatus, money::Cents, quality_runs::RunStatus, stages::Stage,
@@ -17,7 +21,7 @@ use crate::{
 const MAX_RUNS: u32 = 1_000;
 
 /// A listing that the platform has reviewed, and that its vendor has not continued with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct ReviewedListing {
     /// ID of the listing.
     pub id: Uuid,
@@ -34,26 +38,18 @@ pub struct ReviewedListing {
 /// Returns listings whose review was decided, and that were never published, or need changes: the approved ones before the others,
 /// and the latest ones first.
 pub fn list_reviewed(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<ReviewedListing>> {
-    const SQL: &str = "SELECT l.uuid, l.title, l.review_status, l.review_feedback, l.updated_at FROM listings l
+    const SQL: &str = "SELECT l.uuid AS id, l.title, l.review_status AS status, l.review_feedback AS feedback, l.updated_at AS at FROM listings l
          WHERE l.team = ?1 AND l.catalog_status = 'unpublished'
          AND (l.review_status = 'changes_requested' OR l.review_status = 'approved' AND l.published_at IS NULL)
          ORDER BY l.review_status, l.updated_at DESC, l.id DESC LIMIT ?2";
-    reader.query_all(SQL, (vendor, limit as i64), |row| {
-        Ok(ReviewedListing {
-            id: row.get("uuid")?,
-            title: row.get("title")?,
-            status: row::string_enum(row, "review_status")?,
-            feedback: row.get("review_feedback")?,
-            at: row::time(row, "updated_at")?,
-        })
-    })
+    reader.query_all(SQL, (vendor, limit as i64), ReviewedListing::from_row)
 }
 
 /// Number of the newest codebases of a team, and of its newest archives of raw data, in which failures are searched.
 const MAX_LINKED: u32 = 1_000;
 
 /// An asset whose linked data the market could not copy or read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct FailedCopy {
     /// ID of the asset.
     pub asset: Uuid,
@@ -78,7 +74,7 @@ pub fn list_failed_copies(reader: &Reader, vendor: TeamRowId, limit: usize) -> R
         )
     };
     let sql = format!(
-        "SELECT a.uuid, coalesce(nullif(a.title, ''), d.repo_full_name, '') AS title, d.archive_error, d.analysis_error,
+        "SELECT a.uuid AS asset, coalesce(nullif(a.title, ''), d.repo_full_name, '') AS title, d.archive_error, d.analysis_error,
              d.attached_at
          FROM ({} UNION ALL {}) n CROSS JOIN data_objects d ON d.asset = n.asset CROSS JOIN assets a ON a.id = d.asset
          WHERE d.archive_status = 'failed' OR d.analysis_status = 'failed'
@@ -86,15 +82,7 @@ pub fn list_failed_copies(reader: &Reader, vendor: TeamRowId, limit: usize) -> R
         newest(Kind::Codebase),
         newest(Kind::RawData)
     );
-    reader.query_all(&sql, (vendor, limit as i64), |row| {
-        Ok(FailedCopy {
-            asset: row.get("uuid")?,
-            title: row.get("title")?,
-            archive_error: row.get("archive_error")?,
-            analysis_error: row.get("analysis_error")?,
-            attached_at: row::time(row, "attached_at")?,
-        })
-    })
+    reader.query_all(&sql, (vendor, limit as i64), FailedCopy::from_row)
 }
 
 /// A complete asset on no listing.
@@ -107,7 +95,7 @@ pub struct UnlistedAsset {
 }
 
 /// The latest run of an asset or a listing, which has not passed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct FailedRun {
     /// ID of the run.
     pub id: Uuid,
@@ -122,6 +110,7 @@ pub struct FailedRun {
     /// Number of required checks that did not pass.
     pub failed: u64,
     /// Label of the first one of them.
+    #[row(name = "label")]
     pub check: Option<String>,
     /// Time of its end.
     pub at: Option<Timestamp>,
@@ -139,30 +128,19 @@ pub fn list_failed_runs(reader: &Reader, vendor: TeamRowId, limit: usize) -> Res
              SELECT r.id, count(c.id) AS failed, min(c.id) AS first FROM latest t JOIN quality_runs r ON r.id = t.id
              LEFT JOIN quality_checks c ON c.run = r.id AND c.is_mandatory AND c.status <> 'passed'
              WHERE r.status IN ('completed', 'error') GROUP BY r.id)
-         SELECT r.uuid, coalesce(l.uuid, a.uuid) AS subject, r.listing IS NOT NULL AS is_listing,
-             coalesce(l.title, a.title) AS title, r.status, f.failed, c.label, r.completed_at
+         SELECT r.uuid AS id, coalesce(l.uuid, a.uuid) AS subject, r.listing IS NOT NULL AS is_listing,
+             coalesce(l.title, a.title) AS title, r.status, f.failed, c.label, r.completed_at AS at
          FROM failed f JOIN quality_runs r ON r.id = f.id LEFT JOIN quality_checks c ON c.id = f.first
          LEFT JOIN listings l ON l.id = r.listing AND l.catalog_status <> 'archived'
          LEFT JOIN assets a ON a.id = r.asset AND a.deleted_at IS NULL
          WHERE (f.failed > 0 OR r.status = 'error') AND coalesce(l.id, a.id) IS NOT NULL
          ORDER BY r.id DESC LIMIT ?2"
     );
-    reader.query_all(&sql, (vendor, limit as i64), |row| {
-        Ok(FailedRun {
-            id: row.get("uuid")?,
-            subject: row.get("subject")?,
-            is_listing: row.get("is_listing")?,
-            title: row.get("title")?,
-            status: row::string_enum(row, "status")?,
-            failed: row.get("failed")?,
-            check: row.get("label")?,
-            at: row::optional_time(row, "completed_at")?,
-        })
-    })
+    reader.query_all(&sql, (vendor, limit as i64), FailedRun::from_row)
 }
 
 /// An offer that waits for the vendor's decision.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct WaitingOffer {
     /// ID of the offer.
     pub id: Uuid,
@@ -178,23 +156,16 @@ pub struct WaitingOffer {
 
 /// Returns the offers that wait for the vendor, those that expire first before the others.
 pub fn list_waiting_offers(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<WaitingOffer>> {
-    const SQL: &str = "SELECT o.uuid, l.title, o.amount_cents, o.created_at, d.due_at
+    const SQL: &str =
+        "SELECT o.uuid AS id, l.title, o.amount_cents AS amount, o.created_at, d.due_at AS expires_at
          FROM listings l JOIN offers o ON o.listing = l.id AND +o.status = 'submitted'
          LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id
          WHERE l.team = ?1 ORDER BY d.due_at, o.id LIMIT ?2";
-    reader.query_all(SQL, (vendor, limit as i64), |row| {
-        Ok(WaitingOffer {
-            id: row.get("uuid")?,
-            title: row.get("title")?,
-            amount: Cents(row.get("amount_cents")?),
-            created_at: row::time(row, "created_at")?,
-            expires_at: row::optional_time(row, "due_at")?,
-        })
-    })
+    reader.query_all(SQL, (vendor, limit as i64), WaitingOffer::from_row)
 }
 
 /// An accepted bid on a project, whose tasks the vendor has to deliver.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct DueDelivery {
     /// ID of the bid.
     pub bid: Uuid,
@@ -210,22 +181,14 @@ pub struct DueDelivery {
 
 /// Returns the accepted bids of the vendor that it has not delivered, the oldest ones first.
 pub fn list_due_deliveries(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result<Vec<DueDelivery>> {
-    const SQL: &str = "SELECT b.uuid, o.title, b.num_tasks, b.updated_at, b.expected_timeline_days
+    const SQL: &str = "SELECT b.uuid AS bid, o.title, b.num_tasks, b.updated_at AS accepted_at, b.expected_timeline_days AS days
          FROM project_bids b JOIN opportunities o ON o.id = b.opportunity
          WHERE b.team = ?1 AND +b.status = 'accepted' ORDER BY b.updated_at, b.id LIMIT ?2";
-    reader.query_all(SQL, (vendor, limit as i64), |row| {
-        Ok(DueDelivery {
-            bid: row.get("uuid")?,
-            title: row.get("title")?,
-            num_tasks: row.get("num_tasks")?,
-            accepted_at: row::time(row, "updated_at")?,
-            days: row.get("expected_timeline_days")?,
-        })
-    })
+    reader.query_all(SQL, (vendor, limit as i64), DueDelivery::from_row)
 }
 
 /// An upload that the team began, and did not complete.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct StalledUpload {
     /// ID of the upload.
     pub id: Uuid,
@@ -244,20 +207,13 @@ pub fn list_stalled_uploads(
     (before, now): (Timestamp, Timestamp),
     limit: usize,
 ) -> Result<Vec<StalledUpload>> {
-    const SQL: &str = "SELECT uuid, file_name, created_at, expires_at FROM operator_uploads
-         WHERE team = ?1 AND kind IS NOT NULL AND created_at < ?2 AND +expires_at > ?3 ORDER BY id LIMIT ?4";
-    reader.query_all(SQL, (vendor, before.0, now.0, limit as i64), |row| {
-        Ok(StalledUpload {
-            id: row.get("uuid")?,
-            file_name: row.get("file_name")?,
-            created_at: row::time(row, "created_at")?,
-            expires_at: row::time(row, "expires_at")?,
-        })
-    })
+    const SQL: &str = "SELECT u.uuid AS id, u.file_name, u.created_at, u.expires_at FROM operator_uploads u
+         WHERE team = ?1 AND kind IS NOT NULL AND created_at < ?2 AND +expires_at > ?3 ORDER BY u.id LIMIT ?4";
+    reader.query_all(SQL, (vendor, before.0, now.0, limit as i64), StalledUpload::from_row)
 }
 
 /// A kind of asset that retires, and of which the vendor has assets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct RetiringKind {
     /// The kind.
     pub kind: Kind,
@@ -271,18 +227,11 @@ pub struct RetiringKind {
 
 /// Returns the kinds that retire, and of which the vendor has assets.
 pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<RetiringKind>> {
-    const SQL: &str = "SELECT t.slug, t.retires_at, t.message, sum(c.assets) AS assets
+    const SQL: &str = "SELECT t.slug AS kind, t.retires_at AS at, t.message, sum(c.assets) AS assets
          FROM asset_types t JOIN inventory_counts c ON c.team = ?1 AND c.kind = t.slug
          WHERE t.retires_at IS NOT NULL AND t.retired_at IS NULL
          GROUP BY t.slug HAVING sum(c.assets) > 0 ORDER BY t.retires_at, t.slug";
-    reader.query_all(SQL, [vendor], |row| {
-        Ok(RetiringKind {
-            kind: row::string_enum(row, "slug")?,
-            at: row::time(row, "retires_at")?,
-            message: row.get("message")?,
-            assets: row.get("assets")?,
-        })
-    })
+    reader.query_all(SQL, [vendor], RetiringKind::from_row)
 }
 
 /// Balances and numbers of a vendor.
@@ -334,7 +283,7 @@ pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
     reader.query_one(&sql, (vendor, Stage::Incomplete as i64, Stage::Complete as i64), |row| {
         let asset: Option<Uuid> = row.get("unlisted_id")?;
         let title: Option<String> = row.get("unlisted_title")?;
-        let cents = |column: &str| row.get(column).map(Cents);
+        let cents = |column: &str| row.get(column);
         Ok(Standing {
             balances: Balances {
                 credits: cents("credits_cents")?,
@@ -353,7 +302,8 @@ pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
 }
 
 /// Sales of a period.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct SalesSum {
     /// Number of sales with a price.
     pub sales: u64,
@@ -378,12 +328,8 @@ pub fn sum_sales(
              coalesce(sum(p.price_cents - p.platform_fee_cents) FILTER (WHERE p.paid_at >= ?3), 0)
          FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
          WHERE l.team = ?1 AND p.paid_at >= ?2";
-    let read = |row: &rusqlite::Row, first: usize| -> rusqlite::Result<SalesSum> {
-        Ok(SalesSum {
-            sales: row.get(first)?,
-            free_samples: row.get(first + 1)?,
-            earnings: Cents(row.get(first + 2)?),
-        })
-    };
-    reader.query_one(SQL, (vendor, since_longer.0, since.0), |row| Ok((read(row, 3)?, read(row, 0)?)))
+    reader.query_one(SQL, (vendor, since_longer.0, since.0), |row| {
+        let longer = SalesSum::from_row(row)?;
+        Ok((SalesSum::from_columns(row, &mut ColumnIndexes(3))?, longer))
+    })
 }

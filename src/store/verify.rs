@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{Reader, row};
+use super::Reader;
 use crate::{
-    domain::{money::Cents, row_ids::ListingRowId},
+    domain::{money::Cents, row_ids::ListingRowId, time::Timestamp},
     error::Result,
 };
 
@@ -132,7 +132,7 @@ pub fn find_ledger_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     add(HOLDS, &|sale| format!("the hold of ledger entry {sale} differs from the postings of its sale"))?;
     add(WITHDRAWALS, &|id| format!("withdrawal {id} differs from its ledger entries"))?;
     found.extend(reader.query_all(RELEASES, [], |row| {
-        let (team, at): (Uuid, _) = (row.get(0)?, row::time(row, 1)?);
+        let (team, at): (Uuid, Timestamp) = (row.get(0)?, row.get(1)?);
         Ok(format!("the earnings of team {team} on hold until {at} differ from its ledger entries"))
     })?);
     found.extend(reader.query_all(PLATFORM, [], |row| {

@@ -5,7 +5,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         events::BalanceData,
@@ -18,7 +18,8 @@ use crate::{
 };
 
 /// The balances of a team's wallet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Balances {
     /// Credits that the team can spend.
     pub credits: Cents,
@@ -45,14 +46,7 @@ impl From<Balances> for BalanceData {
 pub fn balances(reader: &Reader, team: TeamRowId) -> Result<Balances> {
     const SQL: &str =
         "SELECT credits_cents, earned_cents, pending_cents, available_cents FROM wallets WHERE team = ?1";
-    reader.query_one(SQL, [team], |row| {
-        Ok(Balances {
-            credits: Cents(row.get(0)?),
-            earned: Cents(row.get(1)?),
-            pending: Cents(row.get(2)?),
-            available: Cents(row.get(3)?),
-        })
-    })
+    reader.query_one(SQL, [team], Balances::from_row)
 }
 
 /// Returns the least credits that a team has had since a time.
@@ -82,7 +76,7 @@ fn min_since(
                  WHERE p.team = ?1 AND p.account = '{account}' AND e.{time} > ?2 GROUP BY e.{time})), 0))
          FROM wallets w WHERE w.team = ?1"
     );
-    reader.query_one(&sql, (team, since.0), |row| row.get(0).map(Cents))
+    reader.query_one(&sql, (team, since.0), |row| row.get(0))
 }
 
 /// Returns the ID of the team that owns a wallet.
@@ -93,7 +87,7 @@ pub fn owner(reader: &Reader, team: TeamRowId) -> Result<Uuid> {
 /// Returns the balances of the accounts that belong to no team.
 pub fn platform_balances(reader: &Reader) -> Result<Vec<(AccountKind, Cents)>> {
     const SQL: &str = "SELECT account, cents FROM platform_balances ORDER BY account";
-    reader.query_all(SQL, [], |row| Ok((row::string_enum(row, 0)?, Cents(row.get(1)?))))
+    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Changes the balances by the postings of an entry. `pending` is the part of the change of earnings that is on

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer};
 use crate::{
     domain::{row_ids::WebhookDeliveryRowId, time::Timestamp, webhooks::AttemptError},
     error::Result,
@@ -55,10 +55,10 @@ pub fn list_last(reader: &Reader, delivery: WebhookDeliveryRowId) -> Result<Vec<
     reader.query_all(SQL, [delivery], |row| {
         Ok(Attempt {
             number: row.get(0)?,
-            attempted_at: row::time(row, 1)?,
+            attempted_at: row.get(1)?,
             milliseconds: row.get(2)?,
             status: row.get(3)?,
-            error: row::optional_string_enum(row, 4)?,
+            error: row.get(4)?,
             response: row.get(5)?,
         })
     })

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         events::EventType,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A delivery.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Delivery {
     /// Row ID, which increases with the time of creation.
     pub row_id: WebhookDeliveryRowId,
@@ -42,37 +42,21 @@ pub struct Delivery {
     pub ended_at: Option<Timestamp>,
 }
 
-/// The columns of the table `webhook_deliveries d` that [`read`] needs.
-pub(super) const COLUMNS: &str = "d.id, d.uuid, d.webhook, d.event_type, d.body, d.status, d.created_at,
+/// The columns of a [`Delivery`], from the table `webhook_deliveries d`.
+pub(super) const COLUMNS: &str =
+    "d.id AS row_id, d.uuid AS id, d.webhook, d.event_type, d.body, d.status, d.created_at,
     d.next_attempt_at, d.attempts, d.failures, d.ended_at";
-
-/// Reads a delivery from a row, by the names of its columns.
-pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Delivery> {
-    Ok(Delivery {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        webhook: row.get("webhook")?,
-        event_type: row::string_enum(row, "event_type")?,
-        body: row.get("body")?,
-        status: row::string_enum(row, "status")?,
-        created_at: row::time(row, "created_at")?,
-        next_attempt_at: row::optional_time(row, "next_attempt_at")?,
-        attempts: row.get("attempts")?,
-        failures: row.get("failures")?,
-        ended_at: row::optional_time(row, "ended_at")?,
-    })
-}
 
 /// Returns the delivery with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Delivery>> {
     let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.uuid = ?1");
-    reader.query_first(&sql, [id], read)
+    reader.query_first(&sql, [id], Delivery::from_row)
 }
 
 /// Returns the delivery with this row ID.
 pub fn find_by_row_id(reader: &Reader, row_id: WebhookDeliveryRowId) -> Result<Option<Delivery>> {
     let sql = format!("SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.id = ?1");
-    reader.query_first(&sql, [row_id], read)
+    reader.query_first(&sql, [row_id], Delivery::from_row)
 }
 
 /// Returns the newest deliveries to a webhook, newest first: those before a row ID if that is given.
@@ -86,7 +70,7 @@ pub fn list_newest(
         "SELECT {COLUMNS} FROM webhook_deliveries d WHERE d.webhook = ?1 AND d.id < ?2 ORDER BY d.id DESC LIMIT ?3"
     );
     let before = before.unwrap_or(WebhookDeliveryRowId(i64::MAX));
-    reader.query_all(&sql, (webhook, before, limit), read)
+    reader.query_all(&sql, (webhook, before, limit), Delivery::from_row)
 }
 
 /// A delivery to insert.
@@ -126,7 +110,8 @@ pub fn update(writer: &Writer, delivery: &Delivery) -> Result<()> {
 }
 
 /// An enabled webhook with pending deliveries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Waiting {
     /// Row ID of the webhook.
     pub webhook: WebhookRowId,
@@ -160,14 +145,7 @@ pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
              (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE webhook = w.id AND next_attempt_at > ?1)
          FROM waiting JOIN webhooks w ON w.id = waiting.webhook
          WHERE w.disabled_at IS NULL AND w.deleted_at IS NULL";
-    reader.query_all(SQL, [now.0], |row| {
-        Ok(Waiting {
-            webhook: row.get(0)?,
-            team: row.get(1)?,
-            first_at: row::time(row, 2)?,
-            next_at: row::optional_time(row, 3)?,
-        })
-    })
+    reader.query_all(SQL, [now.0], Waiting::from_row)
 }
 
 /// Lets the pending deliveries be due now that are due later than they can be; see [`MAX_WAIT_MICROS`].
@@ -178,7 +156,8 @@ pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
 }
 
 /// A delivery that is due, with what its next attempt needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct DueDelivery {
     /// Row ID of the delivery.
     pub row_id: WebhookDeliveryRowId,
@@ -200,9 +179,7 @@ pub fn list_due(
     const SQL: &str =
         "SELECT d.id, d.uuid, w.url, d.body FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
          WHERE d.webhook = ?1 AND d.next_attempt_at <= ?2 ORDER BY d.next_attempt_at, d.id LIMIT ?3";
-    reader.query_all(SQL, (webhook, now.0, limit), |row| {
-        Ok(DueDelivery { row_id: row.get(0)?, id: row.get(1)?, url: row.get(2)?, body: row.get(3)? })
-    })
+    reader.query_all(SQL, (webhook, now.0, limit), DueDelivery::from_row)
 }
 
 /// Returns when the first of the deliveries ended that [`delete_ended`] deletes at some time.
@@ -211,7 +188,7 @@ pub fn first_ended_at(reader: &Reader) -> Result<Option<Timestamp>> {
              SELECT min(ended_at) AS at FROM webhook_deliveries
              UNION ALL SELECT min(w.disabled_at) FROM webhooks w
                  JOIN webhook_deliveries d ON d.webhook = w.id AND d.next_attempt_at IS NOT NULL)";
-    reader.query_one(SQL, [], |row| row::optional_time(row, 0))
+    reader.query_one(SQL, [], |row| row.get(0))
 }
 
 /// Deletes at most `limit` deliveries with their attempts: those that ended before a time, and pending ones of

@@ -2,7 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{
+    Reader, Writer,
+    row::{self, FromRow},
+};
 use crate::{
     domain::{
         events::EventType,
@@ -17,7 +20,7 @@ use crate::{
 };
 
 /// A webhook, without its secrets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct Webhook {
     /// Row ID, which increases with the time of creation.
     pub row_id: WebhookRowId,
@@ -32,6 +35,7 @@ pub struct Webhook {
     /// What its owner says about it; may be empty.
     pub description: String,
     /// Types of the events that are sent, sorted; empty for all types.
+    #[row(json)]
     pub event_types: Vec<EventType>,
     /// Time until which the replaced secret signs, too; `None` if there is none any more.
     pub previous_secret_ends_at: Option<Timestamp>,
@@ -44,6 +48,7 @@ pub struct Webhook {
     /// Time of the last delivery that succeeded; `None` if none has.
     pub last_success_at: Option<Timestamp>,
     /// Since when it is disabled, and why; `None` if enabled.
+    #[row(pair("disabled_at", "disabled_reason"))]
     pub disabled: Option<(Timestamp, WebhookDisabledReason)>,
 }
 
@@ -61,45 +66,24 @@ pub(super) const IS_FAILING: &str =
          SELECT 1 FROM webhook_deliveries d
          WHERE d.webhook = w.id AND d.next_attempt_at IS NOT NULL AND d.failures > 0))";
 
-/// The columns of [`TABLES`] that [`read`] needs.
+/// The columns of a [`Webhook`], from [`TABLES`].
 pub(super) const COLUMNS: &str =
-    "w.id, w.uuid, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,
+    "w.id AS row_id, w.uuid AS id, w.team, t.uuid AS team_id, w.url, w.description, w.event_types, w.previous_secret_ends_at,
     w.created_at, w.updated_at, w.enabled_at, w.last_success_at, w.disabled_at, w.disabled_reason";
 
 /// The tables of webhooks with the teams that own them.
 pub(super) const TABLES: &str = "webhooks w LEFT JOIN teams t ON t.id = w.team";
 
-/// Reads a webhook from a row, by the names of its columns.
-pub(super) fn read(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
-    let disabled_at = row::optional_time(row, "disabled_at")?;
-    let reason = row::optional_string_enum(row, "disabled_reason")?;
-    Ok(Webhook {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        team: row.get("team")?,
-        team_id: row.get("team_id")?,
-        url: row.get("url")?,
-        description: row.get("description")?,
-        event_types: row::json(row, "event_types")?,
-        previous_secret_ends_at: row::optional_time(row, "previous_secret_ends_at")?,
-        created_at: row::time(row, "created_at")?,
-        updated_at: row::time(row, "updated_at")?,
-        enabled_at: row::time(row, "enabled_at")?,
-        last_success_at: row::optional_time(row, "last_success_at")?,
-        disabled: disabled_at.zip(reason),
-    })
-}
-
 /// Returns the webhook with this ID, of a team or of the operators.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Webhook>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.uuid = ?1 AND w.deleted_at IS NULL");
-    reader.query_first(&sql, [id], read)
+    reader.query_first(&sql, [id], Webhook::from_row)
 }
 
 /// Returns the webhook with this row ID, unless it was deleted.
 pub fn find_by_row_id(reader: &Reader, row_id: WebhookRowId) -> Result<Option<Webhook>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.id = ?1 AND w.deleted_at IS NULL");
-    reader.query_first(&sql, [row_id], read)
+    reader.query_first(&sql, [row_id], Webhook::from_row)
 }
 
 /// Returns the enabled webhooks of a team, oldest first.
@@ -107,14 +91,14 @@ pub fn list_enabled(reader: &Reader, team: TeamRowId) -> Result<Vec<Webhook>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM {TABLES} WHERE w.team = ?1 AND w.deleted_at IS NULL AND w.disabled_at IS NULL ORDER BY w.id"
     );
-    reader.query_all(&sql, [team], read)
+    reader.query_all(&sql, [team], Webhook::from_row)
 }
 
 /// Returns the webhooks of a team, oldest first.
 pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<Webhook>> {
     let sql =
         format!("SELECT {COLUMNS} FROM {TABLES} WHERE w.team = ?1 AND w.deleted_at IS NULL ORDER BY w.id");
-    reader.query_all(&sql, [team], read)
+    reader.query_all(&sql, [team], Webhook::from_row)
 }
 
 /// Returns the number of webhooks of a team, or of the operators.
@@ -214,7 +198,7 @@ pub fn list_secrets(reader: &Reader, row_id: WebhookRowId, now: Timestamp) -> Re
          WHERE id = ?1 AND deleted_at IS NULL";
     let secrets = reader.query_first(SQL, [row_id], |row| {
         let previous: Option<[u8; 32]> = row.get(1)?;
-        let signs = row::optional_time(row, 2)?.is_some_and(|ends_at| now < ends_at);
+        let signs = row.get::<_, Option<_>>(2)?.is_some_and(|ends_at| now < ends_at);
         let secrets = [Some(row.get(0)?), previous.filter(|_| signs)];
         Ok(secrets.into_iter().flatten().map(SigningSecret).collect())
     })?;
@@ -237,8 +221,7 @@ pub fn delete(writer: &Writer, row_id: WebhookRowId, now: Timestamp) -> Result<(
 
 /// Returns when the first of the replaced secrets ends.
 pub fn first_secret_ends_at(reader: &Reader) -> Result<Option<Timestamp>> {
-    reader
-        .query_one("SELECT min(previous_secret_ends_at) FROM webhooks", [], |row| row::optional_time(row, 0))
+    reader.query_one("SELECT min(previous_secret_ends_at) FROM webhooks", [], |row| row.get(0))
 }
 
 /// Deletes replaced secrets that no longer sign.
@@ -250,7 +233,8 @@ pub fn delete_ended_secrets(writer: &Writer, now: Timestamp) -> Result<()> {
 }
 
 /// An enabled webhook to which an event is sent.
-#[derive(Debug)]
+#[derive(Debug, FromRow)]
+#[row(by_position)]
 pub struct Subscriber {
     /// Row ID of the webhook.
     pub row_id: WebhookRowId,
@@ -274,9 +258,7 @@ pub fn list_subscribers(
          SELECT id, 1, id_secret FROM webhooks
          WHERE deleted_at IS NULL AND disabled_at IS NULL AND team IS NULL AND uuid IS NOT ?3
              AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))";
-    reader.query_all(SQL, (team, event_type.as_str(), except), |row| {
-        Ok(Subscriber { row_id: row.get(0)?, is_of_operators: row.get(1)?, id_secret: row.get(2)? })
-    })
+    reader.query_all(SQL, (team, event_type.as_str(), except), Subscriber::from_row)
 }
 
 /// Returns the ID of a team.

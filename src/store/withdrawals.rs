@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         money::Cents,
@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// A withdrawal of earnings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct Withdrawal {
     /// Row ID of the withdrawal.
     pub row_id: WithdrawalRowId,
@@ -65,19 +66,11 @@ pub fn decide(
 /// The columns of a [`Withdrawal`].
 const COLUMNS: &str = "id, uuid, team, cents, status, requested_at, decided_at";
 
-fn read(row: &rusqlite::Row) -> rusqlite::Result<Withdrawal> {
-    Ok(Withdrawal {
-        row_id: row.get(0)?,
-        id: row.get(1)?,
-        team: row.get(2)?,
-        amount: Cents(row.get(3)?),
-        status: row::string_enum(row, 4)?,
-        requested_at: row::time(row, 5)?,
-        decided_at: row::optional_time(row, 6)?,
-    })
-}
-
 /// Returns the withdrawal with this ID.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<Withdrawal>> {
-    reader.query_first(&format!("SELECT {COLUMNS} FROM withdrawals WHERE uuid = ?1"), [id], read)
+    reader.query_first(
+        &format!("SELECT {COLUMNS} FROM withdrawals WHERE uuid = ?1"),
+        [id],
+        Withdrawal::from_row,
+    )
 }

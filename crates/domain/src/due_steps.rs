@@ -1,7 +1,7 @@
 //! Steps that become due at a time: what time alone changes in a market.
 
 use super::{
-    row_ids::{GrantRowId, KeyRowId, LedgerEntryRowId, OfferRowId, OpportunityRowId, PurchaseRowId},
+    row_ids::{self, GrantRowId, KeyRowId, LedgerEntryRowId, OfferRowId, OpportunityRowId, PurchaseRowId},
     time::Timestamp,
 };
 use crate::string_enum::string_enum;
@@ -29,6 +29,8 @@ string_enum! {
 /// The row ID of the record that a step changes. The kind of the step determines the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StepSubject(pub i64);
+
+row_ids::column!(StepSubject);
 
 macro_rules! step_subjects {
     ($($row_id:ident),+) => {

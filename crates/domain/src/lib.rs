@@ -82,3 +82,8 @@ pub mod webhooks;
 pub mod withdrawals;
 pub mod written;
 pub mod zip_layout;
+
+// For enums that other crates declare by `string_enum!`.
+#[cfg(feature = "rusqlite")]
+#[doc(hidden)]
+pub use rusqlite;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::string_enum::string_enum;
+use crate::{row_ids, string_enum::string_enum};
 
 /// Maximum amount of a single act of a team or the platform: ten billion dollars.
 pub const MAX_AMOUNT: Cents = Cents(1_000_000_000_000);
@@ -21,6 +21,8 @@ string_enum! {
 /// An amount in US cents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cents(pub i64);
+
+row_ids::column!(Cents);
 
 impl Cents {
     /// Converts a decimal amount of dollars. Returns `None` if it has more than two decimal places, is not

@@ -1,7 +1,7 @@
 //! Row IDs: the integer primary keys of database tables. Each table has its own type, so that a row ID of one
 //! table cannot be passed where a row ID of another is expected. Clients never see row IDs, only UUIDs.
 
-/// Lets a type with a number be a parameter of statements, and be read from columns.
+/// Lets a type with one value be a parameter of statements, and be read from columns.
 macro_rules! column {
     ($name:ident) => {
         #[cfg(feature = "rusqlite")]
@@ -14,7 +14,7 @@ macro_rules! column {
         #[cfg(feature = "rusqlite")]
         impl rusqlite::types::FromSql for $name {
             fn column_result(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
-                i64::column_result(value).map($name)
+                rusqlite::types::FromSql::column_result(value).map($name)
             }
         }
     };

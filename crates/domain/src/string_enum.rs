@@ -39,7 +39,51 @@ macro_rules! string_enum {
                 }
             }
         }
+
+        $crate::string_enum_column!($name);
     };
+}
+
+/// Lets a string enum be a parameter of statements, and be read from columns.
+#[cfg(feature = "rusqlite")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! string_enum_column {
+    ($name:ident) => {
+        impl $crate::rusqlite::ToSql for $name {
+            fn to_sql(&self) -> $crate::rusqlite::Result<$crate::rusqlite::types::ToSqlOutput<'_>> {
+                Ok($crate::string_enum::StringEnum::as_str(*self).into())
+            }
+        }
+
+        impl $crate::rusqlite::types::FromSql for $name {
+            fn column_result(
+                value: $crate::rusqlite::types::ValueRef<'_>,
+            ) -> $crate::rusqlite::types::FromSqlResult<Self> {
+                $crate::string_enum::column_result(value)
+            }
+        }
+    };
+}
+
+/// Does nothing without a database.
+#[cfg(not(feature = "rusqlite"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! string_enum_column {
+    ($name:ident) => {};
+}
+
+/// Reads a column that contains a variant.
+#[cfg(feature = "rusqlite")]
+#[doc(hidden)]
+pub fn column_result<T: StringEnum>(
+    value: rusqlite::types::ValueRef<'_>,
+) -> rusqlite::types::FromSqlResult<T> {
+    let text = value.as_str()?;
+    let invalid =
+        || rusqlite::types::FromSqlError::Other(format!("{text:?} is not a valid {}", T::NAME).into());
+    T::parse(text).ok_or_else(invalid)
 }
 
 pub use string_enum;

@@ -4,12 +4,16 @@ use std::fmt;
 
 use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
 
+use super::row_ids;
+
 /// Number of microseconds in a second.
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A point in time in UTC, as microseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
+
+row_ids::column!(Timestamp);
 
 impl Timestamp {
     /// Returns the time `micros` microseconds later, or earlier if negative. Saturates.

@@ -1,9 +1,10 @@
-//! The attribute by which handlers declare their routes. It reads one statement of each fact, and writes what the web framework
-//! and the table of routes need.
+//! The attribute by which handlers declare their routes, and the derive macro by which structs are read from rows. Each reads one
+//! statement of each fact, and writes what the web framework, the table of routes, and rusqlite need.
 
 mod argument;
 mod block;
 mod handler;
+mod row;
 #[cfg(test)]
 mod tests;
 
@@ -35,4 +36,29 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn routes(arguments: TokenStream, block: TokenStream) -> TokenStream {
     block::expand(arguments.into(), block.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements `FromRow`: each field is read from the column of its name.
+///
+/// ```ignore
+/// #[derive(FromRow)]
+/// pub struct Notification {
+///     pub id: Uuid,
+///     #[row(name = "type")]
+///     pub kind: NotificationType,
+///     #[row(json)]
+///     pub params: Params,
+/// }
+/// ```
+///
+/// - `name` is the name of the column if it is another.
+/// - `json` reads a text as JSON, where NULL is `null`.
+/// - `default` reads NULL as the default value.
+/// - `pair("a", "b")` reads an optional pair, which is absent if one of both columns is NULL.
+/// - `flatten` reads the field from the row, and not from a column, and `with = read_state` by this function.
+/// - `#[row(by_position)]` on the struct reads the columns in the order of the fields, which costs less than by their names. A
+///   pair then has no names, and a struct in a flattened field is read by position, too.
+#[proc_macro_derive(FromRow, attributes(row))]
+pub fn from_row(item: TokenStream) -> TokenStream {
+    row::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

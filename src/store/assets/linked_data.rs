@@ -12,12 +12,16 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    store::{Reader, Writer, inventory, row},
+    store::{
+        Reader, Writer, inventory,
+        row::{self, FromRow},
+    },
     string_enum::StringEnum,
 };
 
 /// The upload that is linked to an asset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+#[row(by_position)]
 pub struct LinkedUpload {
     /// Row ID of the upload.
     pub row_id: UploadRowId,
@@ -102,13 +106,11 @@ impl<'a> DataProgress<'a> {
 pub fn find_upload(reader: &Reader, asset: AssetRowId) -> Result<Option<LinkedUpload>> {
     const SQL: &str = "SELECT u.id, u.uuid, u.size_bytes
          FROM data_objects d JOIN uploads u ON u.id = d.upload WHERE d.asset = ?1";
-    reader.query_first(SQL, [asset], |row| {
-        Ok(LinkedUpload { row_id: row.get(0)?, id: row.get(1)?, size_bytes: row.get(2)? })
-    })
+    reader.query_first(SQL, [asset], LinkedUpload::from_row)
 }
 
 /// The repository that is linked to an asset.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct LinkedRepository {
     /// ID of the asset.
     pub asset_id: Uuid,
@@ -124,25 +126,17 @@ pub struct LinkedRepository {
 
 /// Returns the repository that is linked to the asset with this row ID.
 pub fn find_repository(reader: &Reader, asset: AssetRowId) -> Result<Option<LinkedRepository>> {
-    const SQL: &str = "SELECT a.uuid, d.channel, d.repo_full_name, d.attached_at, d.about
+    const SQL: &str = "SELECT a.uuid AS asset_id, d.channel, d.repo_full_name AS full_name, d.attached_at, d.about AS host_metadata
          FROM data_objects d JOIN assets a ON a.id = d.asset
          WHERE d.asset = ?1 AND d.channel <> 'zip' AND d.repo_full_name IS NOT NULL";
-    reader.query_first(SQL, [asset], |row| {
-        Ok(LinkedRepository {
-            asset_id: row.get("uuid")?,
-            channel: row::string_enum(row, "channel")?,
-            full_name: row.get("repo_full_name")?,
-            attached_at: row::time(row, "attached_at")?,
-            host_metadata: row.get("about")?,
-        })
-    })
+    reader.query_first(SQL, [asset], LinkedRepository::from_row)
 }
 
 /// Returns every asset with a linked repository, and the time at which it was linked.
 pub fn list_repositories(reader: &Reader) -> Result<Vec<(Uuid, Timestamp)>> {
     const SQL: &str = "SELECT a.uuid, d.attached_at FROM data_objects d JOIN assets a ON a.id = d.asset
          WHERE d.channel <> 'zip' ORDER BY a.id";
-    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row::time(row, "attached_at")?)))
+    reader.query_all(SQL, [], |row| Ok((row.get(0)?, row.get("attached_at")?)))
 }
 
 /// Whether the asset with this ID still has the data that was linked at `attached_at`.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Reader, Writer, row};
+use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
         merkle::{Hash, Subtree, node_hash, root_of_leaves},
@@ -23,7 +23,8 @@ pub const BLOCK_LEVEL: u32 = 5;
 pub const BLOCK: usize = 1 << BLOCK_LEVEL;
 
 /// A log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Log {
     /// Its row ID.
     pub row_id: LogRowId,
@@ -37,18 +38,14 @@ pub struct Log {
 
 const LOGS: &str = "SELECT id, origin, predecessor, is_ended FROM attestation_logs";
 
-fn log(row: &rusqlite::Row) -> rusqlite::Result<Log> {
-    Ok(Log { row_id: row.get(0)?, origin: row.get(1)?, predecessor: row.get(2)?, is_ended: row.get(3)? })
-}
-
 /// Returns the newest logs, at most `limit`, the newest first.
 pub fn list(reader: &Reader, limit: u32) -> Result<Vec<Log>> {
-    reader.query_all(&format!("{LOGS} ORDER BY id DESC LIMIT ?1"), [limit], log)
+    reader.query_all(&format!("{LOGS} ORDER BY id DESC LIMIT ?1"), [limit], Log::from_row)
 }
 
 /// Returns the log with a name.
 pub fn find(reader: &Reader, origin: &str) -> Result<Option<Log>> {
-    reader.query_first(&format!("{LOGS} WHERE origin = ?1"), [origin], log)
+    reader.query_first(&format!("{LOGS} WHERE origin = ?1"), [origin], Log::from_row)
 }
 
 /// Inserts a log.
@@ -77,7 +74,8 @@ pub fn end_in_file(path: &Path) -> Result<()> {
 }
 
 /// A signed head of a log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Head {
     /// Number of leaves.
     pub size: u64,
@@ -89,14 +87,10 @@ pub struct Head {
 
 const HEADS: &str = "SELECT size, note, signed_at FROM attestation_log_heads";
 
-fn head(row: &rusqlite::Row) -> rusqlite::Result<Head> {
-    Ok(Head { size: row.get(0)?, note: row.get(1)?, signed_at: row::time(row, 2)? })
-}
-
 /// Returns heads of a log with fewer than `before` leaves, at most `limit`, the largest first.
 pub fn list_heads(reader: &Reader, log: LogRowId, before: u64, limit: u32) -> Result<Vec<Head>> {
     let sql = format!("{HEADS} WHERE log = ?1 AND size < ?2 ORDER BY size DESC LIMIT ?3");
-    reader.query_all(&sql, (log, before, limit), head)
+    reader.query_all(&sql, (log, before, limit), Head::from_row)
 }
 
 /// Returns the newest head of a log; `None` before the first.
@@ -106,13 +100,13 @@ pub fn find_newest_head(reader: &Reader, log: LogRowId) -> Result<Option<Head>> 
 
 /// Returns the latest time of a head of any log; `None` if there is none. Reads all heads.
 pub fn find_last_time(reader: &Reader) -> Result<Option<Timestamp>> {
-    reader.query_one("SELECT max(signed_at) FROM attestation_log_heads", [], |row| row::optional_time(row, 0))
+    reader.query_one("SELECT max(signed_at) FROM attestation_log_heads", [], |row| row.get(0))
 }
 
 /// Returns the first head of a log that has a leaf.
 pub fn find_first_head(reader: &Reader, log: LogRowId, leaf: u64) -> Result<Option<Head>> {
     let sql = format!("{HEADS} WHERE log = ?1 AND size > ?2 ORDER BY size LIMIT 1");
-    reader.query_first(&sql, (log, leaf), head)
+    reader.query_first(&sql, (log, leaf), Head::from_row)
 }
 
 /// Whether a log has a head with this number of leaves.
@@ -161,7 +155,8 @@ pub fn append(writer: &Writer, log: LogRowId, block: u64, leaves: &[Hash; BLOCK]
 }
 
 /// An attestation that no head has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct Unlogged {
     /// The purchase.
     pub purchase: PurchaseRowId,
@@ -175,9 +170,7 @@ pub struct Unlogged {
 pub fn list_unlogged(reader: &Reader, limit: u32) -> Result<Vec<Unlogged>> {
     const SQL: &str = "SELECT purchase, leaf_hash, created_at FROM attestations
          WHERE log IS NULL AND key = (SELECT key FROM signing_secrets) LIMIT ?1";
-    reader.query_all(SQL, [limit], |row| {
-        Ok(Unlogged { purchase: row.get(0)?, leaf: row.get(1)?, created_at: row::time(row, 2)? })
-    })
+    reader.query_all(SQL, [limit], Unlogged::from_row)
 }
 
 /// Records which leaf of a log an attestation is.

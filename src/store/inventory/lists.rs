@@ -15,7 +15,7 @@ use crate::{
         teams::TeamRowId,
     },
     error::Result,
-    store::{Reader, asset_rows, row},
+    store::{Reader, asset_rows},
     string_enum::StringEnum,
 };
 
@@ -122,7 +122,7 @@ pub fn count_by_group(
         let count: u64 = row.get(2)?;
         if count > 0 {
             let group = counts.entry(row.get(0)?).or_default();
-            *group.kinds.entry(row::string_enum(row, 1)?).or_default() += count;
+            *group.kinds.entry(row.get(1)?).or_default() += count;
             group.total += count;
             group.attachable += row.get::<_, u64>(3)?;
         }

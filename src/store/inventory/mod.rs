@@ -72,7 +72,7 @@ fn enum_value<T: StringEnum>(variant: Option<T>) -> Value {
 fn latest_quote_low(reader: &Reader, asset: AssetRowId) -> Result<Option<Cents>> {
     const SQL: &str = "SELECT quote_low_cents FROM estimations WHERE asset = ?1 AND status = 'estimated'
          ORDER BY created_at DESC, id DESC LIMIT 1";
-    reader.query_first(SQL, [asset], |row| Ok(Cents(row.get(0)?)))
+    reader.query_first(SQL, [asset], |row| row.get(0))
 }
 
 fn insert_row(writer: &Writer, asset: &Asset) -> Result<()> {

@@ -45,7 +45,7 @@ pub fn list_candidate_listings(reader: &Reader, team: TeamRowId, kinds: &[Kind])
             id: row.get("uuid")?,
             title: row.get("title")?,
             kinds: row::json(row, "kinds")?,
-            catalog_status: Some(row::string_enum(row, "catalog_status")?),
+            catalog_status: Some(row.get("catalog_status")?),
             words,
         })
     })
@@ -70,7 +70,7 @@ pub fn list_candidate_assets(reader: &Reader, team: TeamRowId, kinds: &[Kind]) -
         Ok(Candidate {
             id: row.get("uuid")?,
             title: row.get("title")?,
-            kinds: vec![row::string_enum(row, "kind")?],
+            kinds: vec![row.get("kind")?],
             catalog_status: None,
             words,
         })

@@ -13,7 +13,10 @@ use crate::{
         time::Timestamp,
     },
     error::{Named, Result, name_of},
-    store::{Reader, row},
+    store::{
+        Reader,
+        row::{self, FromRow},
+    },
     string_enum::StringEnum,
 };
 
@@ -34,22 +37,22 @@ fn read_opportunity(row: &rusqlite::Row) -> rusqlite::Result<Opportunity> {
     Ok(Opportunity {
         row_id: row.get(columns.next())?,
         id: row.get(columns.next())?,
-        kind: row::string_enum(row, columns.next())?,
+        kind: row.get(columns.next())?,
         owner_row_id: row.get(columns.next())?,
         owner_id: row.get(columns.next())?,
         owner_name: row.get(columns.next())?,
         owner_avatar_url: row.get(columns.next())?,
         title: row.get(columns.next())?,
         description: row.get(columns.next())?,
-        status: row::string_enum(row, columns.next())?,
+        status: row.get(columns.next())?,
         accepted_asset_types: row::json(row, columns.next())?,
         metadata: row::json(row, columns.next())?,
-        visibility: row::string_enum(row, columns.next())?,
-        created_at: row::time(row, columns.next())?,
-        updated_at: row::time(row, columns.next())?,
-        deadline: row::optional_time(row, columns.next())?,
-        closed_at: row::optional_time(row, columns.next())?,
-        evaluation_date: row::optional_time(row, columns.next())?,
+        visibility: row.get(columns.next())?,
+        created_at: row.get(columns.next())?,
+        updated_at: row.get(columns.next())?,
+        deadline: row.get(columns.next())?,
+        closed_at: row.get(columns.next())?,
+        evaluation_date: row.get(columns.next())?,
         excluded: row::json::<Vec<Uuid>>(row, columns.next())?,
     })
 }
@@ -148,11 +151,11 @@ fn read_bid(row: &rusqlite::Row) -> rusqlite::Result<Bid> {
         team_row_id: row.get(columns.next())?,
         team_id: row.get(columns.next())?,
         num_tasks: row.get(columns.next())?,
-        status: row::string_enum::<BidStatus>(row, columns.next())?,
-        created_at: row::time(row, columns.next())?,
-        updated_at: row::time(row, columns.next())?,
+        status: row.get::<_, BidStatus>(columns.next())?,
+        created_at: row.get(columns.next())?,
+        updated_at: row.get(columns.next())?,
         attachments: row::json(row, columns.next())?,
-        completed_at: row::optional_time(row, columns.next())?,
+        completed_at: row.get(columns.next())?,
         expected_timeline_days: row.get(columns.next())?,
         platform_events: row::json(row, columns.next())?,
         vendor_events: row::json(row, columns.next())?,
@@ -211,7 +214,8 @@ pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<Named> {
 }
 
 /// A bid that prevents closing a team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
+#[row(by_position)]
 pub struct HinderingBid {
     /// ID of the bid.
     pub id: Uuid,
@@ -230,9 +234,7 @@ pub fn list_hindering_bids(reader: &Reader, team: TeamRowId, limit: u32) -> Resu
              SELECT b.id, b.uuid, o.title, 0 AS is_owed FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
              WHERE o.owner = ?1 AND b.status = 'delivered')
          ORDER BY is_owed DESC, id LIMIT ?2";
-    reader.query_all(SQL, (team, limit), |row| {
-        Ok(HinderingBid { id: row.get(0)?, title: row.get(1)?, is_owed: row.get(2)? })
-    })
+    reader.query_all(SQL, (team, limit), HinderingBid::from_row)
 }
 
 fn name_bids(reader: &Reader, sql: &str, team: TeamRowId) -> Result<Named> {

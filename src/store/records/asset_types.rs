@@ -5,42 +5,33 @@ use super::{
     FromRow, Record, Records,
 };
 use crate::{
-    domain::{assets::Kind, taxonomy::Retirement},
-    store::{row, taxonomy::read_deprecation},
+    domain::{assets::Kind, taxonomy::Retirement, time::Timestamp},
+    store::taxonomy::read_deprecation,
 };
 
 /// An asset kind, as configured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct AssetTypeRecord {
     /// The asset kind.
+    #[row(name = "slug")]
     pub kind: Kind,
     /// Display name.
     pub label: String,
     /// Whether vendors can create assets of this kind.
     pub is_enabled: bool,
     /// Former names of listings with assets of this kind.
+    #[row(json)]
     pub listing_kinds: Vec<String>,
     /// The retirement, if one was announced.
+    #[row(with = read_retirement)]
     pub retirement: Option<Retirement>,
 }
 
-impl FromRow for AssetTypeRecord {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<AssetTypeRecord> {
-        let retirement = match row::optional_time(row, "deprecated_at")? {
-            Some(_) => Some(Retirement {
-                announced: read_deprecation(row)?,
-                retired_at: row::optional_time(row, "retired_at")?,
-            }),
-            None => None,
-        };
-        Ok(AssetTypeRecord {
-            kind: row::string_enum(row, "slug")?,
-            label: row.get("label")?,
-            is_enabled: row.get("is_enabled")?,
-            listing_kinds: row::json(row, "listing_kinds")?,
-            retirement,
-        })
-    }
+fn read_retirement(row: &rusqlite::Row) -> rusqlite::Result<Option<Retirement>> {
+    Ok(match row.get::<_, Option<Timestamp>>("deprecated_at")? {
+        Some(_) => Some(Retirement { announced: read_deprecation(row)?, retired_at: row.get("retired_at")? }),
+        None => None,
+    })
 }
 
 impl Record for AssetTypeRecord {

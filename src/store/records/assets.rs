@@ -8,35 +8,28 @@ use super::{
 };
 use crate::{
     domain::{inventory::Asset, stages::Stage},
-    store::{asset_rows, row},
+    store::asset_rows,
     string_enum::StringEnum,
 };
 
 /// An asset of any team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct AssetRecord {
     /// The asset.
+    #[row(with = asset_rows::read_asset)]
     pub asset: Asset,
     /// ID of the team.
+    #[row(name = "team_id")]
     pub team: Uuid,
     /// Full name of the linked repository; `None` if none is linked.
+    #[row(name = "repo_full_name")]
     pub repository: Option<String>,
     /// IDs of the first 100 listings with the asset, oldest first.
+    #[row(json)]
     pub listing_ids: Vec<Uuid>,
     /// IDs of the first 100 tasksets: that of a taskset, and those of a bundle.
+    #[row(json)]
     pub taskset_ids: Vec<Uuid>,
-}
-
-impl FromRow for AssetRecord {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<AssetRecord> {
-        Ok(AssetRecord {
-            asset: asset_rows::read_asset(row)?,
-            team: row.get("team_id")?,
-            repository: row.get("repo_full_name")?,
-            listing_ids: row::json(row, "listing_ids")?,
-            taskset_ids: row::json(row, "taskset_ids")?,
-        })
-    }
 }
 
 impl Record for AssetRecord {

@@ -1,4 +1,4 @@
-//! Reads a row as a struct: each field is the column that has its name on the wire.
+//! Reads a row as a struct that serde deserializes: each field is the column that has its name on the wire.
 
 use std::slice;
 
@@ -14,11 +14,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// A value that a row is read as. Every struct that serde deserializes is one; other types read the columns themselves.
-pub trait FromRow: Sized {
-    /// Reads a row.
-    fn from_row(row: &Row) -> rusqlite::Result<Self>;
-}
+use crate::store::row::FromRow;
 
 impl<T: DeserializeOwned> FromRow for T {
     fn from_row(row: &Row) -> rusqlite::Result<T> {

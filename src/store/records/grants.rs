@@ -15,30 +15,21 @@ use crate::{
 };
 
 /// An upload grant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct GrantRecord {
     /// The grant.
+    #[row(with = grants::read_fields)]
     pub grant: Grant,
     /// ID of the team.
+    #[row(name = "team_id")]
     pub team: Uuid,
     /// ID of the group for the codebase; `None` for the default group.
+    #[row(name = "group_uuid")]
     pub group: Option<Uuid>,
     /// Name of the file that was begun to be uploaded, or became a codebase; `None` if none was.
     pub file_name: Option<String>,
     /// Size of that file in bytes.
     pub size_bytes: Option<u64>,
-}
-
-impl FromRow for GrantRecord {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<GrantRecord> {
-        Ok(GrantRecord {
-            grant: grants::read_fields(row)?,
-            team: row.get("team_id")?,
-            group: row.get("group_uuid")?,
-            file_name: row.get("file_name")?,
-            size_bytes: row.get("size_bytes")?,
-        })
-    }
 }
 
 impl Record for GrantRecord {

@@ -8,44 +8,30 @@ use super::{
 };
 use crate::{
     domain::{keys::KeyTimes, time::Timestamp},
-    store::{keys, row},
+    store::keys,
 };
 
 /// An API key of a team.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamKeyRecord {
     /// The key and its times.
+    #[row(with = keys::read_times)]
     pub key: KeyTimes,
     /// ID of the team.
+    #[row(name = "team_uuid")]
     pub team: Uuid,
     /// Time of the last use, with a resolution of one minute; `None` if never used.
     pub last_used_at: Option<Timestamp>,
 }
 
 /// An API key of an operator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct OperatorKeyRecord {
     /// The key and its times.
+    #[row(with = keys::read_times)]
     pub key: KeyTimes,
     /// Time of the last use, with a resolution of one minute; `None` if never used.
     pub last_used_at: Option<Timestamp>,
-}
-
-impl FromRow for TeamKeyRecord {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamKeyRecord> {
-        Ok(TeamKeyRecord {
-            key: keys::read_times(row)?,
-            team: row.get("team_uuid")?,
-            last_used_at: row::optional_time(row, "last_used_at")?,
-        })
-    }
-}
-
-impl FromRow for OperatorKeyRecord {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<OperatorKeyRecord> {
-        let last_used_at = row::optional_time(row, "last_used_at")?;
-        Ok(OperatorKeyRecord { key: keys::read_times(row)?, last_used_at })
-    }
 }
 
 impl Record for TeamKeyRecord {

@@ -44,10 +44,8 @@ use rusqlite::ToSql;
 use super::Reader;
 use crate::{domain::time::Timestamp, error::Result};
 
-pub use self::{
-    filters::{Filter, Filters},
-    from_row::FromRow,
-};
+pub use self::filters::{Filter, Filters};
+pub use super::row::FromRow;
 
 use self::pages::{PageQuery, PageRequest, RowPage, TeamPage, TeamPageRequest};
 

@@ -9,14 +9,8 @@ use super::{
 use crate::store::operator_uploads::{self, OperatorUpload};
 
 /// A zip that an operator is uploading.
-#[derive(Clone, Debug)]
-pub struct ZipUploadRecord(pub OperatorUpload);
-
-impl FromRow for ZipUploadRecord {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<ZipUploadRecord> {
-        operator_uploads::read(row).map(ZipUploadRecord)
-    }
-}
+#[derive(Clone, Debug, FromRow)]
+pub struct ZipUploadRecord(#[row(with = operator_uploads::read)] pub OperatorUpload);
 
 impl Record for ZipUploadRecord {
     type Id = Uuid;

@@ -313,6 +313,8 @@ events! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventSubject(pub String);
 
+super::row_ids::column!(EventSubject);
+
 impl From<Uuid> for EventSubject {
     fn from(id: Uuid) -> EventSubject {
         EventSubject(id.to_string())

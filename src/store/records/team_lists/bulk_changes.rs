@@ -1,13 +1,7 @@
 //! Bulk changes of a team's assets.
 
-use super::{FromRow, TeamRecord, TeamRecords};
+use super::{TeamRecord, TeamRecords};
 use crate::store::bulk_changes::{self, BulkChange};
-
-impl FromRow for BulkChange {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<BulkChange> {
-        bulk_changes::read_change(row)
-    }
-}
 
 impl TeamRecord for BulkChange {
     const LIST: &'static TeamRecords = &BULK_CHANGES;

@@ -3,13 +3,10 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{credit_purchases::CreditPurchaseStatus, money::Cents, time::Timestamp},
-    store::row,
-};
+use crate::domain::{credit_purchases::CreditPurchaseStatus, money::Cents, time::Timestamp};
 
 /// A purchase of credits, as the team sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamCreditPurchase {
     /// ID of the purchase.
     pub id: Uuid,
@@ -23,18 +20,6 @@ pub struct TeamCreditPurchase {
     pub decided_at: Option<Timestamp>,
 }
 
-impl FromRow for TeamCreditPurchase {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamCreditPurchase> {
-        Ok(TeamCreditPurchase {
-            id: row.get("uuid")?,
-            amount: Cents(row.get("cents")?),
-            status: row::string_enum(row, "status")?,
-            created_at: row::time(row, "created_at")?,
-            decided_at: row::optional_time(row, "decided_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamCreditPurchase {
     const LIST: &'static TeamRecords = &CREDIT_PURCHASES;
 }
@@ -42,7 +27,7 @@ impl TeamRecord for TeamCreditPurchase {
 /// Purchases of credits by a team.
 pub const CREDIT_PURCHASES: TeamRecords = TeamRecords {
     name: "credit purchase",
-    columns: &["c.uuid, c.cents, c.status, c.created_at, c.decided_at"],
+    columns: &["c.uuid AS id, c.cents AS amount, c.status, c.created_at, c.decided_at"],
     tables: &["credit_purchases c"],
     row_id: "c.id",
     id: "c.uuid",

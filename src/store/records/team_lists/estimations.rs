@@ -7,14 +7,8 @@ use crate::{
 };
 
 /// An estimation in a list.
-#[derive(Clone, Debug)]
-pub struct TeamEstimation(pub Estimation);
-
-impl FromRow for TeamEstimation {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamEstimation> {
-        read_estimation(row).map(TeamEstimation)
-    }
-}
+#[derive(Clone, Debug, FromRow)]
+pub struct TeamEstimation(#[row(with = read_estimation)] pub Estimation);
 
 impl TeamRecord for TeamEstimation {
     const LIST: &'static TeamRecords = &ESTIMATIONS;

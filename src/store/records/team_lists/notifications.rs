@@ -1,13 +1,7 @@
 //! Notifications of a team.
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, TeamRecord, TeamRecords};
 use crate::store::notifications::{self, Notification};
-
-impl FromRow for Notification {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<Notification> {
-        notifications::read_notification(row)
-    }
-}
 
 impl TeamRecord for Notification {
     const LIST: &'static TeamRecords = &NOTIFICATIONS;

@@ -3,15 +3,12 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{
-        listings::CatalogStatus, money::Cents, offers::OfferStatus, purchases::PayWith, time::Timestamp,
-    },
-    store::row,
+use crate::domain::{
+    listings::CatalogStatus, money::Cents, offers::OfferStatus, purchases::PayWith, time::Timestamp,
 };
 
 /// An offer, as its buyer sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamOffer {
     /// ID of the offer.
     pub id: Uuid,
@@ -43,27 +40,6 @@ pub struct TeamOffer {
     pub decided_at: Option<Timestamp>,
 }
 
-impl FromRow for TeamOffer {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamOffer> {
-        Ok(TeamOffer {
-            id: row.get("uuid")?,
-            listing: row.get("listing_uuid")?,
-            listing_title: row.get("title")?,
-            listing_status: row::string_enum(row, "catalog_status")?,
-            listing_price: row::optional_cents(row, "price_cents")?,
-            vendor_name: row.get("vendor_name")?,
-            status: row::string_enum(row, "status")?,
-            amount: Cents(row.get("amount_cents")?),
-            pay_with: row::string_enum(row, "pay_with")?,
-            purchase: row.get("purchase_uuid")?,
-            created_at: row::time(row, "created_at")?,
-            updated_at: row::time(row, "updated_at")?,
-            expires_at: row::optional_time(row, "due_at")?,
-            decided_at: row::optional_time(row, "decided_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamOffer {
     const LIST: &'static TeamRecords = &OFFERS;
 }
@@ -72,10 +48,11 @@ impl TeamRecord for TeamOffer {
 pub const OFFERS: TeamRecords = TeamRecords {
     name: "offer",
     columns: &[
-        "o.uuid, l.uuid AS listing_uuid, l.title, l.catalog_status, l.price_cents, v.name AS vendor_name,
-         o.status, o.amount_cents, o.pay_with,
-         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase_uuid,
-         o.created_at, o.updated_at, d.due_at, o.decided_at",
+        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, l.catalog_status AS listing_status,
+         l.price_cents AS listing_price, v.name AS vendor_name,
+         o.status, o.amount_cents AS amount, o.pay_with,
+         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id ORDER BY p.id DESC LIMIT 1) AS purchase,
+         o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
     ],
     tables: &["offers o JOIN listings l ON l.id = o.listing JOIN teams v ON v.id = l.team
          LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
@@ -93,7 +70,7 @@ pub const OFFERS: TeamRecords = TeamRecords {
 };
 
 /// An offer, as the vendor of the listing sees it. It has neither the buyer nor how the buyer pays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct ReceivedOffer {
     /// ID of the offer.
     pub id: Uuid,
@@ -121,25 +98,6 @@ pub struct ReceivedOffer {
     pub decided_at: Option<Timestamp>,
 }
 
-impl FromRow for ReceivedOffer {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<ReceivedOffer> {
-        Ok(ReceivedOffer {
-            id: row.get("uuid")?,
-            listing: row.get("listing_uuid")?,
-            listing_title: row.get("title")?,
-            listing_status: row::string_enum(row, "catalog_status")?,
-            listing_price: row::optional_cents(row, "price_cents")?,
-            status: row::string_enum(row, "status")?,
-            amount: Cents(row.get("amount_cents")?),
-            sale: row.get("sale_uuid")?,
-            created_at: row::time(row, "created_at")?,
-            updated_at: row::time(row, "updated_at")?,
-            expires_at: row::optional_time(row, "due_at")?,
-            decided_at: row::optional_time(row, "decided_at")?,
-        })
-    }
-}
-
 impl TeamRecord for ReceivedOffer {
     const LIST: &'static TeamRecords = &RECEIVED_OFFERS;
 }
@@ -149,9 +107,10 @@ impl TeamRecord for ReceivedOffer {
 pub const RECEIVED_OFFERS: TeamRecords = TeamRecords {
     name: "offer",
     columns: &[
-        "o.uuid, l.uuid AS listing_uuid, l.title, l.catalog_status, l.price_cents, o.status, o.amount_cents,
-         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id AND p.status IN ('completed', 'refunded')) AS sale_uuid,
-         o.created_at, o.updated_at, d.due_at, o.decided_at",
+        "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, l.catalog_status AS listing_status,
+         l.price_cents AS listing_price, o.status, o.amount_cents AS amount,
+         (SELECT p.uuid FROM purchases p WHERE p.offer = o.id AND p.status IN ('completed', 'refunded')) AS sale,
+         o.created_at, o.updated_at, d.due_at AS expires_at, o.decided_at",
     ],
     tables: &["offers o JOIN listings l ON l.id = o.listing
          LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],

@@ -3,16 +3,13 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{
-        opportunities::{OpportunityKind, OpportunityStatus, VisibilityMode},
-        time::Timestamp,
-    },
-    store::row,
+use crate::domain::{
+    opportunities::{OpportunityKind, OpportunityStatus, VisibilityMode},
+    time::Timestamp,
 };
 
 /// An opportunity, as its owner sees it in a list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamOpportunity {
     /// ID of the opportunity.
     pub id: Uuid,
@@ -40,25 +37,6 @@ pub struct TeamOpportunity {
     pub closed_at: Option<Timestamp>,
 }
 
-impl FromRow for TeamOpportunity {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamOpportunity> {
-        Ok(TeamOpportunity {
-            id: row.get("uuid")?,
-            kind: row::string_enum(row, "kind")?,
-            title: row.get("title")?,
-            status: row::string_enum(row, "status")?,
-            visibility_mode: row::string_enum(row, "visibility_mode")?,
-            bid_count: row.get("bid_count")?,
-            submitted_bid_count: row.get("submitted_bid_count")?,
-            created_at: row::time(row, "created_at")?,
-            updated_at: row::time(row, "updated_at")?,
-            deadline: row::optional_time(row, "deadline")?,
-            evaluation_date: row::optional_time(row, "evaluation_date")?,
-            closed_at: row::optional_time(row, "closed_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamOpportunity {
     const LIST: &'static TeamRecords = &OPPORTUNITIES;
 }
@@ -66,7 +44,7 @@ impl TeamRecord for TeamOpportunity {
 /// Opportunities of a buyer. `text` is a part of the title.
 pub const OPPORTUNITIES: TeamRecords = TeamRecords {
     name: "opportunity",
-    columns: &["o.uuid, o.kind, o.title, o.status, o.visibility_mode,
+    columns: &["o.uuid AS id, o.kind, o.title, o.status, o.visibility_mode,
          (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id) AS bid_count,
          (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id AND b.status = 'submitted')
              AS submitted_bid_count,

@@ -3,13 +3,10 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{opportunities::BidStatus, time::Timestamp},
-    store::row,
-};
+use crate::domain::{opportunities::BidStatus, time::Timestamp};
 
 /// A bid on a project, as its vendor sees it in a list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamProjectBid {
     /// ID of the bid.
     pub id: Uuid,
@@ -31,22 +28,6 @@ pub struct TeamProjectBid {
     pub completed_at: Option<Timestamp>,
 }
 
-impl FromRow for TeamProjectBid {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamProjectBid> {
-        Ok(TeamProjectBid {
-            id: row.get("uuid")?,
-            opportunity: row.get("opportunity_uuid")?,
-            title: row.get("title")?,
-            status: row::string_enum(row, "status")?,
-            num_tasks: row.get("num_tasks")?,
-            expected_timeline_days: row.get("expected_timeline_days")?,
-            created_at: row::time(row, "created_at")?,
-            updated_at: row::time(row, "updated_at")?,
-            completed_at: row::optional_time(row, "completed_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamProjectBid {
     const LIST: &'static TeamRecords = &PROJECT_BIDS;
 }
@@ -55,7 +36,7 @@ impl TeamRecord for TeamProjectBid {
 pub const PROJECT_BIDS: TeamRecords = TeamRecords {
     name: "project bid",
     columns: &[
-        "b.uuid, o.uuid AS opportunity_uuid, o.title, b.status, b.num_tasks, b.expected_timeline_days, b.created_at,
+        "b.uuid AS id, o.uuid AS opportunity, o.title, b.status, b.num_tasks, b.expected_timeline_days, b.created_at,
          b.updated_at, b.completed_at",
     ],
     tables: &["project_bids b JOIN opportunities o ON o.id = b.opportunity"],

@@ -3,17 +3,14 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{
-        money::Cents,
-        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
-        time::Timestamp,
-    },
-    store::row,
+use crate::domain::{
+    money::Cents,
+    purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+    time::Timestamp,
 };
 
 /// A purchase, as its buyer sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamPurchase {
     /// ID of the purchase.
     pub id: Uuid,
@@ -60,31 +57,6 @@ impl TeamPurchase {
     }
 }
 
-impl FromRow for TeamPurchase {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamPurchase> {
-        Ok(TeamPurchase {
-            id: row.get("uuid")?,
-            listing: row.get("listing_uuid")?,
-            listing_title: row.get("title")?,
-            vendor_name: row.get("vendor_name")?,
-            kind: row::string_enum(row, "kind")?,
-            status: row::string_enum(row, "status")?,
-            pay_with: row::string_enum(row, "pay_with")?,
-            is_exclusive: row.get("exclusive")?,
-            scope: row::string_enum(row, "scope_mode")?,
-            price: Cents(row.get("price_cents")?),
-            buyer_fee: Cents(row.get("buyer_fee_cents")?),
-            offer: row.get("offer_uuid")?,
-            agreement_document: row.get("agreement_document")?,
-            created_at: row::time(row, "created_at")?,
-            expires_at: row::optional_time(row, "due_at")?,
-            paid_at: row::optional_time(row, "paid_at")?,
-            cancelled_at: row::optional_time(row, "cancelled_at")?,
-            refunded_at: row::optional_time(row, "refunded_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamPurchase {
     const LIST: &'static TeamRecords = &PURCHASES;
 }
@@ -93,9 +65,9 @@ impl TeamRecord for TeamPurchase {
 pub const PURCHASES: TeamRecords = TeamRecords {
     name: "purchase",
     columns: &[
-        "p.uuid, l.uuid AS listing_uuid, l.title, v.name AS vendor_name, p.kind, p.status, p.pay_with, p.exclusive,
-         p.scope ->> 'mode' AS scope_mode, p.price_cents, p.buyer_fee_cents, o.uuid AS offer_uuid, p.agreement_document,
-         p.created_at, d.due_at, p.paid_at, p.cancelled_at, p.refunded_at",
+        "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, v.name AS vendor_name, p.kind, p.status, p.pay_with,
+         p.exclusive AS is_exclusive, p.scope ->> 'mode' AS scope, p.price_cents AS price, p.buyer_fee_cents AS buyer_fee, o.uuid AS offer,
+         p.agreement_document, p.created_at, d.due_at AS expires_at, p.paid_at, p.cancelled_at, p.refunded_at",
     ],
     tables: &["purchases p JOIN listings l ON l.id = p.listing JOIN teams v ON v.id = l.team
          LEFT JOIN offers o ON o.id = p.offer

@@ -10,8 +10,7 @@ use crate::{
         quality_runs::{RunStatus, RunTrigger},
         time::Timestamp,
     },
-    store::row,
-    string_enum::StringEnum,
+    store::quality_runs::read_trigger,
 };
 
 /// What a run checks.
@@ -38,17 +37,19 @@ pub enum RunSubject {
 }
 
 /// A run, as its vendor sees it in a list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamRun {
     /// ID of the run.
     pub id: Uuid,
     /// What it checks.
+    #[row(with = read_subject)]
     pub subject: RunSubject,
     /// Sequence number among the runs of the subject, from 1.
     pub run_number: u32,
     /// Status of the run.
     pub status: RunStatus,
     /// Who or what started it.
+    #[row(with = read_trigger)]
     pub triggered_by: RunTrigger,
     /// Amount charged for it.
     pub charge: Cents,
@@ -64,34 +65,17 @@ pub struct TeamRun {
     pub mandatory_not_passed: u64,
 }
 
-impl FromRow for TeamRun {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamRun> {
-        let title = row.get("title")?;
-        let subject = match row.get::<_, Option<Uuid>>("listing_uuid")? {
-            Some(id) => RunSubject::Listing { id, title },
-            None => RunSubject::Asset {
-                id: row.get("asset_uuid")?,
-                title,
-                kind: row::string_enum(row, "asset_kind")?,
-                is_deleted: row.get("is_deleted")?,
-            },
-        };
-        Ok(TeamRun {
-            id: row.get("uuid")?,
-            subject,
-            run_number: row.get("run_number")?,
-            status: row::string_enum(row, "status")?,
-            // Runs that earlier versions started for a team have another text.
-            triggered_by: RunTrigger::parse(row.get_ref("triggered_by")?.as_str()?)
-                .unwrap_or(RunTrigger::Team),
-            charge: Cents(row.get("charge_cents")?),
-            started_at: row::time(row, "started_at")?,
-            completed_at: row::optional_time(row, "completed_at")?,
-            checks: row.get("checks")?,
-            passed: row.get("passed")?,
-            mandatory_not_passed: row.get("mandatory_not_passed")?,
-        })
-    }
+fn read_subject(row: &rusqlite::Row) -> rusqlite::Result<RunSubject> {
+    let title = row.get("title")?;
+    Ok(match row.get("listing_uuid")? {
+        Some(id) => RunSubject::Listing { id, title },
+        None => RunSubject::Asset {
+            id: row.get("asset_uuid")?,
+            title,
+            kind: row.get("asset_kind")?,
+            is_deleted: row.get("is_deleted")?,
+        },
+    })
 }
 
 impl TeamRecord for TeamRun {
@@ -107,9 +91,9 @@ const HAS_FAILED: &str =
 pub const QUALITY_RUNS: TeamRecords = TeamRecords {
     name: "quality run",
     columns: &[
-        "r.uuid, l.uuid AS listing_uuid, a.uuid AS asset_uuid, a.kind AS asset_kind, a.deleted_at IS NOT NULL AS is_deleted,
+        "r.uuid AS id, l.uuid AS listing_uuid, a.uuid AS asset_uuid, a.kind AS asset_kind, a.deleted_at IS NOT NULL AS is_deleted,
          coalesce(l.title, nullif(a.title, ''), d.repo_full_name, '') AS title, r.run_number, r.status, r.triggered_by,
-         r.charge_cents, r.started_at, r.completed_at,
+         r.charge_cents AS charge, r.started_at, r.completed_at,
          (SELECT count(*) FROM quality_checks c WHERE c.run = r.id) AS checks,
          (SELECT count(*) FROM quality_checks c WHERE c.run = r.id AND c.status = 'passed') AS passed,
          (SELECT count(*) FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed')

@@ -12,17 +12,14 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    store::{
-        records::{
-            Filters,
-            pages::{TeamPage, TeamPageRequest},
-        },
-        row,
+    store::records::{
+        Filters,
+        pages::{TeamPage, TeamPageRequest},
     },
 };
 
 /// An open request, as a vendor sees it in a list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct OpenRequest {
     /// ID of the opportunity.
     pub id: Uuid,
@@ -33,8 +30,10 @@ pub struct OpenRequest {
     /// Name of the team that published it.
     pub owner_name: String,
     /// Kinds of assets that are accepted; empty if all are.
+    #[row(json)]
     pub accepted_asset_types: Vec<Kind>,
     /// Budget, tags, and overview.
+    #[row(json)]
     pub metadata: OpportunityMetadata,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -44,24 +43,8 @@ pub struct OpenRequest {
     pub own_bid: Option<BidStatus>,
 }
 
-impl FromRow for OpenRequest {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<OpenRequest> {
-        Ok(OpenRequest {
-            id: row.get("uuid")?,
-            kind: row::string_enum(row, "kind")?,
-            title: row.get("title")?,
-            owner_name: row.get("owner_name")?,
-            accepted_asset_types: row::json(row, "accepted_asset_types")?,
-            metadata: row::json(row, "metadata")?,
-            created_at: row::time(row, "created_at")?,
-            deadline: row::optional_time(row, "deadline")?,
-            own_bid: row::optional_string_enum(row, "own_bid")?,
-        })
-    }
-}
-
 /// The columns, after those with the parameter ?1, which is the row ID of the team.
-const COLUMNS: &str = "o.uuid, o.kind, o.title, t.name AS owner_name, o.accepted_asset_types, o.metadata, o.created_at, o.deadline,
+const COLUMNS: &str = "o.uuid AS id, o.kind, o.title, t.name AS owner_name, o.accepted_asset_types, o.metadata, o.created_at, o.deadline,
     (SELECT b.status FROM project_bids b WHERE b.opportunity = o.id AND b.team = ?1 ORDER BY b.id DESC LIMIT 1) AS own_bid";
 
 /// What a list can be filtered by: a part of the texts that the API searches, an accepted kind, an amount in whole US dollars that the budget

@@ -3,17 +3,14 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{
-        money::Cents,
-        purchases::{PaidStatus, PurchaseKind, ScopeMode},
-        time::Timestamp,
-    },
-    store::row,
+use crate::domain::{
+    money::Cents,
+    purchases::{PaidStatus, PurchaseKind, ScopeMode},
+    time::Timestamp,
 };
 
 /// A sale, as its vendor sees it. It has neither the buyer, nor the buyer's fee, nor how the buyer paid.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamSale {
     /// ID of the sale.
     pub id: Uuid,
@@ -54,28 +51,6 @@ impl TeamSale {
     }
 }
 
-impl FromRow for TeamSale {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamSale> {
-        Ok(TeamSale {
-            id: row.get("uuid")?,
-            listing: row.get("listing_uuid")?,
-            listing_title: row.get("title")?,
-            kind: row::string_enum(row, "kind")?,
-            status: row::string_enum(row, "status")?,
-            is_exclusive: row.get("exclusive")?,
-            scope: row::string_enum(row, "scope_mode")?,
-            assets: row.get("assets")?,
-            price: Cents(row.get("price_cents")?),
-            platform_fee: Cents(row.get("platform_fee_cents")?),
-            offer: row.get("offer_uuid")?,
-            paid_at: row::time(row, "paid_at")?,
-            available_at: row::optional_time(row, "available_at")?,
-            held: row::optional_cents(row, "held_cents")?,
-            refunded_at: row::optional_time(row, "refunded_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamSale {
     const LIST: &'static TeamRecords = &SALES;
 }
@@ -85,13 +60,14 @@ impl TeamRecord for TeamSale {
 pub const SALES: TeamRecords = TeamRecords {
     name: "sale",
     columns: &[
-        "p.uuid, l.uuid AS listing_uuid, l.title, p.kind, p.status, p.exclusive, p.scope ->> 'mode' AS scope_mode,
+        "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, p.kind, p.status, p.exclusive AS is_exclusive,
+         p.scope ->> 'mode' AS scope,
          (SELECT count(*) FROM purchase_assets a WHERE a.purchase = p.id) AS assets,
-         p.price_cents, p.platform_fee_cents, o.uuid AS offer_uuid, p.paid_at,
+         p.price_cents AS price, p.platform_fee_cents AS platform_fee, o.uuid AS offer, p.paid_at,
          (SELECT max(e.available_at) FROM ledger_entries e WHERE e.purchase = p.id AND e.entry_type <> 'refund')
              AS available_at,
          (SELECT sum(h.remaining_cents) FROM ledger_entries e JOIN earnings_holds h ON h.entry = e.id
-             WHERE e.purchase = p.id) AS held_cents,
+             WHERE e.purchase = p.id) AS held,
          p.refunded_at",
     ],
     tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],

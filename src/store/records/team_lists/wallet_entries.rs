@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What an entry of the ledger does to an account of a team, and what it refers to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct AccountEntry {
     /// Row ID of the entry.
     pub row_id: LedgerEntryRowId,
@@ -36,47 +36,19 @@ pub struct AccountEntry {
     /// ID of the purchase that was paid or refunded.
     pub purchase: Option<Uuid>,
     /// ID and title of the listing of that purchase.
+    #[row(pair("listing_id", "listing_title"))]
     pub listing: Option<(Uuid, String)>,
     /// ID of the purchase of credits.
     pub credit_purchase: Option<Uuid>,
 }
 
 /// An entry in the account of a team's credits.
-#[derive(Clone, Debug)]
-pub struct CreditEntry(pub AccountEntry);
+#[derive(Clone, Debug, FromRow)]
+pub struct CreditEntry(#[row(flatten)] pub AccountEntry);
 
 /// An entry in the account of a team's earnings.
-#[derive(Clone, Debug)]
-pub struct EarningsEntry(pub AccountEntry);
-
-fn read(row: &rusqlite::Row) -> rusqlite::Result<AccountEntry> {
-    let (listing, title): (Option<Uuid>, Option<String>) = (row.get("listing_uuid")?, row.get("title")?);
-    Ok(AccountEntry {
-        row_id: row.get("id")?,
-        id: row.get("uuid")?,
-        entry_type: row::string_enum(row, "entry_type")?,
-        adjustment: row::optional_string_enum(row, "adjustment")?,
-        description: row.get("description")?,
-        amount: Cents(row.get("cents")?),
-        created_at: row::time(row, "created_at")?,
-        available_at: row::time(row, "available_at")?,
-        purchase: row.get("purchase_uuid")?,
-        listing: listing.zip(title),
-        credit_purchase: row.get("credit_purchase_uuid")?,
-    })
-}
-
-impl FromRow for CreditEntry {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<CreditEntry> {
-        read(row).map(CreditEntry)
-    }
-}
-
-impl FromRow for EarningsEntry {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<EarningsEntry> {
-        read(row).map(EarningsEntry)
-    }
-}
+#[derive(Clone, Debug, FromRow)]
+pub struct EarningsEntry(#[row(flatten)] pub AccountEntry);
 
 impl TeamRecord for CreditEntry {
     const LIST: &'static TeamRecords = &CREDIT_ENTRIES;
@@ -97,8 +69,8 @@ const fn of_account(condition: &'static str) -> TeamRecords {
     TeamRecords {
         name: "ledger entry",
         columns: &[
-            "e.id, e.uuid, e.entry_type, e.description, s.cents, e.created_at, e.available_at,
-             p.uuid AS purchase_uuid, l.uuid AS listing_uuid, l.title, c.uuid AS credit_purchase_uuid,",
+            "e.id AS row_id, e.uuid AS id, e.entry_type, e.description, s.cents AS amount, e.created_at, e.available_at,
+             p.uuid AS purchase, l.uuid AS listing_id, l.title AS listing_title, c.uuid AS credit_purchase,",
             ADJUSTMENT,
             "AS adjustment",
         ],
@@ -133,8 +105,7 @@ pub fn changes_since(
          WHERE entry IN (SELECT value FROM json_each(?4))";
     let ids: Vec<i64> = entries.iter().map(|entry| entry.0).collect();
     let Some(oldest) = ids.iter().min() else { return Ok(HashMap::new()) };
-    let found = reader.query_all(SQL, (team, account, oldest, row::to_json(&ids)?), |row| {
-        Ok((row.get(0)?, Cents(row.get(1)?)))
-    })?;
+    let found = reader
+        .query_all(SQL, (team, account, oldest, row::to_json(&ids)?), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.into_iter().collect())
 }

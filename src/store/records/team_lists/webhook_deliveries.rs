@@ -4,33 +4,24 @@ use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
 use crate::store::{
-    row,
     webhook_attempts::{self, Attempt},
     webhook_deliveries::{self, Delivery},
 };
 
 /// A delivery, as the team sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamDelivery {
     /// The delivery.
+    #[row(flatten)]
     pub delivery: Delivery,
     /// ID of the webhook.
+    #[row(name = "webhook_uuid")]
     pub webhook: Uuid,
     /// URL of the webhook.
     pub url: String,
     /// The last attempts, newest first.
+    #[row(name = "last_attempts", json)]
     pub attempts: Vec<Attempt>,
-}
-
-impl FromRow for TeamDelivery {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamDelivery> {
-        Ok(TeamDelivery {
-            delivery: webhook_deliveries::read(row)?,
-            webhook: row.get("webhook_uuid")?,
-            url: row.get("url")?,
-            attempts: row::json(row, "last_attempts")?,
-        })
-    }
 }
 
 impl TeamRecord for TeamDelivery {

@@ -1,13 +1,7 @@
 //! Webhooks of a team.
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, TeamRecord, TeamRecords};
 use crate::store::webhooks::{self, Webhook};
-
-impl FromRow for Webhook {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<Webhook> {
-        webhooks::read(row)
-    }
-}
 
 impl TeamRecord for Webhook {
     const LIST: &'static TeamRecords = &WEBHOOKS;

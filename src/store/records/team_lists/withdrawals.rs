@@ -3,13 +3,10 @@
 use uuid::Uuid;
 
 use super::{Filter, FromRow, TeamRecord, TeamRecords};
-use crate::{
-    domain::{money::Cents, time::Timestamp, withdrawals::WithdrawalStatus},
-    store::row,
-};
+use crate::domain::{money::Cents, time::Timestamp, withdrawals::WithdrawalStatus};
 
 /// A withdrawal, as the team sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, FromRow)]
 pub struct TeamWithdrawal {
     /// ID of the withdrawal.
     pub id: Uuid,
@@ -23,18 +20,6 @@ pub struct TeamWithdrawal {
     pub decided_at: Option<Timestamp>,
 }
 
-impl FromRow for TeamWithdrawal {
-    fn from_row(row: &rusqlite::Row) -> rusqlite::Result<TeamWithdrawal> {
-        Ok(TeamWithdrawal {
-            id: row.get("uuid")?,
-            amount: Cents(row.get("cents")?),
-            status: row::string_enum(row, "status")?,
-            requested_at: row::time(row, "requested_at")?,
-            decided_at: row::optional_time(row, "decided_at")?,
-        })
-    }
-}
-
 impl TeamRecord for TeamWithdrawal {
     const LIST: &'static TeamRecords = &WITHDRAWALS;
 }
@@ -42,7 +27,7 @@ impl TeamRecord for TeamWithdrawal {
 /// Withdrawals of a team.
 pub const WITHDRAWALS: TeamRecords = TeamRecords {
     name: "withdrawal",
-    columns: &["w.uuid, w.cents, w.status, w.requested_at, w.decided_at"],
+    columns: &["w.uuid AS id, w.cents AS amount, w.status, w.requested_at, w.decided_at"],
     tables: &["withdrawals w"],
     row_id: "w.id",
     id: "w.uuid",
