@@ -98,10 +98,8 @@ fn insert(writer: &Writer, member: &Member, amount: Cents) -> Result<CreditPurch
         requested_by: member.key_id(),
         created_at: writer.now,
     };
-    let row_id = store::credit_purchases::insert(writer.rows, &new)?;
-    let NewCreditPurchase { id, team, created_at, .. } = new;
-    let status = CreditPurchaseStatus::Pending;
-    Ok(CreditPurchase { row_id, id, team, amount, status, created_at, decided_at: None })
+    store::credit_purchases::insert(writer.rows, &new)?;
+    store::credit_purchases::find(writer.rows, new.id)?.ok_or_else(|| Error::not_found("credit purchase"))
 }
 
 /// Posts the credits of a pending purchase, and completes it.

@@ -101,22 +101,8 @@ fn insert(writer: &Writer, buyer: &Buyer, listing: &ListingRow, input: &OfferInp
         created_at: writer.now,
         decided_at: None,
     };
-    Ok(OfferRow {
-        row_id: store::offers::insert(writer.rows, &new)?,
-        id: new.id,
-        status: new.status,
-        amount: new.amount,
-        pay_with: new.pay_with,
-        signed: None,
-        created_at: new.created_at,
-        buyer: new.buyer,
-        buyer_may_buy: true,
-        vendor: listing.team,
-        listing: listing.row_id,
-        listing_id: listing.id,
-        listing_title: listing.title.clone(),
-        listing_status: listing.status.catalog,
-    })
+    let row_id = store::offers::insert(writer.rows, &new)?;
+    store::offers::find_by_row_id(writer.rows, row_id)?.ok_or_else(|| Error::not_found("offer"))
 }
 
 /// Records that the buyer of a new offer signed what has this digest.

@@ -191,7 +191,6 @@ fn insert(writer: &Writer, sale: &Sale, charges: Charges) -> Result<PurchaseRow>
         listing: listing.row_id,
         buyer: sale.buyer,
         kind: sale.kind,
-        status: PurchaseStatus::Pending,
         offer: sale.offer,
         scope: &sale.scope,
         pay_with: sale.pay_with,
@@ -200,27 +199,10 @@ fn insert(writer: &Writer, sale: &Sale, charges: Charges) -> Result<PurchaseRow>
         buyer_fee: charges.buyer_fee,
         platform_fee: charges.platform_fee,
         created_at: writer.now,
-        paid_at: None,
-        refunded_at: None,
-        agreement_document: None,
-        agreement_signed_at: None,
     };
-    Ok(PurchaseRow {
-        row_id: store::purchases::insert(writer.rows, &new)?,
-        id: new.id,
-        status: new.status,
-        kind: new.kind,
-        pay_with: new.pay_with,
-        is_exclusive: new.is_exclusive,
-        charges,
-        created_at: new.created_at,
-        paid_at: None,
-        buyer: new.buyer,
-        vendor: listing.team,
-        listing: listing.row_id,
-        listing_id: listing.id,
-        listing_title: listing.title.clone(),
-    })
+    let row_id = store::purchases::insert(writer.rows, &new)?;
+    let inserted = store::purchases::find_by_row_id(writer.rows, row_id)?;
+    inserted.ok_or_else(|| Error::not_found("purchase"))
 }
 
 /// Completes a pending purchase whose invoice was paid.

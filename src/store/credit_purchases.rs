@@ -50,13 +50,14 @@ pub struct NewCreditPurchase {
     pub created_at: Timestamp,
 }
 
-/// Inserts a pending credit purchase. Returns its row ID.
-pub fn insert(writer: &Writer, purchase: &NewCreditPurchase) -> Result<CreditPurchaseRowId> {
+/// Inserts a pending credit purchase.
+pub fn insert(writer: &Writer, purchase: &NewCreditPurchase) -> Result<()> {
     const SQL: &str = "INSERT INTO credit_purchases (uuid, team, cents, status, requested_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let NewCreditPurchase { id, team, amount, requested_by, created_at } = purchase;
-    let status = CreditPurchaseStatus::Pending.as_str();
-    writer.insert(SQL, (id, team, amount.0, status, requested_by, created_at.0)).map(CreditPurchaseRowId)
+    let status = CreditPurchaseStatus::Pending;
+    writer.execute(SQL, (id, team, amount, status, requested_by, created_at))?;
+    Ok(())
 }
 
 /// Records how a credit purchase ended, with the ledger entry of a completed one.

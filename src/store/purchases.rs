@@ -19,7 +19,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The fields of a purchase to insert.
@@ -33,8 +32,6 @@ pub struct NewPurchase<'a> {
     pub buyer: TeamRowId,
     /// Kind of purchase.
     pub kind: PurchaseKind,
-    /// State of the purchase.
-    pub status: PurchaseStatus,
     /// Row ID of the accepted offer; `Some` only for purchases by accepted bid.
     pub offer: Option<OfferRowId>,
     /// The assets that it covers. Unless it is a selection, these are all assets that the listing has now.
@@ -51,43 +48,30 @@ pub struct NewPurchase<'a> {
     pub platform_fee: Cents,
     /// Time at which the checkout started.
     pub created_at: Timestamp,
-    /// Time of payment; `None` until then.
-    pub paid_at: Option<Timestamp>,
-    /// Time of the refund; `None` unless refunded.
-    pub refunded_at: Option<Timestamp>,
-    /// ID of the agreement document.
-    pub agreement_document: Option<Uuid>,
-    /// Time at which the agreement was signed.
-    pub agreement_signed_at: Option<Timestamp>,
 }
 
-/// Inserts a purchase with the assets that it covers, and returns its row ID.
+/// Inserts a pending purchase with the assets that it covers, and returns its row ID.
 pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> {
     const SQL: &str = "INSERT INTO purchases (uuid, listing, buyer, kind, status, offer, scope, price_cents,
-             buyer_fee_cents, platform_fee_cents, created_at, paid_at, refunded_at, agreement_document,
-             agreement_signed_at, pay_with, exclusive)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+             buyer_fee_cents, platform_fee_cents, created_at, pay_with, exclusive)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let row_id = PurchaseRowId(writer.insert(
         SQL,
-        rusqlite::params![
+        (
             purchase.id,
-            purchase.listing.0,
-            purchase.buyer.0,
-            purchase.kind.as_str(),
-            purchase.status.as_str(),
+            purchase.listing,
+            purchase.buyer,
+            purchase.kind,
+            PurchaseStatus::Pending,
             purchase.offer,
             row::to_json(purchase.scope)?,
-            purchase.price.0,
-            purchase.buyer_fee.0,
-            purchase.platform_fee.0,
-            purchase.created_at.0,
-            purchase.paid_at.map(|at| at.0),
-            purchase.refunded_at.map(|at| at.0),
-            purchase.agreement_document,
-            purchase.agreement_signed_at.map(|at| at.0),
-            purchase.pay_with.as_str(),
+            purchase.price,
+            purchase.buyer_fee,
+            purchase.platform_fee,
+            purchase.created_at,
+            purchase.pay_with,
             purchase.is_exclusive,
-        ],
+        ),
     )?);
     insert_assets(writer, row_id, purchase)?;
     Ok(row_id)
