@@ -76,7 +76,7 @@ listed! {
 /// Returns the team's record with this ID.
 pub fn find<R: Listed>(rows: &store::Reader, proof: &R::Proof, id: Uuid) -> Result<R> {
     let found = R::LIST.find(rows, proof.team_row_id(), id)?;
-    found.ok_or_else(|| Error::not_found(R::LIST.name))
+    found.ok_or_else(|| Error::not_found(R::LIST.records.name))
 }
 
 /// Returns a page of the team's records that the filters allow, newest first.

@@ -309,7 +309,7 @@ pub(super) fn end(writer: &Writer, row_id: BulkChangeRowId, operation: BulkChang
 pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let list = &store::records::team_lists::bulk_changes::BULK_CHANGES;
     let found: Option<BulkChange> = list.find(writer.rows, vendor.team_row_id(), id)?;
-    let change = found.ok_or_else(|| Error::not_found(list.name))?;
+    let change = found.ok_or_else(|| Error::not_found(list.records.name))?;
     change.status.check(BulkChangeOperation::Cancel)?;
     cancel_running(writer, change.row_id)
 }

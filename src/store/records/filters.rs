@@ -41,6 +41,21 @@ impl Filters {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
+    /// Adds the conditions of those of these filters that are set to a query.
+    pub(super) fn apply(
+        &self,
+        reader: &Reader,
+        mut query: PageQuery,
+        filters: &[(&str, Filter)],
+    ) -> Result<PageQuery> {
+        for (name, filter) in filters {
+            if let Some(value) = self.get(name) {
+                query = filter.apply(reader, query, value, self)?;
+            }
+        }
+        Ok(query)
+    }
+
     /// Fails if a name is not that of one of these filters.
     pub(super) fn check_known(&self, filters: &[(&str, Filter)]) -> Result<()> {
         let is_known = |name: &&String| filters.iter().any(|(known, _)| known == name);

@@ -39,7 +39,7 @@ pub mod webhook_deliveries;
 pub mod webhooks;
 pub mod withdrawals;
 
-use rusqlite::ToSql;
+use rusqlite::{Params, ToSql};
 
 use super::Reader;
 use crate::{domain::time::Timestamp, error::Result};
@@ -71,10 +71,20 @@ pub struct Records {
 impl Records {
     /// Returns the record with this ID.
     pub fn find<T: FromRow>(&self, reader: &Reader, id: &impl RecordId) -> Result<Option<T>> {
+        self.find_where(reader, "", [id])
+    }
+
+    /// Returns the record whose ID is the first of the parameters, and that fulfills a condition with the others.
+    fn find_where<T: FromRow>(
+        &self,
+        reader: &Reader,
+        condition: &str,
+        parameters: impl Params,
+    ) -> Result<Option<T>> {
         let (columns, tables) = (self.columns.join(" "), self.tables.join(" "));
-        let condition = self.condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
-        let sql = format!("SELECT {columns} FROM {tables} WHERE {} = ?1{condition}", self.id);
-        reader.query_first(&sql, [id], T::from_row)
+        let own = self.condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
+        let sql = format!("SELECT {columns} FROM {tables} WHERE {} = ?1{condition}{own}", self.id);
+        reader.query_first(&sql, parameters, T::from_row)
     }
 
     /// Returns a page of the records that the filters allow at this time, newest first.
@@ -102,13 +112,12 @@ impl Records {
     }
 
     fn query(&self, reader: &Reader, now: Timestamp, filters: &Filters) -> Result<PageQuery> {
-        let mut query = PageQuery::new((self.columns, self.tables), self.row_id, self.condition, now);
-        for (name, filter) in self.filters {
-            if let Some(value) = filters.get(name) {
-                query = filter.apply(reader, query, value, filters)?;
-            }
-        }
-        Ok(query)
+        filters.apply(reader, self.all(now), self.filters)
+    }
+
+    /// Returns the query of all records.
+    fn all(&self, now: Timestamp) -> PageQuery {
+        PageQuery::new((self.columns, self.tables), self.row_id, self.condition, now)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Bulk changes of a team's assets.
 
-use super::{TeamRecord, TeamRecords};
+use super::{Records, TeamRecord, TeamRecords};
 use crate::store::bulk_changes::{self, BulkChange};
 
 impl TeamRecord for BulkChange {
@@ -8,13 +8,13 @@ impl TeamRecord for BulkChange {
 }
 
 /// Bulk changes of a team's assets.
-pub const BULK_CHANGES: TeamRecords = TeamRecords {
+pub const BULK_CHANGES: TeamRecords = Records {
     name: "change of assets",
     columns: &[bulk_changes::COLUMNS],
     tables: &["bulk_changes c"],
     row_id: "c.id",
     id: "c.uuid",
-    team: "c.team",
     condition: None,
     filters: &[],
-};
+}
+.of_team("c.team");

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{credit_purchases::CreditPurchaseStatus, money::Cents, time::Timestamp};
 
 /// A purchase of credits, as the team sees it.
@@ -25,13 +25,13 @@ impl TeamRecord for TeamCreditPurchase {
 }
 
 /// Purchases of credits by a team.
-pub const CREDIT_PURCHASES: TeamRecords = TeamRecords {
+pub const CREDIT_PURCHASES: TeamRecords = Records {
     name: "credit purchase",
     columns: &["c.uuid AS id, c.cents AS amount, c.status, c.created_at, c.decided_at"],
     tables: &["credit_purchases c"],
     row_id: "c.id",
     id: "c.uuid",
-    team: "c.team",
     condition: None,
     filters: &[("status", Filter::OneOf("c.status"))],
-};
+}
+.of_team("c.team");

@@ -1,6 +1,6 @@
 //! Estimations of a vendor.
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::{
     domain::estimations::Estimation,
     store::estimations::{self, read_estimation},
@@ -16,13 +16,12 @@ impl TeamRecord for TeamEstimation {
 
 /// Estimations of a vendor. `text` is a part of the full name of the repository, and `is_added` is whether an asset was created
 /// from it that still exists.
-pub const ESTIMATIONS: TeamRecords = TeamRecords {
+pub const ESTIMATIONS: TeamRecords = Records {
     name: "estimation",
     columns: &[estimations::COLUMNS],
     tables: &[estimations::TABLES],
     row_id: "e.id",
     id: "e.uuid",
-    team: "e.team",
     condition: None,
     filters: &[
         ("status", Filter::OneOf("e.status")),
@@ -30,4 +29,5 @@ pub const ESTIMATIONS: TeamRecords = TeamRecords {
         ("is_added", Filter::HasValue("a.id")),
         ("text", Filter::Contains("e.repo_full_name")),
     ],
-};
+}
+.of_team("e.team");

@@ -1,6 +1,6 @@
 //! API keys of a team.
 
-use super::{Filter, TeamRecord, TeamRecords};
+use super::{Filter, Records, TeamRecord, TeamRecords};
 use crate::store::records::keys::{TEAM_KEYS, TeamKeyRecord};
 
 impl TeamRecord for TeamKeyRecord {
@@ -8,13 +8,5 @@ impl TeamRecord for TeamKeyRecord {
 }
 
 /// API keys of a team. `text` is a part of the name.
-pub const KEYS: TeamRecords = TeamRecords {
-    name: TEAM_KEYS.name,
-    columns: TEAM_KEYS.columns,
-    tables: TEAM_KEYS.tables,
-    row_id: TEAM_KEYS.row_id,
-    id: TEAM_KEYS.id,
-    team: "k.team",
-    condition: TEAM_KEYS.condition,
-    filters: &[("text", Filter::Contains("k.name"))],
-};
+pub const KEYS: TeamRecords =
+    Records { filters: &[("text", Filter::Contains("k.name"))], ..TEAM_KEYS }.of_team("k.team");

@@ -26,7 +26,7 @@ pub mod withdrawals;
 use uuid::Uuid;
 
 use super::{
-    Filter, Filters, FromRow, Reader,
+    Filter, Filters, FromRow, Reader, Records,
     pages::{PageQuery, TeamPage, TeamPageRequest},
 };
 use crate::{
@@ -34,24 +34,12 @@ use crate::{
     error::Result,
 };
 
-/// The SQL of a list of the records of one team.
+/// The SQL of a list of the records of one team. A filter that a caller leaves out is not set.
 pub struct TeamRecords {
-    /// What a record is called in messages, such as `purchase`.
-    pub name: &'static str,
-    /// The list of columns, in parts.
-    pub columns: &'static [&'static str],
-    /// The tables, in parts.
-    pub tables: &'static [&'static str],
-    /// The column of the row IDs, by which the list is ordered.
-    pub row_id: &'static str,
-    /// The column that identifies a record.
-    pub id: &'static str,
+    /// The records of all teams.
+    pub records: Records,
     /// The column with the row ID of the team.
-    pub team: &'static str,
-    /// What all records fulfill.
-    pub condition: Option<&'static str>,
-    /// What the list can be filtered by, by name. A filter that a caller leaves out is not set.
-    pub filters: &'static [(&'static str, Filter)],
+    team: &'static str,
 }
 
 /// What a row of a list of a team is read as.
@@ -60,16 +48,17 @@ pub trait TeamRecord: FromRow + Send {
     const LIST: &'static TeamRecords;
 }
 
+impl Records {
+    /// Returns the list of the records of a team, whose row ID is in this column.
+    const fn of_team(self, team: &'static str) -> TeamRecords {
+        TeamRecords { records: self, team }
+    }
+}
+
 impl TeamRecords {
     /// Returns the team's record with this ID.
     pub fn find<T: FromRow>(&self, reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<T>> {
-        let (columns, tables) = (self.columns.join(" "), self.tables.join(" "));
-        let condition = self.condition.map(|condition| format!(" AND {condition}")).unwrap_or_default();
-        let sql = format!(
-            "SELECT {columns} FROM {tables} WHERE {} = ?1 AND {} = ?2{condition}",
-            self.id, self.team
-        );
-        reader.query_first(&sql, (id, team), T::from_row)
+        self.records.find_where(reader, &format!(" AND {} = ?2", self.team), (id, team))
     }
 
     /// Returns a page of the team's records that the filters allow at this time, newest first.
@@ -81,14 +70,8 @@ impl TeamRecords {
         filters: &Filters,
         request: TeamPageRequest,
     ) -> Result<TeamPage<T>> {
-        filters.check_known(self.filters)?;
-        let mut query = PageQuery::new((self.columns, self.tables), self.row_id, self.condition, now)
-            .filter(&format!("{} = ?", self.team), team);
-        for (name, filter) in self.filters {
-            if let Some(value) = filters.get(name) {
-                query = filter.apply(reader, query, value, filters)?;
-            }
-        }
-        query.fetch_from(reader, request)
+        filters.check_known(self.records.filters)?;
+        let query = self.records.all(now).filter(&format!("{} = ?", self.team), team);
+        filters.apply(reader, query, self.records.filters)?.fetch_from(reader, request)
     }
 }

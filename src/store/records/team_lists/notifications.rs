@@ -1,6 +1,6 @@
 //! Notifications of a team.
 
-use super::{Filter, TeamRecord, TeamRecords};
+use super::{Filter, Records, TeamRecord, TeamRecords};
 use crate::store::notifications::{self, Notification};
 
 impl TeamRecord for Notification {
@@ -8,13 +8,13 @@ impl TeamRecord for Notification {
 }
 
 /// Notifications of a team.
-pub const NOTIFICATIONS: TeamRecords = TeamRecords {
+pub const NOTIFICATIONS: TeamRecords = Records {
     name: "notification",
     columns: &[notifications::COLUMNS],
     tables: &[notifications::TABLES],
     row_id: "n.id",
     id: "n.uuid",
-    team: "n.team",
     condition: None,
     filters: &[("type", Filter::OneOf("n.type")), ("unread", Filter::Matches("n.is_read = NOT ?"))],
-};
+}
+.of_team("n.team");

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{
     listings::CatalogStatus, money::Cents, offers::OfferStatus, purchases::PayWith, time::Timestamp,
 };
@@ -45,7 +45,7 @@ impl TeamRecord for TeamOffer {
 }
 
 /// Offers of a buyer. `text` is a part of the listing's title, and `since` and `end` are microseconds.
-pub const OFFERS: TeamRecords = TeamRecords {
+pub const OFFERS: TeamRecords = Records {
     name: "offer",
     columns: &[
         "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, l.catalog_status AS listing_status,
@@ -58,7 +58,6 @@ pub const OFFERS: TeamRecords = TeamRecords {
          LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
     row_id: "o.id",
     id: "o.uuid",
-    team: "o.buyer",
     condition: None,
     filters: &[
         ("status", Filter::OneOf("o.status")),
@@ -67,7 +66,8 @@ pub const OFFERS: TeamRecords = TeamRecords {
         ("since", Filter::Matches("o.created_at >= ?")),
         ("end", Filter::Matches("o.created_at < ?")),
     ],
-};
+}
+.of_team("o.buyer");
 
 /// An offer, as the vendor of the listing sees it. It has neither the buyer nor how the buyer pays.
 #[derive(Clone, Debug, FromRow)]
@@ -104,7 +104,7 @@ impl TeamRecord for ReceivedOffer {
 
 /// Offers on the listings of a vendor. `text` is a part of the listing's title. The plus leaves the index of the status out, which
 /// has the offers of all teams.
-pub const RECEIVED_OFFERS: TeamRecords = TeamRecords {
+pub const RECEIVED_OFFERS: TeamRecords = Records {
     name: "offer",
     columns: &[
         "o.uuid AS id, l.uuid AS listing, l.title AS listing_title, l.catalog_status AS listing_status,
@@ -116,11 +116,11 @@ pub const RECEIVED_OFFERS: TeamRecords = TeamRecords {
          LEFT JOIN due_steps d ON d.kind = 'offer_expires' AND d.subject = o.id"],
     row_id: "o.id",
     id: "o.uuid",
-    team: "l.team",
     condition: None,
     filters: &[
         ("status", Filter::OneOf("+o.status")),
         ("listing", Filter::RefersTo("o.listing", "listings")),
         ("text", Filter::Contains("l.title")),
     ],
-};
+}
+.of_team("l.team");

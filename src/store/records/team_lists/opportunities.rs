@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{
     opportunities::{OpportunityKind, OpportunityStatus, VisibilityMode},
     time::Timestamp,
@@ -42,7 +42,7 @@ impl TeamRecord for TeamOpportunity {
 }
 
 /// Opportunities of a buyer. `text` is a part of the title.
-pub const OPPORTUNITIES: TeamRecords = TeamRecords {
+pub const OPPORTUNITIES: TeamRecords = Records {
     name: "opportunity",
     columns: &["o.uuid AS id, o.kind, o.title, o.status, o.visibility_mode,
          (SELECT count(*) FROM project_bids b WHERE b.opportunity = o.id) AS bid_count,
@@ -52,11 +52,11 @@ pub const OPPORTUNITIES: TeamRecords = TeamRecords {
     tables: &["opportunities o"],
     row_id: "o.id",
     id: "o.uuid",
-    team: "o.owner",
     condition: None,
     filters: &[
         ("kind", Filter::Equals("o.kind")),
         ("status", Filter::OneOf("o.status")),
         ("text", Filter::Contains("o.title")),
     ],
-};
+}
+.of_team("o.owner");

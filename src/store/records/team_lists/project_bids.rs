@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{opportunities::BidStatus, time::Timestamp};
 
 /// A bid on a project, as its vendor sees it in a list.
@@ -33,7 +33,7 @@ impl TeamRecord for TeamProjectBid {
 }
 
 /// Bids of a vendor on projects. `text` is a part of the project's title.
-pub const PROJECT_BIDS: TeamRecords = TeamRecords {
+pub const PROJECT_BIDS: TeamRecords = Records {
     name: "project bid",
     columns: &[
         "b.uuid AS id, o.uuid AS opportunity, o.title, b.status, b.num_tasks, b.expected_timeline_days, b.created_at,
@@ -42,7 +42,7 @@ pub const PROJECT_BIDS: TeamRecords = TeamRecords {
     tables: &["project_bids b JOIN opportunities o ON o.id = b.opportunity"],
     row_id: "b.id",
     id: "b.uuid",
-    team: "b.team",
     condition: None,
     filters: &[("status", Filter::OneOf("b.status")), ("text", Filter::Contains("o.title"))],
-};
+}
+.of_team("b.team");

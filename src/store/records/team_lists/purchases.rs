@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{
     money::Cents,
     purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
@@ -62,7 +62,7 @@ impl TeamRecord for TeamPurchase {
 }
 
 /// Purchases of a buyer. `text` is a part of the listing's title, and `since` and `end` are microseconds.
-pub const PURCHASES: TeamRecords = TeamRecords {
+pub const PURCHASES: TeamRecords = Records {
     name: "purchase",
     columns: &[
         "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, v.name AS vendor_name, p.kind, p.status, p.pay_with,
@@ -74,7 +74,6 @@ pub const PURCHASES: TeamRecords = TeamRecords {
          LEFT JOIN due_steps d ON d.kind = 'purchase_expires' AND d.subject = p.id"],
     row_id: "p.id",
     id: "p.uuid",
-    team: "p.buyer",
     condition: None,
     filters: &[
         ("status", Filter::OneOf("p.status")),
@@ -86,4 +85,5 @@ pub const PURCHASES: TeamRecords = TeamRecords {
         ("since", Filter::Matches("p.created_at >= ?")),
         ("end", Filter::Matches("p.created_at < ?")),
     ],
-};
+}
+.of_team("p.buyer");

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::{
     domain::{
         assets::Kind,
@@ -88,7 +88,7 @@ const HAS_FAILED: &str =
 
 /// Quality runs of a vendor. `subject` is `listing` or the kind of an asset, `result` is an outcome of a run, and `text` is a part of the title
 /// of what is checked.
-pub const QUALITY_RUNS: TeamRecords = TeamRecords {
+pub const QUALITY_RUNS: TeamRecords = Records {
     name: "quality run",
     columns: &[
         "r.uuid AS id, l.uuid AS listing_uuid, a.uuid AS asset_uuid, a.kind AS asset_kind, a.deleted_at IS NOT NULL AS is_deleted,
@@ -105,14 +105,14 @@ pub const QUALITY_RUNS: TeamRecords = TeamRecords {
     ],
     row_id: "r.id",
     id: "r.uuid",
-    team: "r.team",
     condition: None,
     filters: &[
         ("subject", Filter::Matches("coalesce(a.kind, 'listing') = ?")),
         ("result", Filter::Custom(with_result)),
         ("text", Filter::Contains("coalesce(l.title, nullif(a.title, ''), d.repo_full_name)")),
     ],
-};
+}
+.of_team("r.team");
 
 /// Adds the condition for an outcome. An unknown one matches nothing.
 fn with_result(query: super::PageQuery, value: &serde_json::Value, _: &super::Filters) -> super::PageQuery {

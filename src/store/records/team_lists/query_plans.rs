@@ -79,7 +79,7 @@ fn value(name: &str) -> Value {
 fn lists_read_the_records_of_the_team() {
     with_reader(|reader| {
         for list in LISTS {
-            let names = list.filters.iter().map(|(name, _)| *name);
+            let names = list.records.filters.iter().map(|(name, _)| *name);
             for filter in names.map(Some).chain([None]) {
                 for start in [Start::Newest, Start::Below(1_000), Start::Above(1_000)] {
                     let filters = filter

@@ -79,14 +79,9 @@ pub fn page(
     // The first condition has the row ID of the team, which the columns use, too, as parameter ?1.
     let is_visible = "(o.visibility_mode = 'all_vendors' OR NOT EXISTS (
          SELECT 1 FROM opportunity_exclusions x WHERE x.opportunity = o.id AND x.team = ?))";
-    let mut query = PageQuery::new((&[COLUMNS], &[tables]), "o.id", None, now)
+    let query = PageQuery::new((&[COLUMNS], &[tables]), "o.id", None, now)
         .filter(is_visible, team)
         .when("o.kind IN ('listing', 'project') AND o.status = 'published'")
         .filter("(o.deadline IS NULL OR o.deadline > ?)", now.0);
-    for (name, filter) in FILTERS {
-        if let Some(value) = filters.get(name) {
-            query = filter.apply(reader, query, value, filters)?;
-        }
-    }
-    query.fetch_from(reader, request)
+    filters.apply(reader, query, FILTERS)?.fetch_from(reader, request)
 }

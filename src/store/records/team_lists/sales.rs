@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{
     money::Cents,
     purchases::{PaidStatus, PurchaseKind, ScopeMode},
@@ -57,7 +57,7 @@ impl TeamRecord for TeamSale {
 
 /// Sales of a vendor. `text` is a part of the listing's title, and `since` and `end` are microseconds. The pluses leave the
 /// indexes of statuses and kinds out, which have the purchases of all teams.
-pub const SALES: TeamRecords = TeamRecords {
+pub const SALES: TeamRecords = Records {
     name: "sale",
     columns: &[
         "p.uuid AS id, l.uuid AS listing, l.title AS listing_title, p.kind, p.status, p.exclusive AS is_exclusive,
@@ -73,7 +73,6 @@ pub const SALES: TeamRecords = TeamRecords {
     tables: &["purchases p JOIN listings l ON l.id = p.listing LEFT JOIN offers o ON o.id = p.offer"],
     row_id: "p.id",
     id: "p.uuid",
-    team: "l.team",
     condition: Some("+p.status IN ('completed', 'refunded')"),
     filters: &[
         ("status", Filter::OneOf("+p.status")),
@@ -83,4 +82,5 @@ pub const SALES: TeamRecords = TeamRecords {
         ("since", Filter::Matches("p.paid_at >= ?")),
         ("end", Filter::Matches("p.paid_at < ?")),
     ],
-};
+}
+.of_team("l.team");

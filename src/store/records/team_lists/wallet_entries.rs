@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, Reader, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Reader, Records, TeamRecord, TeamRecords};
 use crate::{
     domain::{ledger::EntryType, money::Cents, row_ids::LedgerEntryRowId, teams::TeamRowId, time::Timestamp},
     error::Result,
@@ -66,7 +66,7 @@ pub const CREDIT_ENTRIES: TeamRecords = of_account("s.account = 'credits'");
 pub const EARNINGS_ENTRIES: TeamRecords = of_account("s.account = 'earnings'");
 
 const fn of_account(condition: &'static str) -> TeamRecords {
-    TeamRecords {
+    Records {
         name: "ledger entry",
         columns: &[
             "e.id AS row_id, e.uuid AS id, e.entry_type, e.description, s.cents AS amount, e.created_at, e.available_at,
@@ -79,7 +79,6 @@ const fn of_account(condition: &'static str) -> TeamRecords {
              LEFT JOIN credit_purchases c ON c.entry = e.id LEFT JOIN adjustments a ON a.entry = e.id"],
         row_id: "s.entry",
         id: "e.uuid",
-        team: "s.team",
         condition: Some(condition),
         filters: &[
             // The plus leaves the index of the type out, which has the entries of all teams.
@@ -89,6 +88,7 @@ const fn of_account(condition: &'static str) -> TeamRecords {
             ("end", Filter::Matches("e.created_at < ?")),
         ],
     }
+    .of_team("s.team")
 }
 
 /// Returns by how much an account of a team has changed since each of these entries, which are its own.

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::store::{
     webhook_attempts::{self, Attempt},
     webhook_deliveries::{self, Delivery},
@@ -29,7 +29,7 @@ impl TeamRecord for TeamDelivery {
 }
 
 /// Deliveries to the webhooks of a team.
-pub const WEBHOOK_DELIVERIES: TeamRecords = TeamRecords {
+pub const WEBHOOK_DELIVERIES: TeamRecords = Records {
     name: "webhook delivery",
     columns: &[
         webhook_deliveries::COLUMNS,
@@ -40,11 +40,11 @@ pub const WEBHOOK_DELIVERIES: TeamRecords = TeamRecords {
     tables: &["webhook_deliveries d JOIN webhooks w ON w.id = d.webhook AND w.deleted_at IS NULL"],
     row_id: "d.id",
     id: "d.uuid",
-    team: "w.team",
     condition: None,
     filters: &[
         ("webhook", Filter::RefersTo("d.webhook", "webhooks")),
         ("status", Filter::OneOf("d.status")),
         ("event_type", Filter::OneOf("d.event_type")),
     ],
-};
+}
+.of_team("w.team");

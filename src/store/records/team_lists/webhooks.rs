@@ -1,6 +1,6 @@
 //! Webhooks of a team.
 
-use super::{Filter, TeamRecord, TeamRecords};
+use super::{Filter, Records, TeamRecord, TeamRecords};
 use crate::store::webhooks::{self, Webhook};
 
 impl TeamRecord for Webhook {
@@ -8,13 +8,13 @@ impl TeamRecord for Webhook {
 }
 
 /// Webhooks of a team.
-pub const WEBHOOKS: TeamRecords = TeamRecords {
+pub const WEBHOOKS: TeamRecords = Records {
     name: "webhook",
     columns: &[webhooks::COLUMNS],
     tables: &[webhooks::TABLES],
     row_id: "w.id",
     id: "w.uuid",
-    team: "w.team",
     condition: Some("w.deleted_at IS NULL"),
     filters: &[("status", Filter::Matches("(w.disabled_at IS NULL) = (? = 'enabled')"))],
-};
+}
+.of_team("w.team");

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Filter, FromRow, TeamRecord, TeamRecords};
+use super::{Filter, FromRow, Records, TeamRecord, TeamRecords};
 use crate::domain::{money::Cents, time::Timestamp, withdrawals::WithdrawalStatus};
 
 /// A withdrawal, as the team sees it.
@@ -25,13 +25,13 @@ impl TeamRecord for TeamWithdrawal {
 }
 
 /// Withdrawals of a team.
-pub const WITHDRAWALS: TeamRecords = TeamRecords {
+pub const WITHDRAWALS: TeamRecords = Records {
     name: "withdrawal",
     columns: &["w.uuid AS id, w.cents AS amount, w.status, w.requested_at, w.decided_at"],
     tables: &["withdrawals w"],
     row_id: "w.id",
     id: "w.uuid",
-    team: "w.team",
     condition: None,
     filters: &[("status", Filter::OneOf("w.status"))],
-};
+}
+.of_team("w.team");
