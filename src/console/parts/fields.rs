@@ -274,7 +274,8 @@ pub fn marked_select<'a>(
     let invalid = problem.as_ref().map(|_| "true");
     let choices: Vec<(&str, String)> = choices.into_iter().collect();
     let now = inputs.stored_now(name, chosen);
-    let now = now.map(|now| choices.iter().find(|(value, _)| *value == now).map_or(now, |(_, text)| text.as_str()));
+    let now =
+        now.map(|now| choices.iter().find(|(value, _)| *value == now).map_or(now, |(_, text)| text.as_str()));
     let control = html! {
         select id=(name) name=(name) aria-invalid=[invalid] aria-describedby=[described.as_deref()] {
             @for (value, text) in &choices {
