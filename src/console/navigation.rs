@@ -178,7 +178,7 @@ impl PageTable {
                 && pairs.all(|(name, segment)| name.starts_with('{') || name == segment)
         };
         let parameters =
-            |page: &&PageInfo| page.path.split('/').map(|name| name.starts_with('{')).collect::<Vec<_>>();
+            |page: &&PageRow| page.path.split('/').map(|name| name.starts_with('{')).collect::<Vec<_>>();
         // Requests are routed by names first, too.
         let named = self.pages.iter().filter(|page| is_of(page)).min_by_key(parameters);
         named.is_some_and(|page| page.is_shown)
