@@ -251,7 +251,7 @@ mod tests {
             ("Jsonnet", "local g = '/api/*';", "local a = 1;", "/* b */"),
             ("F#", "List.fold (*) 1 xs", "let a = 1", "(* b *)"),
             ("Rust", "r#\"accept: \"*/*\"\"#;", "let a = 1;", "/* b */"),
-            ("Rust", "r\"C:\\\"; // */*", "let a = 1;", "/* b */"),
+            ("Rust", r#"let a = r"C:\"; let b = "/*";"#, "let a = 1;", "/* b */"),
             ("Ruby", "@x ||=begin", "a = 1", "=begin\nb\n=end"),
             ("Go", "case '`', '\"':", "a := 1", "/* `b` */"),
             ("Go", "a := `C:\\`", "a := 1", "/* b */"),
