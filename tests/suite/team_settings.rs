@@ -146,7 +146,7 @@ fn a_team_manages_its_own_webhooks() {
         team_webhooks::delete(writer, seller, id)
     })
     .unwrap();
-    let gone = read(&market, |reader| team_webhooks::find(reader, &member(reader.rows, "seller"), id));
+    let gone = read(&market, |reader| team_webhooks::find(reader.rows, &member(reader.rows, "seller"), id));
     assert_eq!(code(gone), Some("not_found"));
 }
 

@@ -13,7 +13,7 @@ use marketplace::{
         ledger::{PaymentSource, SaleTerms},
         listings::Actor,
         money::Cents,
-        purchases::{AssetScope, PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+        purchases::{AssetScope, PayWith, PurchaseKind, ScopeMode},
         row_ids::PurchaseRowId,
     },
     error::{Error, Result},
@@ -107,7 +107,6 @@ fn sell(
             listing: listing.row_id,
             buyer,
             kind: PurchaseKind::Full,
-            status: PurchaseStatus::Completed,
             offer: None,
             scope: &AssetScope { mode: ScopeMode::All, asset_ids: Vec::new() },
             pay_with: PayWith::Invoice,
@@ -116,12 +115,9 @@ fn sell(
             buyer_fee,
             platform_fee,
             created_at: writer.now,
-            paid_at: Some(writer.now),
-            refunded_at: None,
-            agreement_document: None,
-            agreement_signed_at: None,
         };
         let row_id = store::purchases::insert(writer.rows, &purchase)?;
+        store::purchases::set_completed(writer.rows, row_id, purchase.id, writer.now)?;
         let kind = PurchaseKind::Full;
         let terms = SaleTerms { kind, buyer, vendor, price, buyer_fee, platform_fee, source };
         ledger::post_sale(writer, &SaleToPost { purchase: row_id, title: "Plain", terms })?;
