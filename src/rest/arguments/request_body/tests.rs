@@ -112,11 +112,12 @@ fn all_problems_are_reported_with_location_in_the_order_of_the_body() {
 #[test]
 fn times_are_checked_beyond_their_pattern() {
     let problems = |at: &str| problems_of(&json!({"title": "a", "exclusivity": "available", "at": at}));
-    for at in ["2026-02-28T23:59:59Z", "2026-02-28t23:59:59.123456789+05:30", "0000-01-01T00:00:00z"] {
+    for at in ["2026-02-28T23:59:59Z", "2026-02-28t23:59:59.123456789+05:30", "0001-01-01T00:00:00z"] {
         assert!(problems(at).is_empty(), "{at}");
     }
     for at in [
         "0000-00-00T00:00:00Z",
+        "0000-12-31T23:59:59Z",
         "2026-02-30T00:00:00Z",
         "2026-02-28T24:00:00Z",
         "2026-02-28T00:00:00",
