@@ -65,4 +65,4 @@ macro_rules! offset_page {
     };
 }
 
-pub(in crate::rest) use offset_page;
+pub(crate) use offset_page;

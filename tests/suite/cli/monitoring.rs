@@ -34,6 +34,7 @@ fn start(temp_dir: &std::path::Path) -> (Server, String) {
 
 /// Returns the address for monitoring of a server.
 pub(super) fn address_of(server: &mut Server) -> String {
+    server.2.wait_for(" metrics_listen=");
     let log = server.2.read();
     let rest = log.split(" metrics_listen=").nth(1).unwrap_or_else(|| panic!("{log}"));
     rest.split_whitespace().next().unwrap().to_owned()

@@ -14,6 +14,7 @@ use std::{
 use serde_json::Value;
 
 use super::{ProcessLog, Server, marketplace, monitoring, run, run_failing, stdout_of, temp_dir};
+use crate::harness::waiting::wait_for;
 
 /// How long a message of a server may take. It takes milliseconds.
 const MAX_WAIT: Duration = Duration::from_mins(1);
@@ -196,12 +197,14 @@ fn manager_in_the_abstract_namespace_and_none_are_possible() {
 
 /// Reloads the settings, and returns the log line about it. `number` is that of the reload.
 fn reload(server: &mut Server, manager: &Manager) -> String {
+    let reloads = |log: &str| -> Vec<String> {
+        log.lines().filter(|line| line.contains("the settings were ")).map(str::to_owned).collect()
+    };
+    let earlier = reloads(&server.2.read()).len();
     server.signal("HUP");
     manager.next("RELOADING=1");
     manager.next("READY=1");
-    let log = server.2.read();
-    let line = log.lines().rev().find(|line| line.contains("the settings were "));
-    line.unwrap_or_else(|| panic!("{log}")).to_owned()
+    wait_for("the line about the reload", || reloads(&server.2.read()).into_iter().nth(earlier))
 }
 
 #[test]

@@ -184,6 +184,7 @@ fn command_says_that_the_system_trusts_no_certificates() {
 #[test]
 fn requests_without_tls_are_redirected() {
     let (mut market, _) = start(&[("MARKETPLACE_TLS_REDIRECT_LISTEN", "127.0.0.1:0")]);
+    market.server.2.wait_for(" redirect_listen=");
     let log = market.server.2.read();
     let address = log.split(" redirect_listen=").nth(1).unwrap_or_else(|| panic!("{log}"));
     let address = address.split_whitespace().next().unwrap().to_owned();

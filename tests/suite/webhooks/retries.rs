@@ -174,7 +174,7 @@ async fn endpoint_can_only_ask_for_a_longer_delay() {
         (429, "retry-after: 90\r\n", 90),
         (503, "retry-after: 0\r\n", 5),
         (500, "retry-after: 90\r\n", 5),
-        (429, "retry-after: Wed, 01 Jan 2300 00:00:00 GMT\r\n", 86_400),
+        (429, "retry-after: Mon, 01 Jan 2300 00:00:00 GMT\r\n", 86_400),
     ] {
         receiver.reply_with(Reply::Response(status, header, String::new()));
         occur(&market, SELLER);

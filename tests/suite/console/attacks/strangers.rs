@@ -185,7 +185,7 @@ async fn sessions_opened_with_a_key_end_when_it_is_revoked_after_its_replacement
     let team = fixture_record_id("teams", "aurora-frontier");
     let body = json!({"team_id": team, "name": "Stolen", "scope": "console"});
     let stolen = market.call(OPERATOR, "POST", "/operator/v1/keys", &body).await.expect_status(201);
-    let path = format!("/operator/v1/keys/{}", stolen["id"].as_str().unwrap());
+    let path = format!("/operator/v1/keys/{}", stolen["key"]["id"].as_str().unwrap());
     let thief = Browser::signed_in(&market, stolen["secret"].as_str().unwrap()).await;
     let new = market.call(OPERATOR, "POST", &format!("{path}/rotate"), &json!({})).await.expect_status(201);
     let owner = Browser::signed_in(&market, new["secret"].as_str().unwrap()).await;

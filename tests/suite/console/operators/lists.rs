@@ -314,6 +314,6 @@ async fn entries_say_what_they_move() {
 
 #[test]
 fn files_are_read_with_quotes() {
-    let rows = read("a,\"b,\"\"c\"\"\nd\"\r\n,e\r\n");
+    let rows = read("\u{FEFF}a,\"b,\"\"c\"\"\nd\"\r\n,e\r\n");
     assert_eq!(rows, [["a", "b,\"c\"\nd"], ["", "e"]]);
 }

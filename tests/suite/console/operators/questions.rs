@@ -136,10 +136,9 @@ async fn refund_says_who_gets_what_back_and_what_the_buyer_loses() {
 async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, OPERATOR).await;
-    let withdrawal =
+    let earlier =
         first(&market, "/operator/v1/withdrawals", |found| text(found, "status") == "requested").await;
-    let team = text(&withdrawal, "team_id");
-    let path = |step| format!("/console/operator/withdrawals/{}/{step}", text(&withdrawal, "id"));
+    let team = text(&earlier, "team_id");
     let name = market.get(OPERATOR, &format!("/operator/v1/teams/{team}")).await.ok();
     let change = |setup: Value| {
         let market = &market;
@@ -148,7 +147,13 @@ async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
             market.call(OPERATOR, "PATCH", &path, &json!({"payout_setup": setup})).await.ok();
         }
     };
+    let of_earlier = format!("/console/operator/withdrawals/{}/paid", text(&earlier, "id"));
+    open(&browser, &of_earlier).await.expect(200, "It was not stated how this withdrawal is paid.");
     change(json!("IBAN XX00 1234")).await;
+    let body = json!({"team_id": team, "amount": "1.00"});
+    let withdrawal =
+        market.call(OPERATOR, "POST", "/operator/v1/withdrawals", &body).await.expect_status(201);
+    let path = |step| format!("/console/operator/withdrawals/{}/{step}", text(&withdrawal, "id"));
     for step in ["paid", "failed"] {
         let page = open(&browser, &path(step)).await;
         page.expect(200, text(&name, "name")).expect(200, "Amount");
@@ -156,7 +161,10 @@ async fn withdrawal_names_the_vendor_the_amount_and_the_account() {
         assert!(!page.text.contains("is notified"), "no notification says this");
     }
     change(Value::Null).await;
-    open(&browser, &path("paid")).await.expect(200, "has not stated how it is paid");
+    open(&browser, &path("paid"))
+        .await
+        .expect(200, "IBAN XX00 1234")
+        .expect(200, "has changed how it is paid");
     let failed = open(&browser, &path("failed")).await;
     assert!(!failed.text.contains("Before you pay"), "{}", failed.visible());
 }
