@@ -1,6 +1,6 @@
 //! Settings of the write connection for bulk writes: many transactions, or one large one.
 
-use super::{CACHE_KIB, Store};
+use super::{Store, connection_settings::CACHE_KIB};
 use crate::error::Result;
 
 /// Page cache of the write connection in KiB for bulk writes.

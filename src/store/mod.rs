@@ -24,6 +24,7 @@ pub mod catalog_entries;
 pub mod clock_offset;
 pub mod collected_events;
 mod columns;
+mod connection_settings;
 mod connections;
 pub mod credit_purchases;
 pub mod croissant;
@@ -129,7 +130,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, OpenFlags};
 
 pub use self::{
     bulk_settings::BulkGuard,
@@ -141,6 +142,7 @@ pub use self::{
     transaction::{Reader, Writer},
 };
 use self::{
+    connection_settings::{READ_ONLY, configure_reader, configure_writer, reading_flags},
     connections::Connections,
     damage::Damage,
     derived_rows::{are_rows_missing, derive_missing_rows},
@@ -153,19 +155,6 @@ use crate::{
     idle_closer::IdleCloser,
     private_files,
 };
-
-/// Number of prepared statements that each connection caches.
-const STATEMENT_CACHE_CAPACITY: usize = 128;
-
-/// Page cache of the write connection in KiB.
-const CACHE_KIB: i64 = 32_000;
-
-/// Flags with which read connections are opened.
-const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
-
-/// Flags with which connections are opened that could write, but are configured not to. If the file is read-only, so are
-/// they.
-const READ_WRITE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// Flags with which a database is opened by a URI.
 const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
@@ -458,47 +447,6 @@ impl Store {
 
 fn open_readers(name: &Path, flags: OpenFlags, readers: u32) -> rusqlite::Result<Arc<ReadConnections>> {
     ReadConnections::open(name.to_owned(), flags, readers + OWN_READERS)
-}
-
-/// Registers the functions of statements, and lets each statement be planned once. Without the guarantee of stable plans, SQLite would
-/// plan many statements anew for each execution, since the value of a parameter could make a partial index useful.
-fn prepare_for_statements(connection: &Connection) -> rusqlite::Result<()> {
-    sql_functions::register(connection)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
-    Ok(())
-}
-
-fn configure_writer(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    prepare_for_statements(connection)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    let synchronous = match durability {
-        Durability::Full => "FULL",
-        Durability::None => "OFF",
-    };
-    connection.pragma_update(None, "synchronous", synchronous)?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    Ok(())
-}
-
-/// Returns the flags for opening a database that is only read.
-fn reading_flags(path: &Path) -> OpenFlags {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    // The last connection that could write deletes the files that exist while a database is in use.
-    if Path::new(&log).exists() { READ_ONLY } else { READ_WRITE }
-}
-
-fn configure_reader(connection: &Connection) -> rusqlite::Result<()> {
-    prepare_for_statements(connection)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "query_only", true)?;
-    connection.pragma_update(None, "cache_size", -16_000)?;
-    // Memory-mapped reads come from the page cache of the operating system without a copy.
-    connection.pragma_update(None, "mmap_size", 1_i64 << 40)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, ffi};
 
-use super::prepare_for_statements;
+use super::connection_settings::prepare_for_statements;
 use crate::{
     error::{Error, ErrorChain, Result},
     idle_closer::{CloseWhenIdle, IdleCloser},

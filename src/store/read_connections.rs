@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::configure_reader;
+use super::connection_settings::configure_reader;
 use crate::error::{Error, Result};
 
 /// How long a read waits for a connection. The market lets no more requests read than there are connections,

@@ -5,7 +5,9 @@ use std::{path::Path, sync::atomic::AtomicU64};
 use rusqlite::Connection;
 
 use super::{
-    OpenError, configure_reader, migrations, program_versions, reading_flags, snapshots, transaction,
+    OpenError,
+    connection_settings::{configure_reader, reading_flags},
+    migrations, program_versions, snapshots, transaction,
 };
 use crate::error::{Error, Result};
 

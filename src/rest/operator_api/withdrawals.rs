@@ -51,8 +51,8 @@ pub struct WithdrawalOut {
     pub ledger_entry_id: Uuid,
     /// ID of the ledger entry that posts the amount back; null unless failed.
     pub reversal_entry_id: Option<Uuid>,
-    /// How to pay the team, as it was stated when the withdrawal was requested. What is changed later does not concern the
-    /// withdrawal, since whoever has stolen a key could have changed it. Null if it was not stated.
+    /// How to pay the team, as it was stated when the withdrawal was requested; null if it was not. A later change of the team's
+    /// `payout_setup` does not affect this withdrawal, because a stolen key could have made it.
     pub payout_setup: Option<String>,
     /// Time of the request.
     pub requested_at: UtcTime,

@@ -240,7 +240,7 @@ async fn find(visit: &Visit<Buyer>) -> Result<(Bid, Opportunity, String)> {
     Ok((bid, opportunity, name))
 }
 
-/// Returns the name of the vendor of a bid, or what stands for it.
+/// Returns the name of the vendor of a bid; if it is not known, the word that other pages show instead.
 fn name_of(bid: &Bid, name: Option<String>) -> String {
     name.unwrap_or_else(|| vendors::name(&HashMap::new(), bid.team_id))
 }
