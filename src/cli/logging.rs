@@ -29,9 +29,9 @@ use crate::config::{LogFormat, Settings};
 /// Maximum number of characters of a value in the log. Longer values are cut off.
 const MAX_VALUE_CHARS: usize = 2_000;
 
-/// Maximum number of lines that wait to be written. Further ones are lost, so that a reader that is slow, or has stopped, delays nothing
-/// else.
-const MAX_WAITING_LINES: usize = 10_000;
+/// Maximum number of lines that wait to be written: a few MB if each has a long address. Further ones are lost, so that a reader that is
+/// slow, or has stopped, delays nothing else.
+const MAX_WAITING_LINES: usize = 4_000;
 
 /// The thread that writes the lines. Whether a line can be written decides nothing, so nothing else writes to the log.
 static WRITING: Mutex<Option<WorkerGuard>> = Mutex::new(None);

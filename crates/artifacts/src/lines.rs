@@ -163,18 +163,19 @@ impl Scan<'_> {
 
     /// Moves past the regular expression at the position, which ends with its line at the latest.
     fn skip_regex(&mut self) {
-        let end = self.end_of_line();
-        let mut is_in_class = false;
+        let (mut is_in_class, mut is_escaped) = (false, false);
         self.at += 1;
-        while self.at < end {
-            let byte = self.bytes[self.at];
-            self.at = (self.at + if byte == b'\\' { 2 } else { 1 }).min(end);
+        // The end of the line is not looked for first: a line can have very many regular expressions.
+        while let Some(byte) = self.bytes.get(self.at).filter(|byte| **byte != b'\n') {
+            self.at += 1;
             match byte {
+                _ if is_escaped => {}
                 b'[' => is_in_class = true,
                 b']' => is_in_class = false,
                 b'/' if !is_in_class => return,
                 _ => {}
             }
+            is_escaped = *byte == b'\\' && !is_escaped;
         }
     }
 
@@ -294,6 +295,7 @@ mod tests {
         }
     }
 
+    /// In quadratic time, this would not end.
     #[test]
     fn counting_takes_linear_time() {
         for (language, text) in [
@@ -301,13 +303,12 @@ mod tests {
             ("Rust", "/* a\n"),
             ("Vue", "<!-- /* \n"),
             ("JavaScript", "(/[ "),
+            ("JavaScript", "=/a/"),
             ("JavaScript", "                 / "),
             ("Perl", "=a\n"),
             ("COBOL", "      "),
         ] {
-            let start = std::time::Instant::now();
-            count(language, text.repeat(100_000).as_bytes());
-            assert!(start.elapsed().as_secs() < 20, "{language}: {text}");
+            count(language, text.repeat(1_000_000).as_bytes());
         }
     }
 

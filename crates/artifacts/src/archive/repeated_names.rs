@@ -1,5 +1,5 @@
-//! Archives in which entries have the same name. The library keeps one of them and compares no headers, so both is done here.
-//! Some programs list a directory more than once, which is harmless.
+//! Archives in which entries have the same name. The library keeps one of them, and compares no headers, so this module
+//! does. Some programs list a directory more than once, which is harmless.
 
 use std::{
     collections::HashMap,
