@@ -111,10 +111,10 @@ impl Context {
         if fields.get(OPENED_BY_FIELD).is_none_or(|opened_by| opened_by == self.opened_by()) {
             return Ok(());
         }
-        let (name, other) =
-            self.team().map_or(("an operator", "a team"), |team| (team.name.as_str(), "another team"));
-        let message =
-            format!("You are now signed in as {name}; this form was opened by {other}. Nothing was saved.");
+        let name = self.team().map_or("an operator", |team| team.name.as_str());
+        let message = format!(
+            "You are now signed in as {name}, but somebody else had opened this form. Nothing was saved."
+        );
         Err(Error::Conflict(message))
     }
 

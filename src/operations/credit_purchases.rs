@@ -99,7 +99,8 @@ fn insert(writer: &Writer, member: &Member, amount: Cents) -> Result<CreditPurch
         created_at: writer.now,
     };
     store::credit_purchases::insert(writer.rows, &new)?;
-    store::credit_purchases::find(writer.rows, new.id)?.ok_or_else(|| Error::not_found("credit purchase"))
+    store::credit_purchases::find(writer.rows, new.id)?
+        .ok_or_else(|| Error::internal("the purchase of credits was not stored"))
 }
 
 /// Posts the credits of a pending purchase, and completes it.

@@ -102,7 +102,8 @@ fn insert(writer: &Writer, buyer: &Buyer, listing: &ListingRow, input: &OfferInp
         decided_at: None,
     };
     let row_id = store::offers::insert(writer.rows, &new)?;
-    store::offers::find_by_row_id(writer.rows, row_id)?.ok_or_else(|| Error::not_found("offer"))
+    store::offers::find_by_row_id(writer.rows, row_id)?
+        .ok_or_else(|| Error::internal("the offer was not stored"))
 }
 
 /// Records that the buyer of a new offer signed what has this digest.

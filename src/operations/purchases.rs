@@ -202,7 +202,7 @@ fn insert(writer: &Writer, sale: &Sale, charges: Charges) -> Result<PurchaseRow>
     };
     let row_id = store::purchases::insert(writer.rows, &new)?;
     let inserted = store::purchases::find_by_row_id(writer.rows, row_id)?;
-    inserted.ok_or_else(|| Error::not_found("purchase"))
+    inserted.ok_or_else(|| Error::internal("the purchase was not stored"))
 }
 
 /// Completes a pending purchase whose invoice was paid.

@@ -178,7 +178,7 @@ async fn form_belongs_to_the_team_that_opened_it() {
         .submit(&form, NEW_LISTING, &typed)
         .await
         .expect(409, "You are now signed in as ")
-        .expect(409, "this form was opened by another team. Nothing was saved.");
+        .expect(409, "somebody else had opened this form. Nothing was saved.");
     let list = browser.get("/console/selling/listings").await;
     assert!(!list.text.contains(typed[0].1), "{}", list.visible());
     browser.submit(&columns, "/console/inventory/columns", &[]).await.expect(409, "Nothing was saved.");
