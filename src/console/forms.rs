@@ -153,6 +153,17 @@ impl Fields {
     }
 }
 
+/// Returns a value, or collects its problems, so that a page shows all problems of a form at once. Fails for other errors.
+pub fn collect<T>(value: Result<T>, problems: &mut Vec<Problem>) -> Result<Option<T>> {
+    match value {
+        Err(Error::Invalid(found)) => {
+            problems.extend(found);
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
 /// Returns a problem with a field of a form.
 pub fn problem(name: &'static str, message: &str) -> Problem {
     Problem::body(&[name], "value_error", message)

@@ -4,6 +4,7 @@
 //! bookmarked and sent.
 
 use maud::{Markup, html};
+use uuid::Uuid;
 
 use super::{
     address::Query,
@@ -12,6 +13,7 @@ use super::{
     navigation::NavigationItem,
     page::Page,
     parts::{
+        badges::{self, Tone},
         fields,
         tables::{self, Head},
         text,
@@ -22,7 +24,10 @@ use crate::{
     domain::{money::Cents, time::Timestamp},
     error::Result,
     market::Reader,
-    store::records::pages::{Start, TeamPage, TeamPageRequest},
+    store::records::{
+        Filters,
+        pages::{Start, TeamPage, TeamPageRequest},
+    },
     web::{auth::Policy, limits::Budget},
 };
 
@@ -69,6 +74,46 @@ impl<R: 'static> Column<R> {
         }
     }
 
+    /// Creates a column of words that are aligned as numbers, which table and file have alike.
+    pub fn figures(name: &'static str, figures: fn(&R) -> String) -> Column<R> {
+        Column { head: Head::number(name), ..Column::words(name, figures) }
+    }
+
+    /// Creates a column of badges: how they look, and their words, which the file has.
+    pub fn badge(name: &'static str, look: fn(&R) -> (Tone, &'static str)) -> Column<R> {
+        let show = move |_: &Context, row: &R| {
+            let (tone, word) = look(row);
+            badges::badge(tone, word)
+        };
+        Column::of(Head::text(name), show, move |row| look(row).1.to_owned())
+    }
+
+    /// Creates a column of links to the pages of the records: their paths and their names.
+    pub fn link(name: &'static str, path: fn(&R) -> String, named: fn(&R) -> String) -> Column<R> {
+        let show = move |context: &Context, row: &R| {
+            html! { a.long href=(context.links.to(&path(row))) { bdi { (named(row)) } } }
+        };
+        Column::of(Head::text(name), show, named)
+    }
+
+    /// Creates a column of IDs.
+    pub fn id(name: &'static str, id: fn(&R) -> Uuid) -> Column<R> {
+        Column::of(
+            Head::text(name),
+            move |_, row| html! { span.mono.long { (id(row)) } },
+            move |row| id(row).to_string(),
+        )
+    }
+
+    /// Creates a column of numbers of things.
+    pub fn count(name: &'static str, count: fn(&R) -> u64) -> Column<R> {
+        Column::of(
+            Head::number(name),
+            move |_, row| html! { (text::grouped(count(row))) },
+            move |row| count(row).to_string(),
+        )
+    }
+
     /// Creates a column of amounts.
     pub fn money(name: &'static str, amount: fn(&R) -> Cents) -> Column<R> {
         Column {
@@ -76,6 +121,35 @@ impl<R: 'static> Column<R> {
             show: Box::new(move |_, row| html! { (text::money(amount(row))) }),
             text: Box::new(move |row| amount(row).to_string()),
         }
+    }
+
+    /// Creates a column of amounts that some records do not have.
+    pub fn optional_money(name: &'static str, amount: fn(&R) -> Option<Cents>) -> Column<R> {
+        Column::of(
+            Head::number(name),
+            move |_, row| html! { (text::optional_money(amount(row))) },
+            move |row| amount(row).map(|amount| amount.to_string()).unwrap_or_default(),
+        )
+    }
+
+    /// Creates a column of times.
+    pub fn moment(head: Head, time: fn(&R) -> Timestamp) -> Column<R> {
+        Column::of(head, move |_, row| text::moment(time(row)), move |row| time(row).to_string())
+    }
+
+    /// Creates a column of days that some records do not have. The file has the whole times.
+    pub fn optional_day(name: &'static str, time: fn(&R) -> Option<Timestamp>) -> Column<R> {
+        Column::optional_time(name, time, text::optional_day)
+    }
+
+    /// Creates a column of times that some records do not have, and that are shown so. The file has the whole times.
+    pub fn optional_time(
+        name: &'static str,
+        time: fn(&R) -> Option<Timestamp>,
+        show: fn(Option<Timestamp>) -> Markup,
+    ) -> Column<R> {
+        let text = move |row: &R| time(row).map(|time| time.to_string()).unwrap_or_default();
+        Column::of(Head::number(name), move |_, row| show(time(row)), text)
     }
 
     /// Creates a column of days. The file has the whole times.
@@ -188,7 +262,7 @@ pub trait List: Sized + Send + Sync + 'static {
     const FILTERS: &'static [ListFilter] = &[];
 
     /// Returns a page of the records that the query selects.
-    fn load(reader: &Reader, access: &Self::Access, asked: &Asked) -> Result<TeamPage<Self::Row>>;
+    fn load(reader: &Reader, access: &Self::Access, request: &ListRequest) -> Result<TeamPage<Self::Row>>;
 
     /// Returns a note about the records that the filters select; nothing if the filters select all records.
     fn note(_: &Reader, _: &Self::Access, _: &Query) -> Result<Option<String>> {
@@ -206,13 +280,26 @@ pub trait List: Sized + Send + Sync + 'static {
 
 /// What a list is asked for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ListRequest {
     /// Which page.
     pub page: TeamPageRequest,
     /// The values of the filters.
     pub filters: Query,
     /// The values of the parameters of the path.
     pub parameters: Vec<String>,
+}
+
+impl ListRequest {
+    /// Returns the filters with their values, by which the records are selected.
+    pub fn record_filters(&self) -> Filters {
+        self.filters.pairs().fold(Filters::default(), |filters, (name, value)| filters.with(name, value))
+    }
+
+    /// Returns these filters with their values. The list translates the values of others.
+    pub fn record_filters_of(&self, names: &[&str]) -> Filters {
+        let chosen = self.filters.pairs().filter(|(name, _)| names.contains(name));
+        chosen.fold(Filters::default(), |filters, (name, value)| filters.with(name, value))
+    }
 }
 
 impl<L: List> Page for L {
@@ -228,15 +315,15 @@ impl<L: List> Page for L {
         let parameters = visit.parameters.clone();
         if csv::is_asked(&visit.query) {
             let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
-            let first = Asked { page: chunk(Start::Newest), filters, parameters };
+            let first = ListRequest { page: chunk(Start::Newest), filters, parameters };
             return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<L>).await;
         }
         // A position that cannot be read leads to the first page.
         let start = visit.query.get(CURSOR).and_then(|cursor| decode(visit, cursor)).unwrap_or_default();
         let page = TeamPageRequest { start, limit: ROWS_PER_PAGE, counts: start == Start::Newest };
-        let asked = Asked { page, filters: filters.clone(), parameters };
+        let request = ListRequest { page, filters: filters.clone(), parameters };
         let read = visit.read(move |reader, access| {
-            Ok((L::load(reader, access, &asked)?, L::note(reader, access, &asked.filters)?))
+            Ok((L::load(reader, access, &request)?, L::note(reader, access, &request.filters)?))
         });
         let (found, note) = read.await?;
         Ok(L::finish(&visit.context, content::<L>(&visit.context, (&filters, note.as_deref()), &found))
@@ -316,12 +403,12 @@ const fn chunk(start: Start) -> TeamPageRequest {
 }
 
 /// Reads a part of the file with all rows that the filters allow.
-fn part<L: List>(reader: &Reader, access: &L::Access, asked: Asked) -> Result<Part<Asked>> {
-    let found = L::load(reader, access, &asked)?;
+fn part<L: List>(reader: &Reader, access: &L::Access, request: ListRequest) -> Result<Part<ListRequest>> {
+    let found = L::load(reader, access, &request)?;
     let columns = L::columns();
     let cells = |row: &L::Row| columns.iter().map(|column| (column.text)(row)).collect();
     let rows = found.rows.iter().map(cells).collect();
-    Ok(Part { rows, next: found.next.map(|start| Asked { page: chunk(start), ..asked }) })
+    Ok(Part { rows, next: found.next.map(|start| ListRequest { page: chunk(start), ..request }) })
 }
 
 /// Returns a cursor for an address. Row IDs count the records of all teams, so they are enciphered.

@@ -6,8 +6,8 @@ pub(super) use uuid::Uuid;
 pub(super) use super::{
     answer::{Answer, Content},
     changes::{self, Change},
-    forms::{Fields, problem},
-    lists::{Asked, Column, List, ListFilter},
+    forms::{Fields, collect, problem},
+    lists::{Column, List, ListFilter, ListRequest},
     navigation::{NavigationItem, Section},
     notices::Notice,
     page::{Action, FormPage, Page},

@@ -66,6 +66,11 @@ pub fn moment(time: Timestamp) -> Markup {
     html! { time datetime=(time) title=(text) data-moment { (text) } }
 }
 
+/// Returns a moment; a dash if there is none.
+pub fn optional_moment(time: Option<Timestamp>) -> Markup {
+    html! { @match time { Some(time) => (moment(time)), None => (MISSING) } }
+}
+
 /// Returns the day of a moment.
 pub fn day(time: Timestamp) -> Markup {
     html! { time datetime=(time) title=(moment_text(time)) data-day { (day_text(time)) } }

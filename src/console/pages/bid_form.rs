@@ -39,7 +39,7 @@ impl Page for BidForm {
         let listing = visit.id(0)?;
         let from_query = Fields::of_query(&visit.query);
         let typed = visit.inputs.typed().unwrap_or(&from_query).clone();
-        let asked = Asked::of(&typed);
+        let asked = TypedBid::of(&typed);
         let facts = visit.read(move |reader, buyer| Facts::read(reader, buyer, listing, asked)).await?;
         let (facts, problem) = facts.without_problem();
         let inputs = problem.map(|problem| Inputs::refused(typed, &problem));
@@ -84,14 +84,17 @@ fn seen(amount: Cents, pay_with: PayWith) -> Seen {
 }
 
 /// What is asked for: an amount, unless none is typed, and a way of payment.
-struct Asked {
+struct TypedBid {
     amount: Option<Result<Cents>>,
     pay_with: PayWith,
 }
 
-impl Asked {
-    fn of(fields: &Fields) -> Asked {
-        Asked { amount: fields.amount(AMOUNT).transpose(), pay_with: deals::pay_with(fields.get(PAY_WITH)) }
+impl TypedBid {
+    fn of(fields: &Fields) -> TypedBid {
+        TypedBid {
+            amount: fields.amount(AMOUNT).transpose(),
+            pay_with: deals::pay_with(fields.get(PAY_WITH)),
+        }
     }
 }
 
@@ -106,7 +109,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn read(reader: &Reader, buyer: &Buyer, listing: Uuid, asked: Asked) -> Result<Facts> {
+    fn read(reader: &Reader, buyer: &Buyer, listing: Uuid, asked: TypedBid) -> Result<Facts> {
         let deals = listing_deals::find(reader, buyer, listing)?;
         let bid = deals.bid;
         let quote = match asked.amount {

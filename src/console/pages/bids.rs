@@ -13,7 +13,7 @@ use crate::{
     },
     market::{CheckContext, Writer},
     operations::{notifications, offers, team_records},
-    store::records::{Filters, pages::TeamPage, team_lists::offers::TeamOffer},
+    store::records::{pages::TeamPage, team_lists::offers::TeamOffer},
 };
 
 /// The list.
@@ -32,38 +32,20 @@ impl List for Bids {
 
     fn columns() -> Vec<Column<TeamOffer>> {
         vec![
-            Column::new(
-                Head::text("Listing"),
-                |context, row| {
-                    html! {
-                        a href=(context.links.to(&paths::bid(row.id))) { bdi { (row.listing_title) } }
-                    }
-                },
-                |row| row.listing_title.clone(),
-            ),
+            Column::link("Listing", |row| paths::bid(row.id), |row| row.listing_title.clone()),
             Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
             Column::money("Bid, USD", |row| row.amount),
-            Column::new(
-                Head::number("Listed price, USD"),
-                |_, row| html! { (text::optional_money(row.listing_price)) },
-                |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
-            ),
+            Column::optional_money("Listed price, USD", |row| row.listing_price),
             Column::words("Payment", |row| deals::payment(row.pay_with).to_owned()),
             Column::day("Made", |row| row.created_at),
-            Column::new(
-                Head::number("Expires"),
-                |_, row| text::optional_day(row.expires_at),
-                |row| row.expires_at.map(|time| time.to_string()).unwrap_or_default(),
-            ),
+            Column::optional_day("Expires", |row| row.expires_at),
         ]
     }
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamOffer>> {
-        let chosen = asked.filters.pairs();
-        let filters = chosen.fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
-        team_records::page(reader, buyer, &filters, asked.page)
+    fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamOffer>> {
+        team_records::page(reader, buyer, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

@@ -4,10 +4,7 @@ use crate::{
     console::prelude::*,
     domain::{listings::Actor, notifications::NotificationType},
     operations::{notifications, team_records},
-    store::{
-        notifications::Notification,
-        records::{Filters, pages::TeamPage},
-    },
+    store::{notifications::Notification, records::pages::TeamPage},
 };
 
 /// Path of the button that marks all notifications as read.
@@ -46,15 +43,12 @@ impl List for Notifications {
         ListFilter { name: "type", label: "About", values: text::word_choices::<NotificationType> },
     ];
 
-    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<Notification>> {
-        let mut filters = Filters::default();
-        if let Some(kind) = asked.filters.get("type") {
-            filters = filters.with("type", kind);
-        }
-        if let Some(state) = asked.filters.get("state") {
+    fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<Notification>> {
+        let mut filters = request.record_filters_of(&["type"]);
+        if let Some(state) = request.filters.get("state") {
             filters = filters.with("unread", state == "unread");
         }
-        team_records::page(reader, member, &filters, asked.page)
+        team_records::page(reader, member, &filters, request.page)
     }
 
     fn empty(_: &Context) -> Markup {

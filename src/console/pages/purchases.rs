@@ -5,7 +5,7 @@ use crate::{
     console::prelude::*,
     domain::purchases::PurchaseStatus,
     operations::team_records,
-    store::records::{Filters, pages::TeamPage, team_lists::purchases::TeamPurchase},
+    store::records::{pages::TeamPage, team_lists::purchases::TeamPurchase},
 };
 
 /// The list.
@@ -24,21 +24,9 @@ impl List for Purchases {
 
     fn columns() -> Vec<Column<TeamPurchase>> {
         vec![
-            Column::new(
-                Head::text("Listing"),
-                |context, row| {
-                    html! {
-                        a href=(context.links.to(&paths::purchase(row.id))) { bdi { (row.listing_title) } }
-                    }
-                },
-                |row| row.listing_title.clone(),
-            ),
+            Column::link("Listing", |row| paths::purchase(row.id), |row| row.listing_title.clone()),
             Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
-            Column::new(
-                Head::text("Status"),
-                |_, row| badge(row.status),
-                |row| look(row.status).1.to_owned(),
-            ),
+            Column::badge("Status", |row| look(row.status)),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.buyer_fee),
             Column::money("Total, USD", TeamPurchase::total),
@@ -51,10 +39,8 @@ impl List for Purchases {
         ListFilter { name: "status", label: "Status", values: statuses },
     ];
 
-    fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamPurchase>> {
-        let chosen = asked.filters.pairs();
-        let filters = chosen.fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
-        team_records::page(reader, buyer, &filters, asked.page)
+    fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamPurchase>> {
+        team_records::page(reader, buyer, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

@@ -10,7 +10,7 @@ use crate::{
     console::{
         address::Query,
         answer::Content,
-        lists::{Asked, Column, List, ListFilter},
+        lists::{Column, List, ListFilter, ListRequest},
         navigation::NavigationItem,
         parts::{
             tables,
@@ -72,10 +72,10 @@ impl<R: Resource> List for RecordList<R> {
 
     const FILTERS: &'static [ListFilter] = R::FILTERS;
 
-    fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<NamedRecord>> {
+    fn load(reader: &Reader, operator: &Operator, request: &ListRequest) -> Result<TeamPage<NamedRecord>> {
         let always = |filters: Filters, &(name, value): &(&'static str, bool)| filters.with(name, value);
         let mut filters = R::FIXED.iter().fold(Filters::default(), always);
-        for (name, value) in asked.filters.pairs() {
+        for (name, value) in request.filters.pairs() {
             filters = match value {
                 "true" => filters.with(name, true),
                 "false" => filters.with(name, false),
@@ -84,7 +84,7 @@ impl<R: Resource> List for RecordList<R> {
                 }
             };
         }
-        let found = records::page_of_any(reader, operator.platform(), R::RECORDS, &filters, asked.page)?;
+        let found = records::page_of_any(reader, operator.platform(), R::RECORDS, &filters, request.page)?;
         let listed = || R::SHOWN.iter().filter(|shown| shown.is_listed);
         let ids: Vec<_> =
             found.rows.iter().flat_map(|record| listed().flat_map(|shown| shown.named_ids(record))).collect();

@@ -1,6 +1,6 @@
 //! The form with which a zip is uploaded, and what it says about the zip.
 
-use super::{chosen_exclusivity, chosen_group, collect, exclusivity_field, group_field, name_of};
+use super::{chosen_exclusivity, chosen_group, exclusivity_field, group_field, name_of};
 use crate::{
     console::{forms::Inputs, parts::fields::Choice, prelude::*},
     domain::{assets::Kind, inventory::Asset, uploads::MAX_SINGLE_PART_BYTES},

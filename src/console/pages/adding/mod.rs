@@ -79,14 +79,3 @@ fn chosen_exclusivity(fields: &Fields) -> std::result::Result<Exclusivity, Probl
     let chosen = fields.get(EXCLUSIVITY).and_then(Exclusivity::parse);
     chosen.ok_or_else(|| problem(EXCLUSIVITY, "Choose whether the codebase can be sold exclusively."))
 }
-
-/// Returns the value of a step, or collects its problems.
-fn collect<T>(step: Result<T>, problems: &mut Vec<Problem>) -> Result<Option<T>> {
-    match step {
-        Err(Error::Invalid(found)) => {
-            problems.extend(found);
-            Ok(None)
-        }
-        other => other.map(Some),
-    }
-}

@@ -93,7 +93,7 @@ impl FormPage for AddTasks {
         if task_type.is_none() {
             problems.push(problem("task_type", "Choose the subject of the tasks."));
         }
-        let group = super::collect(chosen_group(fields), &mut problems)?.flatten();
+        let group = collect(chosen_group(fields), &mut problems)?.flatten();
         let (Some(task_type), true) = (task_type, problems.is_empty()) else {
             return Err(Error::Invalid(problems));
         };

@@ -180,14 +180,7 @@ impl Input<'_> {
 
     /// Returns the value of a field, or adds its problems.
     fn taken<T>(&mut self, field: Result<T>) -> Option<T> {
-        match field {
-            Ok(value) => Some(value),
-            Err(Error::Invalid(found)) => {
-                self.problems.extend(found);
-                None
-            }
-            Err(_) => None,
-        }
+        collect(field, &mut self.problems).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The changes of many assets that the team has made.
 
-use super::{badge, numbers, phrase, state};
+use super::{numbers, phrase, state};
 use crate::{
     console::prelude::*,
     operations::team_records,
@@ -23,42 +23,20 @@ impl List for BulkChanges {
 
     fn columns() -> Vec<Column<BulkChange>> {
         vec![
-            Column::new(
-                Head::text("Change"),
-                |context, row| {
-                    html! {
-                        a href=(context.links.to(&paths::bulk_change(row.id))) {
-                            (phrase(row.action.kind(), row.selected))
-                        }
-                    }
-                },
+            Column::link(
+                "Change",
+                |row| paths::bulk_change(row.id),
                 |row| phrase(row.action.kind(), row.selected),
             ),
-            Column::new(
-                Head::text("Status"),
-                |_, row| badge(row.status),
-                |row| state(row.status).1.to_owned(),
-            ),
-            Column::new(Head::text("Result"), |_, row| html! { (numbers(row)) }, numbers),
-            Column::new(
-                Head::number("Started"),
-                |_, row| text::moment(row.created_at),
-                |row| row.created_at.to_string(),
-            ),
-            Column::new(
-                Head::number("Ended"),
-                |_, row| {
-                    html! {
-                        @match row.completed_at { Some(time) => (text::moment(time)), None => (text::MISSING) }
-                    }
-                },
-                |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
-            ),
+            Column::badge("Status", |row| state(row.status)),
+            Column::words("Result", numbers),
+            Column::moment(Head::number("Started"), |row| row.created_at),
+            Column::optional_time("Ended", |row| row.completed_at, text::optional_moment),
         ]
     }
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<BulkChange>> {
-        team_records::page(reader, vendor, &Filters::default(), asked.page)
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<BulkChange>> {
+        team_records::page(reader, vendor, &Filters::default(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

@@ -30,22 +30,22 @@ const NUMBER: &str = "number";
 pub struct NewBulkChange;
 
 /// What the address, or the form, is about.
-struct Asked {
+struct RequestedChange {
     state: InventoryState,
     selection: Selection,
     chosen: Chosen,
 }
 
-impl Asked {
+impl RequestedChange {
     /// Reads which assets are chosen; `None` if none is.
-    fn read(query: &Query, vendor: &Vendor) -> Result<Option<Asked>> {
+    fn read(query: &Query, vendor: &Vendor) -> Result<Option<RequestedChange>> {
         let state = InventoryState::of(query);
         let Some(selection) = Selection::of(query) else { return Ok(None) };
         let chosen = match &selection {
             Selection::Assets(ids) => Chosen::Ids(ids.clone()),
             Selection::All { .. } => Chosen::Matching(state.filter(vendor)?),
         };
-        Ok(Some(Asked { state, selection, chosen }))
+        Ok(Some(RequestedChange { state, selection, chosen }))
     }
 }
 
@@ -64,7 +64,7 @@ async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
     // A refused form is shown again for the same assets.
     let query = inputs.typed().map_or(&visit.query, Fields::values).clone();
     // An unreadable selection selects nothing.
-    let asked = Asked::read(&query, &visit.access).unwrap_or_default();
+    let asked = RequestedChange::read(&query, &visit.access).unwrap_or_default();
     let action = query.get(ACTION).and_then(BulkActionKind::parse);
     let (context, title) = (&visit.context, NewBulkChange::TITLE.to_owned());
     let (title, body) = match (asked, action) {
@@ -90,7 +90,7 @@ impl FormPage for NewBulkChange {
         if fields.is_checked(review::AGAIN) {
             return content(visit, &Inputs::kept(fields.clone())).await;
         }
-        let asked = Asked::read(fields.values(), &visit.access)?.ok_or_else(|| {
+        let asked = RequestedChange::read(fields.values(), &visit.access)?.ok_or_else(|| {
             Error::Conflict("No assets are chosen. Choose some in the inventory.".to_owned())
         })?;
         let kind = fields.parsed(ACTION, "Choose what to do.", BulkActionKind::parse)?;
@@ -149,7 +149,7 @@ fn nothing_chosen(context: &Context) -> Markup {
 }
 
 /// Shows what can be done with the chosen assets.
-fn choice(context: &Context, inputs: &Inputs, asked: &Asked) -> Markup {
+fn choice(context: &Context, inputs: &Inputs, asked: &RequestedChange) -> Markup {
     html! {
         form.stack action=(context.links.to(NEW)) {
             (asked.state.hidden()) (asked.selection.hidden())
@@ -172,7 +172,7 @@ const fn word(kind: BulkActionKind) -> &'static str {
     }
 }
 
-fn leave(context: &Context, asked: &Asked) -> Markup {
+fn leave(context: &Context, asked: &RequestedChange) -> Markup {
     let inventory = asked.state.query().at(&context.links.to(paths::INVENTORY));
     html! { a.button.quiet href=(inventory) { "Leave them as they are" } }
 }
@@ -184,7 +184,7 @@ fn label(action: BulkActionKind, prepared: &Preparation) -> String {
 
 fn form(
     (context, inputs): (&Context, &Inputs),
-    asked: &Asked,
+    asked: &RequestedChange,
     action: BulkActionKind,
     prepared: &Preparation,
 ) -> Markup {

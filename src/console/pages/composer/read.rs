@@ -29,10 +29,10 @@ pub(super) fn fields(
     let mut problems = Vec::new();
     let blank = ListingFields::default();
     let before = edited.map_or(&blank, |edited| &edited.fields);
-    let price = taken(&mut problems, fields.amount("price")).flatten();
-    let sample_price = taken(&mut problems, fields.amount("sample_price")).flatten();
-    let delivery = taken(&mut problems, delivery(fields)).flatten();
-    let available_from = taken(&mut problems, start_of_day(fields, before.available_from)).flatten();
+    let price = collect(fields.amount("price"), &mut problems)?.flatten();
+    let sample_price = collect(fields.amount("sample_price"), &mut problems)?.flatten();
+    let delivery = collect(delivery(fields), &mut problems)?.flatten();
+    let available_from = collect(start_of_day(fields, before.available_from), &mut problems)?.flatten();
     let sample = sampled(fields, edited, &mut problems);
     let mut written = ListingFields {
         price,
@@ -58,18 +58,6 @@ pub(super) fn fields(
         }
     }
     if problems.is_empty() { Ok(written) } else { Err(Error::Invalid(problems)) }
-}
-
-/// Returns the value of a field, or adds its problems.
-fn taken<T>(problems: &mut Vec<Problem>, field: Result<T>) -> Option<T> {
-    match field {
-        Ok(value) => Some(value),
-        Err(Error::Invalid(found)) => {
-            problems.extend(found);
-            None
-        }
-        Err(_) => None,
-    }
 }
 
 /// Returns the text of a field. Browsers send other line ends, and forms leave out white space at both ends, so a text that

@@ -1,11 +1,11 @@
 //! The list of estimations.
 
-use super::{new, quote, quotes, status_badge, status_words};
+use super::{new, quote, quotes, status_words};
 use crate::{
     console::{parts::assets::channel, prelude::*},
     domain::{assets::RepositoryChannel, estimations::InventoryStatus},
     operations::team_records,
-    store::records::{Filters, pages::TeamPage, team_lists::estimations::TeamEstimation},
+    store::records::{pages::TeamPage, team_lists::estimations::TeamEstimation},
     string_enum::StringEnum,
 };
 
@@ -26,12 +26,8 @@ impl List for Estimations {
         vec![
             Column::new(Head::text("Repository"), name, |row| row.0.repo_full_name.clone()),
             Column::words("Host", |row| channel(row.0.channel).to_owned()),
-            Column::new(
-                Head::text("Status"),
-                |_, row| status_badge(row.0.status),
-                |row| status_words(row.0.status).1.to_owned(),
-            ),
-            Column::new(Head::number("Quote, USD"), |_, row| html! { (quote(&row.0)) }, |row| quote(&row.0)),
+            Column::badge("Status", |row| status_words(row.0.status)),
+            Column::figures("Quote, USD", |row| quote(&row.0)),
             Column::new(Head::text("In the inventory"), asset, asset_text),
             Column::day("Requested", |row| row.0.created_at),
         ]
@@ -52,17 +48,12 @@ impl List for Estimations {
         ListFilter { name: "inventory", label: "In the inventory", values: in_inventory },
     ];
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamEstimation>> {
-        let mut filters = Filters::default();
-        for name in ["text", "status", "channel"] {
-            if let Some(value) = asked.filters.get(name) {
-                filters = filters.with(name, value);
-            }
-        }
-        if let Some(value) = asked.filters.get("inventory") {
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamEstimation>> {
+        let mut filters = request.record_filters_of(&["text", "status", "channel"]);
+        if let Some(value) = request.filters.get("inventory") {
             filters = filters.with("is_added", value == InventoryStatus::Added.as_str());
         }
-        team_records::page(reader, vendor, &filters, asked.page)
+        team_records::page(reader, vendor, &filters, request.page)
     }
 
     fn empty(context: &Context) -> Markup {

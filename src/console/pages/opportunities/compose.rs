@@ -250,12 +250,12 @@ fn budget_fields(context: &Context, metadata: &OpportunityMetadata) -> Markup {
 /// Returns what the form says, with all problems of it. `before` is what it showed.
 pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) -> Result<OpportunityFields> {
     let mut problems = Vec::new();
-    let title = taken(&mut problems, fields.require("title", "Enter a title.").map(str::to_owned));
-    let minimum = taken(&mut problems, fields.amount("budget_min")).flatten();
-    let maximum = taken(&mut problems, fields.amount("budget_max")).flatten();
-    let deadline = taken(&mut problems, end_of_day(fields, "deadline", before.deadline)).flatten();
+    let title = collect(fields.require("title", "Enter a title.").map(str::to_owned), &mut problems)?;
+    let minimum = collect(fields.amount("budget_min"), &mut problems)?.flatten();
+    let maximum = collect(fields.amount("budget_max"), &mut problems)?.flatten();
+    let deadline = collect(end_of_day(fields, "deadline", before.deadline), &mut problems)?.flatten();
     let evaluation =
-        taken(&mut problems, end_of_day(fields, "evaluation_date", before.evaluation_date)).flatten();
+        collect(end_of_day(fields, "evaluation_date", before.evaluation_date), &mut problems)?.flatten();
     let excluded = before.excluded_team_ids.iter().copied();
     let is_kept = |id: &Uuid| fields.all("excluded_team_ids").any(|kept| kept == id.to_string());
     let excluded: Vec<Uuid> = excluded.filter(is_kept).collect();
@@ -284,18 +284,6 @@ pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) 
         }
     }
     if problems.is_empty() { Ok(written) } else { Err(Error::Invalid(problems)) }
-}
-
-/// Returns the value of a field, or adds its problems.
-fn taken<T>(problems: &mut Vec<Problem>, field: Result<T>) -> Option<T> {
-    match field {
-        Ok(value) => Some(value),
-        Err(Error::Invalid(found)) => {
-            problems.extend(found);
-            None
-        }
-        Err(_) => None,
-    }
 }
 
 /// Returns the field that a problem is about.

@@ -8,7 +8,7 @@ use crate::{
         time::Timestamp,
     },
     operations::team_records,
-    store::records::{Filters, pages::TeamPage, team_lists::opportunities::TeamOpportunity},
+    store::records::{pages::TeamPage, team_lists::opportunities::TeamOpportunity},
 };
 
 /// The list.
@@ -34,16 +34,8 @@ impl List for Opportunities {
                 |row| status_word(row.status, None, Timestamp::default()).to_owned(),
             ),
             Column::new(Head::number("Bids"), bids, |row| row.bid_count.to_string()),
-            Column::new(
-                Head::number("To decide"),
-                |_, row| html! { (text::grouped(row.submitted_bid_count)) },
-                |row| row.submitted_bid_count.to_string(),
-            ),
-            Column::new(
-                Head::number("Deadline"),
-                |_, row| text::optional_deadline(row.deadline),
-                |row| optional_time(row.deadline),
-            ),
+            Column::count("To decide", |row| row.submitted_bid_count),
+            Column::optional_time("Deadline", |row| row.deadline, text::optional_deadline),
             Column::day("Written", |row| row.created_at),
         ]
     }
@@ -54,14 +46,8 @@ impl List for Opportunities {
         ListFilter { name: "text", label: "Title contains", values: Vec::new },
     ];
 
-    fn load(reader: &Reader, buyer: &Buyer, asked: &Asked) -> Result<TeamPage<TeamOpportunity>> {
-        let filters = ["kind", "status", "text"].into_iter().fold(Filters::default(), |filters, name| {
-            match asked.filters.get(name) {
-                Some(value) => filters.with(name, value),
-                None => filters,
-            }
-        });
-        team_records::page(reader, buyer, &filters, asked.page)
+    fn load(reader: &Reader, buyer: &Buyer, request: &ListRequest) -> Result<TeamPage<TeamOpportunity>> {
+        team_records::page(reader, buyer, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {
@@ -92,10 +78,6 @@ fn bids(_: &Context, row: &TeamOpportunity) -> Markup {
     html! {
         @if row.kind == OpportunityKind::Project { (text::grouped(row.bid_count)) } @else { (text::MISSING) }
     }
-}
-
-fn optional_time(time: Option<Timestamp>) -> String {
-    time.map(|time| time.to_string()).unwrap_or_default()
 }
 
 fn statuses() -> Vec<(&'static str, String)> {

@@ -8,7 +8,7 @@ use crate::{
     },
     domain::quality_runs::RunOutcome,
     operations::team_records,
-    store::records::{Filters, pages::TeamPage, team_lists::quality_runs::TeamRun},
+    store::records::{pages::TeamPage, team_lists::quality_runs::TeamRun},
     string_enum::StringEnum,
 };
 
@@ -29,18 +29,10 @@ impl List for Runs {
         vec![
             Column::new(Head::text("Checked"), title, |row| name(&row.subject)),
             Column::words("Kind", |row| kind(&row.subject)),
-            Column::new(
-                Head::text("Result"),
-                |_, row| findings::badge(outcome(row)),
-                |row| findings::look(outcome(row)).1.to_owned(),
-            ),
-            Column::new(Head::number("Checks passed"), |_, row| html! { (passed(row)) }, passed),
+            Column::badge("Result", |row| findings::look(outcome(row))),
+            Column::figures("Checks passed", passed),
             Column::day("Started", |row| row.started_at),
-            Column::new(
-                Head::number("Ended"),
-                |_, row| text::optional_day(row.completed_at),
-                |row| row.completed_at.map(|at| at.to_string()).unwrap_or_default(),
-            ),
+            Column::optional_day("Ended", |row| row.completed_at),
             Column::words("Started by", |row| findings::starter(row.triggered_by).to_owned()),
             Column::money("Cost, USD", |row| row.charge),
         ]
@@ -52,12 +44,8 @@ impl List for Runs {
         ListFilter { name: "result", label: "Result", values: results },
     ];
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamRun>> {
-        let filters = asked
-            .filters
-            .pairs()
-            .fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
-        team_records::page(reader, vendor, &filters, asked.page)
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamRun>> {
+        team_records::page(reader, vendor, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

@@ -7,7 +7,7 @@ use crate::{
     operations::{notifications, project_bids, team_records},
     store::{
         notifications::Notification,
-        records::{Filters, pages::TeamPage, team_lists::project_bids::TeamProjectBid},
+        records::{pages::TeamPage, team_lists::project_bids::TeamProjectBid},
     },
 };
 
@@ -25,17 +25,9 @@ impl List for ProjectBids {
     fn columns() -> Vec<Column<TeamProjectBid>> {
         vec![
             Column::new(Head::text("Project"), title, |row| row.title.clone()),
-            Column::new(
-                Head::text("Status"),
-                |_, row| status_badge(row.status),
-                |row| status_words(row.status).1.to_owned(),
-            ),
-            Column::new(
-                Head::number("Tasks"),
-                |_, row| html! { (text::grouped(row.num_tasks.into())) },
-                |row| row.num_tasks.to_string(),
-            ),
-            Column::new(Head::number("Expected days"), |_, row| html! { (days(row)) }, days),
+            Column::badge("Status", |row| status_words(row.status)),
+            Column::count("Tasks", |row| row.num_tasks.into()),
+            Column::figures("Expected days", days),
             Column::day("Made", |row| row.created_at),
             Column::day("Changed", |row| row.updated_at),
         ]
@@ -50,12 +42,8 @@ impl List for ProjectBids {
         ListFilter { name: "text", label: "Title contains", values: Vec::new },
     ];
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamProjectBid>> {
-        let filters = asked
-            .filters
-            .pairs()
-            .fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
-        team_records::page(reader, vendor, &filters, asked.page)
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamProjectBid>> {
+        team_records::page(reader, vendor, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

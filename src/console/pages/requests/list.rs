@@ -9,7 +9,7 @@ use crate::{
     },
     domain::{assets::Kind, opportunities::BudgetUnit},
     operations::opportunities,
-    store::records::{Filters, pages::TeamPage, team_lists::requests::OpenRequest},
+    store::records::{pages::TeamPage, team_lists::requests::OpenRequest},
     string_enum::StringEnum,
 };
 
@@ -31,21 +31,13 @@ impl List for Requests {
             Column::new(Head::text("Request"), title, |row| row.title.clone()),
             Column::words("What is wanted", |row| kind_word(row.kind).to_owned()),
             Column::words("Kinds of data", |row| accepted(&row.accepted_asset_types)),
-            Column::new(
-                Head::number("Budget, USD"),
-                |_, row| html! { (budget(&row.metadata)) },
-                |row| budget(&row.metadata),
-            ),
+            Column::figures("Budget, USD", |row| budget(&row.metadata)),
             Column::new(
                 Head::text("Tags"),
                 |_, row| html! { bdi.long { (row.metadata.tags.join(", ")) } },
                 |row| row.metadata.tags.join(", "),
             ),
-            Column::new(
-                Head::number("Deadline"),
-                |_, row| text::optional_deadline(row.deadline),
-                |row| row.deadline.map(|at| at.to_string()).unwrap_or_default(),
-            ),
+            Column::optional_time("Deadline", |row| row.deadline, text::optional_deadline),
             Column::new(Head::text("Your bid"), own_bid, own_bid_text),
             Column::day("Published", |row| row.created_at),
         ]
@@ -59,17 +51,12 @@ impl List for Requests {
         ListFilter { name: "max_budget", label: "Budget begins at most at, USD", values: Vec::new },
     ];
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<OpenRequest>> {
-        let mut filters = Filters::default();
-        for name in ["text", "kind", "asset_type", "budget_unit"] {
-            if let Some(value) = asked.filters.get(name) {
-                filters = filters.with(name, value);
-            }
-        }
-        if let Some(amount) = asked.filters.get("max_budget") {
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<OpenRequest>> {
+        let mut filters = request.record_filters_of(&["text", "kind", "asset_type", "budget_unit"]);
+        if let Some(amount) = request.filters.get("max_budget") {
             filters = filters.with("max_budget", whole_dollars(amount));
         }
-        opportunities::requests_page(reader, vendor, &filters, asked.page)
+        opportunities::requests_page(reader, vendor, &filters, request.page)
     }
 
     fn empty(_: &Context) -> Markup {

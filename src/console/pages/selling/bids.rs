@@ -15,7 +15,7 @@ use crate::{
     },
     market::{CheckContext, Writer},
     operations::{notifications, offers, team_records},
-    store::records::{Filters, pages::TeamPage, team_lists::offers::ReceivedOffer},
+    store::records::{pages::TeamPage, team_lists::offers::ReceivedOffer},
 };
 
 /// The list.
@@ -34,35 +34,19 @@ impl List for ReceivedBids {
 
     fn columns() -> Vec<Column<ReceivedOffer>> {
         vec![
-            Column::new(
-                Head::text("Listing"),
-                |context, row| {
-                    html! { a.long href=(context.links.to(&path(row.id))) { bdi { (row.listing_title) } } }
-                },
-                |row| row.listing_title.clone(),
-            ),
+            Column::link("Listing", |row| path(row.id), |row| row.listing_title.clone()),
             Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
             Column::money("Bid, USD", |row| row.amount),
-            Column::new(
-                Head::number("Listed price, USD"),
-                |_, row| html! { (text::optional_money(row.listing_price)) },
-                |row| row.listing_price.map(|price| price.to_string()).unwrap_or_default(),
-            ),
+            Column::optional_money("Listed price, USD", |row| row.listing_price),
             Column::day("Made", |row| row.created_at),
-            Column::new(
-                Head::number("Answer by"),
-                |_, row| text::optional_day(row.expires_at),
-                |row| file_time(row.expires_at),
-            ),
+            Column::optional_day("Answer by", |row| row.expires_at),
         ]
     }
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<ReceivedOffer>> {
-        let chosen = asked.filters.pairs();
-        let filters = chosen.fold(Filters::default(), |filters, (name, value)| filters.with(name, value));
-        team_records::page(reader, vendor, &filters, asked.page)
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<ReceivedOffer>> {
+        team_records::page(reader, vendor, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

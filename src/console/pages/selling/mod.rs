@@ -113,8 +113,3 @@ fn refund_rule(context: &Context) -> Markup {
 fn refundable_until(context: &Context, paid_at: Timestamp) -> Timestamp {
     paid_at.plus_days(i64::from(context.market().settings().purchases.refund_days))
 }
-
-/// Returns a time as CSV files have it.
-fn file_time(time: Option<Timestamp>) -> String {
-    time.map(|time| time.to_string()).unwrap_or_default()
-}

@@ -7,7 +7,7 @@ use crate::{
     console::{pages::deals, prelude::*},
     domain::{purchases::PaidStatus, record_filters::Period, time::Timestamp},
     operations::team_records,
-    store::records::{Filters, pages::TeamPage, team_lists::sales::TeamSale},
+    store::records::{pages::TeamPage, team_lists::sales::TeamSale},
 };
 
 /// The list.
@@ -26,13 +26,7 @@ impl List for Sales {
 
     fn columns() -> Vec<Column<TeamSale>> {
         vec![
-            Column::new(
-                Head::text("Listing"),
-                |context, row| {
-                    html! { a.long href=(context.links.to(&path(row.id))) { bdi { (row.listing_title) } } }
-                },
-                |row| row.listing_title.clone(),
-            ),
+            Column::link("Listing", |row| path(row.id), |row| row.listing_title.clone()),
             // On a narrow screen, the first columns are visible.
             Column::money("Earnings, USD", TeamSale::earnings),
             Column::new(Head::text("Status"), |_, row| badge(row), |row| word(row).into_owned()),
@@ -40,16 +34,8 @@ impl List for Sales {
             Column::money("Fee, USD", |row| row.platform_fee),
             Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
             Column::day("Sold", |row| row.paid_at),
-            Column::new(
-                Head::number("Available from"),
-                |_, row| text::optional_day(row.available_at),
-                |row| file_time(row.available_at),
-            ),
-            Column::new(
-                Head::text("ID"),
-                |_, row| html! { span.mono.long { (row.id) } },
-                |row| row.id.to_string(),
-            ),
+            Column::optional_day("Available from", |row| row.available_at),
+            Column::id("ID", |row| row.id),
         ]
     }
 
@@ -61,22 +47,17 @@ impl List for Sales {
         ListFilter { name: "until", label: "Sold until (year-month-day)", values: Vec::new },
     ];
 
-    fn load(reader: &Reader, vendor: &Vendor, asked: &Asked) -> Result<TeamPage<TeamSale>> {
-        let mut filters = Filters::default();
-        for (name, value) in
-            asked.filters.pairs().filter(|(name, _)| ["text", "kind", "status"].contains(name))
-        {
-            filters = filters.with(name, value);
-        }
+    fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamSale>> {
+        let mut filters = request.record_filters_of(&["text", "kind", "status"]);
         // A day that is none filters nothing.
-        let day = |name: &str| asked.filters.get(name).filter(|day| Period::parse(Some(day), None).is_ok());
+        let day = |name: &str| request.filters.get(name).filter(|day| Period::parse(Some(day), None).is_ok());
         let period = Period::parse(day("since"), day("until")).unwrap_or_default();
         for (name, time) in [("since", period.since), ("end", period.end)] {
             if let Some(time) = time {
                 filters = filters.with(name, time.0);
             }
         }
-        team_records::page(reader, vendor, &filters, asked.page)
+        team_records::page(reader, vendor, &filters, request.page)
     }
 
     fn empty(context: &Context) -> Markup {

@@ -5,7 +5,7 @@ use crate::{
     console::prelude::*,
     domain::withdrawals::WithdrawalStatus,
     operations::team_records,
-    store::records::{Filters, pages::TeamPage, team_lists::withdrawals::TeamWithdrawal},
+    store::records::{pages::TeamPage, team_lists::withdrawals::TeamWithdrawal},
 };
 
 /// The list. A team that no longer sells still sees what it has withdrawn.
@@ -21,42 +21,19 @@ impl List for Withdrawals {
 
     fn columns() -> Vec<Column<TeamWithdrawal>> {
         vec![
-            Column::new(
-                Head::text("Requested"),
-                |_, row| text::moment(row.requested_at),
-                |row| row.requested_at.to_string(),
-            ),
+            Column::moment(Head::text("Requested"), |row| row.requested_at),
             Column::money("Amount, USD", |row| row.amount),
-            Column::new(
-                Head::text("Status"),
-                |_, row| {
-                    let (tone, word) = state(row.status);
-                    badges::badge(tone, word)
-                },
-                |row| state(row.status).1.to_owned(),
-            ),
-            Column::new(
-                Head::number("Paid or failed"),
-                |_, row| text::optional_day(row.decided_at),
-                |row| file_time(row.decided_at),
-            ),
-            Column::new(
-                Head::text("ID"),
-                |_, row| html! { span.mono.long { (row.id) } },
-                |row| row.id.to_string(),
-            ),
+            Column::badge("Status", |row| state(row.status)),
+            Column::optional_day("Paid or failed", |row| row.decided_at),
+            Column::id("ID", |row| row.id),
         ]
     }
 
     const FILTERS: &'static [ListFilter] =
         &[ListFilter { name: "status", label: "Status", values: || text::choices(|status| state(status).1) }];
 
-    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamWithdrawal>> {
-        let filters = match asked.filters.get("status") {
-            Some(status) => Filters::default().with("status", status),
-            None => Filters::default(),
-        };
-        team_records::page(reader, member, &filters, asked.page)
+    fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<TeamWithdrawal>> {
+        team_records::page(reader, member, &request.record_filters(), request.page)
     }
 
     fn empty(_: &Context) -> Markup {

@@ -160,7 +160,8 @@ impl FormPage for NewGrant {
         let size = fields.parsed("max_megabytes", "Enter a whole number, for example 500.", |text| {
             text.parse::<u64>().ok().filter(|megabytes| *megabytes > 0)
         });
-        let (group, size) = (collect(group, &mut problems)?, collect(size, &mut problems)?);
+        let group = collect(group, &mut problems)?.flatten();
+        let size = collect(size, &mut problems)?.flatten();
         let (true, Some(exclusivity)) = (problems.is_empty(), exclusivity) else {
             return Err(Error::Invalid(problems));
         };
@@ -175,17 +176,6 @@ impl FormPage for NewGrant {
         };
         let (grant, token) = changes::perform_revealing(visit, fields, change, work).await?;
         Ok(reveal(&visit.context, &grant, &token).into())
-    }
-}
-
-/// Returns a value that was parsed, or collects its problems.
-fn collect<T>(parsed: Result<Option<T>>, problems: &mut Vec<crate::error::Problem>) -> Result<Option<T>> {
-    match parsed {
-        Err(Error::Invalid(found)) => {
-            problems.extend(found);
-            Ok(None)
-        }
-        other => other,
     }
 }
 

@@ -76,15 +76,7 @@ impl Input {
                 "Enter an address, for example https://example.com/market.",
             ))),
         };
-        let url = match checked {
-            Ok(url) => Some(url),
-            Err(Error::Invalid(found)) => {
-                problems.extend(found);
-                None
-            }
-            Err(error) => return Err(error),
-        };
-        match (url, kinds) {
+        match (collect(checked, &mut problems)?, kinds) {
             (Some(url), Some(event_types)) => {
                 let description = fields.get("description").unwrap_or_default().to_owned();
                 Ok(Input { url, description, event_types })

@@ -13,7 +13,7 @@ use crate::{
     },
     market::{CheckContext, Writer},
     operations::{credit_purchases, team_records},
-    store::records::{Filters, pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
+    store::records::{pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
 };
 
 /// The list.
@@ -29,42 +29,19 @@ impl List for CreditPurchases {
 
     fn columns() -> Vec<Column<TeamCreditPurchase>> {
         vec![
-            Column::new(
-                Head::text("Requested"),
-                |_, row| text::moment(row.created_at),
-                |row| row.created_at.to_string(),
-            ),
+            Column::moment(Head::text("Requested"), |row| row.created_at),
             Column::money("Amount, USD", |row| row.amount),
-            Column::new(
-                Head::text("Status"),
-                |_, row| {
-                    let (tone, word) = state(row.status);
-                    badges::badge(tone, word)
-                },
-                |row| state(row.status).1.to_owned(),
-            ),
-            Column::new(
-                Head::number("Decided"),
-                |_, row| text::optional_day(row.decided_at),
-                |row| row.decided_at.map(|at| at.to_string()).unwrap_or_default(),
-            ),
-            Column::new(
-                Head::text("Reference"),
-                |_, row| html! { span.mono.long { (row.id) } },
-                |row| row.id.to_string(),
-            ),
+            Column::badge("Status", |row| state(row.status)),
+            Column::optional_day("Decided", |row| row.decided_at),
+            Column::id("Reference", |row| row.id),
             Column::new(Head::text("Request"), cancel_link, |_| String::new()),
         ]
     }
 
     const FILTERS: &'static [ListFilter] = &[ListFilter { name: "status", label: "Status", values: states }];
 
-    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<TeamCreditPurchase>> {
-        let filters = match asked.filters.get("status") {
-            Some(status) => Filters::default().with("status", status),
-            None => Filters::default(),
-        };
-        team_records::page(reader, member, &filters, asked.page)
+    fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<TeamCreditPurchase>> {
+        team_records::page(reader, member, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {

@@ -7,7 +7,7 @@ use crate::{
         balances::AdjustmentReason,
         team_records::{self, WalletLine},
     },
-    store::records::{Filters, pages::TeamPage, team_lists::wallet_entries::AccountEntry},
+    store::records::{pages::TeamPage, team_lists::wallet_entries::AccountEntry},
 };
 
 /// Path of the entries of the credits.
@@ -36,8 +36,8 @@ impl List for CreditEntries {
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<WalletLine>> {
-        team_records::credits_page(reader, member, &filters_of(asked), asked.page)
+    fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<WalletLine>> {
+        team_records::credits_page(reader, member, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {
@@ -64,18 +64,14 @@ impl List for EarningsEntries {
 
     fn columns() -> Vec<Column<WalletLine>> {
         let mut columns = columns(|context, line| about(context, line, true));
-        columns.push(Column::new(
-            Head::number("Available from"),
-            |_, line| text::day(line.entry.available_at),
-            |line| line.entry.available_at.to_string(),
-        ));
+        columns.push(Column::day("Available from", |line| line.entry.available_at));
         columns
     }
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    fn load(reader: &Reader, member: &Member, asked: &Asked) -> Result<TeamPage<WalletLine>> {
-        team_records::earnings_page(reader, member, &filters_of(asked), asked.page)
+    fn load(reader: &Reader, member: &Member, request: &ListRequest) -> Result<TeamPage<WalletLine>> {
+        team_records::earnings_page(reader, member, &request.record_filters(), request.page)
     }
 
     fn empty(context: &Context) -> Markup {
@@ -101,15 +97,6 @@ fn finish(context: &Context, content: Content, current: &str) -> Content {
     };
     let content = content.below("Wallet", paths::WALLET);
     if is_vendor { content.with_actions(switch) } else { content }
-}
-
-fn filters_of(asked: &Asked) -> Filters {
-    ["entry_type", "text"].into_iter().fold(Filters::default(), |filters, name| {
-        match asked.filters.get(name) {
-            Some(value) => filters.with(name, value),
-            None => filters,
-        }
-    })
 }
 
 const FILTERS: &[ListFilter] = &[
@@ -144,27 +131,15 @@ type Show = fn(&Context, &WalletLine) -> Markup;
 
 fn columns(about: Show) -> Vec<Column<WalletLine>> {
     vec![
-        Column::new(
-            Head::text("Time"),
-            |_, line| text::moment(line.entry.created_at),
-            |line| line.entry.created_at.to_string(),
-        ),
-        Column::new(
-            Head::text("Reason"),
-            |_, line| html! { (reason(&line.entry)) },
-            |line| reason(&line.entry).to_owned(),
-        ),
+        Column::moment(Head::text("Time"), |line| line.entry.created_at),
+        Column::words("Reason", |line| reason(&line.entry).to_owned()),
         Column::new(Head::text("About"), about, |line| line.entry.description.clone()),
         Column::new(
             Head::number("Amount, USD"),
             |_, line| html! { (signed(line.entry.amount)) },
             |line| line.entry.amount.to_string(),
         ),
-        Column::new(
-            Head::number("Balance, USD"),
-            |_, line| html! { (text::money(line.balance)) },
-            |line| line.balance.to_string(),
-        ),
+        Column::money("Balance, USD", |line| line.balance),
     ]
 }
 

@@ -30,26 +30,10 @@ impl List for ReviewQueue {
             Column::new(Head::text("Listing"), title, |waiting| waiting.title.clone()),
             Column::new(Head::text("Vendor"), vendor, |waiting| waiting.vendor_name.clone()),
             Column::words("Kind", kinds_of),
-            Column::new(
-                Head::number("Assets"),
-                |_, waiting| html! { (text::grouped(waiting.asset_count)) },
-                |waiting| waiting.asset_count.to_string(),
-            ),
-            Column::new(
-                Head::number("Price, USD"),
-                |_, waiting| html! { (text::optional_money(waiting.price)) },
-                |waiting| waiting.price.map(|price| price.to_string()).unwrap_or_default(),
-            ),
-            Column::new(
-                Head::number("Submitted"),
-                |_, waiting| text::moment(waiting.submitted_at),
-                |waiting| waiting.submitted_at.to_string(),
-            ),
-            Column::new(
-                Head::number("Round"),
-                |_, waiting| html! { (waiting.round) },
-                |waiting| waiting.round.to_string(),
-            ),
+            Column::count("Assets", |waiting| waiting.asset_count),
+            Column::optional_money("Price, USD", |waiting| waiting.price),
+            Column::moment(Head::number("Submitted"), |waiting| waiting.submitted_at),
+            Column::figures("Round", |waiting| waiting.round.to_string()),
         ]
     }
 
@@ -59,8 +43,8 @@ impl List for ReviewQueue {
         ListFilter { name: AGAIN, label: "Was reviewed before", values: resources::yes_or_no },
     ];
 
-    fn load(reader: &Reader, operator: &Operator, asked: &Asked) -> Result<TeamPage<WaitingListing>> {
-        review_queue::page(reader, operator.platform(), &filters_of(&asked.filters), asked.page)
+    fn load(reader: &Reader, operator: &Operator, request: &ListRequest) -> Result<TeamPage<WaitingListing>> {
+        review_queue::page(reader, operator.platform(), &filters_of(&request.filters), request.page)
     }
 
     fn empty(context: &Context) -> Markup {
