@@ -29,8 +29,11 @@ pub struct LimitSettings {
     pub in_flight: u32,
     /// Maximum number of requests that wait for capacity.
     pub queue: u32,
-    /// Milliseconds that a request waits for capacity before it is rejected.
+    /// Milliseconds that a request waits for capacity before it is rejected, while there is too much to do.
     pub queue_milliseconds: u32,
+    /// There is too much to do if requests have been waiting for this time, in milliseconds, without a break. Until then, a request
+    /// waits as long as that takes.
+    pub burst_milliseconds: u32,
     /// Maximum number of request bodies and upload parts that are being received; 0 for no limit.
     pub bodies: u32,
     /// The same for one team or operator key; 0 for no limit.

@@ -8,7 +8,7 @@ use crate::domain::jobs::MAX_ATTEMPTS;
 const MAX_REPOSITORY_ATTEMPTS: f64 = MAX_ATTEMPTS as f64;
 
 /// Numeric settings with their minimum and maximum.
-pub(super) const RANGES: [(&str, f64, f64); 86] = [
+pub(super) const RANGES: [(&str, f64, f64); 87] = [
     ("server.drain_seconds", 0.0, 3600.0),
     ("server.max_connections", 1.0, 1e5),
     ("server.max_header_bytes", 8192.0, 1e6),
@@ -34,6 +34,7 @@ pub(super) const RANGES: [(&str, f64, f64); 86] = [
     ("limits.in_flight", 0.0, 1e5),
     ("limits.queue", 0.0, 1e5),
     ("limits.queue_milliseconds", 1.0, 1e4),
+    ("limits.burst_milliseconds", 0.0, 1e4),
     ("limits.bodies", 0.0, 1e5),
     ("limits.bodies_per_team", 0.0, 1e5),
     ("limits.bodies_per_address", 0.0, 1e5),

@@ -201,6 +201,12 @@ impl Scheduler {
         self.inner.lock().load()
     }
 
+    /// Returns for how long some work has been waiting at every moment; none if no work waits.
+    pub fn waiting_for(&self) -> Option<Duration> {
+        let now = self.inner.stopwatch.elapsed();
+        self.inner.lock().waiting_for(now)
+    }
+
     /// Number of slots that an owner occupies.
     #[cfg(test)]
     pub fn held(&self, owner: WorkOwner) -> usize {

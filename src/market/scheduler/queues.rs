@@ -58,6 +58,8 @@ pub(super) struct Queues<W> {
     free: usize,
     max_waiting: usize,
     waiting: usize,
+    /// Since when some work has been waiting at every moment, while any waits.
+    waiting_since: Duration,
     share: ShareOfSlots,
     /// The virtual start of the latest work that was granted a slot. An owner that was idle continues from
     /// here, so it cannot save up time.
@@ -81,6 +83,7 @@ impl<W> Queues<W> {
             free: slots,
             max_waiting,
             waiting: 0,
+            waiting_since: Duration::ZERO,
             share: ShareOfSlots::new(share, slots),
             virtual_now: Duration::ZERO,
             next_id: WaiterId(0),
@@ -97,6 +100,11 @@ impl<W> Queues<W> {
     /// Returns how many slots are occupied, and how much work waits.
     pub(super) const fn load(&self) -> (usize, usize) {
         (self.slots - self.free, self.waiting)
+    }
+
+    /// Returns for how long some work has been waiting at every moment; none if no work waits.
+    pub(super) fn waiting_for(&self, now: Duration) -> Option<Duration> {
+        (self.waiting > 0).then(|| now.saturating_sub(self.waiting_since))
     }
 
     /// Takes a slot for an owner that has no waiters, if it may have one. Returns what it was charged.
@@ -136,6 +144,9 @@ impl<W> Queues<W> {
             usage.virtual_start = usage.virtual_start.max(self.virtual_now);
         }
         usage.waiters.push_back((id, work));
+        if self.waiting == 0 {
+            self.waiting_since = now;
+        }
         self.waiting += 1;
         usage.update_order(owner, &mut self.order);
         Ok(id)

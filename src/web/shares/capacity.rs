@@ -15,7 +15,7 @@ mod sharing_tests;
 mod tests;
 
 use std::{
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -51,8 +51,11 @@ const SLOW_RETRY_SECONDS: u64 = 10;
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
     slots: Option<Scheduler>,
-    /// Maximum time that a request waits in the queue.
+    /// Maximum time that a request waits in the queue while there is too much to do.
     queue_timeout: Duration,
+    /// There is too much to do if requests have been waiting for this time without a break. Until then, they may be many that came
+    /// at once, and wait.
+    burst: Duration,
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
     proxies: TrustedProxies,
@@ -69,6 +72,7 @@ impl Capacity {
             slots: (count > 0)
                 .then(|| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch)),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
+            burst: Duration::from_millis(limits.burst_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
             proxies: settings.proxies(),
             rejected: Arc::default(),
@@ -130,17 +134,27 @@ impl Capacity {
 
     /// Acquires a slot, after a short wait if all are taken or the requester has its share. Returns none if
     /// the number is unlimited.
+    ///
+    /// The wait is short only while there is too much to do, as in the CoDel algorithm (RFC 8289): a queue that empties is not worth
+    /// refusals, and one that does not makes every answer late.
     async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };
         if let Some(permit) = slots.try_acquire(&requester) {
             return Ok(Some(permit));
         }
-        // Boxed, since the future of every request has room for those that are not.
-        let acquired = match Box::pin(timeout(self.queue_timeout, slots.acquire(requester))).await {
-            Ok(permit) => permit.map(Some),
-            Err(_) => Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
+        let wait = async {
+            let mut permit = pin!(slots.acquire(requester));
+            loop {
+                match timeout(self.queue_timeout, &mut permit).await {
+                    Ok(permit) => return permit.map(Some),
+                    // If nothing waits any more, the slot is on its way.
+                    Err(_) if slots.waiting_for().is_none_or(|time| time < self.burst) => {}
+                    Err(_) => return Err(Error::AtCapacity { retry_seconds: RETRY_SECONDS }),
+                }
+            }
         };
-        acquired.inspect_err(|_| {
+        // Boxed, since the future of every request has room for those that are not.
+        Box::pin(wait).await.inspect_err(|_| {
             self.rejected.fetch_add(1, Ordering::Relaxed);
         })
     }

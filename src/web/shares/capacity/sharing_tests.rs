@@ -58,6 +58,7 @@ fn shared_app() -> (Arc<Work>, Arc<impl Endpoint<Output = Response>>) {
     });
     let mut settings = Settings::default();
     (settings.limits.in_flight, settings.limits.queue) = (8, 8);
+    (settings.limits.queue_milliseconds, settings.limits.burst_milliseconds) = (50, 0);
     settings.limits.trust_forwarded_for = true;
     let capacity = Capacity::new(&settings, Stopwatch::start(Arc::new(Clock::System)));
     (work, Arc::new(endpoint.around(move |inner, request| capacity.clone().layer(inner, request))))

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::{clock::Clock, web::problem::ApiError};
+use crate::{clock::Clock, domain::time::Timestamp, web::problem::ApiError};
 
 /// An endpoint that responds when it is notified, and counts the requests that it has started.
 struct Slow {
@@ -34,10 +34,11 @@ fn slow() -> (Arc<Slow>, impl Endpoint<Output = Response>) {
     (slow, endpoint)
 }
 
+/// Slots for which requests wait for up to 50 ms.
 fn capacity(in_flight: u32, queue: u32, answer_seconds: u32) -> Capacity {
     let mut settings = Settings::default();
-    settings.limits.in_flight = in_flight;
-    settings.limits.queue = queue;
+    (settings.limits.in_flight, settings.limits.queue) = (in_flight, queue);
+    (settings.limits.queue_milliseconds, settings.limits.burst_milliseconds) = (50, 0);
     settings.server.answer_seconds = answer_seconds;
     Capacity::new(&settings, Stopwatch::start(Arc::new(Clock::System)))
 }
@@ -78,6 +79,42 @@ async fn excess_request_waits_briefly_and_is_rejected_at_once_if_queue_is_full()
     assert_eq!(first.await.unwrap().0, StatusCode::OK);
     slow.release.notify_one();
     assert_eq!(third.await.unwrap().0, StatusCode::OK, "a slot became free while it waited");
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_wait_longer_unless_others_have_been_waiting_for_long() {
+    let mut settings = Settings::default();
+    (settings.limits.in_flight, settings.limits.queue) = (1, 10);
+    (settings.limits.queue_milliseconds, settings.limits.burst_milliseconds) = (20, 100);
+    let clock = Arc::new(Clock::stopped(Timestamp(0)));
+    let (slow, endpoint) = slow();
+    let app = with_capacity(&Capacity::new(&settings, Stopwatch::start(Arc::clone(&clock))), endpoint);
+    let ran = [0; 4].map(|_| tokio::spawn(send(Arc::clone(&app))));
+    let wait = |milliseconds| async move { sleep(Duration::from_millis(milliseconds)).await };
+    wait(200).await;
+    clock.advance(99_000);
+    wait(200).await;
+    assert!(ran.iter().all(|request| !request.is_finished()), "they came at once, 99 ms ago");
+    slow.release.notify_one();
+    wait(1).await;
+    assert_eq!(ran.iter().filter(|request| request.is_finished()).count(), 1, "one after another is served");
+    clock.advance(1_000);
+    wait(40).await;
+    assert_eq!(ran.iter().filter(|request| request.is_finished()).count(), 3, "it was too much for 100 ms");
+    // Nobody waits any more, so others may again.
+    let last = tokio::spawn(send(Arc::clone(&app)));
+    wait(200).await;
+    assert!(!last.is_finished());
+    slow.release.notify_one();
+    wait(1).await;
+    slow.release.notify_one();
+    assert_eq!(last.await.unwrap().0, StatusCode::OK);
+    let mut statuses = Vec::new();
+    for request in ran {
+        statuses.push(request.await.unwrap().0.as_u16());
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 200, 503, 503]);
 }
 
 #[tokio::test(start_paused = true)]
