@@ -1,7 +1,7 @@
 //! The bids on listings of the team: the list, one of them, and the questions before one is accepted or declined. They never say
 //! who bids.
 
-use super::{file_time, hold_text, refund_rule};
+use super::{hold_text, refund_rule};
 use crate::{
     console::{
         pages::bids::{FILTERS, badge, word},

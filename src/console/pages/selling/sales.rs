@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::file_time;
 use crate::{
     console::{pages::deals, prelude::*},
     domain::{purchases::PaidStatus, record_filters::Period, time::Timestamp},

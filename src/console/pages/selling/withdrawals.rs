@@ -1,6 +1,6 @@
 //! The withdrawals of the team's earnings.
 
-use super::{file_time, withdraw};
+use super::withdraw;
 use crate::{
     console::prelude::*,
     domain::withdrawals::WithdrawalStatus,
