@@ -37,9 +37,10 @@ pub enum OpenError {
     Superseded(PathBuf),
     /// The directory cannot be written to.
     #[error(
-        "the directory {path} is read-only ({cause}); make it writable, or choose another one with --data"
+        "the directory {path} {} ({cause}); make it writable, or choose another one with --data",
+        refusal(.cause)
     )]
-    ReadOnly {
+    NotWritable {
         /// The data directory.
         path: PathBuf,
         /// The error of the operating system.
@@ -89,8 +90,8 @@ pub enum OpenError {
 impl OpenError {
     /// Returns the error of a data directory that an operation of the operating system rejected.
     pub fn directory(path: PathBuf, cause: io::Error) -> OpenError {
-        if is_read_only(&cause) {
-            OpenError::ReadOnly { path, cause }
+        if is_not_writable(&cause) {
+            OpenError::NotWritable { path, cause }
         } else {
             OpenError::Directory { path, cause }
         }
@@ -100,7 +101,7 @@ impl OpenError {
     /// and does not say so if it cannot.
     pub fn store(path: &Path, error: store::OpenError) -> OpenError {
         match (error, check_writable(path)) {
-            (store::OpenError::Unusable { .. }, Err(read_only)) => read_only,
+            (store::OpenError::Unusable { .. }, Err(not_writable)) => not_writable,
             (error, _) => OpenError::Store(error),
         }
     }
@@ -109,14 +110,19 @@ impl OpenError {
 /// Checks that this process may create files in a data directory.
 pub(super) fn check_writable(path: &Path) -> Result<(), OpenError> {
     match tempfile::tempfile_in(path) {
-        Err(cause) if is_read_only(&cause) => Err(OpenError::ReadOnly { path: path.to_owned(), cause }),
+        Err(cause) if is_not_writable(&cause) => Err(OpenError::NotWritable { path: path.to_owned(), cause }),
         // Commands that free space work on a full disk, too.
         _ => Ok(()),
     }
 }
 
-fn is_read_only(cause: &io::Error) -> bool {
+fn is_not_writable(cause: &io::Error) -> bool {
     matches!(cause.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Says how a directory refuses writes.
+fn refusal(cause: &io::Error) -> &'static str {
+    if cause.kind() == ErrorKind::ReadOnlyFilesystem { "is read-only" } else { "cannot be written to" }
 }
 
 /// What a market is opened for.

@@ -84,7 +84,13 @@ impl Market {
         }
         if !mode.is_read_only() {
             private_files::create_dir_all(&path).map_err(unusable)?;
-            private_files::repair_tree(&path).map_err(unusable)?;
+            let is_private = private_files::repair_tree(&path).map_err(unusable)?;
+            if !is_private && mode == OpenMode::Serve {
+                tracing::warn!(
+                    directory = %path.display(),
+                    "other users have access to the data directory, and this user may not restrict it"
+                );
+            }
             open_options::check_writable(&path)?;
         }
         let lock = match mode {

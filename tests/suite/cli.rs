@@ -13,6 +13,7 @@ mod mcp;
 mod money;
 mod monitoring;
 mod operator;
+mod owners;
 mod regular_files;
 mod replicas;
 mod scan;
@@ -28,6 +29,7 @@ mod verify_bundle;
 
 use std::{
     io::{BufRead, BufReader},
+    os::unix::fs::MetadataExt,
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
@@ -106,6 +108,14 @@ impl Drop for Server {
         let _ = self.0.wait();
         self.2.assert_no_panic();
     }
+}
+
+/// A user without permissions of its own.
+const NOBODY: u32 = 65534;
+
+/// Whether the tests may run programs as other users.
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
 fn temp_dir() -> TempDir {

@@ -1,9 +1,9 @@
 //! Files and directories that only the owner of the process can access, whatever its umask is.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
     io,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
 
@@ -41,27 +41,37 @@ pub fn temp_dir_with_prefix(parent: &Path, prefix: &str) -> io::Result<tempfile:
     tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)
 }
 
-/// Restricts a directory and everything in it to the owner, if other users have access to the directory.
-pub fn repair_tree(directory: &Path) -> io::Result<()> {
-    match fs::metadata(directory)?.permissions().mode() & 0o077 {
-        0 => Ok(()),
-        _ => restrict_tree(directory),
+/// Restricts a directory and everything in it to the owner, if other users have access to the directory. Returns whether
+/// they have none now: the directory of a mounted volume may belong to another user, who alone can restrict it.
+pub fn repair_tree(directory: &Path) -> io::Result<bool> {
+    if is_private(&fs::metadata(directory)?) {
+        return Ok(true);
+    }
+    match restrict_tree(directory) {
+        Ok(()) => Ok(true),
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+        Err(cause) => Err(cause),
     }
 }
 
-/// Restricts a directory and everything in it to the owner. The directory itself is changed last, so that
-/// [`repair_tree`] repeats an interrupted call.
+/// Restricts a directory and everything in it to the owner, except for what belongs to other users. The directory itself is
+/// changed last, so that [`repair_tree`] repeats an interrupted call.
 pub fn restrict_tree(directory: &Path) -> io::Result<()> {
     restrict_contents(directory)?;
     fs::set_permissions(directory, Permissions::from_mode(DIRECTORY_MODE))
 }
 
 fn restrict_contents(directory: &Path) -> io::Result<()> {
+    let user = rustix::process::geteuid();
+    let may_change = |metadata: &Metadata| user.is_root() || metadata.uid() == user.as_raw();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         // Symbolic links are not followed: what they refer to is not part of the market.
         let result = fs::symlink_metadata(&path).and_then(|metadata| {
-            if metadata.is_dir() {
+            // Nobody else reaches what is in a private directory.
+            if is_private(&metadata) || !may_change(&metadata) {
+                Ok(())
+            } else if metadata.is_dir() {
                 restrict_tree(&path)
             } else if metadata.is_file() {
                 fs::set_permissions(&path, Permissions::from_mode(FILE_MODE))
@@ -76,6 +86,11 @@ fn restrict_contents(directory: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether only the owner has access.
+fn is_private(metadata: &Metadata) -> bool {
+    metadata.permissions().mode() & 0o077 == 0
 }
 
 #[cfg(test)]
@@ -97,7 +112,7 @@ mod tests {
         for path in [&root, &root.join("a"), &root.join("a/b"), &root.join("a/b/file"), &outside] {
             fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
         }
-        repair_tree(&root).unwrap();
+        assert!(repair_tree(&root).unwrap());
         let modes = ["", "a", "a/b", "a/b/file"].map(|path| mode(&root.join(path)));
         assert_eq!(modes, [0o700, 0o700, 0o700, 0o600]);
         assert_eq!(mode(&outside), 0o777, "the target of a link is not part of the tree");

@@ -63,7 +63,7 @@ impl BackupSource {
             Ok(store) => (store, None),
             Err(error) => match OpenError::store(directory, error) {
                 // SQLite creates the files of its locks even to read, unless a server has created them.
-                OpenError::ReadOnly { .. } if !write_ahead_log(&path).exists() => {
+                OpenError::NotWritable { .. } if !write_ahead_log(&path).exists() => {
                     let version = FileVersion::read(&path).map_err(cannot("read", &path))?;
                     let store = Store::open_unlocked(&path, READERS)?;
                     (store, Some(UnlockedFile { path, version }))

@@ -2,18 +2,12 @@
 
 use std::{
     fs::{self, Permissions},
-    os::unix::{
-        fs::{MetadataExt, PermissionsExt},
-        process::CommandExt,
-    },
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
     process::Command,
 };
 
-use super::{Server, run, run_failing, stdout_of, temp_dir};
-
-/// A user without permissions of its own.
-const NOBODY: u32 = 65534;
+use super::{NOBODY, Server, is_root, run, run_failing, stdout_of, temp_dir};
 
 /// Sets the modes of a directory, and of everything in it.
 fn set_modes(path: &Path, directories: u32, files: u32) {
@@ -37,7 +31,7 @@ fn back_up_without_write_access(program: &Path, directory: &Path, name: &str) ->
     let mut command = Command::new(program);
     command.args(["backup", name, "--data", "../market"]).current_dir(directory.join("backups")).env_clear();
     // Root may write everywhere.
-    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+    if is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
     let output = command.output().unwrap();
@@ -70,7 +64,7 @@ fn market_that_is_only_readable_is_backed_up() {
     let (is_made, text) = back_up_without_write_access(&program, directory, "stopped");
     assert!(is_made, "without a server: {text}");
     set_modes(&market, 0o700, 0o600);
-    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+    if is_root() {
         let (is_made, text) = back_up_without_write_access(&program, directory, "denied");
         assert!(!is_made && text.contains("as the user that runs the server"), "{text}");
     }
