@@ -80,7 +80,8 @@ pub struct NewPair {
 #[derive(Debug)]
 struct State {
     config: Arc<ServerConfig>,
-    /// The states of the files when they were last read, even if that failed.
+    /// The states of the files when they were last read, even if they cannot be used. `None` if one could not be read:
+    /// the cause may pass without changing them.
     read: Option<[FileState; 2]>,
     /// The time at which their states were last compared with these.
     checked_at: Instant,
@@ -128,16 +129,22 @@ impl Certificates {
         match read_config(&self.certificate, &self.key) {
             Ok(config) => Ok(Some(NewPair { config: Arc::new(config), read })),
             Err(error) => {
-                let mut state = self.lock();
-                let failure = error.to_string();
-                // Logged once, although the files may be checked often.
-                if state.failure.as_ref() != Some(&failure) {
-                    tracing::error!(%error, "certificate not replaced; the previous one stays in use");
-                }
-                (state.read, state.failure) = (read, Some(failure));
+                self.keep_previous(&error, read);
                 Err(error)
             }
         }
+    }
+
+    /// Records that the files with these states cannot be used.
+    fn keep_previous(&self, error: &TlsError, read: Option<[FileState; 2]>) {
+        let mut state = self.lock();
+        let failure = error.to_string();
+        // Logged once, although the files may be checked often.
+        if state.failure.as_ref() != Some(&failure) {
+            tracing::error!(%error, "certificate not replaced; the previous one stays in use");
+        }
+        let is_read = !matches!(error, TlsError::Unreadable { .. });
+        (state.read, state.failure) = (read.filter(|_| is_read), Some(failure));
     }
 
     /// Uses a pair for new connections from now on.
@@ -243,4 +250,41 @@ fn read_file(path: &Path) -> Result<Vec<u8>, TlsError> {
         Ok(bytes)
     };
     read().map_err(|cause| TlsError::Unreadable { path: path.to_owned(), cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As when the process has no descriptor left for a moment.
+    #[test]
+    fn files_that_could_not_be_read_are_read_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let paths = ["certificate.pem", "key.pem"].map(|name| directory.path().join(name));
+        let [certificate, key] = &paths;
+        let write = || {
+            let pair = rcgen::generate_simple_self_signed(["market.test".to_owned()]).unwrap();
+            fs::write(certificate, pair.cert.pem()).unwrap();
+            fs::write(key, pair.signing_key.serialize_pem()).unwrap();
+        };
+        write();
+        let certificates = Certificates::load(certificate, key).unwrap();
+        let config = || Arc::clone(&certificates.lock().config);
+        let first = config();
+        write();
+        let error =
+            TlsError::Unreadable { path: key.clone(), cause: io::Error::other("Too many open files") };
+        certificates.keep_previous(&error, states([certificate, key]));
+        assert!(certificates.failure().is_some() && Arc::ptr_eq(&config(), &first));
+        certificates.reload_if_changed();
+        assert_eq!(certificates.failure(), None);
+        assert!(!Arc::ptr_eq(&config(), &first));
+        // Files that were read are read again only after they have changed.
+        let second = config();
+        fs::write(key, "no key").unwrap();
+        certificates.reload_if_changed();
+        let failure = certificates.failure();
+        assert!(failure.is_some() && certificates.lock().read == states([certificate, key]));
+        assert!(Arc::ptr_eq(&config(), &second));
+    }
 }
