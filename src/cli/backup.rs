@@ -12,6 +12,7 @@ use crate::{
     clock::Clock,
     domain::{backup_retention::Retention, written::counted},
     operations::backups::{self, BackupOptions, BackupSource, Copied, Place, Replace},
+    private_files,
 };
 
 /// Back up the market to a directory or a bucket. Safe while a server is running.
@@ -46,6 +47,7 @@ impl Backup {
     pub(super) fn run(&self, options: &GlobalOptions) -> CommandResult {
         let settings = options.load_layers()?.resolve()?;
         init_logging(&settings, "warn");
+        private_files::create_as_owner_of(&settings.data.folder);
         let source = BackupSource::open(&settings.data.folder, &settings.blobs, Clock::System.now())?;
         let replace = if self.replace { Replace::AnyState } else { Replace::EarlierStates };
         let progress = CliProgress::bytes("backing up");

@@ -19,6 +19,7 @@ use crate::{
 pub(super) fn create(directory: &Path, durability: Durability) -> CommandResult {
     private_files::create_dir_all(directory)
         .map_err(|cause| OpenError::directory(directory.to_owned(), cause))?;
+    private_files::create_as_owner_of(directory);
     let _lock = ServeLock::acquire(directory)?;
     if [DATABASE_FILE, RESTORE_MARKER].iter().any(|name| directory.join(name).exists()) {
         return Ok(());

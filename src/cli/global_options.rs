@@ -14,7 +14,7 @@ use crate::{
     config::{Settings, SettingsError, SettingsSources, VARIABLE_PREFIX},
     fixtures,
     market::{self, Market, OpenMode, OpenOptions},
-    regular_files, replica, rest,
+    private_files, regular_files, replica, rest,
     store::{Durability, OpenError},
 };
 
@@ -135,13 +135,15 @@ fn utf8(origin: &str, value: &OsStr) -> Result<String, SettingsError> {
     })
 }
 
-/// Opens a market that uses the system clock and the system's random numbers.
+/// Opens a market that uses the system clock and the system's random numbers. This process creates files as the owner of the
+/// directory from then on.
 pub(super) fn open_directory(
     directory: &Path,
     settings: Settings,
     mode: OpenMode,
     durability: Durability,
 ) -> Result<Market, CommandError> {
+    private_files::create_as_owner_of(directory);
     if mode == OpenMode::Command {
         replica::refuse_former_primary(directory, &settings)?;
     }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -71,13 +71,14 @@ impl Init {
         init_logging(&settings, "warn");
         private_files::create_dir_all(&directory).map_err(|cause| failed(&directory, &cause))?;
         // This comes first, since nothing shows the key again. If it fails, the command can be repeated.
-        let key_file = self.key_file.as_deref().map(KeyFile::create).transpose()?;
+        let key_file = self.key_file.as_deref().map(NewFile::create).transpose()?;
+        // Also before the data directory is opened, as whose owner this process creates files from then on.
+        let new_settings = NewFile::create(&settings_file)?;
         let market = open_directory(&data, settings, OpenMode::Command, Durability::Full)?;
-        // This comes last, so that after an earlier failure, the command can be repeated once the directory is empty.
-        write_new(&settings_file, &text)?;
+        new_settings.write(&text)?;
         let key = create_key(&market)?;
         if let Some(file) = key_file {
-            file.write(&key)?;
+            file.write(&format!("{key}\n"))?;
         }
         self.print(&settings_file, &data, &key);
         Ok(())
@@ -120,32 +121,33 @@ impl Init {
     }
 }
 
-/// The file for the key. It is deleted again if no key is written to it.
-struct KeyFile<'a> {
+/// A new file that only the user of this process can access. It is deleted again if nothing is written to it.
+struct NewFile<'a> {
     path: &'a Path,
     file: File,
     is_complete: bool,
 }
 
-impl KeyFile<'_> {
-    fn create(path: &Path) -> Result<KeyFile<'_>, CommandError> {
-        let file = create_new(path).map_err(|cause| failed(path, &cause))?;
-        Ok(KeyFile { path, file, is_complete: false })
+impl NewFile<'_> {
+    fn create(path: &Path) -> Result<NewFile<'_>, CommandError> {
+        let file = private_files::open_options().write(true).create_new(true).open(path);
+        let file = file.map_err(|cause| failed(path, &cause))?;
+        Ok(NewFile { path, file, is_complete: false })
     }
 
-    fn write(mut self, key: &str) -> CommandResult {
-        let written = write_all(&mut self.file, &format!("{key}\n"));
+    fn write(mut self, text: &str) -> CommandResult {
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
         self.is_complete = written.is_ok();
         written.map_err(|cause| failed(self.path, &cause))
     }
 }
 
-impl Drop for KeyFile<'_> {
+impl Drop for NewFile<'_> {
     fn drop(&mut self) {
         if !self.is_complete
             && let Err(cause) = fs::remove_file(self.path)
         {
-            tracing::warn!(%cause, path = %self.path.display(), "the empty file for the key could not be deleted");
+            tracing::warn!(%cause, path = %self.path.display(), "the incomplete file could not be deleted");
         }
     }
 }
@@ -164,35 +166,18 @@ fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
 
 /// Fails unless a directory is empty or does not exist.
 fn check_empty(path: &Path) -> CommandResult {
-    match fs::read_dir(path) {
-        Ok(mut entries) => match entries.next() {
-            None => Ok(()),
-            Some(_) => {
-                let message = format!(
-                    "{} is not empty, so nothing was created; choose another directory, or serve the market that is there",
-                    path.display()
-                );
-                Err(CommandError::Usage(message))
-            }
-        },
+    match private_files::file_names(path) {
+        Ok(names) if names.is_empty() => Ok(()),
+        Ok(_) => {
+            let message = format!(
+                "{} is not empty, so nothing was created; choose another directory, or serve the market that is there",
+                path.display()
+            );
+            Err(CommandError::Usage(message))
+        }
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(cause) => Err(failed(path, &cause)),
     }
-}
-
-/// Writes a new file that only the owner can access.
-fn write_new(path: &Path, text: &str) -> CommandResult {
-    create_new(path).and_then(|mut file| write_all(&mut file, text)).map_err(|cause| failed(path, &cause))
-}
-
-/// Creates a new file that only the owner can access.
-fn create_new(path: &Path) -> io::Result<File> {
-    private_files::open_options().write(true).create_new(true).open(path)
-}
-
-fn write_all(file: &mut File, text: &str) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }
 
 /// Returns a path as an argument for a shell.

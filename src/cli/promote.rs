@@ -34,6 +34,7 @@ impl Promote {
         }
         let directory = settings.data.folder.clone();
         private_files::create_dir_all(&directory).map_err(|cause| CommandError::Other(cause.to_string()))?;
+        private_files::create_as_owner_of(&directory);
         let lock = ServeLock::acquire(&directory)?;
         let promotion = replica::promote(&settings, self.primary_is_stopped, |line| print_line(line))?;
         let market = open_directory(&directory, settings, OpenMode::Command, Durability::Full)?;

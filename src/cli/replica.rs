@@ -38,6 +38,7 @@ pub(super) fn run(
     let Listeners { server, monitoring, redirecting, certificates } = listeners;
     private_files::create_dir_all(&settings.data.folder)
         .map_err(|cause| CommandError::Other(cause.to_string()))?;
+    private_files::create_as_owner_of(&settings.data.folder);
     let _lock = ServeLock::acquire(&settings.data.folder)?;
     let base_url = web::link_base::base_url(&settings, address);
     let listen_url = web::link_base::listen_url(&settings, address);

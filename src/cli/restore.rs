@@ -20,6 +20,7 @@ use crate::{
     error::ErrorChain,
     market::{DATABASE_FILE, OpenMode},
     operations::backups::{self, BackupCheck, BackupContents, Copied, Place, RestoreOptions},
+    private_files,
     store::Durability,
 };
 
@@ -77,6 +78,7 @@ impl Restore {
             return self.check(&place, &settings);
         }
         let directory = settings.data.folder.clone();
+        private_files::create_as_owner_of(&directory);
         let restored = self.restore(&place, &settings)?;
         print_line(format_args!(
             "restored the database, {}, and {} of {} to {}: {}",
@@ -108,6 +110,7 @@ impl Restore {
         let checked_at = Clock::System.now();
         let check = BackupCheck { checked_at, made_at: checked_at, problems, seconds: seconds as u64 };
         if settings.data.folder.join(DATABASE_FILE).is_file() {
+            private_files::create_as_owner_of(&settings.data.folder);
             match backups::record_check(&settings.data.folder, place, self.at, &check) {
                 Ok(true) => {}
                 Ok(false) => print_line(format_args!(

@@ -15,6 +15,7 @@ use crate::{
     config::Settings,
     error::Error,
     market::{self, DATABASE_FILE, OpenMode, ServeLock},
+    private_files,
     store::{
         self, Durability, Store,
         upgrades::{self, Plan},
@@ -79,6 +80,7 @@ impl Upgrade {
     }
 
     fn undo(&self, directory: &Path) -> CommandResult {
+        private_files::create_as_owner_of(directory);
         let _lock = ServeLock::acquire(directory)?;
         let undone = upgrades::undo(&directory.join(DATABASE_FILE))?;
         if self.is_json {

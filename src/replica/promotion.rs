@@ -100,6 +100,7 @@ fn restore(program: &Program, url: &str, directory: &Path) -> Result<()> {
     }
     let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;
+    private_files::give_to_owner_of(directory, &file).map_err(Error::internal)?;
     // The log may lack the last heads that the former primary has published.
     store::attestation_log::end_in_file(&file)?;
     // Positions of changes that were lost mean nothing here.

@@ -1,10 +1,17 @@
 //! Files and directories that only the owner of the process can access, whatever its umask is.
 
 use std::{
+    ffi::OsString,
     fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions},
     io,
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown},
     path::Path,
+};
+
+use nix::unistd::{Gid, Uid, setfsgid, setfsuid};
+use rustix::{
+    process::geteuid,
+    thread::{capabilities, set_capabilities},
 };
 
 /// Mode of directories.
@@ -12,6 +19,45 @@ pub const DIRECTORY_MODE: u32 = 0o700;
 
 /// Mode of files.
 pub const FILE_MODE: u32 = 0o600;
+
+/// The directory at the root of a new file system, which counts as empty.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Lets this thread, and those that it starts later, create files as the owner of a directory, if the process runs as root.
+/// Otherwise, the owner could not use them. Does nothing if the directory does not exist.
+///
+/// The process still reaches all files. Programs that it runs create files as root.
+pub fn create_as_owner_of(directory: &Path) {
+    let Some(owner) = other_owner(directory) else { return };
+    let Ok(rights) = capabilities(None) else { return };
+    let group = setfsgid(Gid::from_raw(owner.gid()));
+    let user = setfsuid(Uid::from_raw(owner.uid()));
+    // With the user, the kernel has taken the right to reach all files away.
+    if set_capabilities(None, rights).is_err() {
+        setfsuid(user);
+        setfsgid(group);
+    }
+}
+
+/// Gives a file that a program of root has created to the owner of its directory, as [`create_as_owner_of`] does.
+pub fn give_to_owner_of(directory: &Path, file: &Path) -> io::Result<()> {
+    match other_owner(directory) {
+        Some(owner) => lchown(file, Some(owner.uid()), Some(owner.gid())),
+        None => Ok(()),
+    }
+}
+
+/// Returns a directory if it belongs to another user than root, and the process runs as root.
+fn other_owner(directory: &Path) -> Option<Metadata> {
+    let is_other = |metadata: &Metadata| geteuid().is_root() && metadata.uid() != 0;
+    fs::metadata(directory).ok().filter(is_other)
+}
+
+/// Returns the names of what a directory contains, apart from the directory of a new file system.
+pub fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
+    let names = fs::read_dir(directory)?.map(|entry| io::Result::Ok(entry?.file_name()));
+    names.filter(|name| !name.as_ref().is_ok_and(|name| name == LOST_AND_FOUND)).collect()
+}
 
 /// Creates a directory, with its parents, if it does not exist.
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
@@ -62,7 +108,7 @@ pub fn restrict_tree(directory: &Path) -> io::Result<()> {
 }
 
 fn restrict_contents(directory: &Path) -> io::Result<()> {
-    let user = rustix::process::geteuid();
+    let user = geteuid();
     let may_change = |metadata: &Metadata| user.is_root() || metadata.uid() == user.as_raw();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();

@@ -6,10 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    files::{cannot, create_new},
-    lock::file_names,
-};
+use super::files::{cannot, create_new};
 use crate::{
     error::{Error, Result},
     market::{DATABASE_FILE, OpenError, RESTORE_MARKER, SERVE_LOCK_FILE, ServeLock},
@@ -36,7 +33,7 @@ impl DataDirectory<'_> {
     pub(super) fn claim(directory: &Path) -> Result<DataDirectory<'_>> {
         let is_new = !directory.exists();
         private_files::create_dir_all(directory).map_err(cannot("create", directory))?;
-        let names = || file_names(directory).map_err(cannot("read", directory));
+        let names = || private_files::file_names(directory).map_err(cannot("read", directory));
         let found = names()?;
         let is_named = |name: &str| found.iter().any(|found| found == name);
         // A server that is running has locked its directory, which is not empty then.

@@ -1,8 +1,7 @@
 //! The lock on the directory of a backup.
 
 use std::{
-    ffi::OsString,
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     io,
     path::Path,
 };
@@ -23,9 +22,6 @@ const LOCK_FILE: &str = "backup.lock";
 /// Name of the file in the data directory that is locked while a backup to a bucket is made. The name differs from
 /// [`LOCK_FILE`], which marks a directory of backups.
 const BUCKET_LOCK_FILE: &str = "backup-to-bucket.lock";
-
-/// The directory at the root of a new file system, which counts as empty.
-const LOST_AND_FOUND: &str = "lost+found";
 
 /// The lock on the directory of a backup: exclusive while a backup is made, shared while it is restored.
 #[derive(Debug)]
@@ -53,8 +49,8 @@ pub(super) fn lock_place(place: &Place, data_dir: &Path) -> Result<Option<Backup
 fn lock_directory(directory: &Path) -> Result<BackupLock> {
     private_files::create_dir_all(directory).map_err(cannot("create", directory))?;
     let is_known = |name: &str| directory.join(name).is_file();
-    let is_empty = is_empty(directory).map_err(cannot("read", directory))?;
-    if !is_known(LOCK_FILE) && !is_known(MANIFEST_FILE) && !is_empty {
+    let found = private_files::file_names(directory).map_err(cannot("read", directory))?;
+    if !is_known(LOCK_FILE) && !is_known(MANIFEST_FILE) && !found.is_empty() {
         return Err(Error::Conflict(format!(
             "{} is not empty and contains no backup; choose an empty directory, or one with an earlier backup of \
              this market",
@@ -107,15 +103,4 @@ fn open_lock_file(path: &Path) -> io::Result<File> {
         _ => {}
     }
     private_files::open_options().write(true).create(true).truncate(false).open(path)
-}
-
-/// Whether a directory contains nothing.
-fn is_empty(directory: &Path) -> io::Result<bool> {
-    Ok(file_names(directory)?.is_empty())
-}
-
-/// Returns the names of what a directory contains.
-pub(super) fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
-    let names = fs::read_dir(directory)?.map(|entry| io::Result::Ok(entry?.file_name()));
-    names.filter(|name| !name.as_ref().is_ok_and(|name| name == LOST_AND_FOUND)).collect()
 }

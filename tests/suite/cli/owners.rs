@@ -11,7 +11,8 @@ use std::{
     process::Command,
 };
 
-use super::{NOBODY, Server, is_root, temp_dir};
+use super::{NOBODY, Server, is_root, run, stdout_of, temp_dir};
+use crate::harness::archives::zip_of;
 
 /// Returns a command of a user without permissions of its own, who can enter the directory from now on.
 fn as_nobody(arguments: &[&str], directory: &Path) -> Command {
@@ -86,6 +87,55 @@ fn volume_is_a_data_directory() {
             assert_eq!(metadata.mode() & 0o077, 0, "{}", path.display());
         }
         assert_eq!(state(), before, "{data}");
+    }
+}
+
+#[test]
+fn commands_of_root_leave_files_to_the_owner_of_the_directory() {
+    if !is_root() {
+        return;
+    }
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let data = ["market", "restored", "created"].map(|name| directory.join(name));
+    for path in &data {
+        create_directory(path, NOBODY, 0o700);
+        create_directory(&path.join("lost+found"), 0, 0o700);
+    }
+    fs::write(directory.join("scans.zip"), zip_of::<&[u8]>(&[])).unwrap();
+    for arguments in [
+        &["team", "create", "Acme Data", "--role", "vendor", "--nda", "--data", "market"][..],
+        &["upload", "scans.zip", "--team", "Acme Data", "--data", "market"],
+        &["backup", "copies", "--data", "market"],
+        &["restore", "copies", "--check", "--data", "market"],
+        &["verify", "--data", "market"],
+        &["sweep", "--data", "market"],
+        &["restore", "copies", "--data", "restored"],
+        &["init", "settings", "--data", "created", "--key-file", "operator.key"],
+    ] {
+        stdout_of(&run(arguments, directory));
+        assert_of_nobody(&data);
+    }
+    for file in ["market/blobs/uploads", "market/last-backup.json", "restored/index", "created/market.sqlite"]
+    {
+        assert!(directory.join(file).exists(), "{file}");
+    }
+    for file in ["settings/marketplace.toml", "operator.key"] {
+        assert_eq!(fs::metadata(directory.join(file)).unwrap().uid(), 0, "{file}");
+    }
+    for name in ["market", "restored", "created"] {
+        let server = serve_as_nobody(directory, name);
+        stdout_of(&run(&["reindex", "--data", name], directory));
+        assert_eq!(server.terminate(), 0, "{name}");
+        assert_eq!(serve_as_nobody(directory, name).terminate(), 0, "with the new index of {name}");
+    }
+    assert_of_nobody(&data);
+}
+
+/// Fails if something in the directories belongs to another user.
+fn assert_of_nobody(directories: &[PathBuf]) {
+    for (path, metadata) in directories.iter().flat_map(|directory| entries_below(directory)) {
+        assert_eq!((metadata.uid(), metadata.gid()), (NOBODY, NOBODY), "{}", path.display());
     }
 }
 
