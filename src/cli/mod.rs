@@ -251,7 +251,7 @@ pub fn run() -> ExitCode {
         print_note(format_args!("error: {}", exec_below_parent(*parent, program)));
         return ExitCode::FAILURE;
     }
-    let result = dispatch(cli);
+    let result = process::end_first_process_by_signals().and_then(|()| dispatch(cli));
     finish_logging();
     match result {
         Ok(()) if HAS_LOST_OUTPUT.load(Ordering::Relaxed) => ExitCode::FAILURE,

@@ -49,6 +49,37 @@ pub fn bind_listener(address: SocketAddr, flag: &str) -> Result<std::net::TcpLis
     Ok(listener)
 }
 
+/// Whether SIGINT and SIGTERM do something else than to end the process.
+static HAS_STOP_HANDLER: AtomicBool = AtomicBool::new(false);
+
+/// Lets SIGINT and SIGTERM end this process until [`stop_signal`] handles them, if it is the first one of a container: to such a
+/// process, the kernel passes on only signals that have a handler.
+pub fn end_first_process_by_signals() -> Result<(), CommandError> {
+    if std::process::id() != 1 {
+        return Ok(());
+    }
+    let to_error = |cause| CommandError::Other(format!("cannot wait for signals: {cause}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(to_error)?;
+    let (mut interrupted, mut terminated) = {
+        let _context = runtime.enter();
+        (handle_signal(SignalKind::interrupt())?, handle_signal(SignalKind::terminate())?)
+    };
+    let wait = move || {
+        let signal = runtime.block_on(async {
+            tokio::select! {
+                _ = interrupted.recv() => SignalKind::interrupt(),
+                _ = terminated.recv() => SignalKind::terminate(),
+            }
+        });
+        if !HAS_STOP_HANDLER.load(Ordering::Relaxed) {
+            finish_logging();
+            std::process::exit(128 + signal.as_raw_value());
+        }
+    };
+    std::thread::Builder::new().name("first-signals".to_owned()).spawn(wait).map_err(to_error)?;
+    Ok(())
+}
+
 /// What standard input means for a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum StandardInput {
@@ -148,6 +179,7 @@ async fn exit_after_signal(
 pub fn stop_signal() -> Result<impl Future<Output = ()>, CommandError> {
     let mut interrupted = handle_signal(SignalKind::interrupt())?;
     let mut terminated = handle_signal(SignalKind::terminate())?;
+    HAS_STOP_HANDLER.store(true, Ordering::Relaxed);
     Ok(async move {
         let signal = tokio::select! {
             _ = interrupted.recv() => "SIGINT",

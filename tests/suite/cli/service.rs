@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     os::unix::{fs::PermissionsExt, net::UnixDatagram},
     path::Path,
@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{ProcessLog, Server, marketplace, monitoring, run, run_failing, stdout_of, temp_dir};
+use super::{ProcessLog, Server, is_root, marketplace, monitoring, run, run_failing, stdout_of, temp_dir};
 use crate::harness::waiting::wait_for;
 
 /// How long a message of a server may take. It takes milliseconds.
@@ -144,6 +144,33 @@ fn service_manager_learns_what_a_replica_does() {
     assert_eq!(manager.next("READY=1"), ready);
     manager.next("WATCHDOG=1");
     assert_eq!(server.terminate(), 0);
+}
+
+/// To the first process of a container, the kernel passes on only signals that have a handler.
+#[test]
+fn first_process_of_a_container_is_ended_by_signals() {
+    if !is_root() {
+        return;
+    }
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    for (arguments, code) in [(&["events", "--follow"][..], 143), (&["serve", "--listen", "127.0.0.1:0"], 0)]
+    {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--kill-child", env!("CARGO_BIN_EXE_marketplace")]).args(arguments);
+        command.current_dir(directory).env_clear().stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut container = command.spawn().unwrap();
+        let mut output = BufReader::new(container.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_ne!(line, "", "{arguments:?}");
+        let id = container.id();
+        let first = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+        let killed = Command::new("kill").args(["-s", "TERM", first.trim()]).status();
+        assert!(killed.unwrap().success());
+        assert_eq!(container.wait().unwrap().code(), Some(code), "{arguments:?}");
+    }
 }
 
 #[test]
