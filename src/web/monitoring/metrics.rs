@@ -283,7 +283,8 @@ impl Limits {
 fn write_attempts(families: &mut Families, attempts: &AttemptCounters) -> fmt::Result {
     let jobs =
         family!("_job", "attempts", "Attempts of background jobs that have ended, by kind and outcome.");
-    let by_kind = attempts.jobs().filter(|(.., count)| *count > 0).map(|(kind, outcome, count)| {
+    // Also those that have not happened: Prometheus sees no increase in the first value of a series.
+    let by_kind = attempts.jobs().map(|(kind, outcome, count)| {
         ([("kind", kind.as_str()), ("outcome", outcome.as_str())], count as f64)
     });
     families.counters(jobs, by_kind)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use marketplace::{
-    domain::events::EventType,
+    domain::{events::EventType, jobs::JobKind},
     operations::{
         access::Platform,
         cleanup,
@@ -125,6 +125,16 @@ async fn jobs_are_counted_by_kind() {
     market.run_background();
     let name = r#"marketplace_job_attempts_total{kind="sweep",outcome="completed"}"#;
     assert!(scrape(&market).await.value(name) >= 1);
+}
+
+/// Prometheus sees no increase in the first value of a series, so alerts would miss the first failures.
+#[tokio::test]
+async fn failures_of_jobs_are_counted_from_zero() {
+    let found = scrape(&TestMarket::demo()).await;
+    for kind in JobKind::ALL {
+        let name = format!(r#"marketplace_job_attempts_total{{kind="{}",outcome="failed"}}"#, kind.as_str());
+        assert!(found.samples.contains_key(&name) && found.value(&name) == 0, "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
