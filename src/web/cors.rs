@@ -26,13 +26,13 @@ const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, 
 /// Request headers that a page may send.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, platform-api-key, x-api-key, content-type, content-encoding, if-match, if-none-match, if-range, range, \
-     idempotency-key, x-request-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, mcp-text, \
+     idempotency-key, market-position, x-request-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, mcp-text, \
      x-mcp-toolsets, x-mcp-tools, last-event-id",
 );
 
 /// Response headers that a page may read, in addition to the CORS-safelisted ones.
 const EXPOSED_HEADERS: HeaderValue = HeaderValue::from_static(
-    "etag, x-request-id, retry-after, location, content-range, ratelimit, ratelimit-policy, x-sandbox-fault",
+    "etag, market-position, x-request-id, retry-after, location, content-range, ratelimit, ratelimit-policy, x-sandbox-fault",
 );
 
 /// Seconds for which a browser may cache a preflight response.

@@ -314,4 +314,8 @@ async fn cors_headers_are_sent_only_for_configured_origins() {
     assert!((200..300).contains(&preflight.status), "{}", preflight.status);
     assert!(preflight.header("access-control-allow-methods").contains("GET"));
     assert_eq!(preflight.header("access-control-allow-origin"), "https://app.example");
+    // A page reads what it has written, at a replica, too.
+    for name in ["access-control-allow-headers", "access-control-expose-headers"] {
+        assert!(preflight.header(name).split(", ").any(|header| header == "market-position"), "{name}");
+    }
 }
