@@ -59,6 +59,14 @@ impl Clock {
         }
     }
 
+    /// Returns the current time without the offset of a market, as commands see it that work without the market.
+    pub fn unshifted_now(&self) -> Timestamp {
+        match self {
+            Clock::System | Clock::Shifted(_) => system_time(),
+            Clock::Simulated(clock) => clock.now(),
+        }
+    }
+
     /// Advances a simulated clock by `micros` microseconds. Has no effect on the system clock.
     pub fn advance(&self, micros: i64) {
         if let Clock::Simulated(clock) = self {

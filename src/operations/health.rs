@@ -28,6 +28,8 @@ pub const MAX_BACKUP_AGE_SECONDS: i64 = 2 * 24 * 60 * 60;
 /// What the file system knows about a market.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFacts {
+    /// The time at which they were read, without the offset of the market: backups are dated by it.
+    pub read_at: Timestamp,
     /// Number of bytes that are free on the disk.
     pub disk_free_bytes: u64,
     /// Number of bytes that writes leave free on the disk, for work that frees space.
@@ -47,6 +49,7 @@ impl FileFacts {
         let is_world = market.is_world();
         let log = market.data_dir().join(format!("{DATABASE_FILE}-wal"));
         Ok(FileFacts {
+            read_at: market.clock().unshifted_now(),
             disk_free_bytes,
             disk_reserve_bytes,
             log_bytes: if is_world { 0 } else { std::fs::metadata(log).map_or(0, |file| file.len()) },
@@ -159,13 +162,13 @@ impl Health {
 
     /// Returns the age of the last backup in seconds; `None` if none is known.
     pub fn backup_age_seconds(&self) -> Option<i64> {
-        self.files.last_backup.as_ref().map(|backup| self.now.seconds() - backup.made_at.seconds())
+        self.files.last_backup.as_ref().map(|backup| self.files.read_at.seconds() - backup.made_at.seconds())
     }
 
     /// Returns the seconds since the last check of a backup; `None` if none is known.
     pub fn backup_check_age_seconds(&self) -> Option<i64> {
         let check = self.files.last_backup.as_ref()?.check.as_ref()?;
-        Some(self.now.seconds() - check.checked_at.seconds())
+        Some(self.files.read_at.seconds() - check.checked_at.seconds())
     }
 
     /// Returns why backups need attention; `None` if they do not.
@@ -196,6 +199,7 @@ mod tests {
     fn healthy() -> Health {
         let made_at = Timestamp(0);
         let files = FileFacts {
+            read_at: Timestamp(0).plus_seconds(MAX_BACKUP_AGE_SECONDS),
             disk_free_bytes: 2 * MIN_FREE_BYTES,
             disk_reserve_bytes: MIN_FREE_BYTES,
             log_bytes: MAX_LOG_BYTES,
@@ -203,7 +207,7 @@ mod tests {
             is_world: false,
         };
         Health {
-            now: Timestamp(0).plus_seconds(MAX_BACKUP_AGE_SECONDS),
+            now: Timestamp(0),
             index_lag: MAX_INDEX_LAG,
             has_index_failed: false,
             waiting_jobs: 1,
@@ -237,7 +241,8 @@ mod tests {
         assert_eq!(concerns(|health| health.files.disk_free_bytes -= 1), [Concern::DiskLow]);
         assert_eq!(concerns(|health| health.files.disk_free_bytes = MIN_FREE_BYTES - 1), [Concern::DiskFull]);
         assert_eq!(concerns(|health| health.files.log_bytes += 1), [Concern::LogLarge]);
-        assert_eq!(concerns(|health| health.now = health.now.plus_seconds(1)), [Concern::BackupOld]);
+        let old = Timestamp(0).plus_seconds(MAX_BACKUP_AGE_SECONDS + 1);
+        assert_eq!(concerns(|health| health.files.read_at = old), [Concern::BackupOld]);
         assert_eq!(concerns(|health| health.files.last_backup = None), [Concern::NoBackup]);
     }
 

@@ -5,7 +5,7 @@ use std::{
     net::TcpStream,
 };
 
-use super::{Server, marketplace, run_failing, temp_dir};
+use super::{Server, marketplace, run, run_failing, stdout_of, temp_dir};
 use crate::harness::waiting::wait_for;
 
 /// Requests a path without a key. Returns the response with its head.
@@ -25,7 +25,12 @@ pub(super) fn get_until(address: &str, path: &str, expected: &str) -> String {
 }
 
 fn start(temp_dir: &std::path::Path) -> (Server, String) {
-    let mut command = marketplace(&["serve", "--demo", "--listen", "127.0.0.1:0"], temp_dir);
+    start_with(&[], temp_dir)
+}
+
+fn start_with(arguments: &[&str], temp_dir: &std::path::Path) -> (Server, String) {
+    let arguments = [&["serve", "--demo", "--listen", "127.0.0.1:0"], arguments].concat();
+    let mut command = marketplace(&arguments, temp_dir);
     command.env("MARKETPLACE_METRICS_LISTEN", "127.0.0.1:0");
     let mut server = Server::spawn(command);
     let address = address_of(&mut server);
@@ -78,6 +83,19 @@ fn own_address_says_that_the_server_stops() {
     assert!(get(&address, "/healthz").starts_with("HTTP/1.1 200 "), "it is alive until it has ended");
     drop(running);
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
+}
+
+/// Backups are dated by the clock of the machine, from which that of a demo differs.
+#[test]
+fn backup_of_a_demo_has_an_age() {
+    let temp_dir = temp_dir();
+    let (server, address) = start_with(&["--data", "market"], temp_dir.path());
+    stdout_of(&run(&["backup", "copy", "--data", "market"], temp_dir.path()));
+    let response = get_until(&address, "/metrics", "\nmarketplace_backup_age_seconds ");
+    let age = response.lines().find_map(|line| line.strip_prefix("marketplace_backup_age_seconds "));
+    let age: f64 = age.unwrap().parse().unwrap();
+    assert!((0.0..3600.0).contains(&age), "{age}");
+    assert_eq!(server.terminate(), 0);
 }
 
 #[test]
