@@ -53,6 +53,9 @@ pub(super) fn run(
     for warning in settings.warnings() {
         tracing::warn!("{warning}");
     }
+    for warning in sources.overrides() {
+        tracing::warn!("{warning}");
+    }
     let runtime = process::build_runtime(&settings)?;
     let served = runtime.block_on(async {
         let program = (&*base_url, market::this_program());

@@ -105,7 +105,7 @@ impl Serve {
             (self.open_market(&directory, settings.clone(), durability), app.join())
         });
         let (market, app) = (market?, app.unwrap_or_else(|panic| resume_unwind(panic)));
-        self.log_start(options, &market, &listeners)?;
+        self.log_start(options, &sources, &market, &listeners)?;
         let manager = ServiceManager::from_environment();
         let url = web::link_base::base_url(market.settings(), listeners.address()?);
         let reloader = Reloader {
@@ -137,7 +137,13 @@ impl Serve {
     }
 
     /// Logs what is served, and where.
-    fn log_start(&self, options: &GlobalOptions, market: &Market, listeners: &Listeners) -> CommandResult {
+    fn log_start(
+        &self,
+        options: &GlobalOptions,
+        sources: &SettingsSources,
+        market: &Market,
+        listeners: &Listeners,
+    ) -> CommandResult {
         let settings = market.settings();
         let address = listeners.address()?;
         let metrics = listeners.monitoring.as_ref().map(local_address).transpose()?;
@@ -157,6 +163,9 @@ impl Serve {
             "the server starts"
         );
         for warning in settings.warnings() {
+            tracing::warn!("{warning}");
+        }
+        for warning in sources.overrides() {
             tracing::warn!("{warning}");
         }
         if others.is_some() && settings.keys.allow_fixture_keys {

@@ -47,6 +47,8 @@ pub struct SettingsSources {
     pub(super) origins: BTreeMap<String, String>,
     /// Keys that a variable or a flag has set.
     set_for_process: BTreeSet<String>,
+    /// What is said about variables that override a settings file.
+    pub(super) overrides: Vec<String>,
     /// The files that contain secrets, with their origins, by the key of the secret.
     pub(super) secret_files: BTreeMap<String, SecretFile>,
 }
@@ -73,6 +75,7 @@ impl SettingsSources {
             values,
             origins: BTreeMap::new(),
             set_for_process: BTreeSet::new(),
+            overrides: Vec::new(),
             secret_files: BTreeMap::new(),
         }
     }
@@ -113,6 +116,11 @@ impl SettingsSources {
     /// Whether a variable or a flag, and not only a settings file, has set a key.
     pub fn is_set_for_process(&self, key: &str) -> bool {
         self.set_for_process.contains(key)
+    }
+
+    /// Returns a warning for each variable that overrides another value of a settings file: who changed the file may not know it.
+    pub fn overrides(&self) -> &[String] {
+        &self.overrides
     }
 
     /// Sets one value as the top layer, from a variable or a flag. `origin` names the source in error messages.

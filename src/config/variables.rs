@@ -57,7 +57,13 @@ impl SettingsSources {
                     .and_then(|mut table| table.remove("v"))
                     .unwrap_or(Value::String(text)),
             };
+            let stated = self.origins.get(&key).cloned().zip(self.value(&key).cloned());
             self.set(&key, value, format!("{VARIABLE_PREFIX}{name}"))?;
+            if let Some((origin, stated)) = stated
+                && self.value(&key) != Some(&stated)
+            {
+                self.overrides.push(format!("{VARIABLE_PREFIX}{name} overrides {key} of {origin}"));
+            }
         }
         Ok(warnings)
     }

@@ -97,3 +97,18 @@ fn server_starts_without_its_store_and_says_so() {
         server.2.wait_for(warning);
     }
 }
+
+/// As in the image, which sets two variables: who changes the file learns why that has no effect.
+#[test]
+fn variable_that_overrides_the_file_is_named() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    fs::write(directory.join("my.toml"), "[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 3\n").unwrap();
+    let mut command = marketplace(&["serve", "--config", "my.toml", "--data", "market"], directory);
+    command.env("MARKETPLACE_SERVER_LISTEN", "127.0.0.1:0").env("MARKETPLACE_SERVER_DRAIN_SECONDS", "3");
+    command.env("MARKETPLACE_DATA_READERS", "2");
+    let mut server = Server::spawn(command);
+    server.2.wait_for("MARKETPLACE_SERVER_LISTEN overrides server.listen of my.toml:2");
+    assert_eq!(server.2.read().matches(" overrides ").count(), 1, "nothing else differs from the file");
+    assert_eq!(server.terminate(), 0);
+}
