@@ -81,6 +81,18 @@ pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolErro
     Ok(normalized)
 }
 
+/// Returns the error of a call that names the arguments as the call did, and not as the schema does.
+pub fn with_sent_names(tool: &Tool, input: &JsonObject, mut error: ToolError) -> ToolError {
+    let unpacked = unpack_filters(tool, input).unwrap_or(Cow::Borrowed(input));
+    for name in unpacked.keys() {
+        // The offset of a page is another number than was sent.
+        if let Some(known) = known_name(tool, name).filter(|known| known != name && *known != OFFSET) {
+            error.message = error.message.replace(&format!("`{known}`"), &format!("`{name}`"));
+        }
+    }
+    error
+}
+
 /// Whether a value is text without characters.
 fn is_empty_text(value: &Value) -> bool {
     value.as_str() == Some("")

@@ -146,14 +146,25 @@ impl AgentServer {
             sanitize::sanitize_value(&mut team);
             ToolOutput::new(team)
         } else {
-            let max_bytes = self.market.settings().agents.max_answer_bytes;
-            let mut input = accepted_forms::normalize(tool, &input)?;
-            let advice = known_values::resolve(&self.market, caller, tool, &mut input).await?;
-            let mut call = ToolCall::parse(tool, &input, max_bytes)?;
-            call.advice = advice;
-            off_workers::run(output::fetch(&self.direct, caller, &call)).await?
+            let normalized = accepted_forms::normalize(tool, &input)?;
+            let output = self.run_operation(caller, tool, normalized).await;
+            output.map_err(|error| accepted_forms::with_sent_names(tool, &input, error))?
         };
         Ok(if is_estimate { estimate::of_output(&output) } else { output })
+    }
+
+    /// Runs the operation that the arguments of a call select. They have the names and forms of the tool's schema.
+    async fn run_operation(
+        &self,
+        caller: &Caller,
+        tool: &Tool,
+        mut input: JsonObject,
+    ) -> Result<ToolOutput, ToolError> {
+        let max_bytes = self.market.settings().agents.max_answer_bytes;
+        let advice = known_values::resolve(&self.market, caller, tool, &mut input).await?;
+        let mut call = ToolCall::parse(tool, &input, max_bytes)?;
+        call.advice = advice;
+        off_workers::run(output::fetch(&self.direct, caller, &call)).await
     }
 
     /// Runs the tool with this name. Prompts, resources and completions get their data this way.

@@ -4,7 +4,7 @@
 use rmcp::model::{CompleteRequestParams, Reference};
 use serde_json::{Value, json};
 
-use super::{agent_server::AgentServer, error::ToolError, prompts, resources};
+use super::{agent_server::AgentServer, error::ToolError, prompts, resources, suggested_ids::ids_in};
 use crate::web::in_process::Caller;
 
 /// Maximum number of suggestions.
@@ -29,8 +29,13 @@ pub async fn complete(agents: &AgentServer, caller: &Caller, request: &CompleteR
         (Reference::Prompt(prompt), "listing_ids") if prompt.name == prompts::COMPARE_LISTINGS => {
             // Only the last of several IDs is completed.
             let (before, prefix) = prefix.rfind(',').map_or(("", prefix), |comma| prefix.split_at(comma + 1));
+            let stated = ids_in(before);
+            let is_new = |suggestion: &String| {
+                let id = suggestion.split(' ').next().unwrap_or_default();
+                !stated.iter().any(|stated| stated.eq_ignore_ascii_case(id))
+            };
             let found = suggest_listings(agents, caller, prefix.trim()).await;
-            found.map(|ids| ids.into_iter().map(|id| format!("{before}{id}")).collect())
+            found.map(|ids| ids.into_iter().filter(is_new).map(|id| format!("{before}{id}")).collect())
         }
         (Reference::Prompt(prompt), "asset_id") if prompt.name == prompts::WHY_INCOMPLETE => {
             suggest_assets(agents, caller, prefix).await

@@ -150,11 +150,23 @@ impl FieldPath {
         }
     }
 
-    /// Checks that the path exists in a shape. The error has the missing name and the names that exist there.
+    /// Checks that the path exists in a shape. The error has the missing name and the names that exist there. The values of a
+    /// record, which a range of it selects, have no names in common.
     pub fn check<'s>(&self, shape: &'s Shape) -> Result<(), (String, Vec<&'s str>)> {
         let mut shape = shape;
+        let mut is_of_values = false;
         for step in &self.0 {
-            let Step::Name(name) = step else { continue };
+            let Step::Name(name) = step else {
+                match shape {
+                    Shape::List(items) => shape = items,
+                    Shape::Object(_) => is_of_values = true,
+                    Shape::Map | Shape::Text | Shape::Other(_) => {}
+                }
+                continue;
+            };
+            if is_of_values {
+                return Err((name.clone(), Vec::new()));
+            }
             while let Shape::List(items) = shape {
                 shape = items;
             }

@@ -105,6 +105,9 @@ async fn invalid_arguments_are_rejected_by_name() {
         ("list_sales", json!({"limit": "many"}), "invalid_arguments", "`limit`"),
         ("browse_listings", json!({"min_price": "much"}), "invalid_arguments", "min_price"),
         ("browse_listings", json!({"tags": {"a": 1}}), "invalid_arguments", "`tags`"),
+        // By the name that was sent.
+        ("browse_listings", json!({"certified": "yes"}), "invalid_arguments", "`certified` "),
+        ("get_listing", json!({"id": "x"}), "invalid_arguments", "`id` must be a UUID"),
         ("browse_listings", json!({"query": ["a", "b"]}), "invalid_arguments", "`query`"),
         ("browse_listings", json!({"cursor": "forged"}), "invalid_cursor", "cursor"),
         ("browse_listings", json!({"fields": ["titel"]}), "invalid_arguments", "titel"),
@@ -127,6 +130,13 @@ async fn invalid_arguments_are_rejected_by_name() {
             json!({"asset_id": UNKNOWN_ID, "fields": ["missing"]}),
             "invalid_arguments",
             "`kind` codebase or",
+        ),
+        // The range of a list selects assets, and the second one fields of each.
+        (
+            "get_listing",
+            json!({"listing_id": UNKNOWN_ID, "fields": ["assets[0:1][0:1].id"]}),
+            "invalid_arguments",
+            "there is no `id`",
         ),
         ("get_listings", json!({"ids": [UNKNOWN_ID, "x"]}), "invalid_arguments", "ids[1]"),
         ("get_opportunity", json!({"opportunity_id": UNKNOWN_ID}), "not_found", "list_opportunities"),

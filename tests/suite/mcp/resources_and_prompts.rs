@@ -181,6 +181,9 @@ async fn ids_are_completed_by_prefix_or_title() {
     let second = format!("{id},{}", &found[0][..6]);
     let both = complete(BUYER, prompt("compare_listings"), "listing_ids", &second).await;
     assert_eq!(both, [format!("{id},{}", found[0])]);
+    let again =
+        complete(BUYER, prompt("compare_listings"), "listing_ids", &format!("{id},{}", &id[..8])).await;
+    assert!(again.is_empty(), "it is in the list already: {again:?}");
     let assets = complete(BOTH, prompt("why_is_my_asset_incomplete"), "asset_id", "").await;
     let first = call(demo(), BOTH, "get_asset", json!({"asset_id": id_of(&assets[0])})).await.ok();
     assert_eq!(first["stage"], "incomplete");
