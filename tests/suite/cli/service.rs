@@ -91,6 +91,9 @@ fn new_market_is_served_from_its_settings_file() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert!(json["operator_key"].as_str().unwrap().starts_with("mkt_op_"), "{json}");
     assert!(directory.join("elsewhere/market.sqlite").is_file() && !directory.join("other/data").exists());
+    // A new file system.
+    fs::create_dir_all(directory.join("volume/lost+found")).unwrap();
+    stdout_of(&run(&["init", "third", "--data", "volume"], directory));
     assert_eq!(
         json["next"][0].as_str().unwrap().split(' ').take(3).collect::<Vec<_>>(),
         ["marketplace", "serve", "--config"]
