@@ -27,14 +27,13 @@ pub struct Proposal {
     pub charges: Charges,
     /// The terms and the amounts as text, as the agreement will state them.
     pub text: String,
-    /// SHA-256 digest of the text, and of which assets the listing has: of all that must not change until the buyer confirms.
+    /// SHA-256 digest of the text, of which assets the listing has, and of their data: of all that must not change until the buyer confirms.
     pub digest: String,
 }
 
 /// Returns what a buyer agrees to with a sale that is made now.
 pub fn propose(rows: &store::Reader, settings: &Settings, sale: &Sale) -> Result<Proposal> {
-    let (mut terms, last_asset_change) =
-        store::agreements::find_terms(rows, sale.listing.row_id, sale.buyer)?;
+    let (mut terms, asset_changes) = store::agreements::find_terms(rows, sale.listing.row_id, sale.buyer)?;
     if sale.scope.mode == ScopeMode::Selection {
         terms.asset_count = sale.scope.asset_ids.len() as u64;
     }
@@ -47,7 +46,7 @@ pub fn propose(rows: &store::Reader, settings: &Settings, sale: &Sale) -> Result
         is_exclusive: sale.is_exclusive(),
     };
     let text = agreements::render_terms(&terms, &deal);
-    let digest = agreements::digest(&format!("{text}{last_asset_change}"));
+    let digest = agreements::digest(&format!("{text}{asset_changes}"));
     Ok(Proposal { terms, charges, text, digest })
 }
 

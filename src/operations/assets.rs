@@ -312,16 +312,15 @@ pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (Gr
     Asset { id, team, group, created_at, ..Asset::empty(kind) }
 }
 
-/// Whether a listing in this state is in review or in the catalog, so that its assets can be neither deleted nor separated from
-/// their data.
+/// Whether a listing in this state is in review or in the catalog, so that its assets can neither be deleted nor get other data.
 pub const fn keeps_assets(status: ListingStatus) -> bool {
     matches!(status.stage(), LifecycleStage::Review | LifecycleStage::Active)
 }
 
 /// Fails if the asset is on a listing that is in review or in the catalog: such an asset must not change.
-pub fn check_not_in_use(writer: &Writer, asset: &Asset) -> Result<()> {
+pub fn check_not_in_use(rows: &store::Reader, asset: &Asset) -> Result<()> {
     let is_fixed = |listing: &ListingRow| keeps_assets(listing.status);
-    let listings = store::listings::listings_with_asset(writer.rows, asset.row_id)?;
+    let listings = store::listings::listings_with_asset(rows, asset.row_id)?;
     let fixed = listings.iter().filter(|listing| is_fixed(listing));
     let fixed: Named = fixed.map(|listing| name_of(&listing.title, listing.id)).collect();
     if fixed.is_empty() {
@@ -347,7 +346,7 @@ pub(super) fn delete_silently(writer: &mut Writer, asset: &Asset) -> Result<()> 
         let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
         return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
     }
-    check_not_in_use(writer, asset)?;
+    check_not_in_use(writer.rows, asset)?;
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
         let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
         listing_changes::record(writer, &listing, change, Actor::Team, None)?;

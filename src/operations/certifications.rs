@@ -7,7 +7,6 @@ use crate::{
     domain::{
         listing_lifecycle::{ListingState, Operation},
         listings::{Actor, ListingRowId},
-        row_ids::AssetRowId,
     },
     error::{Error, Result},
     market::Writer,
@@ -41,12 +40,6 @@ pub fn apply_run_result(
         return write_certification(writer, &listing, true, Actor::System).map(|_| ());
     }
     revoke_if_certified(writer, &listing)
-}
-
-/// Revokes the certification of all listings with this asset, because its linked data has changed.
-pub fn revoke_for_changed_data(writer: &mut Writer, asset: AssetRowId) -> Result<()> {
-    let listings = store::listings::listings_with_asset(writer.rows, asset)?;
-    listings.iter().try_for_each(|listing| revoke_if_certified(writer, listing))
 }
 
 /// Revokes the certification of a listing, if it has one, because the data of one of its assets has changed.

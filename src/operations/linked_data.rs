@@ -2,13 +2,17 @@
 
 use uuid::Uuid;
 
-use super::{access::Vendor, asset_events, assets, certifications, quality_runs};
+use super::{
+    access::Vendor, asset_events, assets, certifications, listing_changes, purchase_changes, quality_runs,
+};
 use crate::{
     domain::{
         assets::{Channel, Kind},
         events::EventData,
         inventory::Asset,
         jobs::{self, JobKind, JobSubject},
+        listing_lifecycle::Operation,
+        listings::{Actor, ReviewStatus},
         replaced_values,
         row_ids::{AssetRowId, UploadRowId},
     },
@@ -17,15 +21,15 @@ use crate::{
     store::{self, assets::NewData, quality_runs::Subject},
 };
 
-/// Links data to an asset that has none, and ends the certification of its listings. Returns the asset with
-/// its data.
+/// Links data to an asset that has none, and ends the approval and the certification of its listings. Returns the asset
+/// with its data.
 pub fn attach(writer: &mut Writer, vendor: &Vendor, asset: &Asset, data: &NewData) -> Result<Asset> {
     if asset.data.is_some() {
         let message = "The asset already has linked data. Detach the data first, with `DELETE .../data`.";
         return Err(Error::InvalidState(StateCode::DataAttached, message.to_owned()));
     }
+    end_decisions(writer, asset)?;
     insert(writer, asset.row_id, data)?;
-    certifications::revoke_for_changed_data(writer, asset.row_id)?;
     store::assets::update(writer.rows, asset)?;
     let attached = assets::find(writer.rows, vendor, asset.id, None)?;
     asset_events::changed(writer, asset.stage(), &attached, EventData::AssetDataAttached)?;
@@ -53,8 +57,24 @@ pub(super) fn of_upload(writer: &Writer, upload: UploadRowId, bytes: u64) -> New
     }
 }
 
-/// Detaches the data of an asset. Fields that were read from it get the values back that they had before, and
-/// the stage follows from them.
+/// Ends what was decided about the listings with an asset, because its data changes: their approval and their
+/// certification. Fails if one of them is in review or in the catalog.
+fn end_decisions(writer: &mut Writer, asset: &Asset) -> Result<()> {
+    assets::check_not_in_use(writer.rows, asset)?;
+    for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
+        if listing.status.review == ReviewStatus::Approved {
+            // With other data it is no longer the asset that was approved, which is gone as if it were deleted.
+            let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
+            listing_changes::record(writer, &listing, change, Actor::Team, None)?;
+        } else {
+            certifications::revoke_if_certified(writer, &listing)?;
+        }
+    }
+    Ok(())
+}
+
+/// Detaches the data of an asset, and cancels pending purchases that cover it. Fields that were read from it get the values
+/// back that they had before, and the stage follows from them.
 pub fn detach(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
     let asset = assets::find(writer.rows, vendor, id, Some(kind))?;
     let stage_before = asset.stage();
@@ -77,7 +97,10 @@ pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<A
         let message = "The asset has no linked data.";
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     }
-    assets::check_not_in_use(writer, &asset)?;
+    end_decisions(writer, &asset)?;
+    for ordered in store::purchases::list_pending_with_asset(writer.rows, asset.row_id)? {
+        purchase_changes::cancel(writer, &ordered, Actor::System)?;
+    }
     asset.data = None;
     let replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
     replaced_values::restore(&mut asset, replaced);
@@ -86,7 +109,6 @@ pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<A
     }
     quality_runs::cancel(writer, Subject::Asset(asset.row_id))?;
     quality_runs::resume_waiting_runs(writer, asset.row_id)?;
-    certifications::revoke_for_changed_data(writer, asset.row_id)?;
     // The files are deleted by a job, since another job may still be reading them.
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
     store::assets::detach_data(writer.rows, &asset)?;

@@ -89,7 +89,7 @@ pub struct Quote {
     /// What the buyer agrees to, as the agreement will state it.
     pub terms: String,
     /// SHA-256 digest of all that must not change until the buyer confirms: the terms, which state the listing, the
-    /// amounts, the payment, and the selected assets; and which assets the listing has.
+    /// amounts, the payment, and the selected assets; and which assets the listing has, with which data.
     pub digest: String,
 }
 

@@ -65,16 +65,19 @@ fn read_terms(row: &rusqlite::Row) -> rusqlite::Result<Terms> {
     })
 }
 
-/// Returns the present terms of a listing for a buyer, and a number that changes with the assets of the listing.
-pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> Result<(Terms, i64)> {
+/// Returns the present terms of a listing for a buyer, and a text that changes with the assets of the listing and with their
+/// data.
+pub fn find_terms(reader: &Reader, listing: ListingRowId, buyer: TeamRowId) -> Result<(Terms, String)> {
     let sql = format!(
         "SELECT {COLUMNS},
              (SELECT count(*) FROM listing_assets s WHERE s.listing = l.id) AS asset_count,
              (SELECT coalesce(max(h.id), 0) FROM listing_history h
-              WHERE h.listing = l.id AND h.event IN ('asset_attached', 'asset_detached')) AS last_asset_change
+              WHERE h.listing = l.id AND h.event IN ('asset_attached', 'asset_detached'))
+             || (SELECT printf(' %d %d', count(*), max(d.attached_at)) FROM listing_assets s
+                 JOIN data_objects d ON d.asset = s.asset WHERE s.listing = l.id) AS asset_changes
          FROM listings l JOIN teams v ON v.id = l.team JOIN teams b ON b.id = ?2 WHERE l.id = ?1"
     );
-    reader.query_one(&sql, (listing, buyer), |row| Ok((read_terms(row)?, row.get("last_asset_change")?)))
+    reader.query_one(&sql, (listing, buyer), |row| Ok((read_terms(row)?, row.get("asset_changes")?)))
 }
 
 /// Keeps what a buyer agreed to when it ordered.

@@ -157,6 +157,13 @@ pub fn list_pending_of(reader: &Reader, team: TeamRowId) -> Result<Vec<PurchaseR
     list_where(reader, condition, team)
 }
 
+/// Returns the pending purchases that cover an asset, oldest first.
+pub fn list_pending_with_asset(reader: &Reader, asset: AssetRowId) -> Result<Vec<PurchaseRow>> {
+    let condition =
+        "p.status = 'pending' AND p.id IN (SELECT purchase FROM purchase_assets WHERE asset = ?1)";
+    list_where(reader, condition, asset)
+}
+
 /// Returns the purchases (alias `p`) that match a condition with the parameter `?1`, oldest first.
 pub(super) fn list_where(
     reader: &Reader,

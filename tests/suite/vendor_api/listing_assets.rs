@@ -2,8 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::seller_market::{market_with, seeded_id, seller_call, seller_get, seller_patch};
-use crate::{catalog::small_market::BROWSE, harness::TestMarket};
+use super::seller_market::{
+    github_link, market_with, seeded_id, seller_call, seller_get, seller_patch, seller_post,
+};
+use crate::{
+    catalog::small_market::{BROWSE, listing},
+    harness::TestMarket,
+    sales::codebase,
+};
 
 /// Returns a market with a listing of the seller that has this history and contains an analyzed codebase.
 fn market(history: &Value) -> TestMarket {
@@ -84,4 +90,45 @@ async fn unpublished_listing_reflects_detached_and_deleted_assets() {
         seller_get(&market, &format!("assets?listing_id={}", seeded_id("listings", "l"))).await["total"],
         1
     );
+}
+
+/// "Editing the text or assets of an approved listing returns its `review_status` to draft." So does other data of an asset,
+/// also in the archive, from which a listing returns with its review status.
+#[tokio::test]
+async fn other_data_ends_the_approval() {
+    for last in ["unpublished", "archived"] {
+        let mut history = published_history();
+        history.as_array_mut().unwrap().push(json!({"event": last, "at": "-P2D"}));
+        let market = market(&history);
+        let data = format!("codebases/{}/data", seeded_id("assets", "code"));
+        let path = format!("listings/{}", seeded_id("listings", "l"));
+        assert_eq!(seller_get(&market, &path).await["review_status"], "approved", "{last}");
+        seller_call(&market, "DELETE", &data, Value::Null).await.expect_status(204);
+        seller_post(&market, &data, github_link()).await;
+        assert_eq!(seller_get(&market, &path).await["review_status"], "draft", "{last}");
+    }
+}
+
+/// Data is attached to an asset only while none of its listings is in review or in the catalog.
+#[tokio::test]
+async fn listing_in_review_or_in_the_catalog_gets_no_data() {
+    let data = format!("codebases/{}/data", seeded_id("assets", "c1"));
+    let path = format!("listings/{}", seeded_id("listings", "l"));
+    let submitted = json!([{"event": "submitted", "at": "-P80D"}]);
+    let approved = json!([{"event": "submitted", "at": "-P80D"}, {"event": "approved", "at": "-P79D"}]);
+    for (history, status) in [(submitted, 409), (published_history(), 409), (approved, 201)] {
+        let market = market_with(&json!({
+            "assets": [codebase("c1", &json!(20))],
+            "listings": [listing("l", &json!({"assets": ["c1"], "history": history}))],
+        }));
+        let before = seller_get(&market, &path).await["review_status"].clone();
+        let answer = seller_call(&market, "POST", &data, github_link()).await;
+        let after = seller_get(&market, &path).await["review_status"].clone();
+        if status == 409 {
+            assert_eq!((answer.expect_error(409), after), ("asset_in_use".to_owned(), before));
+        } else {
+            answer.expect_status(status);
+            assert_eq!(after, "draft");
+        }
+    }
 }

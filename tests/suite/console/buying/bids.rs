@@ -1,7 +1,7 @@
 //! Bids: made, changed, confirmed, withdrawn, expired, and accepted.
 
 use marketplace::{
-    domain::{listing_lifecycle::Operation, listings::Actor, money::Cents},
+    domain::{listings::Actor, money::Cents},
     error::Error,
     operations::listing_assets,
     store,
@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use super::{
     BUYER, DAY, OTHER, agreement, asset_id, bid, bid_path, buy_path, change_listing, complete, count,
-    credits, id_of, made, shop, write,
+    credits, id_of, link_c4, made, republish_plain, shop,
 };
 use crate::{
-    harness::{TestMarket, browser::Browser, listing_lifecycle, teams},
+    harness::{TestMarket, browser::Browser, listing_lifecycle},
     sales::{accept, decline, listing_id},
 };
 
@@ -167,19 +167,29 @@ async fn bid_is_not_accepted_for_other_assets() {
     let browser = Browser::signed_in(&market, BUYER).await;
     let path = bid_on_plain(&browser, "amount=40").await;
     let listing = listing_id("plain");
-    change_listing(&market, "plain", |fields| fields.sample_price = None);
-    let swapped = write(&market, |writer| {
-        listing_lifecycle::perform(writer, listing, Operation::Unpublish)?;
-        let vendor = teams::vendor(writer.rows, "seller");
-        listing_assets::detach(writer, &vendor, Actor::Team, listing, asset_id("c4"))?;
+    republish_plain(&market, |writer, vendor| {
+        listing_assets::detach(writer, vendor, Actor::Team, listing, asset_id("c4"))?;
         let row = store::listings::find(writer.rows, listing)?.unwrap();
-        listing_assets::attach_all(writer, &vendor, Actor::Team, &row, &[asset_id("c2b")], false)?;
-        for operation in [Operation::Submit, Operation::Approve, Operation::Publish] {
-            listing_lifecycle::perform(writer, listing, operation)?;
-        }
-        Ok(())
+        listing_assets::attach_all(writer, vendor, Actor::Team, &row, &[asset_id("c2b")], false)
     });
-    swapped.unwrap();
+    refused(&market, id_of(&path));
+    browser.get(&path).await.expect(200, "What you signed has changed since");
+}
+
+/// A bid is for the data that the assets had, also if another change had already ended the approval.
+#[tokio::test]
+async fn bid_is_not_accepted_for_other_data() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_on_plain(&browser, "amount=40").await;
+    republish_plain(&market, |writer, vendor| {
+        let listing = listing_id("plain");
+        let row = store::listings::find(writer.rows, listing)?.unwrap();
+        let mut fields = store::listings::find_fields(writer.rows, row.row_id)?;
+        fields.description = "About other data.".to_owned();
+        listing_lifecycle::update(writer, listing, &fields)?;
+        link_c4(writer, vendor)
+    });
     refused(&market, id_of(&path));
     browser.get(&path).await.expect(200, "What you signed has changed since");
 }

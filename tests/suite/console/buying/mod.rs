@@ -7,10 +7,17 @@ mod signatures;
 
 use marketplace::{
     clock::fixture_record_id,
-    domain::{bundles::hexadecimal, listings::Actor},
+    domain::{
+        assets::RepositoryChannel, bundles::hexadecimal, listing_lifecycle::Operation, listings::Actor,
+    },
     error::Result,
     market::Writer,
-    operations::{self, access::Platform, purchases as operations_of_purchases},
+    operations::{
+        self,
+        access::{Platform, Vendor},
+        codebases::{self, LinkRequest},
+        purchases as operations_of_purchases,
+    },
     store::{self, listings::ListingFields, purchases::PurchaseRow},
 };
 use serde_json::{Value, json};
@@ -126,6 +133,29 @@ fn change_listing(market: &TestMarket, listing: &str, change: impl FnOnce(&mut L
         listing_lifecycle::update(writer, id, &fields)
     });
     changed.unwrap();
+}
+
+/// Takes `plain` out of the catalog, changes something of it, and publishes it after another review.
+fn republish_plain(market: &TestMarket, change: impl FnOnce(&mut Writer, &Vendor) -> Result<()>) {
+    // A listing with a price of a sample but no sample is not reviewed again.
+    change_listing(market, "plain", |fields| fields.sample_price = None);
+    let listing = listing_id("plain");
+    let published = write(market, |writer| {
+        listing_lifecycle::perform(writer, listing, Operation::Unpublish)?;
+        let vendor = teams::vendor(writer.rows, "seller");
+        change(writer, &vendor)?;
+        for operation in [Operation::Submit, Operation::Approve, Operation::Publish] {
+            listing_lifecycle::perform(writer, listing, operation)?;
+        }
+        Ok(())
+    });
+    published.unwrap();
+}
+
+/// Links a repository to the codebase `c4`.
+fn link_c4(writer: &mut Writer, vendor: &Vendor) -> Result<()> {
+    let link = LinkRequest { channel: RepositoryChannel::Github, repo_full_name: "acme/ledger".to_owned() };
+    codebases::attach_repository(writer, vendor, asset_id("c4"), &link).map(drop)
 }
 
 /// An operation of the platform on a purchase.

@@ -1,14 +1,14 @@
 //! What is bought, at which price, once, and what the receipt says.
 
 use marketplace::{
-    domain::{bundles::hexadecimal, listings::DeliveryMethod},
-    operations::{access::Platform, purchases as operations_of_purchases, teams},
+    domain::{assets::Kind, bundles::hexadecimal, listings::DeliveryMethod},
+    operations::{access::Platform, linked_data, purchases as operations_of_purchases, teams},
 };
 use sha2::{Digest, Sha256};
 
 use super::{
     BUYER, DAY, OTHER, TERMS, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count,
-    credits, decide, id_of, made, purchases, run_background, shop, write,
+    credits, decide, id_of, link_c4, made, purchases, republish_plain, run_background, shop, write,
 };
 use crate::{
     harness::{archives::unzip, browser::Browser},
@@ -349,4 +349,32 @@ async fn purchases_are_audited_with_their_session() {
          JOIN teams t ON t.id = a.team
          WHERE a.operation = 'buy_listing' AND a.subject_kind = 'listing' AND t.name = 'Buyer house'";
     assert_eq!(count(&market, audited), 1);
+}
+
+/// Nothing is bought with a page that was made before an asset got other data.
+#[tokio::test]
+async fn page_does_not_buy_other_data() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let form = browser.get(&buy_path("plain")).await;
+    republish_plain(&market, link_c4);
+    let answer = browser.submit(&form, &buy_path("plain"), &[("accept", "yes")]).await;
+    answer.expect(409, "The price or the terms have changed");
+    assert_eq!(purchases(&market), 0);
+}
+
+/// An order ends with the data that was ordered.
+#[tokio::test]
+async fn order_is_canceled_when_its_data_is_detached() {
+    let market = shop();
+    republish_plain(&market, link_c4);
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let ordered = made(&buy(&browser, "plain", "pay_with=invoice").await, "ordered");
+    republish_plain(&market, |writer, vendor| {
+        linked_data::detach(writer, vendor, asset_id("c4"), Kind::Codebase)?;
+        link_c4(writer, vendor)
+    });
+    assert!(complete(&market, id_of(&ordered)).is_err(), "other data was ordered");
+    browser.get(&ordered).await.expect(200, "Canceled");
+    assert_eq!(credits(&market, "buyer"), 100_000);
 }
