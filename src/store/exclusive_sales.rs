@@ -26,29 +26,87 @@ pub struct Obstacles {
     pub unavailable: Named,
 }
 
-/// Whether a completed purchase other than `?2` covers the asset `s.asset`, and is not of a sample.
-const IS_COVERED: &str = "EXISTS (
-    SELECT 1 FROM purchase_assets c JOIN purchases p ON p.id = c.purchase
-    WHERE c.asset = s.asset AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2)";
+/// Whether a completed purchase other than `?2` covers the codebase `s.asset`, or another one of its team with the same data, and
+/// is not of a sample.
+fn is_covered() -> String {
+    format!(
+        "(EXISTS (
+             SELECT 1 FROM purchase_assets c JOIN purchases p ON p.id = c.purchase
+             WHERE c.asset = s.asset AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2)
+         OR {})",
+        has_data_of("covered_data")
+    )
+}
 
-/// Whether the asset `s.asset` was sold exclusively, and not refunded.
-const IS_SOLD: &str = "EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset)";
+/// Whether the asset `s.asset`, or another one of its team with the same data, was sold exclusively, and not refunded.
+fn is_sold_asset() -> String {
+    let same_data = has_data_of("sold_data");
+    format!("(EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset) OR {same_data})")
+}
+
+/// Whether the asset `a` has data that is in a table of [`delivered_data`].
+fn has_data_of(table: &str) -> String {
+    format!(
+        "EXISTS (
+             SELECT 1 FROM data_objects d LEFT JOIN uploads u ON u.id = d.upload
+             WHERE d.asset = a.id AND (
+                 (a.team, d.channel || ' ' || lower(d.repo_full_name)) IN (SELECT team, repository FROM {table})
+                 OR (a.team, d.commit_sha) IN (SELECT team, commit_sha FROM {table})
+                 OR (a.team, u.sha256) IN (SELECT team, sha256 FROM {table})))"
+    )
+}
+
+/// What identifies the data that bundles have delivered: the repository that is linked still, the commit, and the digest of the
+/// upload. `entries` are the entries of the bundles, as `t`, with joins in the order in which there are few rows.
+fn delivered_data(entries: &str) -> String {
+    format!(
+        "SELECT o.team, x.channel || ' ' || lower(x.repo_full_name) AS repository, t.commit_sha, w.sha256
+         FROM {entries} JOIN assets o ON o.id = t.asset
+         LEFT JOIN data_objects x ON x.asset = t.asset LEFT JOIN uploads w ON w.id = t.upload"
+    )
+}
+
+/// The table of the data that was sold exclusively, and not refunded.
+fn sold_data() -> String {
+    let data = delivered_data(
+        "exclusive_sales e CROSS JOIN bundles b ON b.purchase = e.purchase
+         CROSS JOIN bundle_entries t ON t.bundle = b.id AND t.asset = e.asset",
+    );
+    format!("sold_data AS MATERIALIZED ({data})")
+}
+
+/// The table of the data that a team has sold in completed purchases other than `?2`, except samples. `team` selects the team.
+fn covered_data(team: &str) -> String {
+    let data = delivered_data(&format!(
+        "listings k CROSS JOIN purchases p ON p.listing = k.id AND k.team = ({team}) AND p.status = 'completed'
+             AND p.kind <> 'sample' AND p.id IS NOT ?2
+         CROSS JOIN bundles b ON b.purchase = p.id CROSS JOIN bundle_entries t ON t.bundle = b.id"
+    ));
+    format!("covered_data AS MATERIALIZED ({data})")
+}
 
 /// Returns what prevents the exclusive sale of the assets of a listing.
 pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacles> {
     let sql = format!(
-        "SELECT a.title, a.uuid, {IS_SOLD}, {IS_COVERED}, a.kind <> 'codebase',
+        "WITH {sold_data}, {covered_data}
+         SELECT a.title, a.uuid, {is_sold}, {is_covered}, a.kind <> 'codebase',
              a.kind = 'codebase' AND a.exclusivity IS NOT 'available'
-         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 ORDER BY s.position"
+         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 ORDER BY s.position",
+        sold_data = sold_data(),
+        covered_data = covered_data("SELECT team FROM listings WHERE id = ?1"),
+        is_sold = is_sold_asset(),
+        is_covered = is_covered(),
     );
     read_obstacles(reader, &sql, (listing, None::<i64>))
 }
 
-/// Names the assets of a listing that were sold exclusively, and not refunded.
+/// Names the assets of a listing that were sold exclusively, and not refunded, or have data that was.
 pub fn find_sold_assets(reader: &Reader, listing: ListingRowId) -> Result<Named> {
     let sql = format!(
-        "SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
-         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {IS_SOLD} ORDER BY s.position"
+        "WITH {sold_data} SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
+         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {is_sold} ORDER BY s.position",
+        sold_data = sold_data(),
+        is_sold = is_sold_asset(),
     );
     Ok(read_obstacles(reader, &sql, [listing])?.sold)
 }
@@ -74,11 +132,19 @@ pub fn is_sold(reader: &Reader, asset: AssetRowId) -> Result<bool> {
     reader.query_one(SQL, [asset], |row| row.get(0))
 }
 
-/// Returns the assets of a purchase that were sold exclusively, and those that another completed purchase covers.
+/// Returns the assets of a purchase that were sold exclusively, and those that another completed purchase covers. What holds for
+/// an asset holds for another one of its team with the same data.
 pub fn find_obstacles_of_purchase(reader: &Reader, purchase: PurchaseRowId) -> Result<Obstacles> {
     let sql = format!(
-        "SELECT a.title, a.uuid, {IS_SOLD}, {IS_COVERED}, FALSE, FALSE
-         FROM purchase_assets s JOIN assets a ON a.id = s.asset WHERE s.purchase = ?1 ORDER BY s.asset"
+        "WITH {sold_data}, {covered_data}
+         SELECT a.title, a.uuid, {is_sold}, {is_covered}, FALSE, FALSE
+         FROM purchase_assets s JOIN assets a ON a.id = s.asset WHERE s.purchase = ?1 ORDER BY s.asset",
+        sold_data = sold_data(),
+        covered_data = covered_data(
+            "SELECT z.team FROM purchases y JOIN listings z ON z.id = y.listing WHERE y.id = ?1"
+        ),
+        is_sold = is_sold_asset(),
+        is_covered = is_covered(),
     );
     read_obstacles(reader, &sql, (purchase, purchase))
 }

@@ -2,7 +2,7 @@
 
 use marketplace::{
     domain::{
-        assets::{Exclusivity, Kind},
+        assets::{Channel, Exclusivity, Kind},
         changes::Change,
         codebase_fields::CodebaseChange,
         inventory::AssetChange,
@@ -12,8 +12,8 @@ use marketplace::{
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
     },
     error::Result,
-    operations::{asset_changes, listing_assets, listing_lifecycle},
-    store::{self, listings::ListingFields},
+    operations::{asset_changes, linked_data, listing_assets, listing_lifecycle},
+    store::{self, assets::NewData, listings::ListingFields},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -22,7 +22,11 @@ use super::{
     accept, asset_id, bid, buy, buy_assets, change_listing, code, codebase, complete, credits, events_since,
     last_event, listing_id, notifications, own_offers, refund, sales_market, vendor, write,
 };
-use crate::{catalog::small_market, harness::TestMarket};
+use crate::{
+    catalog::small_market,
+    harness::{TestMarket, archives::zip_of},
+    vendor_api::seller_market::upload_zip,
+};
 
 /// Sets whether a listing is exclusive, and leaves everything else as the fixtures have it.
 fn set_exclusive(market: &TestMarket, key: &str, is_exclusive: bool) -> Result<()> {
@@ -322,4 +326,73 @@ fn sold_listing_is_archived_by_the_system() {
         listing_lifecycle::restore(writer, &seller, Actor::Team, listing_id("solo"))
     });
     assert_eq!(code(restored), "no_longer_available");
+}
+
+/// Links data to a codebase of the seller: this repository, or else a zip that is always the same.
+fn link(market: &TestMarket, key: &str, repository: Option<&str>) {
+    let url = upload_zip(market, "Seller house", &zip_of(&[("a.rs", "fn a() {}")]));
+    let linked = write(market, |writer| {
+        let seller = super::team_of(writer.rows, "seller").row_id;
+        let (asset, _) = store::assets::find_row_id_and_team(writer.rows, asset_id(key))?.unwrap();
+        let (upload, _) = store::uploads::find_by_url(writer.rows, seller, &url)?.unwrap();
+        let data = match repository {
+            Some(_) => {
+                NewData { repo_full_name: repository, ..NewData::pending(Channel::Github, writer.now) }
+            }
+            None => NewData { upload: Some(upload), ..NewData::pending(Channel::Zip, writer.now) },
+        };
+        store::assets::attach_data(writer.rows, asset, &data)
+    });
+    linked.unwrap();
+}
+
+/// Returns the exclusive market with one more listing, `copy`. Its codebase has the same data as `s1`: a repository, or a zip.
+fn market_with_copy(is_repository: bool) -> TestMarket {
+    let market = exclusive_market();
+    market.seed_json(&json!({
+        "assets": [codebase("again", &json!(20))],
+        "listings": [small_market::published("copy", 9, &json!({"assets": ["again"]}))],
+    }));
+    link(&market, "s1", is_repository.then_some("acme/ledger"));
+    link(&market, "again", is_repository.then_some("Acme/Ledger"));
+    market
+}
+
+/// A codebase that is created again from data that was sold exclusively is the same codebase.
+#[test]
+fn data_that_was_sold_exclusively_is_not_sold_again() {
+    for is_repository in [true, false] {
+        let (market, copy) = (market_with_copy(is_repository), listing_id("copy"));
+        let pending = buy(&market, "other", copy, PurchaseKind::Full, PayWith::Invoice).unwrap();
+        let solo = buy(&market, "buyer", listing_id("solo"), PurchaseKind::Full, PayWith::Credits).unwrap();
+        if !is_repository {
+            // What was delivered is known without the data.
+            let detached = write(&market, |writer| {
+                let seller = vendor(writer.rows, "seller");
+                linked_data::detach(writer, &seller, asset_id("s1"), Kind::Codebase)
+            });
+            detached.unwrap();
+        }
+        let again = buy(&market, "both", copy, PurchaseKind::Full, PayWith::Credits);
+        assert_eq!(code(again), "no_longer_available");
+        assert_eq!(code(complete(&market, pending.id)), "no_longer_available");
+        change_listing(&market, copy, Operation::Unpublish).unwrap();
+        assert_eq!(code(change_listing(&market, copy, Operation::Publish)), "no_longer_available");
+        refund(&market, solo.id).unwrap();
+        change_listing(&market, copy, Operation::Publish).unwrap();
+        complete(&market, pending.id).unwrap();
+    }
+}
+
+/// Data that was sold as another codebase is not sold exclusively.
+#[test]
+fn data_that_was_sold_before_is_not_sold_exclusively() {
+    for is_repository in [true, false] {
+        let (market, solo) = (market_with_copy(is_repository), listing_id("solo"));
+        buy(&market, "other", listing_id("copy"), PurchaseKind::Full, PayWith::Credits).unwrap();
+        let exclusively = buy(&market, "buyer", solo, PurchaseKind::Full, PayWith::Credits);
+        assert_eq!(code(exclusively), "no_longer_available");
+        change_listing(&market, solo, Operation::Unpublish).unwrap();
+        assert_eq!(code(change_listing(&market, solo, Operation::Publish)), "conflict");
+    }
 }
