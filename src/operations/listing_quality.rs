@@ -30,7 +30,7 @@ pub struct Evidence {
     pub listing: ListingRowId,
     /// Time of certification; `None` if the listing is not certified.
     pub certified_at: Option<Timestamp>,
-    /// Checks of the latest completed run.
+    /// Checks of the latest completed run, without those of data that has changed since.
     pub checks: Vec<EvidenceCheck>,
     /// Number of environment checks that passed.
     pub environments_passed: usize,
@@ -90,7 +90,7 @@ pub(super) fn latest_run(rows: &store::Reader, listing: ListingRowId) -> Result<
 pub struct Certificate {
     /// Time of certification; `None` if the listing is not certified.
     pub certified_at: Option<Timestamp>,
-    /// The latest completed run; `None` if there is none.
+    /// The latest completed run, without checks of data that has changed since; `None` if there is none.
     pub latest_run: Option<RunSummary>,
 }
 

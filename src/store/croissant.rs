@@ -2,7 +2,12 @@
 
 use uuid::Uuid;
 
-use super::{Reader, bundle_entries::CONTENT, row};
+use super::{
+    Reader,
+    bundle_entries::CONTENT,
+    quality_runs::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
+    row,
+};
 use crate::{
     domain::{
         bundles::EntryContent,
@@ -123,11 +128,16 @@ pub fn for_each_dataset(
     })
 }
 
-/// Returns the messages of the checks with this key that passed, in a listing's latest completed run.
+/// Returns the messages of the checks with this key that passed, in a listing's latest completed run, without those of data that
+/// has changed since.
 pub fn list_messages(reader: &Reader, listing: ListingRowId, key: &str) -> Result<Vec<String>> {
-    const SQL: &str = "SELECT message FROM quality_checks WHERE run = (
-             SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
-             ORDER BY run_number DESC LIMIT 1)
-         AND key = ?2 AND status = 'passed' AND message IS NOT NULL ORDER BY id";
-    reader.query_all(SQL, (listing, key), |row| row.get(0))
+    let sql = format!(
+        "WITH run (id, assets) AS MATERIALIZED (
+             SELECT id, assets FROM quality_runs WHERE listing = ?1 AND status = 'completed'
+             ORDER BY run_number DESC LIMIT 1),
+             {CHANGED_ASSETS}
+         SELECT c.message FROM run JOIN quality_checks c ON c.run = run.id
+         WHERE c.key = ?2 AND c.status = 'passed' AND c.message IS NOT NULL AND {IS_OF_PRESENT_DATA} ORDER BY c.id"
+    );
+    reader.query_all(&sql, (listing, key), |row| row.get(0))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Reader,
+    quality_runs::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
     row::{self, FromRow},
 };
 use crate::{
@@ -34,31 +35,29 @@ pub struct EvidenceCheck {
     pub status: CheckStatus,
 }
 
-/// Returns the checks of a listing's latest completed run, in order. Empty if no run was completed.
+/// Returns the checks of a listing's latest completed run, in order, without those of data that has changed since. Empty if no
+/// run was completed.
 pub fn list_evidence(reader: &Reader, listing: ListingRowId) -> Result<Vec<EvidenceCheck>> {
-    const SQL: &str =
-        "SELECT c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
-         FROM quality_checks c LEFT JOIN assets a ON a.id = c.asset
-         WHERE c.run = (
-             SELECT id FROM quality_runs WHERE listing = ?1 AND status = 'completed'
-             ORDER BY run_number DESC LIMIT 1)
-         ORDER BY c.id";
-    reader.query_all(SQL, [listing], EvidenceCheck::from_row)
+    Ok(list_evidence_of(reader, &[listing])?.remove(&listing).unwrap_or_default())
 }
 
-/// Returns the checks of the latest completed run of each of these listings that has one, in order.
+/// Like [`list_evidence`], of each of these listings that has such checks.
 pub fn list_evidence_of(
     reader: &Reader,
     listings: &[ListingRowId],
 ) -> Result<BTreeMap<ListingRowId, Vec<EvidenceCheck>>> {
-    const SQL: &str =
-        "SELECT r.listing, c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational, c.status
-         FROM json_each(?1) j CROSS JOIN quality_runs r ON r.id = (
-             SELECT id FROM quality_runs WHERE listing = j.value AND status = 'completed'
-             ORDER BY run_number DESC LIMIT 1)
-         JOIN quality_checks c ON c.run = r.id LEFT JOIN assets a ON a.id = c.asset
-         ORDER BY j.key, c.id";
-    let rows = reader.query_all(SQL, [row::to_json(listings)?], |row| {
+    let sql = format!(
+        "WITH run (place, listing, id, assets) AS MATERIALIZED (
+             SELECT j.key, r.listing, r.id, r.assets FROM json_each(?1) j CROSS JOIN quality_runs r ON r.id = (
+                 SELECT id FROM quality_runs WHERE listing = j.value AND status = 'completed'
+                 ORDER BY run_number DESC LIMIT 1)),
+             {CHANGED_ASSETS}
+         SELECT run.listing AS listing, c.key, c.label, c.kind, a.kind AS asset_kind, c.is_mandatory, c.is_informational,
+             c.status
+         FROM run CROSS JOIN quality_checks c ON c.run = run.id LEFT JOIN assets a ON a.id = c.asset
+         WHERE {IS_OF_PRESENT_DATA} ORDER BY run.place, c.id"
+    );
+    let rows = reader.query_all(&sql, [row::to_json(listings)?], |row| {
         Ok((row.get("listing")?, EvidenceCheck::from_row(row)?))
     })?;
     let mut checks: BTreeMap<ListingRowId, Vec<EvidenceCheck>> = BTreeMap::new();

@@ -272,6 +272,18 @@ impl RunSummary {
     }
 }
 
+/// The table of the assets, by run, that have other data than the runs of listings in the table `run (id, assets)` have read.
+/// Assets that a run does not name, and runs that name none, count as unchanged.
+pub(super) const CHANGED_ASSETS: &str = "changed (run, asset) AS MATERIALIZED (
+         SELECT run.id, j.value ->> 'asset' FROM run JOIN json_each(run.assets) j
+         LEFT JOIN data_objects d ON d.asset = j.value ->> 'asset'
+         WHERE d.attached_at IS NOT j.value ->> 'attached_at')";
+
+/// Whether the check `c` is of data that is there still, by [`CHANGED_ASSETS`]. One of the whole listing is of the data of all
+/// assets.
+pub(super) const IS_OF_PRESENT_DATA: &str = "iif(c.asset IS NULL, c.run NOT IN (SELECT run FROM changed),
+         (c.run, c.asset) NOT IN (SELECT run, asset FROM changed))";
+
 /// Returns the latest run of each of these assets that has one.
 pub fn summaries_of_assets(
     reader: &Reader,
@@ -282,7 +294,8 @@ pub fn summaries_of_assets(
     Ok(runs.into_iter().map(|(id, run)| (AssetRowId(id), run)).collect())
 }
 
-/// Returns the latest completed run of each of these listings that has one.
+/// Returns the latest completed run of each of these listings that has one, with its checks of data that is there still.
+/// Runs without such checks are left out.
 pub fn summaries_of_listings(
     reader: &Reader,
     listings: &[ListingRowId],
@@ -300,16 +313,20 @@ fn read_summaries(
     ids: &[i64],
 ) -> Result<BTreeMap<i64, RunSummary>> {
     let sql = format!(
-        "SELECT j.value, r.uuid, r.status, r.completed_at, count(c.id), count(c.id) FILTER (WHERE c.status = 'passed'),
+        "WITH run (subject, id, assets) AS MATERIALIZED (
+             SELECT j.value, r.id, r.assets FROM json_each(?1) j JOIN quality_runs r ON r.id = (
+                 SELECT id FROM quality_runs WHERE {subject} = j.value {condition} ORDER BY run_number DESC LIMIT 1)),
+             {CHANGED_ASSETS}
+         SELECT run.subject, r.uuid, r.status, r.completed_at, count(c.id),
+             count(c.id) FILTER (WHERE c.status = 'passed'),
              count(c.id) FILTER (WHERE c.is_mandatory) AS mandatory,
              count(c.id) FILTER (WHERE c.is_mandatory AND c.status = 'passed') AS mandatory_passed,
              (SELECT json_group_object(s.key, json(s.statuses)) FROM (
-                 SELECT key, json_group_array(DISTINCT status) AS statuses FROM quality_checks
-                 WHERE run = r.id GROUP BY key) s) AS statuses
-         FROM json_each(?1) j JOIN quality_runs r ON r.id = (
-             SELECT id FROM quality_runs WHERE {subject} = j.value {condition} ORDER BY run_number DESC LIMIT 1)
-         LEFT JOIN quality_checks c ON c.run = r.id
-         GROUP BY r.id"
+                 SELECT c.key, json_group_array(DISTINCT c.status) AS statuses FROM quality_checks c
+                 WHERE c.run = r.id AND {IS_OF_PRESENT_DATA} GROUP BY c.key) s) AS statuses
+         FROM run JOIN quality_runs r ON r.id = run.id
+         LEFT JOIN quality_checks c ON c.run = r.id AND {IS_OF_PRESENT_DATA}
+         GROUP BY r.id HAVING count(c.id) > 0 OR r.id NOT IN (SELECT run FROM changed)"
     );
     let runs = reader.query_all(&sql, [row::to_json(ids)?], |row| {
         let (mandatory, mandatory_passed): (u64, u64) = (row.get("mandatory")?, row.get("mandatory_passed")?);

@@ -46,7 +46,7 @@ pub struct QualityEvidence {
     pub certified: bool,
     /// Time of certification; null if the listing is not certified.
     pub certified_at: Option<UtcTime>,
-    /// Checks of the latest completed quality run; empty if no run has completed.
+    /// Checks of the latest completed quality run, without those of data that has changed since.
     pub checks: Vec<EvidenceCheck>,
     /// Number of environment checks that passed.
     pub environment_checks_passed: u64,

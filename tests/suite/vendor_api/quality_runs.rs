@@ -12,7 +12,7 @@ use super::seller_market::{
 };
 use crate::{
     catalog::small_market,
-    harness::{TestMarket, archives::zip_of, git::Repositories, listing_lifecycle},
+    harness::{TestMarket, archives::zip_of, git::Repositories, listing_lifecycle, teams},
 };
 
 /// Returns a market whose seller has 12 dollars of credits, enough for two runs but not for three.
@@ -430,4 +430,54 @@ async fn certification_ends_when_the_data_changes() {
     let now = view().await;
     assert_eq!(now["latest_run"]["mandatory_passed"], true);
     assert_eq!(now["platform_quality_certified"], false);
+}
+
+/// Evidence is of the data that is offered. Checks of data that was detached are left out, and with them those of the whole
+/// listing. Pages and agents show the same.
+#[tokio::test]
+async fn checks_of_detached_data_are_no_evidence() {
+    let raw_data = |key: &str| json!({"key": key, "team": "seller", "sku": "raw_data", "title": key, "created_at": "-P9D", "raw_data": {}});
+    let market = market(&json!({
+        "assets": [raw_data("first"), raw_data("second")],
+        "listings": [{"key": "a", "team": "seller", "title": "A", "description": "D", "price_usd": 9, "created_at": "-P9D",
+            "assets": ["first", "second"]}],
+    }));
+    let data = |key: &str| format!("raw-data/{}/data", seeded_id("assets", key));
+    let attach = async |key: &str| {
+        let url = upload_zip(&market, "Seller house", &zip_of(&scan_files()));
+        seller_post(&market, &data(key), json!({"channel": "zip", "url": url})).await;
+    };
+    let listing: Uuid = seeded_id("listings", "a").parse().unwrap();
+    // The number of checks of assets, the number of those of the whole listing, and the number of all on pages.
+    let evidence = async || {
+        let evidence = seller_get(&market, &format!("listings/browse/{listing}/quality")).await;
+        let checks = evidence["checks"].as_array().unwrap().clone();
+        let of_assets = checks.iter().filter(|check| !check["asset_type"].is_null()).count();
+        let certificate = market.market().read_blocking(|reader| {
+            let seller = teams::vendor(reader.rows, "seller");
+            operations::listing_quality::certificate_of_own(reader, &seller, listing)
+        });
+        let shown = certificate.unwrap().latest_run.map_or(0, |run| run.checks);
+        (of_assets, checks.len() - of_assets, usize::try_from(shown).unwrap())
+    };
+    attach("first").await;
+    attach("second").await;
+    market
+        .market()
+        .write_blocking(|writer| {
+            operations::listing_lifecycle::start_run(writer, Platform::of_process(), listing)
+        })
+        .unwrap();
+    market.run_background();
+    let (of_assets, of_listing, shown) = evidence().await;
+    assert!(of_assets > 0 && of_listing > 0);
+    assert_eq!(shown, of_assets + of_listing);
+    seller_call(&market, "DELETE", &data("first"), Value::Null).await.expect_status(204);
+    assert_eq!(evidence().await, (of_assets / 2, 0, of_assets / 2));
+    // Other data was not checked either.
+    market.clock().advance(1);
+    attach("first").await;
+    assert_eq!(evidence().await, (of_assets / 2, 0, of_assets / 2));
+    seller_call(&market, "DELETE", &data("second"), Value::Null).await.expect_status(204);
+    assert_eq!(evidence().await, (0, 0, 0));
 }
