@@ -16,7 +16,7 @@ use crate::{
     domain::{
         collections::Collection,
         due_steps::StepKind,
-        listings::{Actor, CatalogStatus},
+        listings::{Actor, CatalogStatus, ListingRowId},
         money::Cents,
         notifications::NotificationType,
         offers::{MAX_AMOUNT, OfferOperation, OfferStatus},
@@ -64,13 +64,18 @@ pub fn check_bid(rows: &store::Reader, buyer: &Buyer, input: &OfferInput) -> Res
             "The team already has a submitted offer on this listing, {offer}. Change or withdraw that one."
         )));
     }
-    if let Some(purchase) = store::purchases::find_standing(rows, buyer.team_row_id(), listing.row_id, true)?
-    {
-        return Err(Error::Conflict(format!(
-            "The team already has a purchase of this listing that is pending or completed: {purchase}."
-        )));
-    }
+    check_not_bought(rows, buyer, listing.row_id, "")?;
     Ok(listing)
+}
+
+/// Fails if the team has bought the listing, since its bid could not be accepted. `advice` says what to do.
+fn check_not_bought(rows: &store::Reader, buyer: &Buyer, listing: ListingRowId, advice: &str) -> Result<()> {
+    match store::purchases::find_standing(rows, buyer.team_row_id(), listing, true)? {
+        None => Ok(()),
+        Some(purchase) => Err(Error::Conflict(format!(
+            "The team already has a purchase of this listing that is pending or completed: {purchase}.{advice}"
+        ))),
+    }
 }
 
 /// Bids on a published listing that accepts bids. A buyer has at most one submitted offer on a listing. The
@@ -118,8 +123,7 @@ pub fn check_change(
     id: Uuid,
     amount: Cents,
 ) -> Result<(OfferRow, ListingRow)> {
-    let offer = find_of_buyer(rows, buyer, id)?;
-    offer_changes::check(&offer, OfferOperation::Change)?;
+    let offer = find_changeable(rows, buyer, id)?;
     wallet::check_amount(amount, MAX_AMOUNT)?;
     let listing = listing_of(rows, &offer)?;
     Ok((offer, listing))
@@ -135,8 +139,7 @@ pub fn change(
     amount: Option<Cents>,
     pay_with: Option<PayWith>,
 ) -> Result<()> {
-    let offer = find_of_buyer(writer.rows, buyer, id)?;
-    offer_changes::check(&offer, OfferOperation::Change)?;
+    let offer = find_changeable(writer.rows, buyer, id)?;
     let (amount, pay_with) = (amount.unwrap_or(offer.amount), pay_with.unwrap_or(offer.pay_with));
     wallet::check_amount(amount, MAX_AMOUNT)?;
     if (amount, pay_with) == (offer.amount, offer.pay_with) {
@@ -260,6 +263,14 @@ fn listing_of(rows: &store::Reader, offer: &OfferRow) -> Result<ListingRow> {
 fn find_of_buyer(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<OfferRow> {
     let found = store::offers::find(rows, id)?.filter(|offer| offer.buyer == buyer.team_row_id());
     found.ok_or_else(|| Error::not_found("offer"))
+}
+
+/// Returns an offer of the team whose amount can be changed: a submitted one that could be accepted.
+fn find_changeable(rows: &store::Reader, buyer: &Buyer, id: Uuid) -> Result<OfferRow> {
+    let offer = find_of_buyer(rows, buyer, id)?;
+    offer_changes::check(&offer, OfferOperation::Change)?;
+    check_not_bought(rows, buyer, offer.listing, " Withdraw the bid.")?;
+    Ok(offer)
 }
 
 fn find_of_vendor(writer: &Writer, vendor: &Vendor, id: Uuid) -> Result<OfferRow> {

@@ -99,6 +99,25 @@ fn offer_of_another_team_is_not_found() {
     assert_eq!(code(decline(&market, "both", offer)), "not_found");
 }
 
+/// A bid that can never be accepted can only be withdrawn.
+#[test]
+fn bid_of_a_team_that_has_bought_the_listing_is_not_changed() {
+    let market = sales_market();
+    let plain = listing_id("plain");
+    let offer = bid(&market, "buyer", plain, 100, PayWith::Invoice).unwrap();
+    buy(&market, "buyer", plain, PurchaseKind::Sample, PayWith::Credits).unwrap();
+    change(&market, "buyer", offer, Some(200), None).unwrap();
+    let bought = buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Invoice).unwrap();
+    let before = last_event(&market);
+    assert_eq!(code(change(&market, "buyer", offer, Some(7_700), None)), "conflict");
+    assert_eq!(last_event(&market), before);
+    cancel(&market, bought.id).unwrap();
+    change(&market, "buyer", offer, Some(300), None).unwrap();
+    buy(&market, "buyer", plain, PurchaseKind::Full, PayWith::Credits).unwrap();
+    assert_eq!(code(change(&market, "buyer", offer, None, Some(PayWith::Credits))), "conflict");
+    withdraw(&market, "buyer", offer).unwrap();
+}
+
 #[test]
 fn decision_is_final() {
     let market = sales_market();
