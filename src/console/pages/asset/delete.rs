@@ -136,6 +136,7 @@ fn detach_body(context: &Context, found: &DeletableAsset) -> Markup {
         p { "The copy of the data, and what the market read from it, are deleted. What buyers have bought stays theirs." }
         p { "Fields that were read from the data get the values back that they had before, and can be edited again. A check that is \
              in progress is canceled." }
+        p { "Listings with the asset are no longer approved, and orders of it that wait for payment are canceled." }
         p { "You can link the same or other data afterward." }
     };
     html! {
