@@ -37,6 +37,8 @@ pub struct Case {
     pub vendor: VendorHistory,
     /// The latest quality run, if there was any.
     pub run: Option<CheckedRun>,
+    /// How its required checks ended.
+    pub required_checks: RequiredChecks,
     /// Its place in the queue.
     pub place: Place,
     /// What has changed since an earlier round; `None` if there is none to compare with.
@@ -62,6 +64,8 @@ pub enum RequiredChecks {
     NoRun,
     /// Its run has ended without a result.
     NoResult,
+    /// Its run has ended, and an asset has got other data since, or none.
+    OtherData,
     /// A run is in progress, or has ended.
     Run {
         /// Whether it has ended.
@@ -76,8 +80,18 @@ pub enum RequiredChecks {
 }
 
 impl RequiredChecks {
-    /// Counts the checks of a run.
-    pub fn of(run: Option<&CheckedRun>) -> RequiredChecks {
+    /// Returns those of the latest run of a listing, if there is one.
+    fn find(rows: &store::Reader, run: Option<&CheckedRun>) -> Result<RequiredChecks> {
+        if let Some(checked) = run
+            && checked.run.status == RunStatus::Completed
+            && store::quality_runs::is_outdated(rows, checked.run.row_id)?
+        {
+            return Ok(RequiredChecks::OtherData);
+        }
+        Ok(RequiredChecks::count(run))
+    }
+
+    fn count(run: Option<&CheckedRun>) -> RequiredChecks {
         let Some(CheckedRun { run, checks, .. }) = run else { return RequiredChecks::NoRun };
         if matches!(run.status, RunStatus::Error | RunStatus::Cancelled) {
             return RequiredChecks::NoResult;
@@ -97,6 +111,7 @@ impl RequiredChecks {
         match self {
             RequiredChecks::NoRun => Some("The listing was never checked.".to_owned()),
             RequiredChecks::NoResult => Some("Its last quality run has no result.".to_owned()),
+            RequiredChecks::OtherData => Some("Its last quality run has checked other data.".to_owned()),
             RequiredChecks::Run { is_completed: false, all: 0, .. } => {
                 Some("Its checks have not begun.".to_owned())
             }
@@ -114,7 +129,7 @@ impl RequiredChecks {
 /// Returns the required checks of the latest quality run of a listing.
 pub fn required_checks(reader: &Reader, platform: Platform, id: Uuid) -> Result<RequiredChecks> {
     let listing = listings::find(reader.rows, platform, id)?;
-    Ok(RequiredChecks::of(listing_quality::latest_run(reader.rows, listing.row_id)?.as_ref()))
+    RequiredChecks::find(reader.rows, listing_quality::latest_run(reader.rows, listing.row_id)?.as_ref())
 }
 
 /// Returns why a reviewer who has seen this revision may not want to approve it yet. `None` if all required checks have passed, and
@@ -137,12 +152,14 @@ pub fn approval_concern(
 pub fn find(reader: &Reader, platform: Platform, id: Uuid, since: Since, filters: &Filters) -> Result<Case> {
     let listing = listings::find(reader.rows, platform, id)?;
     let row_id = listing.row_id;
+    let run = listing_quality::latest_run(reader.rows, row_id)?;
     Ok(Case {
         revision: Revision::find(reader.rows, row_id)?,
         rounds: reviews::list_of_any(reader, platform, id)?,
         deciders: store::review_queue::list_deciders(reader.rows, id, MAX_DECIDERS)?,
         vendor: store::review_queue::find_vendor(reader.rows, listing.team)?,
-        run: listing_quality::latest_run(reader.rows, row_id)?,
+        required_checks: RequiredChecks::find(reader.rows, run.as_ref())?,
+        run,
         place: review_queue::place_of(reader.rows, filters, row_id)?,
         difference: reviews::changes_of_any(reader, platform, id, since)?,
         listing,

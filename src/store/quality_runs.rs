@@ -284,6 +284,16 @@ pub(super) const CHANGED_ASSETS: &str = "changed (run, asset) AS MATERIALIZED (
 pub(super) const IS_OF_PRESENT_DATA: &str = "iif(c.asset IS NULL, c.run NOT IN (SELECT run FROM changed),
          (c.run, c.asset) NOT IN (SELECT run, asset FROM changed))";
 
+/// Whether an asset has other data than a run of a listing has read.
+pub fn is_outdated(reader: &Reader, run: QualityRunRowId) -> Result<bool> {
+    let sql = format!(
+        "WITH run (id, assets) AS MATERIALIZED (SELECT id, assets FROM quality_runs WHERE id = ?1),
+             {CHANGED_ASSETS}
+         SELECT EXISTS (SELECT 1 FROM changed)"
+    );
+    reader.query_one(&sql, [run], |row| row.get(0))
+}
+
 /// Returns the latest run of each of these assets that has one.
 pub fn summaries_of_assets(
     reader: &Reader,

@@ -472,8 +472,16 @@ async fn checks_of_detached_data_are_no_evidence() {
     let (of_assets, of_listing, shown) = evidence().await;
     assert!(of_assets > 0 && of_listing > 0);
     assert_eq!(shown, of_assets + of_listing);
+    let is_of_other_data = || {
+        let required = market.market().read_blocking(|reader| {
+            operations::review_cases::required_checks(reader, Platform::of_process(), listing)
+        });
+        required.unwrap() == operations::review_cases::RequiredChecks::OtherData
+    };
+    assert!(!is_of_other_data());
     seller_call(&market, "DELETE", &data("first"), Value::Null).await.expect_status(204);
     assert_eq!(evidence().await, (of_assets / 2, 0, of_assets / 2));
+    assert!(is_of_other_data(), "a reviewer is told");
     // Other data was not checked either.
     market.clock().advance(1);
     attach("first").await;

@@ -9,7 +9,7 @@ use crate::{
     operations::{
         access::ActingOperator,
         listings,
-        review_cases::{self, Case, RequiredChecks},
+        review_cases::{self, Case},
         review_decisions::{self, Decision, Revision},
         review_queue::{self, Filters},
     },
@@ -37,7 +37,7 @@ const MAX_NOTE: usize = crate::domain::texts::NOTE.max;
 pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let is_in_review = facts::is_in_review(case);
     let is_certified = case.listing.certified_at.is_some();
-    let asks = RequiredChecks::of(case.run.as_ref()).concern().is_some();
+    let asks = case.required_checks.concern().is_some();
     let content = html! {
         (hidden(filters, &case.revision.to_string()))
         h2 #decide { @if is_in_review { "Decide" } @else { "Certification" } }
