@@ -135,7 +135,7 @@ impl Capacity {
     /// Acquires a slot, after a short wait if all are taken or the requester has its share. Returns none if
     /// the number is unlimited.
     ///
-    /// The wait is short only while there is too much to do, as in the CoDel algorithm (RFC 8289): a queue that empties is not worth
+    /// The wait is short only while there is too much to do, as with controlled delay (RFC 8289): a queue that empties is not worth
     /// refusals, and one that does not makes every answer late.
     async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };

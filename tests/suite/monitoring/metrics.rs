@@ -10,6 +10,7 @@ use marketplace::{
         webhook_sender::WebhookSender,
         webhooks::{self, CheckedUrl, WebhookInput},
     },
+    string_enum::StringEnum,
 };
 use poem::http::Method;
 use serde_json::{Value, json};
