@@ -94,9 +94,10 @@ function typed(event) {
   if (length >= 3 || length === 0) filters.dispatchEvent(new CustomEvent("typed"));
 }
 
-// A filter that is chosen applies at once; a list that sorts applies at once.
+// A filter that is chosen applies at once, as does a list that sorts. A form that signs something has a button that only updates it.
 function chosen(event) {
-  if (event.target.closest("[data-apply]") && event.target.form) event.target.form.requestSubmit();
+  const { form } = event.target;
+  if (event.target.closest("[data-apply]") && form) form.requestSubmit(form.querySelector("[data-update]"));
 }
 
 // Fields in which nothing was typed are left out of the address. The address of the catalog has what is compared.

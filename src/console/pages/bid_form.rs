@@ -1,7 +1,7 @@
 //! The page on which a bid on a listing is made, or an open one is changed. The amount is in the address; bidding it
 //! takes the terms that the page shows, which are named by their digest.
 
-use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
+use super::deals::{self, PAY_WITH};
 use crate::{
     console::{forms::Inputs, prelude::*},
     domain::{listings::Actor, money::Cents, purchases::PayWith, string_enum::StringEnum},
@@ -42,8 +42,10 @@ impl Page for BidForm {
         let asked = TypedBid::of(&typed);
         let facts = visit.read(move |reader, buyer| Facts::read(reader, buyer, listing, asked)).await?;
         let (facts, problem) = facts.without_problem();
-        let inputs = problem.map(|problem| Inputs::refused(typed, &problem));
-        Ok(content(visit, listing, &facts, inputs.as_ref()).into())
+        let refused = problem.map(|problem| Inputs::refused(typed, &problem));
+        let is_sent = visit.inputs.problem(AMOUNT).is_some();
+        let inputs = if is_sent { Some(&visit.inputs) } else { refused.as_ref() };
+        Ok(content(visit, listing, &facts, inputs).into())
     }
 }
 
@@ -51,8 +53,10 @@ impl FormPage for BidForm {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let listing = visit.id(0)?;
         let (amount, pay_with) = (fields.required_amount(AMOUNT)?, deals::pay_with(fields.get(PAY_WITH)));
-        fields.require(ACCEPT, ACCEPT_FIRST)?;
-        let digest = fields.get(QUOTE).unwrap_or_default().to_owned();
+        if let Some(page) = deals::updated(fields, &paths::make_bid(listing), &[AMOUNT, PAY_WITH]) {
+            return Ok(page);
+        }
+        let digest = deals::signed_digest(fields)?;
         let (id, notice) = match fields.get(BID).and_then(|id| Uuid::try_parse(id).ok()) {
             Some(bid) => {
                 let change = Change::new("change_offer", "offer", bid);
@@ -156,28 +160,29 @@ fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inpu
     let quote = facts.quote.as_ref().and_then(|quote| quote.as_ref().ok());
     let is_change = facts.deals.bid.is_some();
     let refusal = facts.refusal();
-    let body = html! {
-        div.decide {
-            div.stack.wide {
-                (listed(context, facts))
-                (deals::without_data(&facts.deals))
-                @if refusal.is_none() { (asking(context, listing, facts, inputs)) }
-                @if let Some(quote) = quote { (deals::terms(quote)) }
+    // One form, so that the button at the end sends what is typed. It bids nothing else than what the amounts are about.
+    let form = html! {
+        div.stack.wide {
+            (listed(context, facts))
+            (deals::without_data(&facts.deals))
+            @if refusal.is_none() { (asking(context, facts, inputs)) }
+            @if let Some(quote) = quote { (deals::terms(quote)) }
+        }
+        aside.panel aria-label="Amounts" {
+            h2 { "Amounts" }
+            @match (&refusal, quote) {
+                (Some(reason), _) => (deals::refusal(context, &facts.deals, listing, reason)),
+                (None, Some(quote)) => (bidding(context, listing, facts, quote)),
+                (None, None) => p { "Enter an amount to see what you would pay, and the terms." },
             }
-            aside.panel aria-label="Amounts" {
-                h2 { "Amounts" }
-                @match (&refusal, quote) {
-                    (Some(reason), _) => (deals::refusal(context, &facts.deals, listing, reason)),
-                    (None, Some(quote)) => (bidding_form(context, listing, facts, quote)),
-                    (None, None) => p { "Enter an amount to see what you would pay, and the terms." },
-                }
-                a.button.quiet.full href=(context.links.to(&paths::listing(listing))) { "Back to the listing" }
-                p.note { "A bid takes no money, and no credits are put aside. The vendor does not learn who bids." }
-            }
+            a.button.quiet.full href=(context.links.to(&paths::listing(listing))) { "Back to the listing" }
+            p.note { "A bid takes no money, and no credits are put aside. The vendor does not learn who bids." }
         }
     };
-    let body = html! { @if let Some(inputs) = inputs { (badges::refusal(inputs)) } (body) };
-    Content::new(if is_change { "Change your bid" } else { "Make a bid" }, body)
+    let body = fields::form_with_class(context, &paths::make_bid(listing), "decide", &form);
+    let title = if is_change { "Change your bid" } else { "Make a bid" };
+    let content = Content { refusal: inputs.map(badges::refusal), ..Content::new(title, body) };
+    content
         .with_note(html! { "Nothing is sent until you press the button at the end." })
         .below("Catalog", paths::CATALOG)
         .below(&facts.deals.title, paths::listing(listing))
@@ -209,8 +214,8 @@ fn open_bid(context: &Context, bid: &SubmittedOffer) -> Markup {
     }
 }
 
-/// Returns the form that asks what an amount leads to. It changes the address only.
-fn asking(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inputs>) -> Markup {
+/// Returns what asks for the amount, and how it is paid.
+fn asking(context: &Context, facts: &Facts, inputs: Option<&Inputs>) -> Markup {
     let fresh = Inputs::default();
     let inputs = inputs.unwrap_or(&fresh);
     let amount = facts.amount.map(|amount| amount.to_string()).unwrap_or_default();
@@ -219,7 +224,7 @@ fn asking(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Input
     let when_paid =
         "If the vendor accepts, the purchase completes at once. With too few credits it waits for an invoice";
     html! {
-        form.stack.wide action=(context.links.to(&paths::make_bid(listing))) aria-label="Your bid" {
+        div.stack.wide {
             section.stack aria-labelledby="bid" {
                 h2 #bid { "Your bid" }
                 (Field::decimal(AMOUNT, "Amount, USD").hint(hint).value(amount).required().show(inputs))
@@ -234,7 +239,7 @@ fn asking(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Input
                     facts.pay_with.as_str(),
                 ))
             }
-            div.row { button.primary[facts.quote.is_none()] { "Show amounts and terms" } }
+            div.row { (deals::update_button("Show amounts and terms", facts.quote.is_none())) }
         }
     }
 }
@@ -251,24 +256,14 @@ fn above_the_price(context: &Context, listing: Uuid, deals: &ListingDeals, bid: 
     } }
 }
 
-/// Returns the amounts of the bid with the form that sends it.
-fn bidding_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
+/// Returns the amounts of the bid, and the end of the form: the signature, and the button that sends it.
+fn bidding(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
     let bid = facts.deals.bid.as_ref();
     let days = u64::from(context.market().settings().offers.expire_days);
     let verb = match bid {
         Some(bid) if (bid.amount, bid.pay_with) == (quote.price, quote.pay_with) => "Confirm the bid of",
         Some(_) => "Change the bid to",
         None => "Bid",
-    };
-    let content = html! {
-        input type="hidden" name=(AMOUNT) value=(quote.price);
-        input type="hidden" name=(PAY_WITH) value=(quote.pay_with.as_str());
-        @if let Some(bid) = bid {
-            input type="hidden" name=(BID) value=(bid.id);
-            (seen(bid.amount, bid.pay_with).asked())
-        }
-        (deals::signature(context, quote))
-        button.primary.big.full { (verb) " " (text::money(quote.price)) }
     };
     html! {
         (deals::summary("All assets, if the vendor accepts", quote))
@@ -286,6 +281,13 @@ fn bidding_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) 
             None => p { "Your bid expires after " (text::counted(days, "day", "days")) ", unless the vendor decides before. \
                          Until then you can change or withdraw it." },
         }
-        (fields::form(context, &paths::make_bid(listing), &content))
+        div.stack {
+            @if let Some(bid) = bid {
+                input type="hidden" name=(BID) value=(bid.id);
+                (seen(bid.amount, bid.pay_with).asked())
+            }
+            (deals::signature(context, quote))
+            button.primary.big.full { (verb) " " (text::money(quote.price)) }
+        }
     }
 }

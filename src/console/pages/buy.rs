@@ -1,10 +1,9 @@
 //! The page on which a listing, its sample, or some of its assets are bought. What is chosen is in the address;
 //! buying it takes the terms that the page shows, which are named by their digest.
 
-use super::deals::{self, ACCEPT, ACCEPT_FIRST, PAY_WITH, QUOTE};
+use super::deals::{self, PAY_WITH};
 use crate::{
     console::{
-        forms::Inputs,
         parts::{evidence, fields::Choice, kinds, samples as samples_shown},
         prelude::*,
     },
@@ -52,10 +51,12 @@ impl Page for Buy {
 impl FormPage for Buy {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let listing = visit.id(0)?;
+        if let Some(page) = deals::updated(fields, &paths::buy(listing), &[SCOPE, PAY_WITH, ASSET]) {
+            return Ok(page);
+        }
         let chosen = Chosen::of(fields);
         let wanted = chosen.wanted(chosen.scope.unwrap_or(ScopeMode::All))?;
-        fields.require(ACCEPT, ACCEPT_FIRST)?;
-        let digest = fields.get(QUOTE).unwrap_or_default().to_owned();
+        let digest = deals::signed_digest(fields)?;
         let change = Change::new("buy_listing", "listing", listing);
         let bought = changes::perform(visit, fields, change, move |writer, buyer| {
             let purchase = quotes::buy(writer, buyer, Actor::Team, listing, &wanted, &digest)?;
@@ -148,15 +149,15 @@ fn first_possible(deals: &ListingDeals) -> ScopeMode {
 
 fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
     let title = &facts.deals.title;
-    let body = html! {
-        div.decide {
-            div.stack.wide {
-                (choosing(context, listing, facts))
-                @if let Ok(quote) = &facts.quote { (deals::terms(quote)) }
-            }
-            aside.panel aria-label="Amounts" { (decision(context, listing, facts)) }
+    // One form, so that the button at the end sends what is chosen. It buys nothing else than what the amounts are about.
+    let form = html! {
+        div.stack.wide {
+            (choosing(context, facts))
+            @if let Ok(quote) = &facts.quote { (deals::terms(quote)) }
         }
+        aside.panel aria-label="Amounts" { (decision(context, listing, facts)) }
     };
+    let body = fields::form_with_class(context, &paths::buy(listing), "decide", &form);
     Content::new("Check and buy", body)
         .with_note(html! { "Nothing is charged until you press the button at the end." })
         .below("Catalog", paths::CATALOG)
@@ -165,9 +166,9 @@ fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
         .with_request(format!("/v2/listings/browse/{listing}"))
 }
 
-/// Returns the form that chooses what is bought and how it is paid. It changes the address only.
-fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
-    let inputs = Inputs::default();
+/// Returns what chooses what is bought, and how it is paid.
+fn choosing(context: &Context, facts: &Facts) -> Markup {
+    let inputs = &context.inputs;
     // With one asset, there is nothing to choose. If the address of the page chooses it, the page still shows what is
     // chosen.
     let is_offered = |scope| {
@@ -193,14 +194,14 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
             @if facts.quote.is_ok() { ul.stack.tight { (deals::owned(context, &facts.deals)) } }
         }
         @if !possible.is_empty() {
-            form.stack.wide action=(context.links.to(&paths::buy(listing))) aria-label="What you buy, and how you pay" {
-                div data-apply { (fields::choices(&inputs, SCOPE, "Scope", &possible, facts.scope.as_str())) }
-                @if facts.scope == ScopeMode::Selection { (selection(&inputs, facts)) }
+            div.stack.wide {
+                div data-apply { (fields::choices(inputs, SCOPE, "Scope", &possible, facts.scope.as_str())) }
+                @if facts.scope == ScopeMode::Selection { (selection(context, facts)) }
                 section.stack aria-labelledby="pay" {
                     h2 #pay { "How you pay" }
                     div data-apply {
                         (fields::choices(
-                            &inputs,
+                            inputs,
                             PAY_WITH,
                             "Payment",
                             &deals::payments(context, credits, "The purchase completes at once"),
@@ -208,7 +209,10 @@ fn choosing(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
                         ))
                     }
                 }
-                div.row { button { "Update amounts" } span.note { "The amounts and the terms follow what you choose." } }
+                div.row {
+                    (deals::update_button("Update amounts", false))
+                    span.note { "The amounts and the terms follow what you choose." }
+                }
             }
         }
     }
@@ -264,7 +268,7 @@ fn refused_parts(facts: &Facts) -> Markup {
     }
 }
 
-fn selection(inputs: &Inputs, facts: &Facts) -> Markup {
+fn selection(context: &Context, facts: &Facts) -> Markup {
     let assets: Vec<(String, String)> = facts
         .selectable
         .iter()
@@ -280,7 +284,7 @@ fn selection(inputs: &Inputs, facts: &Facts) -> Markup {
         return html! { p { "No asset of this listing has a price of its own, so they are only sold together." } };
     }
     html! {
-        (fields::checkboxes(inputs, ASSET, "Assets", values, is_checked))
+        (fields::required_checkboxes(&context.inputs, ASSET, "Assets", values, is_checked))
         p.note {
             "Assets without a price of their own are only sold with all the others."
             @if assets.len() >= MAX_SELECTED_ASSETS { " These are the first " (assets.len()) "." }
@@ -288,7 +292,7 @@ fn selection(inputs: &Inputs, facts: &Facts) -> Markup {
     }
 }
 
-/// Returns the amounts with the form that buys, or why it cannot be bought and what helps.
+/// Returns the amounts with the button that buys, or why it cannot be bought and what helps.
 fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
     let back = html! { a.button.quiet.full href=(context.links.to(&paths::listing(listing))) { "Back to the listing" } };
     let quote = match &facts.quote {
@@ -314,7 +318,7 @@ fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
                 }))
                 a.button.full href=(context.links.to(paths::BUY_CREDITS)) { "Request credits" }
             }
-            None => (buying_form(context, listing, facts, quote)),
+            None => (buying(context, quote)),
         }
         (back)
         p.note { "Pressing twice buys once. A refund is the market's decision and ends your right to use the data." }
@@ -338,18 +342,13 @@ fn act(quote: &Quote) -> String {
     }
 }
 
-fn buying_form(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Markup {
-    let content = html! {
-        input type="hidden" name=(SCOPE) value=(facts.scope.as_str());
-        input type="hidden" name=(PAY_WITH) value=(quote.pay_with.as_str());
-        @if facts.scope == ScopeMode::Selection {
-            @for asset in &facts.chosen.assets { input type="hidden" name=(ASSET) value=(asset); }
-        }
-        (deals::signature(context, quote))
-        button.primary.big.full { (act(quote)) }
-    };
+/// Returns the end of the form: the signature, and the button that buys.
+fn buying(context: &Context, quote: &Quote) -> Markup {
     html! {
-        (fields::form(context, &paths::buy(listing), &content))
+        div.stack {
+            (deals::signature(context, quote))
+            button.primary.big.full { (act(quote)) }
+        }
         @if !quote.completes_at_once {
             div.stack.tight {
                 p.note { "You have " (text::counted(u64::from(quote.pending_days), "day", "days")) " to pay this invoice:" }

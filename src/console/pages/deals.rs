@@ -3,6 +3,7 @@
 
 use crate::{
     console::{
+        address::Query,
         forms::Inputs,
         parts::{
             fields::Choice,
@@ -28,11 +29,11 @@ pub const PAY_WITH: &str = "pay_with";
 /// Field of the form that signs: the digest of the quote that was shown.
 pub const QUOTE: &str = "quote";
 
-/// Field of the form that signs: the checkbox.
-pub const ACCEPT: &str = "accept";
+/// Field of the button that shows the amounts and the terms of what is chosen, and signs nothing.
+const UPDATE: &str = "update";
 
-/// Says what is missing if the checkbox is not checked.
-pub const ACCEPT_FIRST: &str = "Check this box to sign the agreement.";
+/// Field of the form that signs: the checkbox.
+const ACCEPT: &str = "accept";
 
 /// Returns a quote, or why it was refused. Fails if it failed for another reason than a rule of the deal.
 pub fn or_refusal(quote: Result<Quote>) -> Result<std::result::Result<Quote, Error>> {
@@ -203,6 +204,29 @@ pub fn signature(context: &Context, quote: &Quote) -> Markup {
         input type="hidden" name=(QUOTE) value=(quote.digest);
         (fields::tick(inputs, ACCEPT, &html! { "I sign this agreement for " bdi { (team) } "." }))
     }
+}
+
+/// Returns the digest of the quote that a form signs. Fails if the box is not checked. A form without a quote has no box, and its
+/// digest is that of no quote.
+pub fn signed_digest(fields: &Fields) -> Result<String> {
+    if fields.has(QUOTE) {
+        fields.require(ACCEPT, "Check this box to sign the agreement.")?;
+    }
+    Ok(fields.get(QUOTE).unwrap_or_default().to_owned())
+}
+
+/// Returns the button that shows the amounts and the terms of what is chosen. Scripts press it when a choice changes.
+pub fn update_button(label: &str, is_primary: bool) -> Markup {
+    html! { button.primary[is_primary] name=(UPDATE) value="yes" formnovalidate data-update { (label) } }
+}
+
+/// Returns the page with the chosen values of these fields in its address, if this is what the form was sent for.
+pub fn updated(fields: &Fields, path: &str, names: &[&str]) -> Option<Answer> {
+    fields.is_checked(UPDATE).then(|| {
+        let chosen = fields.values().pairs().filter(|(name, _)| names.contains(name));
+        let query = chosen.fold(Query::default(), |query, (name, value)| query.and(name, value));
+        Answer::Redirect(query.at(path))
+    })
 }
 
 /// Returns where to pay invoices.

@@ -6,8 +6,8 @@ use marketplace::{
 };
 
 use super::{
-    BUYER, agreement, bid_path, buy, buy_path, change_listing, complete, count, credits, id_of, made,
-    purchases, shop, write,
+    BUYER, agreement, asset_id, bid_path, buy, buy_path, change_listing, complete, count, credits, id_of,
+    made, purchases, shop, write,
 };
 use crate::harness::browser::Browser;
 
@@ -43,6 +43,56 @@ async fn quote_of_something_else_buys_nothing() {
         answer.expect(409, "The price or the terms have changed");
     }
     assert_eq!(purchases(&market), 0);
+}
+
+/// The button at the end sends what is ticked, and buys nothing if the amounts are about something else.
+#[tokio::test]
+async fn selection_that_was_changed_after_the_amounts_is_not_bought() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = buy_path("plain");
+    let (first, second) = (asset_id("c1").to_string(), asset_id("c2").to_string());
+    let page = browser.get(&format!("{path}?scope=selection&asset={first}")).await;
+    page.expect(200, "Buy for $21.00");
+    let assets = page.form(&path).into_iter().filter(|(name, _)| name == "asset");
+    assert_eq!(assets.map(|(_, id)| id).collect::<Vec<_>>(), [first.clone()], "only the boxes state it");
+    let both = [("asset", first.as_str()), ("asset", second.as_str())];
+    let refused = browser.submit(&page, &path, &[&both[..], &[("accept", "yes")]].concat()).await;
+    refused.expect(409, "The price or the terms have changed").expect(409, "2 selected assets");
+    assert_eq!((purchases(&market), credits(&market, "buyer")), (0, 100_000));
+    let none = browser.submit(&page, &path, &[("asset", ""), ("accept", "yes")]).await;
+    none.expect(422, "Choose at least one asset").expect(422, "href=\"#asset\"");
+    let updated = browser.submit(&page, &path, &[&both[..], &[("update", "yes")]].concat()).await;
+    assert_eq!(updated.status(), 303, "{}", updated.visible());
+    let shown = browser.get(updated.location()).await;
+    shown.expect(200, "2 selected assets");
+    let receipt = made(&browser.submit(&shown, &path, &[("accept", "yes")]).await, "bought");
+    let text = agreement(&browser, &receipt).await;
+    assert!(text.contains("Bought: 2 assets of the listing\n"), "{text}");
+}
+
+#[tokio::test]
+async fn amount_that_was_changed_after_the_terms_is_not_bid() {
+    let market = shop();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let path = bid_path("plain");
+    let page = browser.get(&format!("{path}?amount=40")).await;
+    let amounts = page.form(&path).into_iter().filter(|(name, _)| name == "amount");
+    assert_eq!(amounts.count(), 1, "only the field states it");
+    for (typed, status, said) in [
+        ("99", 409, "The price or the terms have changed"),
+        ("many", 422, "Enter an amount in US dollars"),
+        ("", 422, "Enter an amount in US dollars"),
+    ] {
+        let refused = browser.submit(&page, &path, &[("accept", "yes"), ("amount", typed)]).await;
+        refused.expect(status, said);
+        let links = refused.text.matches("href=\"#amount\"").count();
+        assert_eq!(links, usize::from(status == 422), "{}", refused.visible());
+    }
+    let updated = browser.submit(&page, &path, &[("update", "yes"), ("amount", "39")]).await;
+    assert_eq!(updated.status(), 303, "{}", updated.visible());
+    browser.get(updated.location()).await.expect(200, "Bid $39.00");
+    assert_eq!(count(&market, "SELECT count(*) FROM offers"), 0);
 }
 
 #[tokio::test]
