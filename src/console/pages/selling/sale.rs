@@ -122,6 +122,6 @@ fn sums(sale: &TeamSale) -> Markup {
     tables::sum(&[
         (price, text::money(sale.price)),
         ("Fee of the market", format!("−{}", text::money(sale.platform_fee))),
-        (total, text::money(sale.earnings())),
+        (total, text::money(sale.share())),
     ])
 }

@@ -45,9 +45,17 @@ pub struct TeamSale {
 }
 
 impl TeamSale {
-    /// Returns what the vendor earns.
-    pub const fn earnings(&self) -> Cents {
+    /// Returns the vendor's share of the price, which a refund takes back.
+    pub const fn share(&self) -> Cents {
         Cents(self.price.0 - self.platform_fee.0)
+    }
+
+    /// Returns what the vendor has earned: nothing after a refund.
+    pub const fn earnings(&self) -> Cents {
+        match self.status {
+            PaidStatus::Completed => self.share(),
+            PaidStatus::Refunded => Cents(0),
+        }
     }
 }
 

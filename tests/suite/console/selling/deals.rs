@@ -275,6 +275,8 @@ async fn check_sales(browser: &Browser<'_>, market: &TestMarket, model: &Model) 
     market.market().run_due_steps().unwrap();
     let file = browser.get("/console/selling/sales?format=csv").await;
     assert_eq!(file.text.trim_end().lines().count(), model.sales.len() + 1);
+    let earnings = file.text.trim_end().lines().skip(1).map(|row| cents(row.split(',').nth(1).unwrap()));
+    assert_eq!(earnings.sum::<i64>(), model.sum(|_| true), "{}", file.text);
     let kept = model.sales.values().filter(|sale| sale.available_at.is_some()).count();
     let file = browser.get("/console/selling/sales?format=csv&status=completed").await;
     assert_eq!(file.text.trim_end().lines().count(), kept + 1);
