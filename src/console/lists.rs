@@ -10,6 +10,7 @@ use super::{
     address::Query,
     answer::{Answer, Content},
     csv::{self, Part},
+    forms::{Fields, Inputs},
     navigation::NavigationItem,
     page::Page,
     parts::{
@@ -18,11 +19,15 @@ use super::{
         tables::{self, Head},
         text,
     },
+    refusals,
     visit::{Context, Visit},
 };
 use crate::{
-    domain::{money::Cents, time::Timestamp},
-    error::Result,
+    domain::{
+        money::Cents,
+        time::{Day, Timestamp},
+    },
+    error::{Error, Problem, Result},
     market::Reader,
     store::records::{
         Filters,
@@ -202,6 +207,15 @@ impl ListFilter {
         self.name.ends_with("_from") || self.name.ends_with("_until")
     }
 
+    /// Returns the problem with a value that the filter does not take.
+    fn problem(&self, value: &str) -> Option<Problem> {
+        (self.is_day() && Day::parse(value).is_none()).then(|| {
+            let message =
+                format!("There is no day “{value}”. Enter it as year-month-day, for example 2026-02-27.");
+            Problem::query(self.name, "value_error", message)
+        })
+    }
+
     /// Returns the values that are offered.
     fn offered(&self, context: &Context) -> Vec<(&'static str, String)> {
         if self.name != OPERATION {
@@ -213,8 +227,8 @@ impl ListFilter {
         named
     }
 
-    fn show(&self, context: &Context, value: &str) -> Markup {
-        let (inputs, values) = (&super::forms::Inputs::default(), self.offered(context));
+    fn show(&self, context: &Context, inputs: &Inputs, value: &str) -> Markup {
+        let values = self.offered(context);
         if values.is_empty() {
             let (name, label) = (self.name, self.label);
             let field = if self.is_day() {
@@ -312,6 +326,11 @@ impl<L: List> Page for L {
 
     async fn show(visit: &Visit<L::Access>) -> Result<Answer> {
         let filters = selected(L::FILTERS, &visit.query);
+        let problem = |filter: &ListFilter| filter.problem(filters.get(filter.name)?);
+        let problems: Vec<Problem> = L::FILTERS.iter().filter_map(problem).collect();
+        if !problems.is_empty() {
+            return Ok(refused::<L>(&visit.context, &filters, &Error::Invalid(problems)).into());
+        }
         let parameters = visit.parameters.clone();
         if csv::is_asked(&visit.query) {
             let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
@@ -329,6 +348,14 @@ impl<L: List> Page for L {
         Ok(L::finish(&visit.context, content::<L>(&visit.context, (&filters, note.as_deref()), &found))
             .into())
     }
+}
+
+/// Returns the content of a list whose filters were refused: the form with what was typed, and what is wrong with it.
+fn refused<L: List>(context: &Context, filters: &Query, error: &Error) -> Content {
+    let inputs = Inputs::refused(Fields::of_query(filters), error);
+    let mut content = Content::new(L::TITLE, filter_form::<L>(context, filters, &inputs));
+    content.refusal = Some(badges::refusal(&inputs));
+    L::finish(context, content.with_status(refusals::status(error)))
 }
 
 /// Returns the part of a query that filters a list.
@@ -352,7 +379,7 @@ fn content<L: List>(
     let is_filtered = filters.pairs().next().is_some();
     let without_filters = context.here(&Query::default());
     let body = html! {
-        (filter_form::<L>(context, filters))
+        (filter_form::<L>(context, filters, &Inputs::default()))
         @if let Some(note) = note { p.note { (note) } }
         @if rows.is_empty() && is_filtered {
             (tables::empty("Nothing matches", "No record has all of these values.", Some(("Show all", &without_filters))))
@@ -366,14 +393,14 @@ fn content<L: List>(
     Content::new(L::TITLE, body)
 }
 
-fn filter_form<L: List>(context: &Context, chosen: &Query) -> Markup {
+fn filter_form<L: List>(context: &Context, chosen: &Query, inputs: &Inputs) -> Markup {
     let count = chosen.pairs().count();
     html! { @if !L::FILTERS.is_empty() {
         // A script folds them on narrow screens; on others there is nothing to fold.
         details.fold open {
             summary { "Filters" @if count > 0 { span.note { (count) " set" } } }
             form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {
-                @for filter in L::FILTERS { (filter.show(context, chosen.get(filter.name).unwrap_or_default())) }
+                @for filter in L::FILTERS { (filter.show(context, inputs, chosen.get(filter.name).unwrap_or_default())) }
                 button { "Filter" }
             }
         }

@@ -8,8 +8,13 @@ use crate::console::{forms::Inputs, notices::Notice};
 
 /// Returns a state as icon, word, and color.
 pub fn badge(tone: Tone, word: &str) -> Markup {
+    badge_of(tone, &html! { (word) })
+}
+
+/// Like [`badge`], with more than a word, such as a day.
+pub fn badge_of(tone: Tone, words: &Markup) -> Markup {
     let (name, color) = tone.look();
-    html! { span class={ "badge " (color) } { (icons::icon(name)) (word) } }
+    html! { span class={ "badge " (color) } { (icons::icon(name)) (words) } }
 }
 
 /// Returns a badge of what the market has certified.

@@ -50,12 +50,12 @@ impl Page for Earnings {
         };
         let available = outlook.balances.available;
         let (nothing, refusal) = (
-            (available.0 <= 0).then_some(withdraw::NOTHING_AVAILABLE),
+            (available.0 <= 0).then(|| html! { (withdraw::NOTHING_AVAILABLE) }),
             withdraw::refusal(available, &payout),
         );
         let actions = html! {
             (action(context, ("Convert into credits", convert::PATH), "button", nothing))
-            (action(context, ("Withdraw", withdraw::PATH), "button primary", refusal.as_deref()))
+            (action(context, ("Withdraw", withdraw::PATH), "button primary", refusal))
         };
         let note =
             html! { "What you earn from sales, after the fee of the market. All amounts are in US dollars." };

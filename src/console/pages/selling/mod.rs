@@ -79,16 +79,16 @@ fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
 }
 
 /// Returns a link styled as a button. With a refusal, the link is disabled, and the refusal is shown next to it.
-fn action(context: &Context, (label, path): (&str, &str), class: &str, refusal: Option<&str>) -> Markup {
+fn action(context: &Context, (label, path): (&str, &str), class: &str, refusal: Option<Markup>) -> Markup {
     html! { @match refusal {
         None => { a class=(class) href=(context.links.to(path)) { (label) } }
         Some(reason) => { a.button role="link" aria-disabled="true" { (label) } span.note { (reason) } }
     } }
 }
 
-/// Returns what becomes available next, such as `$412.50 on 3 Mar 2026`.
-fn release_text(release: &Release) -> String {
-    format!("{} on {}", text::money(release.amount), text::day_text(release.at))
+/// Shows what becomes available next, such as `$412.50 on 3 Mar 2026`.
+fn release_text(release: &Release) -> Markup {
+    html! { (text::money(release.amount)) " on " (text::day(release.at)) }
 }
 
 /// Returns the days that earnings are on hold, in words.

@@ -25,7 +25,7 @@ pub struct Need {
     /// What it is about, which links to `path`.
     subject: Markup,
     path: String,
-    note: String,
+    note: Markup,
     at: Option<Timestamp>,
 }
 
@@ -45,7 +45,7 @@ pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec
             tone: Tone::Waiting,
             subject: html! { "State how the market pays your team" },
             path: paths::PAYOUT_SETUP.to_owned(),
-            note: "Until then, earnings cannot be withdrawn".to_owned(),
+            note: html! { "Until then, earnings cannot be withdrawn" },
             at: None,
         });
     }
@@ -69,7 +69,7 @@ fn add<T>(needs: &mut Vec<Need>, found: &First<T>, need: impl Fn(&T) -> Need, li
         tone: Tone::Waiting,
         subject: html! { "More " (many) },
         path: list.to_owned(),
-        note: "See all of them in the list".to_owned(),
+        note: html! { "See all of them in the list" },
         at: None,
     });
 }
@@ -77,9 +77,9 @@ fn add<T>(needs: &mut Vec<Need>, found: &First<T>, need: impl Fn(&T) -> Need, li
 fn delivery(row: &DueDelivery, now: Timestamp) -> Need {
     let due = row.days.map(|days| row.accepted_at.plus_days(i64::from(days)));
     let tasks = text::counted(row.num_tasks, "task", "tasks");
-    let note = match due {
-        Some(due) => format!("Your bid was accepted. Deliver {tasks} by {}", text::day_text(due)),
-        None => format!("Your bid was accepted. Deliver {tasks}"),
+    let note = html! {
+        "Your bid was accepted. Deliver " (tasks)
+        @if let Some(due) = due { " by " (text::day(due)) }
     };
     Need {
         tone: if due.is_some_and(|due| due < now) { Tone::Bad } else { Tone::Waiting },
@@ -91,12 +91,17 @@ fn delivery(row: &DueDelivery, now: Timestamp) -> Need {
 }
 
 fn offer(row: &WaitingOffer) -> Need {
-    let until = row.expires_at.map(|at| format!("Answer by {}", text::day_text(at)));
+    let note = html! {
+        @match row.expires_at {
+            Some(until) => { "Answer by " (text::day(until)) }
+            None => { "It waits for your answer" }
+        }
+    };
     Need {
         tone: Tone::Waiting,
         subject: html! { "Bid of " (text::short_money(row.amount)) " for " bdi { (row.title) } },
         path: super::bids::path(row.id),
-        note: until.unwrap_or_else(|| "It waits for your answer".to_owned()),
+        note,
         at: Some(row.created_at),
     }
 }
@@ -108,7 +113,7 @@ fn listing(row: &ReviewedListing) -> Need {
         let note = row.feedback.as_deref().map_or_else(|| "The reviewer left no note".to_owned(), shortened);
         (Tone::Warning, html! { bdi { (row.title) } ": changes requested" }, note)
     };
-    Need { tone, subject, path: paths::own_listing(row.id), note, at: Some(row.at) }
+    Need { tone, subject, path: paths::own_listing(row.id), note: html! { (note) }, at: Some(row.at) }
 }
 
 fn failed_copy(row: &FailedCopy) -> Need {
@@ -121,7 +126,7 @@ fn failed_copy(row: &FailedCopy) -> Need {
         tone: Tone::Bad,
         subject: html! { bdi { (title) } ": no data" },
         path: paths::asset(row.asset),
-        note: reason.map_or_else(|| step.to_owned(), |reason| format!("{step}: {}", shortened(reason))),
+        note: html! { (step) @if let Some(reason) = reason { ": " (shortened(reason)) } },
         at: Some(row.attached_at),
     }
 }
@@ -135,7 +140,7 @@ fn failed_run(row: &FailedRun) -> Need {
     };
     let path = if row.is_listing { paths::own_listing(row.subject) } else { paths::asset(row.subject) };
     let subject = html! { bdi { (row.title) } ": checks" };
-    Need { tone: Tone::Warning, subject, path, note, at: row.at }
+    Need { tone: Tone::Warning, subject, path, note: html! { (note) }, at: row.at }
 }
 
 fn upload(row: &StalledUpload) -> Need {
@@ -143,7 +148,7 @@ fn upload(row: &StalledUpload) -> Need {
         tone: Tone::Warning,
         subject: html! { "Upload of " bdi { (row.file_name) } },
         path: paths::upload(row.id),
-        note: format!("It is not complete. Its parts are deleted on {}", text::day_text(row.expires_at)),
+        note: html! { "It is not complete. Its parts are deleted on " (text::day(row.expires_at)) },
         at: Some(row.created_at),
     }
 }
@@ -153,9 +158,9 @@ fn kind(row: &RetiringKind) -> Need {
     let advice = row.message.as_deref().map(shortened).unwrap_or_default();
     Need {
         tone: Tone::Warning,
-        subject: html! { (text::words(kinds::words(row.kind).1)) " retire on " (text::day_text(row.at)) },
+        subject: html! { (text::words(kinds::words(row.kind).1)) " retire on " (text::day(row.at)) },
         path: Query::default().with("kind", row.kind.as_str()).at(paths::INVENTORY),
-        note: format!("You have {assets}. {advice}"),
+        note: html! { "You have " (assets) ". " (advice) },
         at: None,
     }
 }
@@ -171,8 +176,10 @@ fn unlisted(business: &Business) -> Option<Need> {
             @else { (text::grouped(count)) " complete assets are on no listing" }
         },
         path: if is_one { paths::asset(first.asset) } else { paths::INVENTORY.to_owned() },
-        note: "Buyers find assets on listings only. Write a listing with ".to_owned()
-            + if is_one { "it" } else { "them, or several" },
+        note: html! {
+            "Buyers find assets on listings only. Write a listing with "
+            @if is_one { "it" } @else { "them, or several" }
+        },
         at: None,
     })
 }
@@ -182,7 +189,7 @@ fn incomplete(count: u64) -> Need {
         tone: Tone::Neutral,
         subject: html! { (text::counted(count, "asset is", "assets are")) " incomplete" },
         path: Query::default().with(STAGE, Stage::Incomplete.as_str()).at(paths::INVENTORY),
-        note: if count == 1 { "It lacks" } else { "They lack" }.to_owned() + " what a listing needs",
+        note: html! { @if count == 1 { "It lacks" } @else { "They lack" } " what a listing needs" },
         at: None,
     }
 }

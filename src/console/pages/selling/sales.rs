@@ -42,15 +42,15 @@ impl List for Sales {
         ListFilter { name: "text", label: "Listing contains", values: Vec::new },
         ListFilter { name: "kind", label: "Kind", values: deals::kinds },
         ListFilter { name: "status", label: "Status", values: || text::choices(status_word) },
-        ListFilter { name: "since", label: "Sold from (year-month-day)", values: Vec::new },
-        ListFilter { name: "until", label: "Sold until (year-month-day)", values: Vec::new },
+        ListFilter::day("sold_from", "Sold from the day (UTC)"),
+        ListFilter::day("sold_until", "Sold until the day (UTC)"),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamSale>> {
         let mut filters = request.record_filters_of(&["text", "kind", "status"]);
-        // A day that is none filters nothing.
-        let day = |name: &str| request.filters.get(name).filter(|day| Period::parse(Some(day), None).is_ok());
-        let period = Period::parse(day("since"), day("until")).unwrap_or_default();
+        // The list has refused what is no day.
+        let day = |name: &str| request.filters.get(name);
+        let period = Period::parse(day("sold_from"), day("sold_until")).unwrap_or_default();
         for (name, time) in [("since", period.since), ("end", period.end)] {
             if let Some(time) = time {
                 filters = filters.with(name, time.0);
@@ -87,7 +87,7 @@ const fn status_word(status: PaidStatus) -> &'static str {
     }
 }
 
-/// Returns the words for the state of a sale.
+/// Returns the words for the state of a sale in a file.
 fn word(sale: &TeamSale) -> Cow<'static, str> {
     match held_until(sale) {
         Some(until) => format!("Paid, on hold until {}", text::day_text(until)).into(),
@@ -97,10 +97,15 @@ fn word(sale: &TeamSale) -> Cow<'static, str> {
 
 /// Returns the state of a sale as a badge.
 pub fn badge(sale: &TeamSale) -> Markup {
+    let held_until = held_until(sale);
     let tone = match sale.status {
         PaidStatus::Refunded => Tone::Warning,
-        PaidStatus::Completed if held_until(sale).is_some() => Tone::Waiting,
+        PaidStatus::Completed if held_until.is_some() => Tone::Waiting,
         PaidStatus::Completed => Tone::Good,
     };
-    badges::badge(tone, &word(sale))
+    let words = html! {
+        (status_word(sale.status))
+        @if let Some(until) = held_until { ", on hold until " (text::day(until)) }
+    };
+    badges::badge_of(tone, &words)
 }

@@ -75,7 +75,7 @@ impl Page for VendorStart {
 fn figures(context: &Context, business: &Business) -> Markup {
     let link = |path: &str, label: &str| html! { a href=(context.links.to(path)) { (label) } };
     let pending = match &business.next_release {
-        Some(release) => html! { (release_text(release)) },
+        Some(release) => release_text(release),
         None => html! { "on hold for some days after each sale" },
     };
     tables::figures(&[

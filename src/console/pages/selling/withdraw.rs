@@ -68,13 +68,13 @@ fn consequences() -> Markup {
 }
 
 /// Returns why nothing can be withdrawn now; `None` if something can.
-pub fn refusal(available: Cents, state: &PayoutState) -> Option<String> {
+pub fn refusal(available: Cents, state: &PayoutState) -> Option<Markup> {
     match state {
-        PayoutState { is_set: false, .. } => Some("State first how the market pays your team.".to_owned()),
+        PayoutState { is_set: false, .. } => Some(html! { "State first how the market pays your team." }),
         PayoutState { waits_until: Some(until), .. } => {
-            Some(format!("Possible again from {} on.", text::day_text(*until)))
+            Some(html! { "Possible again from " (text::day(*until)) " on." })
         }
-        _ => (available.0 <= 0).then(|| NOTHING_AVAILABLE.to_owned()),
+        _ => (available.0 <= 0).then(|| html! { (NOTHING_AVAILABLE) }),
     }
 }
 

@@ -28,6 +28,21 @@ fn first_address(text: &str, start: &str) -> String {
 }
 
 #[tokio::test]
+async fn sales_are_filtered_by_days_in_utc_only() {
+    let market = crate::harness::demo();
+    let browser = Browser::signed_in(market, VENDOR).await;
+    let path = "/console/selling/sales";
+    let page = browser.get(&format!("{path}?sold_from=2025-01-01&sold_until=2026-12-31")).await;
+    page.expect(200, "Sold from the day (UTC)").expect(200, "Sold until the day (UTC)");
+    assert_eq!(page.text.matches("type=\"date\"").count(), 2, "{}", page.visible());
+    for query in ["sold_from=27+Feb+2026", "sold_from=2026-02-30", "sold_from=2026-02-30&format=csv"] {
+        let refused = browser.get(&format!("{path}?{query}")).await;
+        refused.expect(422, "There is no day “").expect(422, "id=\"sold_from-p\"");
+        assert!(!refused.text.contains("<tbody"), "{query}: {}", refused.visible());
+    }
+}
+
+#[tokio::test]
 async fn start_and_lists_of_a_vendor_name_no_buyer() {
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, VENDOR).await;
@@ -37,7 +52,7 @@ async fn start_and_lists_of_a_vendor_name_no_buyer() {
         ("/console/selling", "Listed value"),
         ("/console/selling/bids", "Bids on your listings"),
         ("/console/selling/sales", "Available from"),
-        ("/console/selling/sales?kind=sample&since=2025-01-01", "Sales"),
+        ("/console/selling/sales?kind=sample&sold_from=2025-01-01", "Sales"),
         ("/console/selling/earnings", "Earnings by month"),
         ("/console/selling/withdrawals", "Withdrawals"),
         ("/console/selling/bids?format=csv", "Listing,Status,\"Bid, USD\""),
@@ -115,7 +130,8 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     notifications.expect(200, "Payout details changed");
     assert!(!notifications.text.contains("DE00"));
     browser.get(withdraw).await.expect(200, "For safety").expect(200, "released until then.");
-    browser.get("/console/selling/earnings").await.expect(200, "Possible again from 4 Mar 2026 on.");
+    let page = browser.get("/console/selling/earnings").await;
+    assert!(page.visible().contains("Possible again from 4 Mar 2026 on."), "{}", page.visible());
     browser.post(withdraw, &[("amount", "10")]).await.expect(409, "can be requested again");
     let refused = browser.post(withdraw, &[("amount", "10")]).await;
     refused.expect(409, "For safety, withdrawals can be requested again from 4 March 2026, 09:00 UTC on.");
