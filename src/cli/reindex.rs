@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::{CommandResult, GlobalOptions, print_line, progress::CliProgress};
+use crate::domain::written;
 
 /// Rebuild the search index and swap it in. Safe while a server is running.
 #[derive(Debug, Args)]
@@ -13,7 +14,7 @@ impl Reindex {
     pub(super) fn run(options: &GlobalOptions) -> CommandResult {
         let market = options.open_market(false)?;
         let count = market.reindex(&CliProgress::new("indexing"))?;
-        print_line(format_args!("indexed {count} listings"));
+        print_line(format_args!("indexed {}", written::counted(count, "listing", "listings")));
         Ok(())
     }
 }

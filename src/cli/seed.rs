@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CommandResult, GlobalOptions, print_line, print_note, progress::CliProgress};
-use crate::fixtures::{self, Added, FixtureSet, SeedError, SeedOutcome, SeededWebhooks};
+use crate::{
+    domain::written,
+    fixtures::{self, Added, FixtureSet, SeedError, SeedOutcome, SeededWebhooks},
+};
 
 /// Load fixture sets, or generate synthetic listings.
 #[derive(Debug, Args)]
@@ -44,7 +47,7 @@ impl Seed {
         }
         if let Some(count) = self.generate {
             let generated = fixtures::generate(&market, count, &CliProgress::new("listings"))?;
-            print_line(format_args!("generated {generated} listings"));
+            print_line(format_args!("generated {}", written::counted(generated, "listing", "listings")));
         }
         Ok(())
     }
@@ -53,7 +56,7 @@ impl Seed {
 /// Prints what was written of a set, and notes about what was not written as it states.
 fn print_added(name: &str, added: Added) {
     let Added { records, omitted_operator_keys, disabled_webhooks } = added;
-    print_line(format_args!("{name}: added {records} records"));
+    print_line(format_args!("{name}: added {}", written::counted(records as u64, "record", "records")));
     if omitted_operator_keys > 0 {
         print_note(format_args!(
             "note: {omitted_operator_keys} operator keys of {name} were not created, since the setting \

@@ -155,8 +155,10 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
         Error::BrowseLocked { published, required } => (
             "The catalog is still locked for your team",
             Advice {
-                reason: html! { "Vendors see the whole catalog once they have published " (required) " listings. Your team has \
-                published " (published) " of " (required) ". Until then, you see its first page." },
+                reason: html! {
+                    "Vendors see the whole catalog once they have published " (text::counted(*required, "listing", "listings"))
+                    ". Your team has published " (published) " of " (required) ". Until then, you see its first page."
+                },
                 links: vec![
                     ("Publish your listings", paths::OWN_LISTINGS.to_owned()),
                     ("Open the first page", paths::CATALOG.to_owned()),

@@ -4,7 +4,10 @@ use uuid::Uuid;
 
 use super::access::{Operator, Platform};
 use crate::{
-    domain::events::{EventId, EventRowId, EventType},
+    domain::{
+        events::{EventId, EventRowId, EventType},
+        written,
+    },
     error::{Error, GoneCode, Result},
     market::Reader,
     store::{
@@ -70,10 +73,10 @@ fn resolve(reader: &Reader, Bounds { removed, newest }: Bounds, start: Start) ->
         Start::Now => Ok(newest),
         Start::After(EventId(after)) if after < removed => {
             let message = format!(
-                "Events up to {} were removed, since events are kept for {} days. Begin without a cursor, with the \
+                "Events up to {} were removed, since events are kept for {}. Begin without a cursor, with the \
                  oldest event that is kept; the event `outbox.trimmed` says what was removed.",
                 EventId(removed),
-                reader.settings.events.keep_days
+                written::counted(reader.settings.events.keep_days.into(), "day", "days")
             );
             Err(Error::Gone(GoneCode::CursorExpired, message))
         }

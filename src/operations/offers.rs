@@ -83,13 +83,13 @@ fn check_not_bought(rows: &store::Reader, buyer: &Buyer, listing: ListingRowId, 
 pub fn submit(writer: &mut Writer, buyer: &Buyer, actor: Actor, input: &OfferInput) -> Result<Uuid> {
     let listing = check_bid(writer.rows, buyer, input)?;
     let offer = insert(writer, buyer, &listing, input)?;
-    let expire_days = i64::from(writer.settings.offers.expire_days);
-    writer.schedule(StepKind::OfferExpires, offer.row_id, offer.created_at.plus_days(expire_days))?;
+    let expire_days = writer.settings.offers.expire_days;
+    writer.schedule(StepKind::OfferExpires, offer.row_id, offer.created_at.plus_days(expire_days.into()))?;
     offer_changes::emit_submitted(writer, &offer, actor)?;
     let name = &listing.title;
     let amount = written::money(offer.amount);
-    let message =
-        format!("A buyer bid {amount} on \u{201c}{name}\u{201d}. It expires in {expire_days} days.");
+    let days = written::counted(expire_days.into(), "day", "days");
+    let message = format!("A buyer bid {amount} on \u{201c}{name}\u{201d}. It expires in {days}.");
     let (title, link) = (format!("New bid on {name}"), format!("/selling/bids/{}", offer.id));
     notifications::send(writer, listing.team, NotificationType::OfferReceived, (&title, &message), &link)?;
     Ok(offer.id)

@@ -94,8 +94,10 @@ pub(super) fn replace(writer: &mut Writer, team: &Team, text: Option<&str>) -> R
     writer.emit(Some(team.row_id), team.id, &EventData::TeamPayoutSetupChanged(data))?;
     let wait = match writer.settings.payouts.change_delay_days {
         0 => String::new(),
-        1 => " Your team can request withdrawals again in 1 day.".to_owned(),
-        days => format!(" Your team can request withdrawals again in {days} days."),
+        days => {
+            let days = written::counted(days.into(), "day", "days");
+            format!(" Your team can request withdrawals again in {days}.")
+        }
     };
     let message = format!(
         "How the market pays your team was changed. If you do not expect this, tell the market at once, and revoke the keys that \

@@ -290,9 +290,9 @@ pub fn refund(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -
     let refund_days = writer.settings.purchases.refund_days;
     let paid_at = purchase.paid_at.ok_or_else(|| Error::internal("a completed purchase was not paid"))?;
     if writer.now > paid_at.plus_days(i64::from(refund_days)) {
+        let days = written::counted(u64::from(refund_days), "day", "days");
         let message = format!(
-            "A purchase can be refunded for {refund_days} days after its completion. This one was completed at \
-             {paid_at}."
+            "A purchase can be refunded for {days} after its completion. This one was completed at {paid_at}."
         );
         return Err(Error::InvalidState(StateCode::RefundWindowClosed, message));
     }

@@ -38,7 +38,7 @@ use crate::{
         state_machine::StateMachine,
         taxonomy::Label,
         teams::TeamRowId,
-        texts,
+        texts, written,
     },
     error::{Error, Problem, Result},
     market::{Reader, Writer},
@@ -186,8 +186,9 @@ fn check_number(selected: u64, shown: Option<u64>) -> Result<()> {
             format!("These are {selected} assets. Change at most {MAX_ASSETS} at once: filter the inventory.")
         }
         Some(shown) if shown != selected => format!(
-            "These were {shown} assets, and are {selected} now, because the inventory has changed. Nothing was done. Look \
-             at the number, and send the form again."
+            "These were {}, and are {selected} now, because the inventory has changed. Nothing was done. Look at the \
+             number, and send the form again.",
+            written::counted(shown, "asset", "assets")
         ),
         _ => return Ok(()),
     };

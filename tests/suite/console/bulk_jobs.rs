@@ -127,7 +127,7 @@ async fn number_that_changed_is_shown_again() {
     page.expect(200, "Delete 1,001 assets").expect(200, "cannot be undone");
     create(&market, "Wombat survey of today", 1).await;
     let refused = browser.submit(&page, NEW, &[]).await;
-    refused.expect(409, "These were 1001 assets").expect(409, "Delete 1,002 assets");
+    refused.expect(409, "These were 1,001 assets").expect(409, "Delete 1,002 assets");
     browser.get("/console/inventory/changes").await.expect(200, "Nothing was changed yet");
     start(&browser, &refused, &[]).await.expect(200, "0 of 1,002 assets");
     market.run_background();

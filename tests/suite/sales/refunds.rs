@@ -3,7 +3,14 @@
 use marketplace::domain::purchases::{PayWith, PurchaseKind, PurchaseStatus};
 use serde_json::json;
 
-use super::{DAY, buy, code, complete, credits, listing_id, own_purchases, refund, sales, sales_market};
+use super::{
+    DAY, bid, buy, code, complete, credits, give_credits, listing_id, notifications, own_purchases, refund,
+    sales, sales_market,
+};
+use crate::{
+    catalog::small_market::{published, seed_market},
+    harness::TestMarket,
+};
 
 #[tokio::test]
 async fn refund_undoes_a_purchase() {
@@ -32,6 +39,23 @@ fn refund_window_counts_from_the_completion() {
     assert_eq!(code(refund(&market, other.id)), "refund_window_closed");
     market.clock().advance(10 * DAY - 1);
     assert_eq!(code(refund(&market, bought.id)), "ok");
+}
+
+#[tokio::test]
+async fn periods_of_one_day_are_one_day_in_messages() {
+    let market = TestMarket::with_settings(|settings| {
+        settings.browse_gate.required_published = 0;
+        (settings.offers.expire_days, settings.purchases.refund_days) = (1, 1);
+    });
+    seed_market(&market, &[published("plain", 30, &json!({"accepts_bids": true}))], &json!({}));
+    give_credits(&market, "buyer", 100_000);
+    bid(&market, "other", listing_id("plain"), 4_000, PayWith::Invoice).unwrap();
+    let (_, message) = notifications(&market, "seller").await.swap_remove(0);
+    assert!(message.ends_with("It expires in 1 day."), "{message}");
+    let bought = buy(&market, "buyer", listing_id("plain"), PurchaseKind::Full, PayWith::Credits).unwrap();
+    market.clock().advance(DAY + 1);
+    let message = refund(&market, bought.id).unwrap_err().message();
+    assert!(message.starts_with("A purchase can be refunded for 1 day after"), "{message}");
 }
 
 #[test]
