@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     console::{
+        pages::opportunities::budget,
         prelude::*,
         resources::{
             self, Complete, Input, Links, Named, Resource, Shown,
@@ -16,7 +17,9 @@ use crate::{
         },
     },
     domain::{
-        opportunities::OpportunityStatus, opportunity_lifecycle::OpportunityOperation, time::Timestamp,
+        opportunities::{BudgetUnit, OpportunityMetadata, OpportunityStatus},
+        opportunity_lifecycle::OpportunityOperation,
+        time::Timestamp,
     },
     operations::opportunities,
     store::records::{
@@ -38,15 +41,13 @@ const SHOWN: &[Shown] = &[
     Shown::listed("team_id", "Buyer", Record(TEAMS)),
     Shown::listed("status", "Status", State),
     Shown::listed("open", "Takes bids", Flag),
-    Shown::listed("budget_max", "Budget up to, USD", Plain),
+    Shown::listed("budget", "Budget, USD", Plain),
     Shown::listed("deadline", "Deadline", Deadline),
     Shown::listed("created_at", "Created", Moment),
     Shown::detail("overview", "In one sentence", Plain),
     Shown::detail("description", "Description, in the words of the buyer", Text),
     Shown::detail("accepted_asset_types", "Kinds of assets", Words),
     Shown::detail("tags", "Tags", Many),
-    Shown::detail("budget_min", "Budget from, USD", Plain),
-    Shown::detail("budget_unit", "Budget for", Word),
     Shown::detail("visibility_mode", "Vendors who see it", Word),
     Shown::detail("excluded_team_ids", "Excluded vendors", Linked(TEAMS)),
     Shown::detail("evaluation_date", "Bids are evaluated", Deadline),
@@ -60,11 +61,25 @@ const FILTERS: &[ListFilter] = &[
     ListFilter { name: "team_id", label: "Buyer, by name or ID", values: Vec::new },
 ];
 
-/// Adds whether vendors can respond now.
+/// Adds whether vendors can respond now, and the budget in words.
 fn complete(record: &mut AnyRecord, now: Timestamp) {
     let status = OpportunityStatus::parse(record.text("status"));
     let is_open = status.is_some_and(|status| status.is_open(record.time("deadline"), now));
     record.set("open", Value::Integer(is_open.into()));
+    let dollars = |name: &str| match record.get(name) {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Real(number) => Some(*number),
+        Value::Missing | Value::Text(_) | Value::Id(_) => None,
+    };
+    let metadata = OpportunityMetadata {
+        budget_min: dollars("budget_min"),
+        budget_max: dollars("budget_max"),
+        budget_unit: BudgetUnit::parse(record.text("budget_unit")),
+        ..OpportunityMetadata::default()
+    };
+    if metadata.budget_min.or(metadata.budget_max).is_some() {
+        record.set("budget", Value::Text(budget(&metadata)));
+    }
 }
 
 impl Resource for Opportunities {

@@ -290,6 +290,17 @@ async fn filters_of_days_include_both_ends() {
     refused.expect(422, "There is no day “yesterday”").expect(422, "id=\"paid_from-p\"");
 }
 
+/// Budgets per task and in total are told apart.
+#[tokio::test]
+async fn budgets_have_their_unit() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let list = browser.get("/console/operator/opportunities").await;
+    list.expect(200, "$90 to $240 per task").expect(200, "$40,000 to $180,000 in total");
+    let file = browser.get("/console/operator/opportunities?format=csv").await;
+    file.expect(200, "$90 to $240 per task");
+}
+
 /// Each entry of the ledger says how much has moved, and from where to where.
 #[tokio::test]
 async fn entries_say_what_they_move() {
