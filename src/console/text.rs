@@ -114,6 +114,11 @@ pub fn laid_out_json(text: &str) -> String {
     laid_out.unwrap_or_else(|| text.to_owned())
 }
 
+/// Returns the parts of a name with commas between them. Each keeps the direction of its script.
+pub fn parts(parts: &[String]) -> Markup {
+    html! { @for (index, part) in parts.iter().enumerate() { @if index > 0 { ", " } bdi { (part) } } }
+}
+
 /// Returns the initials that stand for a team.
 pub fn initials(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());

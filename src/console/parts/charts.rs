@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::tables::{self, Head};
+use super::{
+    tables::{self, Head},
+    text,
+};
 use crate::domain::money::Cents;
 
 /// Width of the space of one bar in the units of the drawing.
@@ -27,8 +30,8 @@ pub struct Bar {
     pub label: String,
     /// The same, as short as the axis needs it, such as `Mar`.
     pub short: String,
-    /// Its value. A negative one is in the table only.
-    pub value: i64,
+    /// Its value; `None` if there is nothing to measure. A negative one is in the table only.
+    pub value: Option<i64>,
 }
 
 /// A chart with bars.
@@ -70,7 +73,7 @@ impl Chart<'_> {
     }
 
     fn figure(&self, bars: &[Bar], max: i64, max_labels: usize, table: &Markup) -> Markup {
-        if bars.iter().all(|bar| bar.value == 0) {
+        if bars.iter().all(|bar| bar.value.unwrap_or_default() == 0) {
             return html! {
                 figure.chart {
                     figcaption { b { (self.title) } @if !self.note.is_empty() { br; (self.note) } }
@@ -93,9 +96,9 @@ impl Chart<'_> {
                             line.grid x1="0" x2=(width) y1=(y) y2=(y) {}
                         }
                         @for (index, bar) in bars.iter().enumerate() {
-                            @let height = bar.value.max(0) as f64 / top as f64 * HEIGHT;
+                            @let height = bar.value.unwrap_or_default().max(0) as f64 / top as f64 * HEIGHT;
                             rect.c1 x=(index * STEP + STEP / 5) y=(rounded(HEIGHT - height)) width=(STEP * 3 / 5)
-                                height=(rounded(height)) { title { (bar.label) ": " ((self.text)(bar.value)) } }
+                                height=(rounded(height)) { title { (bar.label) ": " (self.written(bar.value)) } }
                         }
                     }
                     ol.x.few[bars_per_label > 1] aria-hidden="true" { @for bar in bars.iter().step_by(bars_per_label) { li { (bar.short) } } }
@@ -105,11 +108,16 @@ impl Chart<'_> {
         }
     }
 
+    /// Writes the value of a bar.
+    fn written(&self, value: Option<i64>) -> String {
+        value.map_or_else(|| text::MISSING.to_owned(), self.text)
+    }
+
     /// Returns what the drawing shows, in words.
     fn alternative(&self, bars: &[Bar]) -> String {
         let highest = match bars.iter().rev().max_by_key(|bar| bar.value) {
-            Some(bar) if bar.value > 0 => {
-                format!(" The highest is {}: {}.", bar.label, (self.text)(bar.value))
+            Some(bar) if bar.value > Some(0) => {
+                format!(" The highest is {}: {}.", bar.label, self.written(bar.value))
             }
             _ => String::new(),
         };
@@ -118,7 +126,7 @@ impl Chart<'_> {
 
     fn table(&self, bars: &[Bar]) -> Markup {
         let [label, value] = self.heads;
-        let row = |bar: &Bar| vec![html! { (bar.label) }, html! { ((self.text)(bar.value)) }];
+        let row = |bar: &Bar| vec![html! { (bar.label) }, html! { (self.written(bar.value)) }];
         let rows: Vec<_> = bars.iter().map(row).collect();
         tables::table(self.title, &[Head::text(label), Head::number(value)], &rows)
     }
@@ -126,14 +134,14 @@ impl Chart<'_> {
 
 /// Returns the largest value of bars.
 pub fn max_of(bars: &[Bar]) -> i64 {
-    bars.iter().map(|bar| bar.value).max().unwrap_or_default()
+    bars.iter().filter_map(|bar| bar.value).max().unwrap_or_default()
 }
 
 /// A bar beside a name, such as one of a ranking.
 #[derive(Clone, Debug)]
 pub struct NamedBar {
-    /// What it measures.
-    pub name: String,
+    /// What it measures: the parts of its name.
+    pub name: Vec<String>,
     /// Its value in words.
     pub text: String,
     /// Its value.
@@ -147,9 +155,9 @@ pub fn ranking(title: &str, note: &str, bars: &[NamedBar], top: i64) -> Markup {
         figure.chart {
             figcaption { b { (title) } @if !note.is_empty() { br; (note) } }
             dl.facts { @for bar in bars {
-                dt { bdi { (bar.name) } }
+                dt { (text::parts(&bar.name)) }
                 dd {
-                    svg.bar viewBox="0 0 1000 8" preserveAspectRatio="none" role="img" aria-label={ (bar.name) ": " (bar.text) } {
+                    svg.bar viewBox="0 0 1000 8" preserveAspectRatio="none" role="img" aria-label={ (bar.name.join(", ")) ": " (bar.text) } {
                         rect.c1 x="0" y="0" width=(width(bar)) height="8" {}
                     }
                     p.note aria-hidden="true" { (bar.text) }
@@ -177,7 +185,7 @@ pub fn amount_tick(cents: i64) -> String {
 
 /// Writes an amount of a bar.
 pub fn amount_text(cents: i64) -> String {
-    super::text::money(Cents(cents))
+    text::money(Cents(cents))
 }
 
 /// Returns the value at the top of the axis: a round one that all bars fit below, and that can be divided into [`PARTS`] steps of
@@ -234,7 +242,11 @@ mod tests {
             unit: 100,
         };
         let bar = |label: &str, value| Bar { label: label.to_owned(), short: label.to_owned(), value };
-        let shown = chart.show(&[bar("Mar", 10_000), bar("Apr", -500)]).0;
+        let shown = chart.show(&[bar("Mar", Some(10_000)), bar("Apr", Some(-500)), bar("May", None)]).0;
+        assert!(
+            shown.contains("<title>May: –</title>") && shown.contains(r#"<td class="num">–</td>"#),
+            "{shown}"
+        );
         assert!(shown.contains(r#"<td class="num">$100.00</td>"#) && shown.contains("−$5.00"), "{shown}");
         assert!(shown.contains(r#"y="200" width="60" height="0""#), "negative: {shown}");
         assert!(shown.contains("Earnings by month. The highest is Mar: $100.00."), "{shown}");
@@ -250,7 +262,8 @@ mod tests {
             tick: |value| value.to_string(),
             unit: 1,
         };
-        let bar = |number: i64| Bar { label: number.to_string(), short: format!("d{number}"), value: number };
+        let bar =
+            |number: i64| Bar { label: number.to_string(), short: format!("d{number}"), value: Some(number) };
         let bars: Vec<Bar> = (0..31).map(bar).collect();
         let shown = chart.drawing(&bars).0;
         assert_eq!(shown.matches("<li>").count(), 11, "{shown}");

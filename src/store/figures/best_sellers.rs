@@ -11,8 +11,8 @@ pub static BEST_SELLERS: Figure = Figure {
     by: Axis::Names {
         head: "Listing",
         is_on_wire: false,
-        sql: "l.title || ', ' || t.name",
-        // Both can contain commas, and two vendors can have the same name.
+        sql: "l.title || char(31) || t.name",
+        // Two vendors can have the same name.
         apart: ", l.team, l.title",
     },
     series: None,

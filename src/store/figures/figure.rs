@@ -29,6 +29,9 @@ pub struct Figure {
     pub(super) at: &'static str,
 }
 
+/// Separates the parts of a name: `char(31)`, which no text of a team has.
+pub const NAME_SEPARATOR: char = '\u{1f}';
+
 /// What the records of a figure are grouped by.
 #[derive(Debug)]
 pub enum Axis {
@@ -49,7 +52,7 @@ pub enum Axis {
         head: &'static str,
         /// Whether they are names on the wire, which are shown as words.
         is_on_wire: bool,
-        /// The name.
+        /// The name. If it has several parts, [`NAME_SEPARATOR`] is between them.
         sql: &'static str,
         /// The columns by which records with the same name are kept apart, each after a comma; empty if they count together.
         apart: &'static str,

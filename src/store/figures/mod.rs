@@ -12,7 +12,7 @@ mod prices;
 mod review_times;
 mod sales;
 
-pub use figure::{Axis, Figure, FigureRow, Series, Unit, Value, read, read_whole};
+pub use figure::{Axis, Figure, FigureRow, NAME_SEPARATOR, Series, Unit, Value, read, read_whole};
 
 /// All figures, in the order in which they are shown.
 pub static ALL: [&Figure; 9] = [

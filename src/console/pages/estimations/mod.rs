@@ -45,7 +45,7 @@ fn distribution(bins: &[Bin]) -> Markup {
         Bar {
             label: format!("{low} to {high}"),
             short: charts::amount_tick(bin.low.0),
-            value: i64::try_from(bin.count).unwrap_or(i64::MAX),
+            value: Some(i64::try_from(bin.count).unwrap_or(i64::MAX)),
         }
     };
     let count = |count: i64| text::grouped(count.unsigned_abs());

@@ -65,7 +65,7 @@ fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {
     );
     let bar = |month: &MonthlyEarnings| {
         let (label, short) = text::month_text(month.year, month.month);
-        Bar { label, short: short.to_owned(), value: month.earned.net().0 }
+        Bar { label, short: short.to_owned(), value: Some(month.earned.net().0) }
     };
     let chart = Chart {
         title: "Earnings by month",

@@ -108,6 +108,20 @@ async fn each_figure_is_two_statements_more_than_the_list() {
     }
 }
 
+/// Title and vendor keep their directions, whatever script each is in.
+#[tokio::test]
+async fn names_of_best_sellers_have_two_parts() {
+    let market = harness::demo();
+    let browser = Browser::signed_in(market, OPERATOR).await;
+    let path = "/console/operator/figures/best-sellers?range=all";
+    let page = browser.get(path).await;
+    let names = page.text.matches("</bdi>, <bdi>").count();
+    let rows = file(&browser, "best-sellers", "range=all").await;
+    // Those of the chart, and those of the table.
+    assert_eq!(names, rows.len().min(20) + rows.len(), "{}", page.visible());
+    assert!(!page.text.contains('\u{1f}') && rows.iter().all(|row| row[0].contains(", ")), "{rows:?}");
+}
+
 #[tokio::test]
 async fn ranges_that_are_none_are_refused() {
     let market = harness::demo();

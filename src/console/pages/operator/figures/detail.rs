@@ -79,7 +79,7 @@ fn table(figure: &Figure, step: Step, rows: &[FigureRow], whole: &[Option<i64>])
     heads.extend(figure.series.iter().map(|series| Head::text(series.head)));
     heads.extend(figure.values.iter().map(|value| Head::number(values::head(value))));
     let row = |row: &FigureRow| {
-        let mut cells = vec![html! { bdi { (values::group(figure, step, &row.group).0) } }];
+        let mut cells = vec![text::parts(&values::group_parts(figure, step, &row.group))];
         cells.extend(figure.series.iter().map(|_| html! { (values::series(row)) }));
         let numbers = figure.values.iter().zip(&row.values);
         cells.extend(numbers.map(|(value, number)| html! { (values::in_table(value.unit, *number)) }));

@@ -53,15 +53,17 @@ fn columns(
 ) -> Markup {
     let mut numbers: HashMap<(Option<&str>, &str), i64> = HashMap::new();
     for row in rows {
-        let number = row.values.get(index).copied().flatten().unwrap_or_default();
-        numbers.insert((row.series.as_deref(), row.group.as_str()), number);
+        if let Some(number) = row.values.get(index).copied().flatten() {
+            numbers.insert((row.series.as_deref(), row.group.as_str()), number);
+        }
     }
+    let without_records = values::without_records(value.unit);
     let has_years =
         matches!(figure.by, Axis::Time) && range.step == Step::Month && groups.len() > MONTHS_OF_YEAR;
     let bars = |part: Option<&str>| -> Vec<Bar> {
         let bar = |group: &String| {
             let (label, short) = values::group(figure, range.step, group);
-            let value = numbers.get(&(part, group.as_str())).copied().unwrap_or_default();
+            let value = numbers.get(&(part, group.as_str())).copied().or(without_records);
             let short = if has_years { &label } else { &short };
             Bar { short: short.clone(), label, value }
         };
@@ -96,7 +98,7 @@ fn ranking(figure: &Figure, range: &Range, rows: &[FigureRow], (index, value): (
     let bar = |row: &FigureRow| {
         let number = row.values.get(index).copied().flatten();
         let text = number.map_or_else(|| text::MISSING.to_owned(), values::in_chart(value.unit));
-        let (name, _) = values::group(figure, range.step, &row.group);
+        let name = values::group_parts(figure, range.step, &row.group);
         NamedBar { name, text, value: number.unwrap_or_default() }
     };
     let bars: Vec<NamedBar> = rows.iter().take(MAX_NAMES).map(bar).collect();

@@ -11,7 +11,7 @@ use crate::{
         figures::{Month, Step},
         money::Cents,
     },
-    store::figures::{Axis, Figure, FigureRow, Unit, Value},
+    store::figures::{Axis, Figure, FigureRow, NAME_SEPARATOR, Unit, Value},
 };
 
 /// Number of the group of records without an amount.
@@ -30,9 +30,17 @@ pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
         Axis::Bands { bounds, .. } => band(bounds, name),
         Axis::Names { is_on_wire, .. } => {
             // Names on the wire are those of checks and of jobs.
-            let name = if *is_on_wire { job_kinds::named(name) } else { name.to_owned() };
+            let name = if *is_on_wire { job_kinds::named(name) } else { name.replace(NAME_SEPARATOR, ", ") };
             (name.clone(), name)
         }
+    }
+}
+
+/// Returns the parts of the name of a group, each of which can be in another script.
+pub fn group_parts(figure: &Figure, step: Step, name: &str) -> Vec<String> {
+    match &figure.by {
+        Axis::Names { is_on_wire: false, .. } => name.split(NAME_SEPARATOR).map(str::to_owned).collect(),
+        _ => vec![group(figure, step, name).0],
     }
 }
 
@@ -111,6 +119,14 @@ pub fn in_file(unit: Unit, value: Option<i64>) -> String {
         Unit::Share => format!("{:.1}", value as f64 / 100.0),
         Unit::Hours => format!("{:.1}", value as f64 / HOUR as f64),
         Unit::Seconds => format!("{:.1}", value as f64 / SECOND as f64),
+    }
+}
+
+/// Returns the number of a group without records: none of a median or a share.
+pub const fn without_records(unit: Unit) -> Option<i64> {
+    match unit {
+        Unit::Count | Unit::Cents | Unit::Bytes => Some(0),
+        Unit::Share | Unit::Hours | Unit::Seconds => None,
     }
 }
 
