@@ -78,7 +78,7 @@ pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
             }
             aside.stack.first aria-label="What you can do" {
                 (decision::panel(context, shown, details))
-                (share::links(context, &shown.listing))
+                (share::links(context, shown))
             }
         }
     }

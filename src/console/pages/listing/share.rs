@@ -1,7 +1,7 @@
 //! Links that lead elsewhere from a listing: to the comparison, to its description in Croissant, and to the same page for a
 //! colleague who decides.
 
-use super::croissant;
+use super::{Shown, croissant};
 use crate::console::{
     address::{PREFIX, Query},
     parts::{cards, icons, listing_view::ListingView},
@@ -41,13 +41,17 @@ fn note(context: &Context) -> Option<String> {
 }
 
 /// Shows the links to the comparison and for approval.
-pub(super) fn links(context: &Context, listing: &ListingView) -> Markup {
+pub(super) fn links(context: &Context, shown: &Shown) -> Markup {
+    let listing = &shown.listing;
     let id = listing.summary.id;
     let compare = Query::default().with(cards::COMPARE_FIELD, &id.to_string());
     let is_made = context.query.get(MAKE).is_some();
     let note = note(context).unwrap_or_default();
     html! {
-        p.row { a.button.quiet.little href=(compare.at(&context.links.to(paths::COMPARE))) { (icons::icon("plus")) "Compare" }
+        p.row {
+            @if shown.may_compare {
+                a.button.quiet.little href=(compare.at(&context.links.to(paths::COMPARE))) { (icons::icon("plus")) "Compare" }
+            }
             a.button.quiet.little href=(context.links.to(&croissant::path(id))) download { (icons::icon("down")) (croissant::Croissant::TITLE) }
         }
         details open[is_made] {

@@ -38,6 +38,8 @@ pub struct Shown {
     /// What a buyer can do; `None` for teams that cannot buy, and for the vendor.
     pub deals: Option<ListingDeals>,
     pub is_own: bool,
+    /// Whether the team may compare listings. While the catalog is locked for a vendor, it sees its own only.
+    pub may_compare: bool,
 }
 
 impl Shown {
@@ -78,6 +80,7 @@ impl Shown {
             related,
             deals,
             is_own,
+            may_compare: viewer.for_any_listing().is_some(),
         })
     }
 

@@ -146,6 +146,10 @@ async fn way_through_the_browse_gate_is_shown_until_its_end() {
         let page = browser.get("/console/selling").await;
         assert_eq!(page.text.contains("1 of 3 listings is published"), is_shown, "{}", page.visible());
         assert_eq!(page.text.contains("The way to the whole catalog"), is_shown);
+        // Until then, the preview of a listing leads nowhere that is locked.
+        let preview = browser.get(&format!("/console/listings/{}", listing_id("l0"))).await;
+        preview.expect(200, "This is your own listing.");
+        assert_eq!(preview.text.contains("/console/compare?id="), !is_shown, "{}", preview.visible());
     }
 }
 
