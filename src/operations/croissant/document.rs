@@ -331,9 +331,11 @@ fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
     for column in &table.columns {
         *uses.entry(&column.name).or_default() += 1;
     }
-    let is_addressable = |column: &Column| {
-        !column.name.is_empty() && !column.may_be_truncated() && uses.get(column.name.as_str()) == Some(&1)
+    // Bytes that are not UTF-8 were replaced, so such a name is another one in the file.
+    let is_exact = |name: &str| {
+        !name.is_empty() && !name.contains(char::REPLACEMENT_CHARACTER) && uses.get(name) == Some(&1)
     };
+    let is_addressable = |column: &Column| is_exact(&column.name) && !column.may_be_truncated();
     table.columns.iter().enumerate().filter(|(_, column)| is_addressable(column)).collect()
 }
 
@@ -346,7 +348,7 @@ fn describe_table(table: &Table, addressable: usize, described: usize) -> Option
         (count > 0).then(|| format!("{count} {columns} not described, since {cause}."))
     };
     let cause = if table.has_header() {
-        "names must be unique, not empty, and not too long to be found by programs"
+        "names must be unique, not empty, in UTF-8, and not too long to be found by programs"
     } else {
         "the table has no header with names"
     };
