@@ -94,6 +94,23 @@ async fn columns_that_cannot_be_found_are_not_described() {
     assert!(file["description"].as_str().unwrap().contains("no header with names"), "{file}");
 }
 
+/// Programs would read the files of the other table with the columns of the first one.
+#[tokio::test]
+async fn tables_whose_pattern_matches_other_files_are_left_out() {
+    let files = [
+        ("LICENSE", TABLES[0].1),
+        ("d/p-1.csv", "id,name\n1,x\n2,y\n"),
+        ("d/p-2.csv", "id,name\n3,x\n4,y\n"),
+        ("d/p-1-notes.csv", "id,note,score\n1,x,1.5\n2,y,2.5\n"),
+    ];
+    let shop = shop_of(&files, |_, _| {}).await;
+    let document = describe(&shop, "other").await;
+    let sets = document["recordSet"].as_array().unwrap().iter();
+    assert_eq!(sets.map(|set| &set["name"]).collect::<Vec<_>>(), ["d/p-1-notes.csv"]);
+    let distribution = document["distribution"].as_array().unwrap();
+    assert!(distribution.iter().all(|part| part.get("includes").is_none()), "{document}");
+}
+
 #[tokio::test]
 async fn digests_are_for_the_owner_and_buyers() {
     let shop = shop().await;
