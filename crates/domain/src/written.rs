@@ -73,15 +73,16 @@ pub fn day_text(time: Timestamp) -> String {
 
 /// Returns a size in decimal units, such as `327 MB`.
 pub fn size(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 4] =
-        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000)];
-    match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) if bytes < 10 * unit => {
-            let tenths = (bytes as f64 / (unit as f64 / 10.0)).round() as u64;
-            format!("{}.{} {name}", tenths / 10, tenths % 10)
-        }
-        Some((name, unit)) => format!("{} {name}", grouped((bytes as f64 / unit as f64).round() as u64)),
-        None => counted(bytes, "byte", "bytes"),
+    if bytes < 1_000 {
+        return counted(bytes, "byte", "bytes");
+    }
+    let rounded = |unit: f64| (bytes as f64 / unit).round() as u64;
+    // What is rounded up to 1,000 of a unit is one of the next.
+    let fits = |&(_, unit): &(&str, f64)| rounded(unit) < 1_000;
+    let (name, unit) = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9)].into_iter().find(fits).unwrap_or(("TB", 1e12));
+    match rounded(unit / 10.0) {
+        tenths @ 0..100 => format!("{}.{} {name}", tenths / 10, tenths % 10),
+        _ => format!("{} {name}", grouped(rounded(unit))),
     }
 }
 
@@ -98,6 +99,22 @@ mod tests {
         }
         assert_eq!(counted(1, "codebase", "codebases"), "1 codebase");
         assert_eq!(counted(1_200, "codebase", "codebases"), "1,200 codebases");
+    }
+
+    #[test]
+    fn sizes_are_rounded_before_their_unit_is_chosen() {
+        for (bytes, expected) in [
+            (0, "0 bytes"),
+            (1_000, "1.0 KB"),
+            (9_949, "9.9 KB"),
+            (9_950, "10 KB"),
+            (999_499, "999 KB"),
+            (999_500, "1.0 MB"),
+            (999_999_999, "1.0 GB"),
+            (1_000_000_000_000_000, "1,000 TB"),
+        ] {
+            assert_eq!(size(bytes), expected, "{bytes}");
+        }
     }
 
     #[test]
