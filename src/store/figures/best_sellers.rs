@@ -13,7 +13,7 @@ pub static BEST_SELLERS: Figure = Figure {
         is_on_wire: false,
         sql: "l.title || char(31) || t.name",
         // Two vendors can have the same name.
-        apart: ", l.team, l.title",
+        key: "l.team, l.title",
     },
     series: None,
     values: &[

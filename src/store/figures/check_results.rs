@@ -8,7 +8,13 @@ pub static CHECK_RESULTS: Figure = Figure {
     title: "Results of quality checks",
     explanation: "Checks of quality runs that were started in the range. The pass rate is the share of those that passed among \
                   those that passed or failed; checks that could not run do not count for it.",
-    by: Axis::Names { head: "Check", is_on_wire: true, sql: "c.key", apart: "" },
+    by: Axis::Names {
+        head: "Check",
+        is_on_wire: false,
+        // The latest label, once for each key.
+        sql: "(SELECT n.label FROM quality_checks n WHERE n.key = c.key ORDER BY n.run DESC LIMIT 1)",
+        key: "c.key",
+    },
     series: None,
     values: &[
         Value::drawn(

@@ -54,8 +54,8 @@ pub enum Axis {
         is_on_wire: bool,
         /// The name. If it has several parts, [`NAME_SEPARATOR`] is between them.
         sql: &'static str,
-        /// The columns by which records with the same name are kept apart, each after a comma; empty if they count together.
-        apart: &'static str,
+        /// The columns that records are grouped by, on which the name depends; empty if they are grouped by the name.
+        key: &'static str,
     },
 }
 
@@ -207,9 +207,12 @@ impl Figure {
     }
 
     fn select(&self, step: Step, series: &str, source: &str) -> String {
-        let apart = if let Axis::Names { apart, .. } = self.by { apart } else { "" };
+        let key = match self.by {
+            Axis::Names { key, .. } if !key.is_empty() => key,
+            _ => "1",
+        };
         format!(
-            "SELECT {} AS x, {series} AS series, {} FROM {source} AND {at} >= ?1 AND {at} < ?2 GROUP BY 1, 2{apart}",
+            "SELECT {} AS x, {series} AS series, {} FROM {source} AND {at} >= ?1 AND {at} < ?2 GROUP BY {key}, 2",
             self.group(step),
             self.numbers(),
             at = self.at,

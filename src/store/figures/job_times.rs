@@ -10,7 +10,7 @@ pub static JOB_TIMES: Figure = Figure {
     explanation: "Work in the background that ended in the range, and how long after it was asked for, with the time that it \
                   waited for its turn. Half of it took less than the median, and half of it more. Jobs that were given up are \
                   kept for 30 days.",
-    by: Axis::Names { head: "Work", is_on_wire: true, sql: "w.kind", apart: "" },
+    by: Axis::Names { head: "Work", is_on_wire: true, sql: "w.kind", key: "" },
     series: None,
     values: &[
         Value::listed("Ended", Unit::Count, "count(w.micros)"),

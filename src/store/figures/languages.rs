@@ -8,7 +8,7 @@ pub static LANGUAGES: Figure = Figure {
     title: "Languages",
     explanation: "Listings with code that are in the catalog now and were published in the range, by the languages of their \
                   codebases, and the size of the code in each language. A listing counts once for each of its languages.",
-    by: Axis::Names { head: "Language", is_on_wire: false, sql: "coalesce(n.name, j.key)", apart: "" },
+    by: Axis::Names { head: "Language", is_on_wire: false, sql: "coalesce(n.name, j.key)", key: "" },
     series: None,
     values: &[
         Value::drawn("Listings", Unit::Count, "count(DISTINCT l.id)"),

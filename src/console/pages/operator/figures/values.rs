@@ -29,7 +29,7 @@ pub fn group(figure: &Figure, step: Step, name: &str) -> (String, String) {
         Axis::Time => time(step, name),
         Axis::Bands { bounds, .. } => band(bounds, name),
         Axis::Names { is_on_wire, .. } => {
-            // Names on the wire are those of checks and of jobs.
+            // Names on the wire are those of jobs.
             let name = if *is_on_wire { job_kinds::named(name) } else { name.replace(NAME_SEPARATOR, ", ") };
             (name.clone(), name)
         }
