@@ -7,7 +7,8 @@ use super::{Check, Chunk, FileAction, Finding, Rule};
 use crate::contents::{Entry, Root, quoted};
 
 /// License terms are stated.
-pub static LICENSE_FOUND: Rule = Rule::recommended("license_found", "A licence or terms file is included");
+pub static LICENSE_FOUND: Rule =
+    Rule::recommended("license_found", "A recognized license or terms file is included");
 
 /// Maximum number of bytes of a file that are read.
 const MAX_BYTES: usize = 65_536;

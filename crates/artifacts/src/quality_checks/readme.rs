@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// A README is in the root.
-pub static README_PRESENT: Rule = Rule::recommended("readme_present", "A README is at the root");
+pub static README_PRESENT: Rule = Rule::recommended("readme_present", "A usable README is at the root");
 
 /// Minimum size in bytes of a README that counts as a description.
 const MIN_BYTES: u64 = 40;
