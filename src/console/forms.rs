@@ -290,10 +290,14 @@ impl Inputs {
         problems.iter().find(|(field, _)| field == name).map(|(_, message)| self.worded(message))
     }
 
-    /// Returns all problems: names of fields, and messages.
+    /// Returns all problems in the order in which the page has shown their fields: names of fields, and messages.
     pub fn problems(&self) -> Vec<(&str, String)> {
-        let problems = self.refusal.iter().flat_map(|refusal| &refusal.problems);
-        problems.map(|(field, message)| (field.as_str(), self.worded(message))).collect()
+        let Some(refusal) = &self.refusal else { return Vec::new() };
+        let labels = refusal.labels.lock().map(|labels| labels.clone()).unwrap_or_default();
+        let place = |name: &str| labels.iter().position(|(field, _)| field == name).unwrap_or(labels.len());
+        let mut problems: Vec<&(String, String)> = refusal.problems.iter().collect();
+        problems.sort_by_key(|(field, _)| place(field));
+        problems.into_iter().map(|(field, message)| (field.as_str(), self.worded(message))).collect()
     }
 
     /// Returns why the form as a whole was refused.
@@ -339,6 +343,17 @@ mod tests {
             let inputs = Inputs::refused(fields, &error);
             assert_eq!(inputs.problem("price").as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn problems_are_in_the_order_of_the_fields() {
+        let problems = ["price", "unknown", "title"].map(|name| problem(name, name));
+        let inputs = Inputs::refused(Fields::default(), &Error::Invalid(problems.to_vec()));
+        for name in ["title", "price"] {
+            inputs.add_label(name, name);
+        }
+        let fields: Vec<&str> = inputs.problems().into_iter().map(|(field, _)| field).collect();
+        assert_eq!(fields, ["title", "price", "unknown"]);
     }
 
     #[test]

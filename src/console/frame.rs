@@ -119,6 +119,7 @@ pub fn plain_page(context: &Context, banners: &Banners, content: &Content) -> Ma
 }
 
 fn document(context: &Context, content: &Content, body: &Markup) -> Markup {
+    let is_refused = content.refusal.is_some() || context.inputs.is_refused();
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -126,7 +127,7 @@ fn document(context: &Context, content: &Content, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
                 meta name="color-scheme" content="light dark";
-                title { (content.title) " · marketplace" }
+                title { @if is_refused { "Error: " } (content.title) " · marketplace" }
                 link rel="icon" type="image/svg+xml" href=(assets::address(&context.links, "icon.svg"));
                 link rel="stylesheet" href=(assets::address(&context.links, "style.css"));
                 script src=(assets::address(&context.links, "htmx.js")) defer {}

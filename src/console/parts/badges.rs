@@ -39,20 +39,29 @@ pub fn notice_about(notice: Notice, name: &str, address: &str) -> Markup {
 
 /// Returns a message above the content of a page.
 pub fn message(tone: Tone, content: &Markup) -> Markup {
+    flash(tone, false, content)
+}
+
+fn flash(tone: Tone, takes_focus: bool, content: &Markup) -> Markup {
     let (name, color) = tone.look();
     let role = if tone == Tone::Bad { "alert" } else { "status" };
-    html! { div class={ "flash " (color) } role=(role) { (icons::icon(name)) div { (content) } } }
+    html! {
+        div class={ "flash " (color) } role=(role) tabindex=[takes_focus.then_some("-1")] autofocus[takes_focus] {
+            (icons::icon(name)) div { (content) }
+        }
+    }
 }
 
 /// Returns why a form was refused, with links to its fields by their labels; nothing if none was. The fields must have been shown
-/// before.
+/// before. It has the focus, so that one reads it first.
 pub fn refusal(inputs: &Inputs) -> Markup {
     if !inputs.is_refused() {
         return Markup::default();
     }
     let problems = inputs.problems();
-    message(
+    flash(
         Tone::Bad,
+        true,
         &html! {
             @if let Some(reason) = inputs.message() { (reason) }
             @if !problems.is_empty() {

@@ -75,6 +75,20 @@ async fn preview_shows_markdown_and_saves_nothing() {
     preview.expect(200, "As buyers see it").expect(200, "<strong>nine</strong>");
 }
 
+/// One reads first what was wrong, in the order of the fields.
+#[tokio::test]
+async fn refused_form_begins_with_its_problems() {
+    let market = market();
+    let seller = Browser::signed_in(&market, SELLER).await;
+    let path = "/console/selling/listings/new";
+    let page = seller.get(path).await;
+    assert!(!page.text.contains("<title>Error: ") && !page.text.contains(" autofocus"), "{}", page.visible());
+    let refused = seller.submit(&page, path, &[("title", ""), ("price", "much")]).await;
+    refused.expect(422, "<title>Error: ").expect(422, "role=\"alert\" tabindex=\"-1\" autofocus>");
+    let place = |field: &str| refused.text.find(&format!("href=\"#{field}\"")).expect("a link to the field");
+    assert!(place("title") < place("price"), "{}", refused.visible());
+}
+
 /// Two people edit the same listing: the second one is told, and loses nothing.
 #[tokio::test]
 async fn stale_edit_keeps_what_was_typed() {
