@@ -312,7 +312,7 @@ pub fn new_asset(context: &CheckContext, vendor: &Vendor, kind: Kind, group: (Gr
     Asset { id, team, group, created_at, ..Asset::empty(kind) }
 }
 
-/// Whether a listing in this state is in review or in the catalog, so that its assets can neither be deleted nor get other data.
+/// Whether a listing in this state is in review or in the catalog, so that its assets can neither be deleted nor lose their data.
 pub const fn keeps_assets(status: ListingStatus) -> bool {
     matches!(status.stage(), LifecycleStage::Review | LifecycleStage::Active)
 }

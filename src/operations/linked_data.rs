@@ -57,12 +57,11 @@ pub(super) fn of_upload(writer: &Writer, upload: UploadRowId, bytes: u64) -> New
     }
 }
 
-/// Ends what was decided about the listings with an asset, because its data changes: their approval and their
-/// certification. Fails if one of them is in review or in the catalog.
+/// Ends what was decided about the listings with an asset, because its data changes: their certification, and their approval,
+/// unless they are in the catalog. There, an asset without data may get some.
 fn end_decisions(writer: &mut Writer, asset: &Asset) -> Result<()> {
-    assets::check_not_in_use(writer.rows, asset)?;
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
-        if listing.status.review == ReviewStatus::Approved {
+        if listing.status.review == ReviewStatus::Approved && !assets::keeps_assets(listing.status) {
             // With other data it is no longer the asset that was approved, which is gone as if it were deleted.
             let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
             listing_changes::record(writer, &listing, change, Actor::Team, None)?;
@@ -97,6 +96,7 @@ pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<A
         let message = "The asset has no linked data.";
         return Err(Error::InvalidState(StateCode::DataNotAttached, message.to_owned()));
     }
+    assets::check_not_in_use(writer.rows, &asset)?;
     end_decisions(writer, &asset)?;
     for ordered in store::purchases::list_pending_with_asset(writer.rows, asset.row_id)? {
         purchase_changes::cancel(writer, &ordered, Actor::System)?;

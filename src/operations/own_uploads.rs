@@ -81,7 +81,7 @@ pub fn check(reader: &Reader, vendor: &Vendor, file: &FileInput, target: &Upload
         problems.push(Problem::body(&["kind"], "value_error", "Choose what the zip has."));
     }
     if let Some(asset) = target.asset {
-        check_can_get_data(reader, vendor, asset, target.kind)?;
+        check_has_no_data(reader, vendor, asset, target.kind)?;
     } else {
         problems.check_text(&["title"], &target.title, texts::TITLE);
         if let Some(group) = target.group
@@ -94,10 +94,8 @@ pub fn check(reader: &Reader, vendor: &Vendor, file: &FileInput, target: &Upload
     problems.into_result()
 }
 
-fn check_can_get_data(reader: &Reader, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
-    let asset = assets::find(reader.rows, vendor, id, Some(kind))?;
-    check_without_data(&asset)?;
-    assets::check_not_in_use(reader.rows, &asset)
+fn check_has_no_data(reader: &Reader, vendor: &Vendor, id: Uuid, kind: Kind) -> Result<()> {
+    assets::find(reader.rows, vendor, id, Some(kind)).and_then(|asset| check_without_data(&asset))
 }
 
 /// Fails if an asset has data.

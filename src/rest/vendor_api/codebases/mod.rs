@@ -239,7 +239,7 @@ impl CodebasesApi {
     #[post(
         "/codebases/{asset_id}/data",
         RouteAttributes::change(Contract::new(Target::OwnCodebase))
-            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]),
+            .with_conflicts(&[Code::DataAttached]),
     )]
     async fn attach_codebase_data(
         call: Call<Vendor>,

@@ -172,7 +172,7 @@ impl RawDataApi {
     #[post(
         "/raw-data/{asset_id}/data",
         RouteAttributes::change(Contract::new(Target::OwnRawData))
-            .with_conflicts(&[Code::DataAttached, Code::AssetInUse]),
+            .with_conflicts(&[Code::DataAttached]),
     )]
     async fn attach_raw_data(
         call: Call<Vendor>,
