@@ -136,7 +136,7 @@ fn restrict_contents(directory: &Path) -> io::Result<()> {
 
 /// Whether only the owner has access.
 fn is_private(metadata: &Metadata) -> bool {
-    metadata.permissions().mode() & 0o077 == 0
+    matches!(metadata.permissions().mode() & 0o077, 0)
 }
 
 #[cfg(test)]
