@@ -55,7 +55,7 @@ async fn selection_that_was_changed_after_the_amounts_is_not_bought() {
     let page = browser.get(&format!("{path}?scope=selection&asset={first}")).await;
     page.expect(200, "Buy for $21.00");
     let assets = page.form(&path).into_iter().filter(|(name, _)| name == "asset");
-    assert_eq!(assets.map(|(_, id)| id).collect::<Vec<_>>(), [first.clone()], "only the boxes state it");
+    assert_eq!(assets.map(|(_, id)| id).collect::<Vec<_>>(), [&*first], "only the boxes state it");
     let both = [("asset", first.as_str()), ("asset", second.as_str())];
     let refused = browser.submit(&page, &path, &[&both[..], &[("accept", "yes")]].concat()).await;
     refused.expect(409, "The price or the terms have changed").expect(409, "2 selected assets");
