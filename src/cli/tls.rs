@@ -24,8 +24,9 @@ pub(super) fn load(settings: &Settings) -> Result<Option<Arc<Certificates>>, Com
         return Ok(None);
     }
     let loaded = Certificates::load(Path::new(&tls.certificate), Path::new(&tls.key));
+    // Not the fault of the command line: the files may be replaced right now, so a service tries again.
     let loaded =
-        loaded.map_err(|error| CommandError::Usage(format!("tls.certificate or tls.key: {error}")))?;
+        loaded.map_err(|error| CommandError::Other(format!("tls.certificate or tls.key: {error}")))?;
     Ok(Some(Arc::new(loaded)))
 }
 

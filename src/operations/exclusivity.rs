@@ -24,8 +24,8 @@ pub fn check_listing(rows: &Reader, listing: &ListingRow, is_exclusive: bool) ->
     } else if !found.covered.is_empty() {
         let covered = found.covered;
         format!(
-            "These codebases were sold already, so they cannot be sold exclusively: {covered}. Detach them, or do not sell \
-             the listing exclusively."
+            "These codebases, or others of your team with the same data, were sold already, so they cannot be sold exclusively: \
+             {covered}. Detach them, or do not sell the listing exclusively."
         )
     } else if !found.unavailable.is_empty() {
         let unavailable = found.unavailable;
@@ -66,7 +66,8 @@ pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
 
 fn assets_are_sold(sold: &Named) -> Error {
     let message = format!(
-        "These assets were sold exclusively, so the listing cannot be offered: {sold}. Detach them first."
+        "These assets, or others of your team with the same data, were sold exclusively, so the listing cannot be offered: \
+         {sold}. Detach them first."
     );
     Error::InvalidState(StateCode::NoLongerAvailable, message)
 }

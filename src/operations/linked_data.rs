@@ -62,8 +62,7 @@ pub(super) fn of_upload(writer: &Writer, upload: UploadRowId, bytes: u64) -> New
 fn end_decisions(writer: &mut Writer, asset: &Asset) -> Result<()> {
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
         if listing.status.review == ReviewStatus::Approved && !assets::keeps_assets(listing.status) {
-            // With other data it is no longer the asset that was approved, which is gone as if it were deleted.
-            let change = listing_changes::check(&listing, Operation::DeleteAsset)?;
+            let change = listing_changes::check(&listing, Operation::ChangeData)?;
             listing_changes::record(writer, &listing, change, Actor::Team, None)?;
         } else {
             certifications::revoke_if_certified(writer, &listing)?;

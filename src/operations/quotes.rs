@@ -165,8 +165,8 @@ impl Quote {
         if self.digest == digest {
             return Ok(());
         }
-        let message = "The price or the terms have changed since this page was made, or the assets or their data. Look \
-                       at them again.";
+        let message = "The price or the terms have changed since this page was made, or the assets or their data, or you \
+                       have chosen something else. Look at the amounts again.";
         Err(Error::Conflict(message.to_owned()))
     }
 }

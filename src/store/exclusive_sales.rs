@@ -56,33 +56,48 @@ fn has_data_of(table: &str) -> String {
     )
 }
 
-/// What identifies the data that bundles have delivered: the repository that is linked still, the commit, and the digest of the
-/// upload. `entries` are the entries of the bundles, as `t`, with joins in the order in which there are few rows.
-fn delivered_data(entries: &str) -> String {
+/// Selects the team of the listing `?1`.
+const TEAM_OF_LISTING: &str = "SELECT team FROM listings WHERE id = ?1";
+
+/// Selects the team that sells the purchase `?1`.
+const TEAM_OF_PURCHASE: &str =
+    "SELECT z.team FROM purchases y JOIN listings z ON z.id = y.listing WHERE y.id = ?1";
+
+/// What identifies the data that a team has delivered with completed purchases, as `p`, that match a condition: the repository,
+/// while it is linked still, the commit, and the digest of the upload. `team` selects the team. The joins are in the order in which
+/// there are few rows.
+fn delivered_data(team: &str, condition: &str) -> String {
     format!(
-        "SELECT o.team, x.channel || ' ' || lower(x.repo_full_name) AS repository, t.commit_sha, w.sha256
-         FROM {entries} JOIN assets o ON o.id = t.asset
-         LEFT JOIN data_objects x ON x.asset = t.asset LEFT JOIN uploads w ON w.id = t.upload"
+        "SELECT k.team, x.channel || ' ' || lower(x.repo_full_name) AS repository, t.commit_sha, w.sha256
+         FROM listings k CROSS JOIN purchases p ON p.listing = k.id AND k.team = ({team}) AND p.status = 'completed'
+             AND {condition}
+         CROSS JOIN bundles b ON b.purchase = p.id CROSS JOIN bundle_entries t ON t.bundle = b.id
+         LEFT JOIN data_objects x ON x.asset = t.asset AND x.attached_at <= p.paid_at
+         LEFT JOIN uploads w ON w.id = t.upload"
     )
 }
 
-/// The table of the data that was sold exclusively, and not refunded.
-fn sold_data() -> String {
-    let data = delivered_data(
-        "exclusive_sales e CROSS JOIN bundles b ON b.purchase = e.purchase
-         CROSS JOIN bundle_entries t ON t.bundle = b.id AND t.asset = e.asset",
-    );
-    format!("sold_data AS MATERIALIZED ({data})")
+/// The table of the data that a team has sold exclusively, and not refunded.
+fn sold_data(team: &str) -> String {
+    format!("sold_data AS MATERIALIZED ({})", delivered_data(team, "p.exclusive"))
 }
 
-/// The table of the data that a team has sold in completed purchases other than `?2`, except samples. `team` selects the team.
+/// The table of the data that a team has sold in completed purchases other than `?2`, except samples.
 fn covered_data(team: &str) -> String {
-    let data = delivered_data(&format!(
-        "listings k CROSS JOIN purchases p ON p.listing = k.id AND k.team = ({team}) AND p.status = 'completed'
-             AND p.kind <> 'sample' AND p.id IS NOT ?2
-         CROSS JOIN bundles b ON b.purchase = p.id CROSS JOIN bundle_entries t ON t.bundle = b.id"
-    ));
+    let data = delivered_data(team, "p.kind <> 'sample' AND p.id IS NOT ?2");
     format!("covered_data AS MATERIALIZED ({data})")
+}
+
+/// Selects the assets of the exclusive sale `?1`, and others of the team with data that was sold exclusively.
+fn assets_with_sold_data() -> String {
+    format!(
+        "SELECT asset FROM purchase_assets WHERE purchase = ?1
+         UNION SELECT asset FROM (
+             WITH {sold_data}
+             SELECT a.id AS asset FROM assets a WHERE a.team = ({TEAM_OF_PURCHASE}) AND {has_sold_data})",
+        sold_data = sold_data(TEAM_OF_PURCHASE),
+        has_sold_data = has_data_of("sold_data"),
+    )
 }
 
 /// Returns what prevents the exclusive sale of the assets of a listing.
@@ -92,8 +107,8 @@ pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacle
          SELECT a.title, a.uuid, {is_sold}, {is_covered}, a.kind <> 'codebase',
              a.kind = 'codebase' AND a.exclusivity IS NOT 'available'
          FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 ORDER BY s.position",
-        sold_data = sold_data(),
-        covered_data = covered_data("SELECT team FROM listings WHERE id = ?1"),
+        sold_data = sold_data(TEAM_OF_LISTING),
+        covered_data = covered_data(TEAM_OF_LISTING),
         is_sold = is_sold_asset(),
         is_covered = is_covered(),
     );
@@ -105,7 +120,7 @@ pub fn find_sold_assets(reader: &Reader, listing: ListingRowId) -> Result<Named>
     let sql = format!(
         "WITH {sold_data} SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
          FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {is_sold} ORDER BY s.position",
-        sold_data = sold_data(),
+        sold_data = sold_data(TEAM_OF_LISTING),
         is_sold = is_sold_asset(),
     );
     Ok(read_obstacles(reader, &sql, [listing])?.sold)
@@ -132,17 +147,16 @@ pub fn is_sold(reader: &Reader, asset: AssetRowId) -> Result<bool> {
     reader.query_one(SQL, [asset], |row| row.get(0))
 }
 
-/// Returns the assets of a purchase that were sold exclusively, and those that another completed purchase covers. What holds for
-/// an asset holds for another one of its team with the same data.
+/// Returns the assets of a purchase that were sold exclusively, and, if it is exclusive, those that another completed purchase
+/// covers. What holds for an asset holds for another one of its team with the same data.
 pub fn find_obstacles_of_purchase(reader: &Reader, purchase: PurchaseRowId) -> Result<Obstacles> {
     let sql = format!(
         "WITH {sold_data}, {covered_data}
-         SELECT a.title, a.uuid, {is_sold}, {is_covered}, FALSE, FALSE
+         SELECT a.title, a.uuid, {is_sold}, iif((SELECT exclusive FROM purchases WHERE id = ?1), {is_covered}, FALSE),
+             FALSE, FALSE
          FROM purchase_assets s JOIN assets a ON a.id = s.asset WHERE s.purchase = ?1 ORDER BY s.asset",
-        sold_data = sold_data(),
-        covered_data = covered_data(
-            "SELECT z.team FROM purchases y JOIN listings z ON z.id = y.listing WHERE y.id = ?1"
-        ),
+        sold_data = sold_data(TEAM_OF_PURCHASE),
+        covered_data = covered_data(TEAM_OF_PURCHASE),
         is_sold = is_sold_asset(),
         is_covered = is_covered(),
     );
@@ -187,27 +201,27 @@ pub fn set_exclusivity(
     Ok(changed.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Returns the row IDs of the listings that carry an asset of a purchase and are not archived.
+/// Returns the row IDs of the listings that carry an asset of an exclusive sale, or one with the same data, and are not archived.
 pub fn list_carrying_listings(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<ListingRowId>> {
-    const SQL: &str =
-        "SELECT DISTINCT l.id FROM purchase_assets s JOIN listing_assets la ON la.asset = s.asset
-         JOIN listings l ON l.id = la.listing
-         WHERE s.purchase = ?1 AND l.catalog_status <> 'archived' ORDER BY l.id";
-    reader.query_all(SQL, [purchase], |row| row.get(0))
+    let sql = format!(
+        "SELECT DISTINCT l.id FROM ({}) s JOIN listing_assets la ON la.asset = s.asset
+         JOIN listings l ON l.id = la.listing WHERE l.catalog_status <> 'archived' ORDER BY l.id",
+        assets_with_sold_data()
+    );
+    reader.query_all(&sql, [purchase], |row| row.get(0))
 }
 
 /// Returns the pending purchases that an exclusive sale ends, oldest first: those of listings that carry one
-/// of its assets, and those that cover one of them and are not of samples.
+/// of its assets, or one with the same data, and those that cover such an asset and are not of samples.
 pub fn list_ended_purchases(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<PurchaseRow>> {
-    super::purchases::list_where(
-        reader,
+    let assets = assets_with_sold_data();
+    let condition = format!(
         "p.status = 'pending' AND (
-             p.listing IN (
-                 SELECT la.listing FROM purchase_assets s JOIN listing_assets la ON la.asset = s.asset WHERE s.purchase = ?1)
+             p.listing IN (SELECT la.listing FROM ({assets}) s JOIN listing_assets la ON la.asset = s.asset)
              OR p.kind <> 'sample' AND p.id IN (
-                 SELECT c.purchase FROM purchase_assets s JOIN purchase_assets c ON c.asset = s.asset WHERE s.purchase = ?1))",
-        purchase,
-    )
+                 SELECT c.purchase FROM ({assets}) s JOIN purchase_assets c ON c.asset = s.asset))"
+    );
+    super::purchases::list_where(reader, &condition, purchase)
 }
 
 /// Returns messages about exclusive sales that do not match the purchases, and about sold assets that are still

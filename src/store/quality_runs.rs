@@ -333,7 +333,8 @@ fn read_summaries(
              count(c.id) FILTER (WHERE c.is_mandatory AND c.status = 'passed') AS mandatory_passed,
              (SELECT json_group_object(s.key, json(s.statuses)) FROM (
                  SELECT c.key, json_group_array(DISTINCT c.status) AS statuses FROM quality_checks c
-                 WHERE c.run = r.id AND {IS_OF_PRESENT_DATA} GROUP BY c.key) s) AS statuses
+                 WHERE c.run = r.id AND {IS_OF_PRESENT_DATA} GROUP BY c.key) s) AS statuses,
+             r.id IN (SELECT run FROM changed) AS is_outdated
          FROM run JOIN quality_runs r ON r.id = run.id
          LEFT JOIN quality_checks c ON c.run = r.id AND {IS_OF_PRESENT_DATA}
          GROUP BY r.id HAVING count(c.id) > 0 OR r.id NOT IN (SELECT run FROM changed)"
@@ -342,6 +343,8 @@ fn read_summaries(
         let (mandatory, mandatory_passed): (u64, u64) = (row.get("mandatory")?, row.get("mandatory_passed")?);
         let outcome = match row.get(2)? {
             RunStatus::Queued | RunStatus::Running => RunOutcome::InProgress,
+            // How the run ended says nothing about other data.
+            RunStatus::Completed if row.get("is_outdated")? => RunOutcome::None,
             RunStatus::Completed if mandatory_passed == mandatory => RunOutcome::Passed,
             RunStatus::Completed => RunOutcome::Failed,
             RunStatus::Error => RunOutcome::Error,

@@ -21,6 +21,8 @@ string_enum! {
         Detach = "detach",
         /// Removes an asset that its team deletes.
         DeleteAsset = "delete_asset",
+        /// Attaches data to an asset of the listing, or detaches it.
+        ChangeData = "change_data",
         /// Submits the listing for review.
         Submit = "submit",
         /// Withdraws the listing from review.
@@ -55,7 +57,7 @@ impl Operation {
     /// the catalog, and leaves the listing as it is.
     pub const fn event(self) -> Option<Event> {
         Some(match self {
-            Operation::UpdateTexts | Operation::UpdateTerms => Event::Updated,
+            Operation::UpdateTexts | Operation::UpdateTerms | Operation::ChangeData => Event::Updated,
             Operation::Attach => Event::AssetAttached,
             Operation::Detach | Operation::DeleteAsset => Event::AssetDetached,
             Operation::Submit => Event::Submitted,
@@ -76,7 +78,9 @@ impl Operation {
     /// Returns the event of the outbox.
     pub const fn outbox_event(self, data: ListingData) -> EventData {
         match self {
-            Operation::UpdateTexts | Operation::UpdateTerms => EventData::ListingUpdated(data),
+            Operation::UpdateTexts | Operation::UpdateTerms | Operation::ChangeData => {
+                EventData::ListingUpdated(data)
+            }
             Operation::Attach => EventData::ListingAssetsAttached(data),
             Operation::Detach | Operation::DeleteAsset => EventData::ListingAssetDetached(data),
             Operation::Submit => EventData::ListingSubmitted(data),
@@ -189,10 +193,12 @@ impl ListingState {
             // Nobody reviews these, so they can also change in the catalog.
             O::UpdateTerms if self.status.is_editable() || stage == LifecycleStage::Active => Ok(self),
             O::Attach | O::Detach if self.status.is_editable() => Ok(self.with_other_assets()),
-            O::DeleteAsset if self.status.is_editable() || stage == LifecycleStage::Archived => {
+            O::DeleteAsset | O::ChangeData
+                if self.status.is_editable() || stage == LifecycleStage::Archived =>
+            {
                 Ok(self.with_other_assets())
             }
-            O::UpdateTexts | O::UpdateTerms | O::Attach | O::Detach | O::DeleteAsset => {
+            O::UpdateTexts | O::UpdateTerms | O::Attach | O::Detach | O::DeleteAsset | O::ChangeData => {
                 Err(Refusal::NotEditable(stage))
             }
             O::Certify => Ok(ListingState { is_certified: true, ..self }),

@@ -283,7 +283,7 @@ fn pair_that_cannot_be_used_is_an_error_at_the_start() {
         std::fs::write(path("tls.toml"), config).unwrap();
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--config", "tls.toml"];
         let (code, message) = run_failing(&arguments, directory.path());
-        assert!(code == 2 && message.contains(expected), "{certificate} {key}: {code} {message}");
+        assert!(code == 1 && message.contains(expected), "{certificate} {key}: {code} {message}");
     }
 }
 

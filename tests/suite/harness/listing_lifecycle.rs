@@ -73,7 +73,8 @@ pub fn perform_as(
         | Operation::UpdateTerms
         | Operation::Attach
         | Operation::Detach
-        | Operation::DeleteAsset => {
+        | Operation::DeleteAsset
+        | Operation::ChangeData => {
             panic!("{operation:?} needs arguments")
         }
     }

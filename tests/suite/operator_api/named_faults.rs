@@ -127,8 +127,8 @@ async fn what_is_in_the_way_of_an_operation_is_named() {
             listing("plain"),
             json!({"exclusive": true}),
             format!(
-                "These codebases were sold already, so they cannot be sold exclusively: {codes}. Detach them, or do \
-                 not sell the listing exclusively."
+                "These codebases, or others of your team with the same data, were sold already, so they cannot be sold \
+                 exclusively: {codes}. Detach them, or do not sell the listing exclusively."
             ),
         ),
         (
@@ -145,7 +145,8 @@ async fn what_is_in_the_way_of_an_operation_is_named() {
             listing("only") + "/restore",
             Value::Null,
             format!(
-                "These assets were sold exclusively, so the listing cannot be offered: {}. Detach them first.",
+                "These assets, or others of your team with the same data, were sold exclusively, so the listing cannot be \
+                 offered: {}. Detach them first.",
                 named("Code c3", "c3")
             ),
         ),

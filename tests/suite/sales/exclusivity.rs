@@ -374,13 +374,12 @@ fn data_that_was_sold_exclusively_is_not_sold_again() {
             detached.unwrap();
         }
         let again = buy(&market, "both", copy, PurchaseKind::Full, PayWith::Credits);
-        assert_eq!(code(again), "no_longer_available");
-        assert_eq!(code(complete(&market, pending.id)), "no_longer_available");
-        change_listing(&market, copy, Operation::Unpublish).unwrap();
-        assert_eq!(code(change_listing(&market, copy, Operation::Publish)), "no_longer_available");
+        assert!(again.is_err(), "it is archived");
+        assert_eq!(code(complete(&market, pending.id)), "invalid_transition", "it is canceled");
+        assert_eq!(code(change_listing(&market, copy, Operation::Restore)), "no_longer_available");
         refund(&market, solo.id).unwrap();
+        change_listing(&market, copy, Operation::Restore).unwrap();
         change_listing(&market, copy, Operation::Publish).unwrap();
-        complete(&market, pending.id).unwrap();
     }
 }
 

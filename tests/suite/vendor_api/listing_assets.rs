@@ -106,6 +106,8 @@ async fn other_data_ends_the_approval() {
         seller_call(&market, "DELETE", &data, Value::Null).await.expect_status(204);
         seller_post(&market, &data, github_link()).await;
         assert_eq!(seller_get(&market, &path).await["review_status"], "draft", "{last}");
+        let history = seller_get(&market, &format!("{path}/history")).await;
+        assert_eq!(history["items"][0]["event"], "updated", "{history}");
     }
 }
 

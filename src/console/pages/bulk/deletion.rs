@@ -27,6 +27,7 @@ pub fn consequences(context: &Context, found: &Deletion) -> Markup {
             @if *with_data > 0 {
                 (badges::message(Tone::Warning, &html! {
                     b { (text::counted(*with_data, "asset has", "assets have")) " data, which is deleted, too." }
+                    " Listings with them are no longer approved, and orders of them that wait for payment are canceled."
                 }))
             }
             (tables::section("deleted", &format!("Deleted: {}", text::grouped(deleted.count)), &named(context, deleted)))

@@ -19,7 +19,7 @@ pub(super) fn section(context: &Context, page: &OwnListingPage) -> Markup {
             @if let Some(at) = page.certificate.certified_at { span.note { "certified " (text::day(at)) } }
         }
         @if page.checks.is_empty() {
-            p.note { "No checks of this listing have been completed." }
+            p.note { "No checks of the present data of this listing have been completed." }
         } @else {
             (evidence::checks(&evidence::of_listing(&page.checks, run.and_then(|run| run.completed_at))))
             p.note { "Buyers see these checks, without the names of your assets." }

@@ -235,7 +235,8 @@ impl CodebasesApi {
     /// Link a repository
     ///
     /// Links a repository to a codebase that has no data. It is copied and analyzed in the background; poll
-    /// `archive_status` and `analysis_status` for the progress.
+    /// `archive_status` and `analysis_status` for the progress. Listings with the codebase that are approved and not in the
+    /// catalog become drafts.
     #[post(
         "/codebases/{asset_id}/data",
         RouteAttributes::change(Contract::new(Target::OwnCodebase))
@@ -267,7 +268,8 @@ impl CodebasesApi {
     ///
     /// Detaches the linked repository or archive. Fields that were read from it are unlocked and get the values back that
     /// they had before, null if there were none. The stage is recomputed: with nothing missing the codebase is
-    /// `proposed`, else `incomplete`.
+    /// `proposed`, else `incomplete`. Listings with the codebase that are approved become drafts, and pending purchases of
+    /// it are canceled.
     #[delete(
         "/codebases/{asset_id}/data",
         RouteAttributes::change(Contract::new(Target::OwnCodebase))

@@ -168,7 +168,8 @@ impl RawDataApi {
     /// Attach an archive
     ///
     /// Attaches a completed upload of the team to a raw data asset that has no archive. It is analyzed in the
-    /// background; poll `archive_status` and `analysis_status` for the progress.
+    /// background; poll `archive_status` and `analysis_status` for the progress. Listings with the asset that are approved
+    /// and not in the catalog become drafts.
     #[post(
         "/raw-data/{asset_id}/data",
         RouteAttributes::change(Contract::new(Target::OwnRawData))
@@ -201,7 +202,8 @@ impl RawDataApi {
     /// Detach the archive
     ///
     /// Detaches the archive from a raw data asset. Fields that were read from it get the values back that they had
-    /// before, and the stage is recomputed.
+    /// before, and the stage is recomputed. Listings with the asset that are approved become drafts, and pending purchases
+    /// of it are canceled.
     #[delete(
         "/raw-data/{asset_id}/data",
         RouteAttributes::change(Contract::new(Target::OwnRawData))
