@@ -341,7 +341,8 @@ fn link(market: &TestMarket, key: &str, repository: Option<&str>) {
             }
             None => NewData { upload: Some(upload), ..NewData::pending(Channel::Zip, writer.now) },
         };
-        store::assets::attach_data(writer.rows, asset, &data)
+        store::assets::attach_data(writer.rows, asset, &data)?;
+        store::inventory::upsert_row(writer.rows, asset)
     });
     linked.unwrap();
 }

@@ -107,7 +107,7 @@ async fn other_data_ends_the_approval() {
         seller_post(&market, &data, github_link()).await;
         assert_eq!(seller_get(&market, &path).await["review_status"], "draft", "{last}");
         let history = seller_get(&market, &format!("{path}/history")).await;
-        assert_eq!(history["items"][0]["event"], "updated", "{history}");
+        assert_eq!(history["events"][0]["event_type"], "updated", "{history}");
     }
 }
 
