@@ -7,6 +7,7 @@ mod rules;
 use marketplace::{
     clock::fixture_record_id,
     domain::{
+        assets::Kind,
         listing_lifecycle::Operation,
         listings::{Actor, Event},
         money::Cents,
@@ -18,7 +19,7 @@ use marketplace::{
     market::Writer,
     operations::{
         access::{Platform, Vendor},
-        certifications, listing_assets, listing_lifecycle,
+        certifications, linked_data, listing_assets, listing_lifecycle,
     },
     store::{
         self,
@@ -118,8 +119,11 @@ fn perform(writer: &mut Writer, operation: Operation, actor: Actor) -> Result<()
         }
         Operation::DeleteAsset => {
             let asset = fixture_record_id("assets", "a-files");
-            let kind = marketplace::domain::assets::Kind::RawData;
-            return marketplace::operations::assets::delete(writer, vendor, asset, kind);
+            return marketplace::operations::assets::delete(writer, vendor, asset, Kind::RawData);
+        }
+        Operation::ChangeData => {
+            let code = fixture_record_id("assets", "code");
+            return linked_data::detach(writer, vendor, code, Kind::Codebase);
         }
         _ => perform_as(writer, id, operation, actor, Some("Tidy up.")),
     }
@@ -141,6 +145,7 @@ fn operations_before(operation: Operation) -> &'static [Operation] {
     match operation {
         O::Withdraw | O::Approve | O::RequestChanges | O::Reject => &[O::Submit],
         O::Publish => &[O::Submit, O::Approve],
+        O::ChangeData => &[O::Attach, O::Submit, O::Approve],
         O::Unpublish => &[O::Submit, O::Approve, O::Publish],
         O::Restore => &[O::Archive],
         O::Revoke => &[O::Certify],
@@ -155,8 +160,9 @@ fn operations_before(operation: Operation) -> &'static [Operation] {
 fn operation_writes_one_event_its_notification_and_the_queue() {
     for operation in Operation::ALL.iter().copied() {
         for actor in Actor::ALL.iter().copied() {
-            // Assets are only deleted by their team.
-            let actor = if operation == Operation::DeleteAsset { Actor::Team } else { actor };
+            // Assets are only deleted, and separated from their data, by their team.
+            let is_of_team = [Operation::DeleteAsset, Operation::ChangeData].contains(&operation);
+            let actor = if is_of_team { Actor::Team } else { actor };
             let market = market_with_draft();
             market.clock().advance(SECOND);
             let step = |operation, actor| {

@@ -37,8 +37,13 @@ fn random_steps(random: &mut Random) -> Vec<Step> {
             continue;
         }
         // A history does not say what an update changed, so it replays as one that ends no approval.
-        let not_recorded =
-            [Operation::DeleteAsset, Operation::Certify, Operation::Revoke, Operation::UpdateTexts];
+        let not_recorded = [
+            Operation::DeleteAsset,
+            Operation::ChangeData,
+            Operation::Certify,
+            Operation::Revoke,
+            Operation::UpdateTexts,
+        ];
         let allowed = Operation::ALL.iter().copied().filter(|operation| {
             operation.event().is_some()
                 && !not_recorded.contains(operation)

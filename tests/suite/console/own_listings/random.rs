@@ -214,7 +214,7 @@ async fn menu_offers_exactly_what_operations_accept() {
         "Submit for review: Something is missing",
         "Submit for review: It is approved already.",
         "Publish: The market has to approve it first.",
-        "Restore: These assets were sold exclusively",
+        "Restore: These assets, or others of your team with the same data, were sold exclusively",
         "Archive: It is in review.",
         "Edit the listing: It is in review",
         "Attach or detach assets: It is live.",
