@@ -29,10 +29,9 @@ pub struct LimitSettings {
     pub in_flight: u32,
     /// Maximum number of requests that wait for capacity.
     pub queue: u32,
-    /// Milliseconds that a request waits for capacity before it is rejected, while there is too much to do.
+    /// Milliseconds that a request waits for capacity before an overloaded server rejects it.
     pub queue_milliseconds: u32,
-    /// There is too much to do if requests have been waiting for this time, in milliseconds, without a break. Until then, a request
-    /// waits as long as that takes.
+    /// Milliseconds after which a server whose queue has not been empty is overloaded.
     pub burst_milliseconds: u32,
     /// Maximum number of request bodies and upload parts that are being received; 0 for no limit.
     pub bodies: u32,

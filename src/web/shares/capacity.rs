@@ -51,10 +51,9 @@ const SLOW_RETRY_SECONDS: u64 = 10;
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
     slots: Option<Scheduler>,
-    /// Maximum time that a request waits in the queue while there is too much to do.
+    /// Maximum time that a request waits in the queue of an overloaded server.
     queue_timeout: Duration,
-    /// There is too much to do if requests have been waiting for this time without a break. Until then, they may be many that came
-    /// at once, and wait.
+    /// A server is overloaded if its queue has not been empty for this time.
     burst: Duration,
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
@@ -132,11 +131,10 @@ impl Capacity {
         }
     }
 
-    /// Acquires a slot, after a short wait if all are taken or the requester has its share. Returns none if
-    /// the number is unlimited.
+    /// Acquires a slot, after a wait if all are taken or the requester has its share. Returns none if the number is unlimited.
     ///
-    /// The wait is short only while there is too much to do, as with controlled delay (RFC 8289): a queue that empties is not worth
-    /// refusals, and one that does not makes every answer late.
+    /// A burst of requests waits until it is served. Only the queue of an overloaded server, which would delay all requests, is kept
+    /// short, as with controlled delay (RFC 8289).
     async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };
         if let Some(permit) = slots.try_acquire(&requester) {

@@ -82,26 +82,26 @@ async fn excess_request_waits_briefly_and_is_rejected_at_once_if_queue_is_full()
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_wait_longer_unless_others_have_been_waiting_for_long() {
+async fn burst_waits_until_the_server_is_overloaded() {
     let mut settings = Settings::default();
     (settings.limits.in_flight, settings.limits.queue) = (1, 10);
     (settings.limits.queue_milliseconds, settings.limits.burst_milliseconds) = (20, 100);
     let clock = Arc::new(Clock::stopped(Timestamp(0)));
     let (slow, endpoint) = slow();
     let app = with_capacity(&Capacity::new(&settings, Stopwatch::start(Arc::clone(&clock))), endpoint);
-    let ran = [0; 4].map(|_| tokio::spawn(send(Arc::clone(&app))));
+    let sent = [0; 4].map(|_| tokio::spawn(send(Arc::clone(&app))));
     let wait = |milliseconds| async move { sleep(Duration::from_millis(milliseconds)).await };
     wait(200).await;
     clock.advance(99_000);
     wait(200).await;
-    assert!(ran.iter().all(|request| !request.is_finished()), "they came at once, 99 ms ago");
+    assert!(sent.iter().all(|request| !request.is_finished()), "the queue has not been empty for 99 ms");
     slow.release.notify_one();
     wait(1).await;
-    assert_eq!(ran.iter().filter(|request| request.is_finished()).count(), 1, "one after another is served");
+    assert_eq!(sent.iter().filter(|request| request.is_finished()).count(), 1, "one request is served");
     clock.advance(1_000);
     wait(40).await;
-    assert_eq!(ran.iter().filter(|request| request.is_finished()).count(), 3, "it was too much for 100 ms");
-    // Nobody waits any more, so others may again.
+    assert_eq!(sent.iter().filter(|request| request.is_finished()).count(), 3, "overloaded after 100 ms");
+    // The queue is empty, so the server is no longer overloaded.
     let last = tokio::spawn(send(Arc::clone(&app)));
     wait(200).await;
     assert!(!last.is_finished());
@@ -110,7 +110,7 @@ async fn requests_wait_longer_unless_others_have_been_waiting_for_long() {
     slow.release.notify_one();
     assert_eq!(last.await.unwrap().0, StatusCode::OK);
     let mut statuses = Vec::new();
-    for request in ran {
+    for request in sent {
         statuses.push(request.await.unwrap().0.as_u16());
     }
     statuses.sort_unstable();
