@@ -26,89 +26,85 @@ pub struct Obstacles {
     pub unavailable: Named,
 }
 
-/// Whether a completed purchase other than `?2` covers the codebase `s.asset`, or another one of its team with the same data, and
-/// is not of a sample.
+/// Whether a completed purchase other than `?2` covers the asset `a`, or another one of its team with the same data, and is not of a
+/// sample.
 fn is_covered() -> String {
+    let same_data = has_data_of("covered_data");
     format!(
         "(EXISTS (
              SELECT 1 FROM purchase_assets c JOIN purchases p ON p.id = c.purchase
-             WHERE c.asset = s.asset AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2)
-         OR {})",
-        has_data_of("covered_data")
+             WHERE c.asset = a.id AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2)
+         OR {same_data})"
     )
 }
 
-/// Whether the asset `s.asset`, or another one of its team with the same data, was sold exclusively, and not refunded.
+/// Whether the asset `a`, or another one of its team with the same data, was sold exclusively, and not refunded.
 fn is_sold_asset() -> String {
-    let same_data = has_data_of("sold_data");
-    format!("(EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = s.asset) OR {same_data})")
+    let same_data = has_data_of("exclusive_data");
+    format!("(EXISTS (SELECT 1 FROM exclusive_sales e WHERE e.asset = a.id) OR {same_data})")
 }
 
-/// Whether the asset `a` has data that is in a table of [`delivered_data`].
+/// Whether the asset `a` has data that is in a table with teams and identities of data.
 fn has_data_of(table: &str) -> String {
+    let identities = identities("d", "d", "u");
     format!(
         "EXISTS (
-             SELECT 1 FROM data_objects d LEFT JOIN uploads u ON u.id = d.upload
-             WHERE d.asset = a.id AND (
-                 (a.team, d.channel || ' ' || lower(d.repo_full_name)) IN (SELECT team, repository FROM {table})
-                 OR (a.team, d.commit_sha) IN (SELECT team, commit_sha FROM {table})
-                 OR (a.team, u.sha256) IN (SELECT team, sha256 FROM {table})))"
+             SELECT 1 FROM data_objects d LEFT JOIN uploads u ON u.id = d.upload, {identities}
+             WHERE d.asset = a.id
+                 AND EXISTS (SELECT 1 FROM {table} k WHERE k.team = a.team AND k.identity = i.value))"
     )
 }
 
-/// Selects the team of the listing `?1`.
-const TEAM_OF_LISTING: &str = "SELECT team FROM listings WHERE id = ?1";
-
-/// Selects the team that sells the purchase `?1`.
-const TEAM_OF_PURCHASE: &str =
-    "SELECT z.team FROM purchases y JOIN listings z ON z.id = y.listing WHERE y.id = ?1";
-
-/// What identifies the data that a team has delivered with completed purchases, as `p`, that match a condition: the repository,
-/// while it is linked still, the commit, and the digest of the upload. `team` selects the team. The joins are in the order in which
-/// there are few rows.
-fn delivered_data(team: &str, condition: &str) -> String {
+/// What identifies data, as `i.value`: the repository of one table, the commit of another one, and the digest of an upload. Null if
+/// it has none.
+fn identities(repository: &str, commit: &str, upload: &str) -> String {
     format!(
-        "SELECT k.team, x.channel || ' ' || lower(x.repo_full_name) AS repository, t.commit_sha, w.sha256
-         FROM listings k CROSS JOIN purchases p ON p.listing = k.id AND k.team = ({team}) AND p.status = 'completed'
-             AND {condition}
-         CROSS JOIN bundles b ON b.purchase = p.id CROSS JOIN bundle_entries t ON t.bundle = b.id
-         LEFT JOIN data_objects x ON x.asset = t.asset AND x.attached_at <= p.paid_at
-         LEFT JOIN uploads w ON w.id = t.upload"
+        "json_each(json_array({repository}.channel || ' ' || lower({repository}.repo_full_name), \
+         {commit}.commit_sha, {upload}.sha256)) i"
     )
 }
 
-/// The table of the data that a team has sold exclusively, and not refunded.
-fn sold_data(team: &str) -> String {
-    format!("sold_data AS MATERIALIZED ({})", delivered_data(team, "p.exclusive"))
+/// Selects what identifies the data that purchases have delivered: the team that sold it, the identity, and the purchase. `sales` are
+/// purchases as `p` and their listings as `l`. The joins are in the order in which there are few rows.
+fn delivered_data(sales: &str) -> String {
+    let identities = identities("d", "t", "u");
+    format!(
+        "SELECT l.team AS team, i.value AS identity, p.id AS purchase
+         FROM {sales} CROSS JOIN bundles b ON b.purchase = p.id CROSS JOIN bundle_entries t ON t.bundle = b.id
+         LEFT JOIN data_objects d ON d.asset = t.asset AND d.attached_at <= p.paid_at
+         LEFT JOIN uploads u ON u.id = t.upload, {identities}
+         WHERE i.value IS NOT NULL"
+    )
 }
 
-/// The table of the data that a team has sold in completed purchases other than `?2`, except samples.
-fn covered_data(team: &str) -> String {
-    let data = delivered_data(team, "p.kind <> 'sample' AND p.id IS NOT ?2");
+/// The table of the data that the team of a listing has sold in completed purchases other than `?2`, except samples.
+fn covered_data(listing: &str) -> String {
+    let data = delivered_data(&format!(
+        "listings l CROSS JOIN purchases p ON p.listing = l.id
+             AND l.team = (SELECT team FROM listings WHERE id = {listing})
+             AND p.status = 'completed' AND p.kind <> 'sample' AND p.id IS NOT ?2"
+    ));
     format!("covered_data AS MATERIALIZED ({data})")
 }
 
-/// Selects the assets of the exclusive sale `?1`, and others of the team with data that was sold exclusively.
+/// Selects the assets of the exclusive sale `?1`, and others of its team with the same data.
 fn assets_with_sold_data() -> String {
+    let same_data = has_data_of("(SELECT * FROM exclusive_data WHERE purchase = ?1)");
     format!(
         "SELECT asset FROM purchase_assets WHERE purchase = ?1
-         UNION SELECT asset FROM (
-             WITH {sold_data}
-             SELECT a.id AS asset FROM assets a WHERE a.team = ({TEAM_OF_PURCHASE}) AND {has_sold_data})",
-        sold_data = sold_data(TEAM_OF_PURCHASE),
-        has_sold_data = has_data_of("sold_data"),
+         UNION SELECT a.id FROM purchases p JOIN listings l ON l.id = p.listing JOIN assets a ON a.team = l.team
+         WHERE p.id = ?1 AND {same_data}"
     )
 }
 
 /// Returns what prevents the exclusive sale of the assets of a listing.
 pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacles> {
     let sql = format!(
-        "WITH {sold_data}, {covered_data}
+        "WITH {covered_data}
          SELECT a.title, a.uuid, {is_sold}, {is_covered}, a.kind <> 'codebase',
              a.kind = 'codebase' AND a.exclusivity IS NOT 'available'
          FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 ORDER BY s.position",
-        sold_data = sold_data(TEAM_OF_LISTING),
-        covered_data = covered_data(TEAM_OF_LISTING),
+        covered_data = covered_data("?1"),
         is_sold = is_sold_asset(),
         is_covered = is_covered(),
     );
@@ -118,10 +114,9 @@ pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacle
 /// Names the assets of a listing that were sold exclusively, and not refunded, or have data that was.
 pub fn find_sold_assets(reader: &Reader, listing: ListingRowId) -> Result<Named> {
     let sql = format!(
-        "WITH {sold_data} SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
-         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {is_sold} ORDER BY s.position",
-        sold_data = sold_data(TEAM_OF_LISTING),
-        is_sold = is_sold_asset(),
+        "SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
+         FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {} ORDER BY s.position",
+        is_sold_asset()
     );
     Ok(read_obstacles(reader, &sql, [listing])?.sold)
 }
@@ -151,29 +146,33 @@ pub fn is_sold(reader: &Reader, asset: AssetRowId) -> Result<bool> {
 /// covers. What holds for an asset holds for another one of its team with the same data.
 pub fn find_obstacles_of_purchase(reader: &Reader, purchase: PurchaseRowId) -> Result<Obstacles> {
     let sql = format!(
-        "WITH {sold_data}, {covered_data}
+        "WITH {covered_data}
          SELECT a.title, a.uuid, {is_sold}, iif((SELECT exclusive FROM purchases WHERE id = ?1), {is_covered}, FALSE),
              FALSE, FALSE
          FROM purchase_assets s JOIN assets a ON a.id = s.asset WHERE s.purchase = ?1 ORDER BY s.asset",
-        sold_data = sold_data(TEAM_OF_PURCHASE),
-        covered_data = covered_data(TEAM_OF_PURCHASE),
+        covered_data = covered_data("(SELECT listing FROM purchases WHERE id = ?1)"),
         is_sold = is_sold_asset(),
         is_covered = is_covered(),
     );
     read_obstacles(reader, &sql, (purchase, purchase))
 }
 
-/// Records that the assets of a purchase are sold exclusively. Fails if one of them already is.
+/// Records that the assets of a purchase, and the data that its bundle delivers, are sold exclusively. Fails if one of the assets
+/// already is.
 pub fn insert(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
-    const SQL: &str = "INSERT INTO exclusive_sales (asset, purchase)
+    const ASSETS: &str = "INSERT INTO exclusive_sales (asset, purchase)
          SELECT asset, purchase FROM purchase_assets WHERE purchase = ?1";
-    writer.execute(SQL, [purchase])?;
+    writer.execute(ASSETS, [purchase])?;
+    let data = delivered_data("purchases p CROSS JOIN listings l ON l.id = p.listing AND p.id = ?1");
+    let sql = format!("INSERT OR IGNORE INTO exclusive_data (team, identity, purchase) {data}");
+    writer.execute(&sql, [purchase])?;
     Ok(())
 }
 
 /// Deletes the exclusive sales of a purchase.
 pub fn delete(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     writer.execute("DELETE FROM exclusive_sales WHERE purchase = ?1", [purchase])?;
+    writer.execute("DELETE FROM exclusive_data WHERE purchase = ?1", [purchase])?;
     Ok(())
 }
 

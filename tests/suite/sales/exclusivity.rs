@@ -366,14 +366,12 @@ fn data_that_was_sold_exclusively_is_not_sold_again() {
         let (market, copy) = (market_with_copy(is_repository), listing_id("copy"));
         let pending = buy(&market, "other", copy, PurchaseKind::Full, PayWith::Invoice).unwrap();
         let solo = buy(&market, "buyer", listing_id("solo"), PurchaseKind::Full, PayWith::Credits).unwrap();
-        if !is_repository {
-            // What was delivered is known without the data.
-            let detached = write(&market, |writer| {
-                let seller = vendor(writer.rows, "seller");
-                linked_data::detach(writer, &seller, asset_id("s1"), Kind::Codebase)
-            });
-            detached.unwrap();
-        }
+        // What was delivered is known without the data.
+        let detached = write(&market, |writer| {
+            let seller = vendor(writer.rows, "seller");
+            linked_data::detach(writer, &seller, asset_id("s1"), Kind::Codebase)
+        });
+        detached.unwrap();
         let again = buy(&market, "both", copy, PurchaseKind::Full, PayWith::Credits);
         assert!(again.is_err(), "it is archived");
         assert_eq!(code(complete(&market, pending.id)), "invalid_transition", "it is canceled");

@@ -1,0 +1,16 @@
+-- What identifies the data that teams have sold exclusively, and not refunded: a repository, a commit, or the digest of a zip. Another
+-- asset of the team with the same data cannot be sold, even after this data was detached.
+CREATE TABLE exclusive_data (
+    team     INTEGER NOT NULL REFERENCES teams (id),
+    identity TEXT    NOT NULL,
+    purchase INTEGER NOT NULL REFERENCES purchases (id),
+    PRIMARY KEY (team, identity, purchase)
+) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO exclusive_data (team, identity, purchase)
+SELECT l.team, i.value, p.id
+FROM exclusive_sales e JOIN purchases p ON p.id = e.purchase JOIN listings l ON l.id = p.listing
+JOIN bundles b ON b.purchase = p.id JOIN bundle_entries t ON t.bundle = b.id AND t.asset = e.asset
+LEFT JOIN data_objects d ON d.asset = t.asset AND d.attached_at <= p.paid_at
+LEFT JOIN uploads u ON u.id = t.upload,
+json_each(json_array(d.channel || ' ' || lower(d.repo_full_name), t.commit_sha, u.sha256)) i
+WHERE i.value IS NOT NULL;
