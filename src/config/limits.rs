@@ -25,9 +25,9 @@ pub struct LimitSettings {
     pub address: u32,
     /// Whether to take the client address from the last entry of `X-Forwarded-For`. Replaced by `server.trusted_proxies`.
     pub trust_forwarded_for: bool,
-    /// Maximum number of requests in progress; 0 for no limit.
+    /// Maximum number of requests in progress that only read, and of those that change something; 0 for no limit.
     pub in_flight: u32,
-    /// Maximum number of requests that wait for capacity.
+    /// Maximum number of requests of each of these two kinds that wait for capacity.
     pub queue: u32,
     /// Milliseconds that a request waits for capacity before an overloaded server rejects it.
     pub queue_milliseconds: u32,

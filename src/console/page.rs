@@ -28,6 +28,7 @@ use crate::{
         path_params, problem,
         request_id::RequestId,
         served_market::ServedMarket,
+        shares::capacity::Slot,
     },
 };
 
@@ -211,7 +212,11 @@ pub async fn admit_form<A: Policy + Clone + 'static>(
     if let Err(error) = same_origin::check(request) {
         return Err(Box::new(refuse(request, &error).await));
     }
-    admit::<A>(request, budget).await
+    let visit = admit::<A>(request, budget).await?;
+    match Slot::move_to_changes(request).await {
+        Ok(()) => Ok(visit),
+        Err(error) => Err(Box::new(refusals::response(&visit.context, &error).await)),
+    }
 }
 
 /// Reads the fields of a form.

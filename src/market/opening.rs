@@ -225,7 +225,8 @@ pub fn max_blocking_threads(settings: &Settings) -> usize {
 fn max_waiting_threads(settings: &Settings) -> usize {
     let connections = settings.server.max_connections;
     let or_connections = |limit: u32| if limit == 0 { connections } else { limit.min(connections) } as usize;
-    or_connections(settings.limits.in_flight) + or_connections(settings.limits.bodies)
+    // Requests that change something have as many slots as those that only read.
+    or_connections(2 * settings.limits.in_flight) + or_connections(settings.limits.bodies)
 }
 
 pub(super) fn index_writer_size(settings: &Settings) -> WriterOptions {

@@ -17,8 +17,12 @@ use crate::{
     operations::{grant_uploads, maintenance},
     rest::router,
     web::{
-        limits::RequestLimits, part_uploads, problem::ApiError, request_id, served_market::ServedMarket,
-        shares,
+        limits::RequestLimits,
+        part_uploads,
+        problem::ApiError,
+        request_id,
+        served_market::ServedMarket,
+        shares::{self, capacity::Slot},
     },
 };
 
@@ -52,6 +56,7 @@ async fn put_part(served: &ServedMarket, mut request: Request) -> Result<Respons
     let (team, sender) = served.market().read(requester.clone(), find_sender).await?;
     request_id::set_caller(&request, Some(Arc::new(team.clone())), None);
     shares::count_for(served.market(), &request, team.row_id.into()).await?;
+    Slot::move_to_changes(&request).await?;
     maintenance::admit_change_by(served.market(), requester.clone(), sender).await?;
     let (market, requester) =
         (served.market(), requester.into_principal(served.market().id(), team.row_id.into()));

@@ -99,6 +99,7 @@ impl<'a, A: Policy> ApiExtractor<'a> for Call<A> {
         let changing = route.is_change().then(|| authenticated.clone());
         let access = A::admit(&served, authenticated, request).await.map_err(ApiError)?;
         if let Some(authenticated) = changing {
+            Slot::move_to_changes(request).await.map_err(ApiError)?;
             maintenance::admit_change(served.market(), &authenticated).await.map_err(ApiError)?;
         }
         RoutedRequest::reject_query_after(request, body, 0).await?;

@@ -109,14 +109,18 @@ impl Monitor {
 impl Limits {
     fn read(limits: &ServerLimits, market: &Market) -> Limits {
         let settings = &market.settings().limits;
-        let (used, waiting) = limits.capacity.load();
-        let requests = PoolLoad { used, max: settings.in_flight as usize, waiting };
+        let [requests, changes] = limits.capacity.loads().map(|(used, waiting)| PoolLoad {
+            used,
+            max: settings.in_flight as usize,
+            waiting,
+        });
         let (held, max_held) = limits.held_requests.load();
         let loads = limits.transfers.loads();
         let piece = |used: u64, max: u64| PoolLoad { used: used as usize, max: max as usize, waiting: 0 };
         let [readers, writers] = market.pool_loads();
         let mut slots = vec![
             ("requests", requests),
+            ("changes", changes),
             ("held_requests", piece(held, max_held)),
             ("read_connections", readers),
             ("write_connections", writers),

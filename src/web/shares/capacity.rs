@@ -8,6 +8,9 @@
 //! the key is checked. Each may occupy as many slots as are free, and at least one. So there is a slot for
 //! another as long as there are more slots than owners of requests. Otherwise their requests take
 //! turns, and those that wait too long are rejected.
+//!
+//! Requests that change something have slots of their own. They wait for each other and for the disk, and would
+//! otherwise occupy the slots of requests that only read.
 
 #[cfg(test)]
 mod sharing_tests;
@@ -46,11 +49,19 @@ const RETRY_SECONDS: u64 = 1;
 /// The `Retry-After` of a request whose response took too long, while its work continues.
 const SLOW_RETRY_SECONDS: u64 = 10;
 
+/// Slots by what the requests do.
+#[derive(Clone, Debug)]
+struct Slots {
+    /// For requests that only read, and for those of which it is not known yet.
+    reads: Scheduler,
+    changes: Scheduler,
+}
+
 /// The server's slots for concurrent requests.
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// Slots for requests in progress; none means unlimited.
-    slots: Option<Scheduler>,
+    slots: Option<Slots>,
     /// Maximum time that a request waits in the queue of an overloaded server.
     queue_timeout: Duration,
     /// A server is overloaded if its queue has not been empty for this time.
@@ -67,9 +78,10 @@ impl Capacity {
     pub fn new(settings: &Settings, stopwatch: Stopwatch) -> Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
         let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
+        let slots =
+            || Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch.clone());
         Capacity {
-            slots: (count > 0)
-                .then(|| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch)),
+            slots: (count > 0).then(|| Slots { reads: slots(), changes: slots() }),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             burst: Duration::from_millis(limits.burst_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
@@ -78,9 +90,10 @@ impl Capacity {
         }
     }
 
-    /// Returns how many slots are occupied, and how many requests wait for one.
-    pub fn load(&self) -> (usize, usize) {
-        self.slots.as_ref().map(Scheduler::load).unwrap_or_default()
+    /// Returns how many slots are occupied, and how many requests wait for one: first those that only read, then those that
+    /// change something.
+    pub fn loads(&self) -> [(usize, usize); 2] {
+        self.slots.as_ref().map(|slots| [slots.reads.load(), slots.changes.load()]).unwrap_or_default()
     }
 
     /// Returns how often a request was rejected for lack of a slot.
@@ -90,7 +103,7 @@ impl Capacity {
 
     /// Whether requests are in progress. If their number is unlimited, it is not known, and there may be some.
     pub fn has_requests(&self) -> bool {
-        self.slots.as_ref().is_none_or(Scheduler::is_in_use)
+        self.slots.as_ref().is_none_or(|slots| slots.reads.is_in_use() || slots.changes.is_in_use())
     }
 
     /// Middleware that processes a request in a slot, or responds 503 if none is available.
@@ -107,10 +120,13 @@ impl Capacity {
             Some(cost) => Requester::new(client, cost),
             None => Requester::unmetered(client),
         };
-        let slot = match self.acquire(client).await {
-            Ok(slot) => {
-                Slot { capacity: self, permit: Arc::new(Mutex::new(slot)), has_no_deadline: Arc::default() }
-            }
+        let slot = match self.acquire(client, false).await {
+            Ok(permit) => Slot {
+                capacity: self,
+                permit: Arc::new(Mutex::new(permit)),
+                is_change: Arc::default(),
+                has_no_deadline: Arc::default(),
+            },
             Err(full) => return Ok(problem::error_response(&full, id.as_str())),
         };
         request.set_data(slot.clone());
@@ -135,8 +151,9 @@ impl Capacity {
     ///
     /// A burst of requests waits until it is served. Only the queue of an overloaded server, which would delay all requests, is kept
     /// short, as with controlled delay (RFC 8289).
-    async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
+    async fn acquire(&self, requester: Requester, is_change: bool) -> Result<Option<Permit>> {
         let Some(slots) = &self.slots else { return Ok(None) };
+        let slots = if is_change { &slots.changes } else { &slots.reads };
         if let Some(permit) = slots.try_acquire(&requester) {
             return Ok(Some(permit));
         }
@@ -163,6 +180,8 @@ impl Capacity {
 pub struct Slot {
     capacity: Capacity,
     permit: Arc<Mutex<Option<Permit>>>,
+    /// Whether the request changes something.
+    is_change: Arc<AtomicBool>,
     has_no_deadline: Arc<AtomicBool>,
 }
 
@@ -181,11 +200,18 @@ impl Slot {
             Ok(permit) => Some(permit),
             Err(permit) => {
                 drop(permit);
-                slot.capacity.acquire(for_principal).await?
+                slot.acquire(for_principal).await?
             }
         };
         slot.replace_permit(permit);
         Ok(())
+    }
+
+    /// Moves a request that changes something to a slot for such requests. Without a free one, the request waits for a short time.
+    pub async fn move_to_changes(request: &Request) -> Result<()> {
+        let Some(slot) = request.data::<Slot>() else { return Ok(()) };
+        slot.is_change.store(true, Ordering::Relaxed);
+        Slot::release_during(request, async {}).await
     }
 
     /// Releases the request's slot while it waits, for instance for its body, and acquires one again afterwards. Something
@@ -196,7 +222,7 @@ impl Slot {
         let requester = permit.requester().clone();
         drop(permit);
         let result = wait.await;
-        slot.replace_permit(slot.capacity.acquire(requester).await?);
+        slot.replace_permit(slot.acquire(requester).await?);
         Ok(result)
     }
 
@@ -215,6 +241,10 @@ impl Slot {
         if let Some(slot) = request.data::<Slot>() {
             slot.has_no_deadline.store(true, Ordering::Relaxed);
         }
+    }
+
+    async fn acquire(&self, requester: Requester) -> Result<Option<Permit>> {
+        self.capacity.acquire(requester, self.is_change.load(Ordering::Relaxed)).await
     }
 
     fn replace_permit(&self, permit: Option<Permit>) -> Option<Permit> {

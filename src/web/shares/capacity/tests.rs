@@ -193,6 +193,46 @@ async fn last_body_needs_no_slot_afterwards() {
     assert_eq!(response.await.unwrap(), StatusCode::OK, "although the only slot is taken");
 }
 
+/// Returns an app that waits in each POST request until it is notified, and responds to all others.
+fn waiting_changes() -> (Arc<Slow>, impl Endpoint<Output = Response>) {
+    let (slow, endpoint) = slow();
+    let endpoint = Arc::new(endpoint);
+    let app = make(move |request: Request| {
+        let endpoint = Arc::clone(&endpoint);
+        async move {
+            if *request.method() == Method::GET {
+                return Ok("read".into_response());
+            }
+            Slot::move_to_changes(&request).await.map_err(ApiError)?;
+            endpoint.call(request).await
+        }
+    });
+    (slow, app.map_to_response())
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_changes_occupy_no_slot_of_reads() {
+    let (slow, endpoint) = waiting_changes();
+    let capacity = capacity(2, 8, 0);
+    let app = with_capacity(&capacity, endpoint);
+    let change = || {
+        let request = Request::builder().method(Method::POST).finish();
+        let app = Arc::clone(&app);
+        tokio::spawn(async move { app.get_response(request).await.status() })
+    };
+    let changes = [change(), change(), change()];
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(slow.started.load(Ordering::SeqCst), 2);
+    assert_eq!(capacity.loads(), [(0, 0), (2, 1)]);
+    assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK);
+    sleep(Duration::from_millis(100)).await;
+    let [first, second, third] = changes;
+    assert_eq!(third.await.unwrap(), StatusCode::SERVICE_UNAVAILABLE, "it has waited too long");
+    slow.release.notify_waiters();
+    assert_eq!([first.await.unwrap(), second.await.unwrap()], [StatusCode::OK; 2]);
+    assert!(!capacity.has_requests());
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_limits_no_request_is_rejected() {
     let (slow, endpoint) = slow();
