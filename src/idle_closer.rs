@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// Interval at which open resources are looked at. What is idle is closed after one to two intervals.
+/// Interval of the checks for idle resources. An idle resource is closed after one to two intervals.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Maximum number of open resources that are not in use. Each has up to a few megabytes of memory, most of which the process
@@ -41,7 +41,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// What is open, in the order in which it was opened or looked at. A resource that was dropped needs no closing.
+    /// The open resources, in the order in which they were opened or last checked. A dropped resource is not closed again.
     open: VecDeque<Weak<dyn CloseWhenIdle>>,
     is_running: bool,
 }
@@ -110,8 +110,8 @@ impl IdleCloser {
         self.lock().open.append(&mut open);
     }
 
-    /// Closes resources until there are not too many. Those that were used since the last look are looked at once more after
-    /// all others. Returns false if too many are in use.
+    /// Closes resources until their number is within the limit. A resource that was used since its last check is checked again
+    /// after all others. Returns false if too many are in use.
     fn close_longest_unused(&self) -> bool {
         let _closing = self.lock_closing();
         let mut open = std::mem::take(&mut self.lock().open);

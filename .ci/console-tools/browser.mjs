@@ -1,4 +1,4 @@
-// Opens the browser, and fails on whatever a page must not do: print an error, ask another host, or fail with a fault of the server.
+// Opens the browser, and fails if a page does something forbidden: print an error, ask another host, or fail with a fault of the server.
 import { createRequire } from "node:module";
 
 const require = createRequire(`${process.env.TOOLS}/`);
@@ -39,7 +39,7 @@ export async function openWindow(browser, base, options = {}) {
   return { context, page, faults };
 }
 
-/** Returns what the rules of WCAG 2.2 A and AA find on a page. */
+/** Returns the violations of WCAG 2.2 A and AA on a page. */
 export async function findings(page, rules) {
   await page.evaluate(axe);
   const options = rules

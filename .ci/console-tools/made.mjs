@@ -59,7 +59,7 @@ export async function makeWorld(page) {
   return [world];
 }
 
-/** Makes all of it as the vendor of a page. Returns the paths of what was made. */
+/** Makes all of it as the vendor of a page. Returns the paths of the created records. */
 export async function make(page, base) {
   const [form, change] = await changeAssets(page);
   const upload = await beginUpload(page);

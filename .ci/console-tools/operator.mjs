@@ -153,7 +153,7 @@ export async function pay(operator, vendor, amount, payout) {
   });
 }
 
-/** Replaces the key of a team. The new one opens the team's pages, and whoever has signed in with the old one stays signed in. */
+/** Replaces the key of a team. The new one opens the team's pages, and people who have signed in with the old one stay signed in. */
 export async function replaceKey(operator, team, signedIn, open) {
   await step("replaces a key of the buyer", async () => {
     await operator.goto("/console/operator");
@@ -211,7 +211,7 @@ async function shows(page, locator) {
   await locator.first().waitFor();
 }
 
-/** Retires a kind of assets, after a look at what it concerns. `asset` is the title of such an asset of the vendor. */
+/** Retires a kind of assets, after a look at the affected assets. `asset` is the title of such an asset of the vendor. */
 export async function retire(operator, vendor, kind, asset) {
   await step("announces that a kind retires, and retires it", async () => {
     const effects = operator.getByText(/[1-9]\d* listings? ha(s|ve) such assets, [1-9]\d* of them in the catalog/);

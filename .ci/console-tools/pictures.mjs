@@ -86,7 +86,7 @@ await vendor.close();
 await operator.take("review", `/console/operator/review/${submitted}`);
 await operator.close();
 
-// Last, since what is sold changes what the others show.
+// Last, since a sale changes the other pages.
 await buyer.take("receipt", await buy(buyer, bought), { size: PHONE });
 await buyer.close();
 await browser.close();

@@ -26,7 +26,7 @@ const FIELDS = {
 const REFUSED = /status of 503|^503 .*\/groups\/new$/;
 const browser = await launch();
 
-/** Sends a request of the operator, and returns what it answers. */
+/** Sends a request of the operator, and returns the answer. */
 async function operate(path, body, method = "POST") {
   const isText = !(body instanceof Uint8Array);
   const response = await fetch(path, {

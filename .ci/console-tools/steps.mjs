@@ -1,4 +1,4 @@
-// What the stories have in common: steps that say what they did, and how long it took.
+// Common parts of the stories: steps that print their name and their duration.
 import { join } from "node:path";
 
 /** Fails with a message unless a condition holds. */
@@ -6,7 +6,7 @@ export function assert(condition, message) {
   if (!condition) throw new Error(message);
 }
 
-/** Says what a step does, so that a failure names it. */
+/** Names a step, so that a failure mentions it. */
 export async function step(name, work) {
   const started = Date.now();
   try {
@@ -23,7 +23,7 @@ export const submit = (page, name) => page.locator("main").getByRole("button", {
 /** Follows a link of the content. */
 export const follow = (page, name) => page.locator("main").getByRole("link", { name }).first().click();
 
-/** Saves what a link downloads in a folder, and returns the name of the file. */
+/** Downloads a link to a folder, and returns the name of the file. */
 export async function save(page, link, folder) {
   const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
   const name = download.suggestedFilename();

@@ -24,7 +24,7 @@ async function findForm(page, search, form, button) {
   throw new Error(`none of ${listings.length} listings has the button ${button}`);
 }
 
-/** Buys what the page shows, and returns the address of the receipt. */
+/** Buys the content of the page, and returns the address of the receipt. */
 async function buy(page) {
   await page.locator("#accept").check();
   await submit(page, /^(Buy|Get)/);

@@ -12,7 +12,7 @@ const [program, work, folder] = process.argv.slice(2);
 const MEGABYTES = Number(process.env.UPLOAD_MB || 1_000);
 // Bytes per second, so that there is time to interrupt it.
 const RATE = Math.max(20, MEGABYTES / 20) * 1e6;
-// What an upload may take above what the idle server takes.
+// Memory that an upload may take in addition to the idle server.
 const MAX_MEGABYTES = 64;
 const PAGE = "/console/inventory/add/file";
 

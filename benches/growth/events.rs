@@ -23,7 +23,7 @@ use super::{
     teams,
 };
 
-/// Number of teams whose tiers change in turn. One of these changes in ten is of the first team.
+/// Number of teams whose tiers change in turn. Every tenth change is a change of the first team.
 const TEAMS: usize = 1_000;
 
 pub fn measure(bench: &Bench<impl Endpoint<Output = poem::Response>>, sizes: &[usize]) -> Table {
@@ -71,7 +71,7 @@ fn emit(writer: &mut Writer, number: usize) -> Result<()> {
     Ok(())
 }
 
-/// Creates a webhook for which no event is, so that only [`deliver`] creates deliveries.
+/// Creates a webhook that matches no event, so that only [`deliver`] creates deliveries.
 fn create_webhook(writer: &mut Writer) -> Result<Uuid> {
     let webhook = NewWebhook {
         id: writer.new_id(Collection::Webhooks),

@@ -1,5 +1,5 @@
-//! What listings, teams, purchases, events, and deliveries cost as their number grows: CPU time and bytes for each that
-//! is added, and CPU time of requests, in a table with the exponent of each row.
+//! Measures how the cost of listings, teams, purchases, events, and deliveries grows with their number: CPU time and bytes per
+//! added record, and CPU time of requests. Prints a table with the growth exponent of each row.
 //!
 //! `cargo bench --bench growth`; `SIZES=10000,100000,1000000` for other numbers, `ONLY=purchases` for one of the tables.
 //! The data directory is in the system's temporary directory. `MARKET=directory` for what requests of listings cost in a

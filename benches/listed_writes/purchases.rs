@@ -1,4 +1,4 @@
-//! Purchases with credits: what a buyer waits for, with the ledger, the notification, and the events.
+//! Purchases with credits: the work that a buyer waits for, with the ledger, the notification, and the events.
 
 use marketplace::{
     domain::{

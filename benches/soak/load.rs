@@ -31,7 +31,7 @@ pub struct Load {
     pub connections: usize,
     pub pace: Pace,
     pub time: Duration,
-    /// Whether the connections are spread over all teams but the last one. Otherwise, all are those of the last team.
+    /// Whether the connections are spread over all teams except the last one. Otherwise, all belong to the last team.
     pub is_of_all_teams: bool,
 }
 

@@ -63,7 +63,7 @@ const MAX_OVERLOAD_RATIO: f64 = 2.0;
 /// The most that another team may take, relative to when nobody floods the market.
 const MAX_FLOOD_RATIO: f64 = 1.25;
 
-/// The growth of memory in the second half, in MB, that is not one: what the allocator keeps varies.
+/// The growth of memory in the second half, in MB, that is still treated as none: the memory that the allocator keeps varies.
 const MEMORY_NOISE_MB: f64 = 8.0;
 
 fn main() {

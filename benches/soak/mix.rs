@@ -1,4 +1,4 @@
-//! What the people, programs, and agents of a market request, and how often.
+//! Requests of the people, programs, and agents of a market, with their frequencies.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -181,7 +181,7 @@ fn upload(n: usize, server: &Server, clients: &mut Clients) -> u16 {
     let content = format!("content-length: {UPLOAD_BYTES}\r\n\r\n{}", clients.upload);
     let status = exchange(clients, Sender::Vendor, ("PUT", path, &content)).0;
     let path = format!("/operator/v1/uploads/{}", plan["id"].as_str().unwrap_or_default());
-    // What is refused for lack of capacity is sent again, or the team would soon have too many.
+    // Requests that were refused for lack of capacity are sent again. Otherwise, the team would soon have too many.
     while exchange(clients, Sender::Operator, ("DELETE", &path, "")).0 == 503 {}
     status
 }

@@ -243,7 +243,7 @@ fn create_team(world: &World, number: usize) {
     created.expect("create a team");
 }
 
-/// Prints what the process occupies in addition to earlier, and returns it.
+/// Prints the additional memory of the process, and returns it.
 fn print_usage(what: &str, before: &process::Usage) -> process::Usage {
     let now = process::Usage::now();
     println!(

@@ -1,4 +1,4 @@
-//! What the process occupies that serves hundreds of worlds, as its clients use them over HTTP.
+//! Memory of a process that serves hundreds of worlds to clients over HTTP.
 
 use std::{
     io::{BufRead, BufReader},

@@ -13,9 +13,9 @@ use crate::segment::SegmentView;
 use crate::snapshot::Snapshot;
 
 impl Snapshot {
-    /// Returns, for each listing, a digest of what the index has of it: its terms with their positions, its numbers, and
-    /// its labels. It depends neither on segments nor on the order of changes. Reads the whole index, so it takes about
-    /// as long as building it.
+    /// Returns a digest of the indexed data of each listing: its terms with their positions, its numbers, and its labels. It
+    /// depends neither on segments nor on the order of changes. Reads the whole index, so it takes about as long as building
+    /// it.
     pub fn content_digests(&self) -> Result<BTreeMap<ListingRowId, u64>, Error> {
         let mut digests = BTreeMap::new();
         for view in self.views() {

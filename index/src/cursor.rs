@@ -1,8 +1,8 @@
 //! Cursors: positions as opaque signed strings.
 //!
-//! A cursor contains a position, as of which change it orders listings, and a MAC over it and over everything
-//! that gives it meaning: scope, text, filters and sort order. Any other string, and a cursor of another
-//! search, is rejected.
+//! A cursor contains a position, the change number as of which it orders listings, and a MAC. The MAC covers
+//! these and the search: scope, text, filters, and sort order. Any other string, and a cursor of another search,
+//! is rejected.
 //!
 //! A short cursor names the listing at its position instead of the listing's sort key, so that a language model
 //! can copy it.
@@ -113,7 +113,7 @@ pub fn decode(key: &CursorKey, cursor: &str, search: &Search) -> Result<Position
     Ok(Position { key: values.try_into().map_err(|_| InvalidCursor)?, as_of })
 }
 
-/// What a short cursor contains: the last listing of a page, and as of which change the pages order listings.
+/// The content of a short cursor: the last listing of a page, and the change number as of which the pages order listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortPosition {
     /// Row ID of the listing.
@@ -275,7 +275,7 @@ impl SearchEncoder {
                 self.add_option(bounds.max);
             }
         }
-        // What no earlier cursor contained is left out unless it is set, for the same reason.
+        // For the same reason, a field that earlier cursors did not have is left out unless it is set.
         if (teams, listings, published_min, published_max) != (&None, &None, &None, &None) {
             self.add_option(teams.as_ref().map(|_| 0));
             self.add_set(&teams.iter().flatten().copied().collect());

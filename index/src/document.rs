@@ -187,7 +187,7 @@ impl ListingDocument {
     }
 }
 
-/// Feeds a hash such that no two different documents feed it the same bytes.
+/// Feeds a hash. Different documents always feed different bytes.
 struct Digest(Sha256);
 
 impl Digest {

@@ -31,8 +31,8 @@ fn boot_id() -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| !id.is_empty())
 }
 
-/// Returns whether the files of an index may be lost in part: they were written under another boot, and
-/// nobody waited for the disk.
+/// Returns whether some files of an index may be lost: they were written before the last boot, and nobody waited
+/// for the disk.
 pub(crate) fn may_be_torn(directory: &Path) -> Result<bool, Error> {
     match fs::read(directory.join(UNSYNCED_FILE)) {
         Ok(marker) => Ok(boot_id().is_none_or(|current| marker != current.as_bytes())),

@@ -27,8 +27,8 @@ pub struct EngineWriter {
     memory_bytes: usize,
     threads: usize,
     open: Mutex<Option<IndexWriter<TantivyDocument>>>,
-    /// Excludes all other writers, in this process and in others, whether the engine's writer is open or not. A private
-    /// index has no others.
+    /// Excludes all other writers, in this process and in others, even while the engine's writer is closed. A private index has
+    /// no other writers.
     _lock: Option<File>,
 }
 

@@ -73,8 +73,8 @@ impl From<OpenReadError> for Error {
     }
 }
 
-/// Converts an I/O error that tantivy shares. Some of its kinds mean a damaged file. `Other` is what the engine
-/// states about the contents of one, such as an unknown format; no error of the operating system has this kind.
+/// Converts an I/O error that tantivy shares. Some of its kinds mean a damaged file. The engine uses `Other` for
+/// invalid contents, such as an unknown format; no error of the operating system has this kind.
 fn from_shared_io_error(error: &Arc<io::Error>) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::Other => {

@@ -90,7 +90,7 @@ struct Inner {
     dir: PathBuf,
     fields: Fields,
     version: u32,
-    /// Whether nothing else uses the directory, and it ends with the process; see [`Index::open_copy`].
+    /// Whether this process is the only user of the directory, which ends with the process; see [`Index::open_copy`].
     is_private: bool,
     current: ArcSwap<Snapshot>,
     /// Held while a snapshot is replaced, so that an older commit never replaces a newer one.
@@ -132,9 +132,9 @@ impl Index {
         Index::open_from(dir, None)
     }
 
-    /// Opens a copy of an index, which may share the files that never change, and which has no later commit. It also
-    /// shares what is in memory. Nothing else may use the directory, and it ends with the process: writes neither lock
-    /// it nor wait for the disk.
+    /// Opens a copy of an index, which may share the files that never change, and which has no later commit. It also shares the
+    /// state in memory. Nothing else may use the directory, and it ends with the process: writes neither lock it nor wait for
+    /// the disk.
     pub fn open_copy(dir: &Path, original: &Index) -> Result<Index, Error> {
         Index::open_from(dir, Some(original))
     }
@@ -236,8 +236,8 @@ impl Index {
         Ok(true)
     }
 
-    /// Loads the last commit, and shows it unless an earlier writer has shown later changes. Those stay
-    /// visible until they have been made again. `written` is an earlier commit, if one is known.
+    /// Loads the last commit, and shows it unless an earlier writer has shown later changes. These stay visible
+    /// until they are written again. `written` is an earlier commit, if one is known.
     pub(crate) fn load_commit(&self, written: Option<&Snapshot>) -> Result<Arc<Snapshot>, Error> {
         let _replacing = self.inner.replace_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let inner = &self.inner;

@@ -93,7 +93,7 @@ impl<'a> Match<'a> {
 
 impl Snapshot {
     /// Calls `visit` with each document that matches the scope, text, and filters of a search, in no particular
-    /// order but segment by segment, until it breaks. Neither the sort order nor the page matters.
+    /// order but segment by segment, until it breaks. The sort order and the page are ignored.
     pub fn for_each_match(
         &self,
         search: &Search,

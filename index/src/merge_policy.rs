@@ -7,8 +7,8 @@ use tantivy::indexer::{MergeCandidate, MergePolicy};
 /// Minimum number of segments in a merge.
 const MIN_MERGED_SEGMENTS: usize = 4;
 
-/// Minimum number of segments in a merge of few documents. It costs about as much for one document as for
-/// hundreds, and is the larger part of what a write of a single listing costs.
+/// Minimum number of segments in a merge of few documents. Such a merge costs about as much for one document as
+/// for hundreds, and causes most of the cost of writing a single listing.
 const MIN_MERGED_SMALL_SEGMENTS: usize = 8;
 
 /// A segment joins the merge of the smaller ones if it is at most this many times as large as all of them

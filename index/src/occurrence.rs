@@ -1,4 +1,4 @@
-//! What an index has of a document for one term.
+//! The occurrences of one term in a document.
 
 /// A term of a field, with its positions in a document.
 pub(crate) struct Occurrence<'a> {

@@ -12,8 +12,8 @@ thread_local! {
 
 /// Runs work with an index. A panic is an [`Error::Panicked`].
 pub fn catch_panics<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    // What is shared is either immutable, or replaced as a whole after the work has succeeded. A writer is
-    // dropped after any error.
+    // Shared state is either immutable, or replaced as a whole after the work has succeeded. A writer is dropped
+    // after any error.
     let was_catching = IS_CATCHING.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));
     IS_CATCHING.set(was_catching);

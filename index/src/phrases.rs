@@ -93,7 +93,7 @@ impl Stems<'_> {
 const BIT_WORDS: usize = 4;
 const BIT_POSITIONS: u32 = BIT_WORDS as u32 * 64;
 
-/// Positions in a document. Most documents have only such as fit into a few words of bits, which are compared at once.
+/// Positions in a document. In most documents, all of them fit into a few words of bits, which are compared at once.
 #[derive(Default)]
 struct Positions {
     bits: [u64; BIT_WORDS],

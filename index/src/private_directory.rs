@@ -1,5 +1,5 @@
-//! The engine's directory. Only the owner of the process can access its files, whatever its umask is, and
-//! writes do not wait for the disk.
+//! The engine's directory. Only the owner of the process can access its files, regardless of the umask. Writes do
+//! not wait for the disk.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

@@ -1,7 +1,7 @@
 //! Recent changes: documents that searches find before the engine has written them.
 //!
-//! A segment of the engine takes milliseconds to write, however small it is. So a few documents are kept in
-//! memory as one segment, which is built anew for each change.
+//! Writing a segment takes milliseconds even if it is small. So a few documents are kept in memory as one
+//! segment, which is rebuilt for each change.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -24,9 +24,9 @@ pub const SCHEMA_VERSION: u32 = 6;
 /// while a new one is built. An index with any other version cannot be opened and has to be rebuilt.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
-/// Returns how an index with a schema version splits text. Nothing else differs between the versions that can
-/// be opened. Versions 3 and 5, which no release wrote, differ from the next ones only in few texts, so they have no
-/// rules of their own: some of these texts are not found until the index is replaced.
+/// Returns how an index with a schema version splits text. Nothing else differs between the versions that can be opened.
+/// Versions 3 and 5, which were never released, differ from the next ones only for few texts, so they use the rules of these:
+/// some of these texts are not found until the index is replaced.
 pub(crate) const fn splitting(version: u32) -> Splitting {
     match version {
         0..3 => Splitting::LettersAndDigits,

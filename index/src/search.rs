@@ -96,8 +96,8 @@ pub struct Search {
     pub sort: Sort,
     /// Start of the page.
     pub start: Start,
-    /// Values by which a market search orders these listings, instead of their current ones: those that they had
-    /// at [`Position::as_of`]. They affect neither filters nor totals.
+    /// Earlier values of these listings, at [`Position::as_of`], by which a market search orders them instead of by the current
+    /// ones. They affect neither filters nor totals.
     pub ordered_as: BTreeMap<ListingRowId, SortValues>,
     /// Maximum number of listings on the page.
     pub limit: usize,

@@ -242,8 +242,7 @@ impl Segment {
     ) -> Result<Segment, Error> {
         let component = SegmentComponent::Custom(EXTENSION.to_owned());
         let path = meta.relative_path(component.clone());
-        // The columns file is the only one whose cells are read without checks, so its checksum is verified
-        // once.
+        // Only the cells of the columns file are read without checks, so its checksum is verified once.
         if !index.directory().validate_checksum(&path)? {
             return Err(Error::Corrupt(format!("{} has a wrong checksum", path.display())));
         }

@@ -47,7 +47,7 @@ impl Analyzers {
     }
 }
 
-/// Returns a builder whose words have no case and no accents. Those of folded text have none.
+/// Returns a builder for lowercase words without accents. Folded text has only such words.
 fn folded(tokenizer: impl Tokenizer, splitting: Splitting) -> TextAnalyzerBuilder {
     let builder = TextAnalyzer::builder(tokenizer).dynamic();
     match splitting {

@@ -21,7 +21,7 @@ pub(crate) enum Splitting {
     FoldedText,
 }
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PieceKind {
     /// A sequence of letters and digits.
@@ -84,9 +84,8 @@ impl Iterator for PieceChars<'_> {
     }
 }
 
-/// Returns a text as it is split by these rules. That can multiply its length in bytes by 11, but
-/// needs no other memory: more than 30 marks on one letter are divided, so that they need not be sorted
-/// together.
+/// Returns the normalized text that these rules split. That can multiply its length in bytes by 11, but needs no
+/// other memory: more than 30 marks on one letter are divided, so that they need not be sorted together.
 pub(crate) fn normalize(text: &str, splitting: Splitting) -> Cow<'_, str> {
     if splitting == Splitting::FoldedText {
         return Cow::Owned(search_key(text));

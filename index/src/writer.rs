@@ -45,7 +45,7 @@ pub struct Writer {
     batch_bytes: usize,
     /// The changes that are visible, but that the engine has not written.
     recent: BTreeMap<ListingRowId, Option<RecentDocument>>,
-    /// Bytes of the text of these changes, with those that later ones have replaced.
+    /// Bytes of the text of these changes, including changes that later ones have replaced.
     recent_bytes: usize,
     /// The number of the last change that this writer has shown, or else of the last commit.
     change: u64,

@@ -1,4 +1,4 @@
-//! Free space of the disk with the data directory. A reserve of it is kept for what frees space.
+//! Free space of the disk with the data directory. A reserve is kept for operations that free space.
 
 use std::{
     fmt,
@@ -24,10 +24,10 @@ pub fn free_bytes(directory: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// The free space of the disk, and what work in progress will write.
+/// The free space of the disk, and the space that work in progress will need.
 ///
-/// The space is measured for each check: a measurement costs a system call, and an older one would lack what was written
-/// since, by this process or another one.
+/// The space is measured for each check: a measurement costs one system call, and an older one would miss later writes of this
+/// process and others.
 pub struct DiskSpace {
     measure: Box<dyn Fn() -> io::Result<u64> + Send + Sync>,
     reserve_bytes: u64,
@@ -38,7 +38,7 @@ pub struct DiskSpace {
 #[derive(Clone, Debug, Default)]
 pub struct Reservations(Arc<AtomicU64>);
 
-/// Space for data that is being written. Dropping it returns what was not written.
+/// Space for data that is being written. Dropping it releases the unused part.
 #[derive(Debug, Default)]
 pub struct Reservation {
     bytes: u64,
@@ -57,12 +57,12 @@ impl DiskSpace {
         DiskSpace { measure: Box::new(move || free_bytes(&directory)), reserve_bytes, reservations }
     }
 
-    /// Checks that the disk has `bytes` free in addition to the reserve and to what is reserved for others.
+    /// Checks that the disk has `bytes` free in addition to the reserve and to the reservations of others.
     pub fn ensure(&self, bytes: u64) -> Result<()> {
         if self.reserve_bytes == 0 {
             return Ok(());
         }
-        // Read before the measurement: what is written in between counts twice rather than not at all.
+        // Read before the measurement, so that bytes that are written in between count twice and not zero times.
         let reserved = self.reservations.0.load(Ordering::SeqCst);
         let required = self.reserve_bytes.saturating_add(reserved).saturating_add(bytes);
         let free = self.free_bytes().map_err(Error::internal)?;
@@ -118,7 +118,7 @@ mod tests {
         result.err().and_then(|error| error.code())
     }
 
-    /// A disk with this number of free bytes, of which a hundred are the reserve. The returned number is what is free.
+    /// A disk with this number of free bytes, including a reserve of one hundred. Returns the free bytes.
     fn disk(free: u64) -> (Arc<AtomicU64>, DiskSpace) {
         let free = Arc::new(AtomicU64::new(free));
         let measured = Arc::clone(&free);
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(code(disk.ensure(701)), Some(Code::StorageFull));
     }
 
-    /// Work is let in only as long as the reserve is left, in whatever order it reserves, writes, and ends.
+    /// Work is admitted only while the reserve remains, for every order in which it reserves, writes, and ends.
     #[test]
     fn reserve_is_kept_by_work_of_every_kind() {
         type Work = fn(&AtomicU64, &DiskSpace) -> Option<Vec<Reservation>>;

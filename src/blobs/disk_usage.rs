@@ -30,7 +30,7 @@ impl DiskFile {
     }
 }
 
-/// Returns the files in a directory and those below. Their number is that of system calls.
+/// Returns the files in a directory and its subdirectories. Costs one system call per file.
 pub fn list_disk_files(directory: &Path) -> io::Result<Vec<DiskFile>> {
     let mut files = Vec::new();
     add_files(directory, &mut files)?;

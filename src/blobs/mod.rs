@@ -230,8 +230,8 @@ impl Blobs {
         }
     }
 
-    /// Joins the parts of an upload if all of them are in `received`, which is what [`Blobs::received_parts`]
-    /// returned, and match the given part numbers and entity tags. The caller holds the lock of the upload.
+    /// Joins the parts of an upload if all of them are in `received`, the result of [`Blobs::received_parts`],
+    /// and match the given part numbers and entity tags. The caller holds the lock of the upload.
     pub fn join_parts(
         &self,
         upload: &Upload,
@@ -372,9 +372,9 @@ impl Blobs {
         self.local.store_repository(from, asset, attached_at)
     }
 
-    /// Keeps every process from deleting repository copies until the returned value is dropped. Waits until a
-    /// cleanup that is running has ended. A directory that is read-only to this process, and in which no
-    /// cleanup has run yet, has no lock: there it keeps none.
+    /// Keeps every process from deleting repository copies until the returned value is dropped. Waits for the end
+    /// of a running cleanup. Has no effect in a directory that is read-only to this process and has no lock yet,
+    /// since no cleanup has run there.
     pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
         self.local.hold_repositories()
     }

@@ -1,5 +1,5 @@
-//! Parts that this server receives, wherever the store is: those for another store are kept in a file until they are complete,
-//! and then sent there.
+//! Parts that this server receives. If the store is elsewhere, a part is kept in a file until it is complete, and then sent
+//! there.
 
 use std::{
     fmt,

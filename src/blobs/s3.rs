@@ -38,8 +38,8 @@ const PART_BYTES: usize = 16 << 20;
 /// Maximum size in bytes of a response to `ListParts`. A list of a thousand parts is smaller.
 const MAX_PART_LIST_BYTES: u64 = 4 << 20;
 
-/// How long the store may take to accept a connection, to begin its response, and to send the next bytes of it. A large object
-/// may take any time in all.
+/// How long the store may take to accept a connection, to begin its response, and to send the next bytes of it. The total time
+/// for a large object is not limited.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -100,7 +100,7 @@ impl S3 {
         S3::with_retries(settings, RetryConfig::default(), None)
     }
 
-    /// Like [`S3::new`], for requests that are sent once, and whose answer is useless after a time.
+    /// Like [`S3::new`], with requests that are not repeated and have a time limit.
     pub fn impatient(settings: &BlobSettings, timeout: Duration) -> io::Result<S3> {
         S3::with_retries(settings, RetryConfig { max_retries: 0, ..RetryConfig::default() }, Some(timeout))
     }
@@ -404,7 +404,7 @@ fn fetch_text(url: String) -> io::Result<String> {
     read.join().map_err(|_| io::Error::other("the HTTP client panicked"))?
 }
 
-/// Sends a file to a presigned URL. Returns the entity tag of what was stored, or `None` if its upload no longer exists.
+/// Sends a file to a presigned URL. Returns the entity tag of the stored part, or `None` if its upload no longer exists.
 fn send_file(url: String, file: File, size: u64) -> io::Result<Option<String>> {
     // Like in `fetch_text`.
     let send = std::thread::spawn(move || {

@@ -90,8 +90,8 @@ impl Events {
         client.print_list(COLUMNS, events)
     }
 
-    /// Prints events as they happen. It asks for them each second, so that it works in the same way on a data directory,
-    /// on a server, and through proxies that hold streams back. Ends when nobody reads the output anymore.
+    /// Prints events as they happen. It requests them each second, so that it works equally on a data directory, on a server,
+    /// and through proxies that buffer streams. Ends when nobody reads the output anymore.
     fn follow(&self, client: &Client, filters: &[(&str, Value)]) -> CommandResult {
         let table = GrowingTable::new(COLUMNS, &WIDTHS);
         let mut output = io::stdout().lock();

@@ -21,7 +21,7 @@ use crate::{
 /// The settings file that is read if `--config` is not set.
 pub(super) const SETTINGS_FILE: &str = "marketplace.toml";
 
-/// Names no settings file, not even one that is in the working directory.
+/// Uses no settings file, not even one in the working directory.
 const NO_FILE: &str = "/dev/null";
 
 /// Options of all commands.
@@ -36,8 +36,8 @@ pub(super) struct GlobalOptions {
 }
 
 impl GlobalOptions {
-    /// Returns the settings file; none if there is none. The one of a working directory is that of its market, and not of a
-    /// demo that is started there.
+    /// Returns the settings file; none if there is none. A settings file in the working directory does not apply to a demo that
+    /// is started there.
     pub(super) fn settings_file(&self, is_demo: bool) -> Option<PathBuf> {
         self.config.clone().or_else(|| {
             let default_path = PathBuf::from(SETTINGS_FILE);
@@ -122,7 +122,7 @@ impl GlobalOptions {
     }
 }
 
-/// Whether a path names something. A link that leads nowhere does, so what reads it fails.
+/// Whether a path exists. A dangling link counts as existing, so that reading it fails.
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

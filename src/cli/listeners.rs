@@ -14,7 +14,7 @@ use crate::{config::Settings, http_server::tls::Certificates};
 /// The sockets of a server, which are bound.
 pub(super) struct Listeners {
     pub(super) server: TcpListener,
-    /// That of the metrics, if they have an address of their own.
+    /// The listener of the metrics, if they have their own address.
     pub(super) monitoring: Option<TcpListener>,
     /// The listener for requests without TLS, if they are redirected.
     pub(super) redirecting: Option<TcpListener>,

@@ -1,7 +1,7 @@
 //! Log lines on stderr, as text or JSON.
 //!
-//! Much of what is logged was written by others: by Git hosts, clients, and vendors. So no value reaches the
-//! log as it is: each is escaped, shortened, and delimited here, whatever logs it.
+//! Many logged values come from others: Git hosts, clients, and vendors. So every value is escaped, shortened,
+//! and delimited here.
 
 use std::{
     fmt::{self, Write},
@@ -79,7 +79,8 @@ fn filter(settings: &Settings, default_filter: &str) -> EnvFilter {
     EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
-/// Lets panics of the search engine print nothing: they become errors, which are logged. Others are printed as usual.
+/// Suppresses the output of panics of the search engine: they become errors, which are logged. Other panics are printed as
+/// usual.
 fn silence_caught_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -196,8 +197,8 @@ impl fmt::Display for JsonText<'_> {
     }
 }
 
-/// A value as it is in a line of text. Where it would not be clear where the value ends, it is in quotes, so
-/// that no part of it looks like another field.
+/// A value in a line of text. It is in quotes if its end would not be clear, so that no part of it looks like
+/// another field.
 struct Delimited<'t>(&'t str);
 
 impl fmt::Display for Delimited<'_> {

@@ -11,7 +11,7 @@ use super::{CommandError, CommandResult};
 /// Whether output could not be written, for instance to a full disk. A command that succeeded otherwise exits with 1.
 pub static HAS_LOST_OUTPUT: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line to stdout. A closed pipe is no failure: its reader does not want the rest.
+/// Prints a line to stdout. A closed pipe is not a failure: its reader does not want the rest.
 pub fn print_line(line: impl std::fmt::Display) {
     if let Err(cause) = writeln!(std::io::stdout(), "{line}")
         && cause.kind() != ErrorKind::BrokenPipe
@@ -21,13 +21,12 @@ pub fn print_line(line: impl std::fmt::Display) {
     }
 }
 
-/// Prints a message for people to stderr. If it cannot be written, the command goes on as if it were: what the command has done is
-/// done.
+/// Prints a message for people to stderr. If this fails, the command continues: its work is already done.
 pub fn print_note(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 
-/// Prints help or the version, or what is wrong with the arguments. Returns the exit code of the program.
+/// Prints help, the version, or the problem with the arguments. Returns the exit code of the program.
 pub fn print_usage(usage: &clap::Error) -> ExitCode {
     let printed = usage.print().and_then(|()| std::io::stdout().flush());
     match printed {

@@ -85,7 +85,7 @@ pub fn end_first_process_by_signals() -> Result<(), CommandError> {
 pub enum StandardInput {
     /// Standard input is not used.
     Ignored,
-    /// The end of standard input stops the server like a signal. What is read before that is discarded.
+    /// The end of standard input stops the server like a signal. Its content is discarded.
     StopsAtItsEnd,
 }
 

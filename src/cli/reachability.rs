@@ -1,4 +1,4 @@
-//! What of the settings only the network can judge. A server tries it once, at its start, and logs what does not work.
+//! Checks settings that only the network can confirm. A server does this once, at its start, and logs problems.
 
 use std::{
     net::{TcpStream, ToSocketAddrs},
@@ -19,8 +19,8 @@ use crate::{
 /// How long a host may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Logs a warning for each directory, host, and store of the settings that cannot be used. Those that need the network are
-/// tried on a thread, so that the start does not wait for them.
+/// Logs a warning for each directory, host, and store of the settings that cannot be used. Checks that need the network run on
+/// a thread, so the start does not wait for them.
 pub fn check(market: &Market) {
     warn_of_missing_directories(market.settings());
     let hosts = hosts(market.settings());

@@ -53,7 +53,7 @@ impl Seed {
     }
 }
 
-/// Prints what was written of a set, and notes about what was not written as it states.
+/// Prints a summary of the written set, and notes about differences from the set.
 fn print_added(name: &str, added: Added) {
     let Added { records, omitted_operator_keys, disabled_webhooks } = added;
     print_line(format_args!("{name}: added {}", written::counted(records as u64, "record", "records")));

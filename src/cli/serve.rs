@@ -315,7 +315,7 @@ impl Serve {
         following.abort();
         drop((background, webhooks));
         if let Some((replication, market)) = replication {
-            // What was written until now is replicated, too, and nothing is written later.
+            // All earlier writes are replicated, and there are no later ones.
             market.lease().end();
             let _ = tokio::task::spawn_blocking(move || drop(replication)).await;
         }
@@ -337,7 +337,7 @@ fn absolute(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
-/// Returns the worlds of a server, in its data directory. Those that a killed process left are deleted.
+/// Returns the worlds of a server, in its data directory. Deletes worlds that a killed process left there.
 pub(super) fn open_worlds(
     market: &Market,
     sources: SettingsSources,

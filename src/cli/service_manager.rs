@@ -31,7 +31,7 @@ pub struct ServiceManager {
 }
 
 impl ServiceManager {
-    /// Connects to the manager that the environment names. A manager that cannot be reached counts as none.
+    /// Connects to the manager that the environment names. A manager that cannot be reached is ignored.
     pub fn from_environment() -> ServiceManager {
         let Some(path) = std::env::var_os("NOTIFY_SOCKET").filter(|path| !path.is_empty()) else {
             return ServiceManager::default();

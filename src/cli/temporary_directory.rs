@@ -53,7 +53,7 @@ impl TemporaryDirectory {
 
 fn create_in(parent: &Path) -> io::Result<TemporaryDirectory> {
     let directory = private_files::temp_dir_with_prefix(parent, PREFIX)?;
-    // It gets its name when it is locked, so that no other process takes the directory for an abandoned one.
+    // It gets its name only after it is locked, so that no other process treats the directory as abandoned.
     let unlocked = directory.path().join(UNLOCKED_FILE);
     let lock = private_files::create(&unlocked)?;
     lock.try_lock()?;
@@ -61,9 +61,8 @@ fn create_in(parent: &Path) -> io::Result<TemporaryDirectory> {
     Ok(TemporaryDirectory { directory, _lock: lock })
 }
 
-/// Deletes the directories whose processes do not exist any more. Those of other users are left alone, as is a
-/// directory without a lock file, which another process may just have created. Returns the last error, after it has
-/// tried to delete all.
+/// Deletes the directories whose processes do not exist any more. Directories of other users are left alone. So is a directory
+/// without a lock file, which another process may have just created. Returns the last error, after it has tried to delete all.
 fn delete_abandoned(parent: &Path) -> io::Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let mut result = Ok(());

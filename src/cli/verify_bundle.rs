@@ -138,7 +138,7 @@ fn read_published<T: DeserializeOwned>(from: &str, what: &str) -> Result<T, Comm
         .map_err(|cause| CommandError::Usage(format!("{from} has no {what}: {cause}")))
 }
 
-/// Reads published logs. A server is asked for those heads among which that of the proof is.
+/// Reads published logs. From a server, requests only heads up to the head of the proof.
 fn read_logs(from: &str, proof: Option<&[u8]>) -> Result<PublishedLogs, CommandError> {
     let is_complete = !is_url(from) || from.contains('?');
     let proof =
@@ -245,7 +245,7 @@ fn print_text(verified: &Verification, has_buyer: bool) {
     }
 }
 
-/// Prints what the market says. What others wrote is quoted or escaped, so it cannot imitate a line.
+/// Prints the statement of the market. Texts of others are quoted or escaped, so they cannot imitate a line.
 fn print_delivery(delivery: &Delivery, row: impl Fn(&str, &str)) {
     let Delivery { attested_at, listing, scope, licenses, assets, quality_run, .. } = delivery;
     row("attested", &attested_at.to_string());

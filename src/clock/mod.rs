@@ -43,8 +43,8 @@ impl Clock {
         Clock::Simulated(SimulatedClock::stopped(now))
     }
 
-    /// Returns a clock that is `micros` microseconds ahead of the clock of the system, if this is it. Other clocks stay as they
-    /// are.
+    /// Returns a clock that is `micros` microseconds ahead of the system clock, if this is the system clock. Returns other
+    /// clocks unchanged.
     #[must_use]
     pub fn with_offset(self: Arc<Clock>, micros: i64) -> Arc<Clock> {
         if matches!(*self, Clock::System) { Arc::new(Clock::Shifted(micros)) } else { self }
@@ -110,8 +110,8 @@ impl Clock {
         }
     }
 
-    /// Lets an ID be generated again that nothing has, if it was the last one of its collection. So a request that
-    /// failed changes no later ID. Has no effect on the system clock.
+    /// Returns an unused ID if it was the last one of its collection, so that a failed request does not change later IDs. Has
+    /// no effect with the system clock.
     pub fn give_back_id(&self, collection: Collection, id: Uuid) {
         if let Clock::Simulated(clock) = self {
             clock.give_back_id(collection, id);
@@ -123,8 +123,8 @@ impl Clock {
         matches!(self, Clock::Simulated(clock) if clock.is_of_world())
     }
 
-    /// Returns the number of events that reported that the clock of a world was advanced. They shift the numbers of
-    /// later events, and what is derived from such a number must not depend on how often the clock was advanced.
+    /// Returns the number of events that reported that the clock of a world was advanced. They shift the numbers of later
+    /// events, but values that are derived from such a number must not depend on how often the clock was advanced.
     pub fn report_count(&self) -> u64 {
         match self {
             Clock::System | Clock::Shifted(_) => 0,

@@ -17,7 +17,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// What the IDs of a stopped clock are derived from.
+/// The seed of the IDs of a stopped clock.
 pub(super) const STOPPED: &str = "stopped";
 
 /// Microseconds by which a write moves the clock of a world that does not run.
@@ -183,7 +183,7 @@ impl SimulatedClock {
         }
     }
 
-    /// Lets writes not move the clock while the returned value exists.
+    /// Stops writes from moving the clock while the returned value exists.
     pub fn pause_ticks(&self) -> PausedTicks<'_> {
         PausedTicks { micros_per_write: self.micros_per_write.swap(0, Ordering::SeqCst), clock: self }
     }

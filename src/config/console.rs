@@ -18,7 +18,7 @@ pub struct ConsoleSettings {
     pub nda_file: NdaText,
     /// Where and how to pay invoices, in plain text.
     pub invoice_text: String,
-    /// Announcement on all pages, unless an operator has written one. Empty for none.
+    /// Default announcement on all pages, unless an operator has written one. Empty for none.
     pub banner: String,
     /// Address of the terms of use. Empty for none.
     pub terms_url: String,

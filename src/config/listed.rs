@@ -32,7 +32,7 @@ impl Settings {
     }
 }
 
-/// Returns the keys and values of settings. Sections are objects, and nothing in them is.
+/// Returns the keys and values of settings. Sections are objects; their values are not.
 fn flatten(settings: &Settings) -> Vec<(String, Value)> {
     let Ok(Value::Object(sections)) = serde_json::to_value(settings) else { return Vec::new() };
     let mut listed = Vec::new();
@@ -94,8 +94,8 @@ mod tests {
         "repositories.bitbucket_token",
     ];
 
-    /// Plants a secret in every text of the settings: as the text itself if that is secret, and else in the
-    /// credentials and the query of a URL.
+    /// Plants a secret in every text of the settings: as the text itself for secret settings, and otherwise in
+    /// the credentials and the query of a URL.
     #[test]
     fn no_setting_reveals_a_secret() {
         const PLANTED: &str = "planted-secret";

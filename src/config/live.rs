@@ -1,7 +1,7 @@
 //! The settings of a running market, which can be replaced, and the parts of the server that depend on them.
 //!
-//! A part that reads settings whenever it needs them has nothing to do. A part that keeps state derived from settings
-//! registers with [`LiveSettings::register`].
+//! A part that reads settings on each use needs no code for this. A part that keeps state derived from settings registers with
+//! [`LiveSettings::register`].
 
 use std::{
     fmt,
@@ -18,8 +18,8 @@ const MAX_CHANGES: usize = 1000;
 
 /// The prepared change of a part. Applying it cannot fail.
 pub struct Prepared {
-    /// What changes, for the log, such as `certificate of market.example`. Empty if the names of the changed settings
-    /// are enough.
+    /// Description of the change for the log, such as `certificate of market.example`. Empty if the names of the changed
+    /// settings are enough.
     pub what: String,
     /// Makes the change.
     pub apply: Box<dyn FnOnce() + Send>,
@@ -32,8 +32,8 @@ type Prepare = Box<dyn Fn(&Settings) -> Result<Option<Prepared>, String> + Send 
 /// The settings of a market, and the parts that depend on them.
 pub struct LiveSettings {
     first: Settings,
-    /// The settings that replaced them, in order, so that references to all of them stay valid as long as the market. Most markets,
-    /// such as those of worlds, never need it.
+    /// The replacements of the initial settings, in order, so that references to all settings stay valid as long as the market.
+    /// Unused in most markets, such as those of worlds.
     later: OnceLock<Box<[OnceLock<Box<Settings>>]>>,
     /// Number of settings in `later`.
     changes: AtomicUsize,

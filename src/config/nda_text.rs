@@ -1,4 +1,4 @@
-//! The text of the mutual NDA: that of the file which a setting names, or the included one.
+//! The text of the mutual NDA: from the file that a setting names, or the included one.
 
 use std::{fs::File, io::Read, sync::Arc};
 

@@ -98,7 +98,7 @@ pub(super) const RANGES: [(&str, f64, f64); 87] = [
     ("estimations.spread_percent", 0.0, 100.0),
 ];
 
-/// Returns what is wrong with the number of a setting that has to be in a range.
+/// Returns the problem with the number of a setting that has to be in a range.
 pub(super) fn check(value: &Value, min: f64, max: f64) -> Result<(), String> {
     let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match number {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct ReplicationSettings {
     /// Whether Litestream replicates it: commits are counted, and checkpoints are left to Litestream.
     pub litestream: bool,
-    /// Where the server lets Litestream replicate to: `s3://bucket/prefix` or `file:///directory`. Empty if something else runs it.
+    /// Where the server lets Litestream replicate to: `s3://bucket/prefix` or `file:///directory`. Empty if the server does not
+    /// run Litestream.
     pub destination: String,
 }
 

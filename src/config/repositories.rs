@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::secret::Secret;
 
-/// The value that names the repositories of the world itself, in the settings for the URLs of Git hosts.
+/// The value for the URL of a Git host that refers to the repositories of the world itself.
 pub const REPOSITORIES_OF_WORLD: &str = "file:///world";
 
 /// Hosts of linked repositories, and limits for copies of repositories.

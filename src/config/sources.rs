@@ -118,7 +118,8 @@ impl SettingsSources {
         self.set_for_process.contains(key)
     }
 
-    /// Returns a warning for each variable that overrides another value of a settings file: who changed the file may not know it.
+    /// Returns a warning for each variable that overrides a different value in a settings file: the author of the file may not
+    /// know about it.
     pub fn overrides(&self) -> &[String] {
         &self.overrides
     }

@@ -1,4 +1,4 @@
-//! What the texts of settings have to be. Each rule returns what is wrong with a text, and the right form.
+//! Rules for the texts of settings. Each rule returns the problem with a text, and the right form.
 //!
 //! An error repeats the text unless it may contain a secret.
 

@@ -1,4 +1,4 @@
-//! The settings of trade: who may browse, what things cost, and how long deals can wait.
+//! The settings of trade: access to the catalog, fees, and time limits of deals.
 
 use serde::{Deserialize, Serialize};
 

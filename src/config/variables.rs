@@ -12,7 +12,7 @@ pub const VARIABLE_PREFIX: &str = "MARKETPLACE_";
 const RESERVED_NAMES: [&str; 6] =
     ["API_KEY", "API_KEY_FILE", "BIN", "OPERATOR_KEY", "OPERATOR_KEY_FILE", "OPERATOR_URL"];
 
-/// Names that other programs have for what a setting here does, and its variable; all without the prefix.
+/// Common names in other programs for a setting, and its variable here; all without the prefix.
 const OTHER_NAMES: [(&str, &str); 6] = [
     ("SERVER_PORT", "SERVER_LISTEN"),
     ("SERVER_HOST", "SERVER_LISTEN"),
@@ -27,9 +27,9 @@ const OTHER_NAMES: [(&str, &str); 6] = [
 const MIN_SIMILARITY: f64 = 0.7;
 
 impl SettingsSources {
-    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used. Returns a
-    /// warning for each of these that is neither a setting nor otherwise known, since it may be misspelled. It is
-    /// no error, since other programs may use the prefix, too.
+    /// Adds environment variables as the top layer. Only those with the prefix `MARKETPLACE_` are used. Returns a warning for
+    /// each of these that is neither a setting nor otherwise known, since it may be misspelled. This is not an error, since
+    /// other programs may use the prefix, too.
     pub fn add_variables(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -73,9 +73,9 @@ impl SettingsSources {
         self.keys().into_iter().chain(marks::secrets().map(|key| format!("{key}_file")))
     }
 
-    /// Returns the warning about a variable that is no setting.
+    /// Returns the warning about a variable that is not a setting.
     fn unknown_variable(&self, name: &str) -> String {
-        // All names have the same prefix, which would make any two of them similar.
+        // The common prefix is ignored: it would make any two names similar.
         let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let names = self.keys_with_files().map(|key| unprefixed_variable(&key));
         let hint = names
@@ -158,7 +158,7 @@ mod tests {
         let server =
             ["MARKETPLACE_SERVER_SERVICE_HOST", "MARKETPLACE_SERVER_PORT", "MARKETPLACE_SERVER_PORT_80_TCP"];
         assert!(warnings(&server).is_empty());
-        // What a container platform sets for services named marketplace and marketplace-web.
+        // Variables that a container platform sets for services named marketplace and marketplace-web.
         let platform = [
             "MARKETPLACE_SERVICE_HOST",
             "MARKETPLACE_SERVICE_PORT",

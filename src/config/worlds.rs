@@ -9,7 +9,7 @@ use super::{
     sources::{BUDGET_KEYS, SettingsSources},
 };
 
-/// Sections that a world may set: rules of a market, and none of the server or of its process.
+/// Sections that a world may set: rules of a market, but not settings of the server or its process.
 const SECTIONS: [&str; 9] =
     ["browse_gate", "estimations", "events", "fees", "offers", "payouts", "purchases", "quality", "quotas"];
 
@@ -21,8 +21,9 @@ const HOST_KEYS: [&str; 3] =
     ["repositories.github_url", "repositories.gitlab_url", "repositories.bitbucket_url"];
 
 impl SettingsSources {
-    /// Returns the settings that worlds begin with: those of this server and of the demo, without budgets and without a network:
-    /// public Git hosts are replaced by the repositories of each world. Other hosts that the server's settings name stay.
+    /// Returns the initial settings of worlds: the settings of this server and of the demo, but without budgets. Public Git
+    /// hosts are replaced by the repositories of each world, so worlds need no network. Other hosts in the server's settings
+    /// stay.
     pub fn for_worlds(&self) -> Result<SettingsSources, SettingsError> {
         let mut sources = self.clone();
         sources.apply_demo()?;
@@ -40,8 +41,8 @@ impl SettingsSources {
         Ok(sources)
     }
 
-    /// Returns those of the settings of a world that differ from what worlds of this server begin with, by key, and that can
-    /// be set for a world.
+    /// Returns the settings of a world that differ from the initial settings of worlds, by key. Only includes settings that a
+    /// world may set.
     pub fn changes_for_world(
         &self,
         settings: &Settings,

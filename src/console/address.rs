@@ -7,7 +7,7 @@ use crate::web::world_host::BasePath;
 /// The path below which all pages are.
 pub const PREFIX: &str = "/console";
 
-/// The addresses of one market. Those of a world begin with the world's base path.
+/// The addresses of one market. The addresses of a world begin with the world's base path.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     base_path: String,
@@ -24,7 +24,7 @@ impl Links {
         format!("{}{PREFIX}{path}", self.base_path)
     }
 
-    /// Returns the address of a part of the market that is no page of the web app, such as `/buyer/docs`.
+    /// Returns the address of a part of the market outside of the web app, such as `/buyer/docs`.
     pub fn outside(&self, path: &str) -> String {
         format!("{}{path}", self.base_path)
     }
@@ -101,7 +101,7 @@ impl Query {
     }
 }
 
-/// Maximum length of the address of a page to show after signing in, in bytes: a note for colleagues is a part of it.
+/// Maximum length in bytes of the address of a page to show after signing in. It may contain a note for colleagues.
 const MAX_NEXT_BYTES: usize = 8_000;
 
 /// Returns the page to show after signing in: a path below [`PREFIX`] with its query. Anything that a browser could take for

@@ -80,9 +80,9 @@ impl Content {
         self
     }
 
-    /// Adds a page above this one, after those that were added before.
+    /// Appends a page to the breadcrumbs above this page.
     #[must_use]
-    pub fn below(mut self, name: impl Into<String>, path: impl Into<String>) -> Content {
+    pub fn with_parent(mut self, name: impl Into<String>, path: impl Into<String>) -> Content {
         self.crumbs.push((name.into(), path.into()));
         self
     }

@@ -1,5 +1,4 @@
-//! Changes that forms make: each is one operation in one transaction, which is audited, and is made once however often a form is
-//! sent.
+//! Changes by forms. Each is one audited operation in one transaction, and is made once even if the form is sent several times.
 
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -24,7 +23,7 @@ pub struct Change {
     pub subject_kind: &'static str,
     /// ID of the record.
     pub subject_id: String,
-    /// ID of the team that an operator acts for; `None` if none. Without meaning for what a team changes.
+    /// ID of the team that an operator acts for; `None` if none. Not used for changes by a team.
     pub team: Option<Uuid>,
     /// The fields of the record that were changed; empty if they are not known.
     pub fields: Vec<FieldChange>,
@@ -41,7 +40,7 @@ impl Change {
     }
 }
 
-/// Carries out a form, or returns what it returned when it was carried out before.
+/// Carries out a form. If it was carried out before, returns the earlier result.
 pub async fn perform<A, T>(
     visit: &Visit<A>,
     fields: &Fields,
@@ -115,7 +114,7 @@ where
     }
 }
 
-/// The result of a form, or what was stored when it was carried out before.
+/// The result of a form, or the stored result if it was carried out before.
 enum Executed<T> {
     Now(T),
     Before(Vec<u8>),

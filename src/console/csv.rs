@@ -1,4 +1,4 @@
-//! Lists as CSV files (RFC 4180), which are read and sent in parts, and whose cells no spreadsheet takes for formulas.
+//! Lists as CSV files (RFC 4180). They are read and sent in parts. No spreadsheet interprets their cells as formulas.
 
 use std::{io, sync::Arc};
 
@@ -19,10 +19,10 @@ const CSV: &str = "csv";
 /// Begins a file, from which spreadsheets learn that it is in UTF-8.
 const MARK: char = '\u{FEFF}';
 
-/// Where some program begins another cell, whether or not it is inside of quotation marks.
+/// Characters at which some program begins another cell, even inside of quotation marks.
 const BREAKS: [char; 4] = [';', '\t', '\r', '\n'];
 
-/// What formulas begin with. Some programs take wide forms of the characters for these.
+/// Characters that begin a formula. Some programs also accept their wide forms.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// The cells of a row.
@@ -58,8 +58,8 @@ pub fn whole(name: &str, heads: Row, rows: Vec<Row>) -> Answer {
     file(name, Body::from(text))
 }
 
-/// Answers with a file whose parts are read by `read`, from the position `first` on. Each part is a read operation of its own. The
-/// first part is read now, so what forbids the file is answered with a page. What happens later ends the transfer.
+/// Answers with a file whose parts are read by `read`, from the position `first` on. Each part is a separate read operation.
+/// The first part is read now, so its errors are answered with a page. Later errors end the transfer.
 pub async fn in_parts<A, P, R>(visit: &Visit<A>, name: &str, heads: Row, first: P, read: R) -> Result<Answer>
 where
     A: Policy + Clone + 'static,
@@ -142,8 +142,8 @@ fn append_row(text: &mut String, cells: Row) {
     text.push_str("\r\n");
 }
 
-/// Encodes a cell of a file. Spreadsheets run a cell that begins like a formula, so such a cell gets an apostrophe. So does each part
-/// of it that a spreadsheet with another separator would take for a cell.
+/// Encodes a cell of a file. Spreadsheets execute a cell that begins like a formula, so such a cell gets an apostrophe. So does
+/// each part of it that would be a cell in a spreadsheet with another separator.
 fn quoted(cell: &str) -> String {
     // From the end, so it is known what follows a break.
     let (mut reversed, mut is_formula) = (Vec::with_capacity(cell.len()), false);

@@ -52,9 +52,9 @@ impl Input {
     }
 }
 
-/// How a column is shown.
+/// How the value of a field is shown.
 #[derive(Clone, Copy, Debug)]
-pub enum Shows {
+pub enum FieldFormat {
     /// As a text, or as a number without a unit.
     Plain,
     /// As a number with its thousands separated.
@@ -75,7 +75,7 @@ pub enum Shows {
     State,
     /// As a word that is stored with underscores.
     Word,
-    /// As a state, by a function that returns its look and its words.
+    /// As a state, by a function that returns its tone and its label.
     Badge(fn(&str) -> (Tone, String)),
     /// As a word, by a function that returns the name that people use.
     Called(fn(&str) -> String),
@@ -98,13 +98,13 @@ pub enum Shows {
 
 /// A field of a record that is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub struct RecordField {
     /// Name of the column.
     pub name: &'static str,
     /// Label, with the unit.
     pub label: &'static str,
     /// How it is shown.
-    pub shows: Shows,
+    pub format: FieldFormat,
     /// Whether the list shows it; otherwise, only the page of the record does.
     pub is_listed: bool,
 }
@@ -119,11 +119,11 @@ pub struct ResourceInfo {
     /// Path of the operator API below which its records are; `None` if single records cannot be requested.
     pub api: Option<&'static str>,
     /// Names of the operations whose answers the page of a record shows below its fields.
-    pub below: &'static [&'static str],
+    pub related_operations: &'static [&'static str],
     /// Kind of the records in the audit.
     pub subject: &'static str,
-    /// What pages show of a record.
-    pub shown: &'static [Shown],
+    /// The fields that pages show of a record.
+    pub fields: &'static [RecordField],
     /// The filters of the list, with their values; without values if any text can be typed.
     pub filters: Vec<(&'static str, Vec<&'static str>)>,
     /// The steps that operators can take with a record.

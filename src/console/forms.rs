@@ -1,4 +1,4 @@
-//! Submitted forms, and what a page shows of a form that was refused: what was typed, and the problems at their fields.
+//! Submitted forms, and the page of a refused form: the typed values, and the problems at their fields.
 
 use std::sync::Mutex;
 
@@ -21,10 +21,11 @@ use crate::{
 /// The field with the key of a form: pressing a button twice sends the same key, so the form is carried out once.
 pub const KEY_FIELD: &str = "form_key";
 
-/// The field with who opened the page of a form, since somebody else can sign in to the same browser before the form is sent.
+/// The field that identifies who opened the page of a form: somebody else can sign in with the same browser before the form is
+/// sent.
 pub const OPENED_BY_FIELD: &str = "opened_by";
 
-/// Says what to enter as an amount in place of a text that is none, or of one that is too large.
+/// Message for a text that is not an amount, or for an amount that is too large.
 fn amount_problem(text: Option<&str>) -> String {
     let number = text.and_then(|text| text.replace(['$', ','], "").trim().parse::<f64>().ok());
     if number.is_some_and(|dollars| dollars > MAX_AMOUNT.dollars()) {
@@ -194,7 +195,7 @@ impl Refusal {
         Refusal { typed, problems, message, is_outdated: false, is_for_team: false, labels: Mutex::default() }
     }
 
-    /// Whether the form had this ID within a longer text, such as a list. Then messages keep it, to say which one is meant.
+    /// Whether the form had this ID within a longer text, such as a list. Messages then keep the ID to identify the item.
     fn has_among_others(&self, id: &str) -> bool {
         self.typed.values.pairs().any(|(_, value)| value.len() > id.len() && value.contains(id))
     }
@@ -224,7 +225,7 @@ impl Inputs {
         Inputs { refusal: Some(Refusal { is_outdated, ..Refusal::new(typed, problems, message) }) }
     }
 
-    /// Returns the fields of a form that is shown again as it was typed, such as with a preview.
+    /// Returns the fields of a form that is shown again with the typed values, such as with a preview.
     pub fn kept(typed: Fields) -> Inputs {
         Inputs { refusal: Some(Refusal::new(typed, Vec::new(), None)) }
     }
@@ -287,7 +288,7 @@ impl Inputs {
     /// Returns the problem with a field.
     pub fn problem(&self, name: &str) -> Option<String> {
         let problems = &self.refusal.as_ref()?.problems;
-        problems.iter().find(|(field, _)| field == name).map(|(_, message)| self.worded(message))
+        problems.iter().find(|(field, _)| field == name).map(|(_, message)| self.humanize(message))
     }
 
     /// Returns all problems in the order in which the page has shown their fields: names of fields, and messages.
@@ -297,18 +298,18 @@ impl Inputs {
         let place = |name: &str| labels.iter().position(|(field, _)| field == name).unwrap_or(labels.len());
         let mut problems: Vec<&(String, String)> = refusal.problems.iter().collect();
         problems.sort_by_key(|(field, _)| place(field));
-        problems.into_iter().map(|(field, message)| (field.as_str(), self.worded(message))).collect()
+        problems.into_iter().map(|(field, message)| (field.as_str(), self.humanize(message))).collect()
     }
 
     /// Returns why the form as a whole was refused.
     pub fn message(&self) -> Option<String> {
-        self.refusal.as_ref()?.message.as_deref().map(|message| self.worded(message))
+        self.refusal.as_ref()?.message.as_deref().map(|message| self.humanize(message))
     }
 
     /// Returns a message as people read it.
-    fn worded(&self, message: &str) -> String {
+    fn humanize(&self, message: &str) -> String {
         let is_typed = |id: &str| self.refusal.as_ref().is_some_and(|refusal| refusal.has_among_others(id));
-        let text = wording::worded(message, |name| self.label(name), is_typed);
+        let text = wording::humanize_with(message, |name| self.label(name), is_typed);
         let is_for_team = self.refusal.as_ref().is_some_and(|refusal| refusal.is_for_team);
         if is_for_team { wording::for_own_team(&text) } else { text }
     }

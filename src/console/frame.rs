@@ -1,4 +1,4 @@
-//! What surrounds the content of each page: the head with the team and its credits, the navigation, and the foot.
+//! The frame around the content of each page: the header with the team and its credits, the navigation, and the footer.
 
 use maud::{DOCTYPE, Markup, html};
 use uuid::Uuid;
@@ -182,7 +182,7 @@ fn main(context: &Context, facts: &FrameFacts, content: &Content) -> Markup {
     }
 }
 
-/// Returns the request that does through the API what the page does, as a command.
+/// Returns the API request that corresponds to the page, as a command.
 fn as_request(context: &Context, method: &str, path: &str, body: Option<&str>) -> Markup {
     let method = if method == "GET" { String::new() } else { format!("-X {method} ") };
     let mut command =

@@ -61,7 +61,7 @@ impl<R: 'static> Column<R> {
         Column { head, show: Box::new(show), text: Box::new(text) }
     }
 
-    /// Creates a column from its head and functions that know more than the record.
+    /// Creates a column from its head and functions that get more than the record.
     pub fn of(
         head: Head,
         show: impl Fn(&Context, &R) -> Markup + Send + Sync + 'static,
@@ -286,7 +286,7 @@ pub trait List: Sized + Send + Sync + 'static {
     /// Returns what is shown where the list has no records at all.
     fn empty(context: &Context) -> Markup;
 
-    /// Adds what is special about the page: actions, and what is shown above the table.
+    /// Adds special content of the page: actions, and content above the table.
     fn finish(_: &Context, content: Content) -> Content {
         content
     }
@@ -350,7 +350,7 @@ impl<L: List> Page for L {
     }
 }
 
-/// Returns the content of a list whose filters were refused: the form with what was typed, and what is wrong with it.
+/// Returns the content of a list whose filters were refused: the form with the typed values and their problems.
 fn refused<L: List>(context: &Context, filters: &Query, error: &Error) -> Content {
     let inputs = Inputs::refused(Fields::of_query(filters), error);
     let mut content = Content::new(L::TITLE, filter_form::<L>(context, filters, &inputs));
@@ -396,7 +396,7 @@ fn content<L: List>(
 fn filter_form<L: List>(context: &Context, chosen: &Query, inputs: &Inputs) -> Markup {
     let count = chosen.pairs().count();
     html! { @if !L::FILTERS.is_empty() {
-        // A script folds them on narrow screens; on others there is nothing to fold.
+        // A script collapses them on narrow screens only.
         details.fold open {
             summary { "Filters" @if count > 0 { span.note { (count) " set" } } }
             form.row.filters action=(context.links.to(&context.path)) aria-label="Filters" {

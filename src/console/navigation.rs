@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use poem::{Response, endpoint::BoxEndpoint};
 
-use super::described::{ResourceInfo, Shown};
+use super::described::{RecordField, ResourceInfo};
 use crate::{
     domain::teams::Team,
     web::auth::required_access::{Audience, RequiredAccess},
@@ -15,11 +15,11 @@ use crate::{
 pub enum Section {
     /// Finding and buying.
     Buying,
-    /// What a vendor has, and sells.
+    /// The inventory and the sales of a vendor.
     Selling,
     /// What belongs to the team.
     Team,
-    /// What operators look at and decide.
+    /// Data and decisions of operators.
     Market,
     /// The money of the market.
     Money,
@@ -32,8 +32,8 @@ impl Section {
     pub const OF_OPERATORS: &'static [(Section, Option<&'static str>)] =
         &[(Section::Market, None), (Section::Money, Some("Money")), (Section::System, Some("System"))];
 
-    /// Returns the sections of a team in their order, with their headings. The first one needs none. For a team that sells, what
-    /// belongs to buying comes last: it may look into the catalog, and pays quality runs from its wallet.
+    /// Returns the sections of a team in their order, with their headings. The first one needs none. For a team that sells, the
+    /// section for buying comes last: it still has the catalog, and the wallet that pays quality runs.
     pub const fn of_team(is_selling: bool) -> &'static [(Section, Option<&'static str>)] {
         if is_selling {
             &[(Section::Selling, None), (Section::Team, Some("Team")), (Section::Buying, Some("Market"))]
@@ -69,16 +69,16 @@ pub struct PageRow {
     pub has_form: bool,
     /// Names of the operations of the operators' APIs that it shows or carries out, besides those of its resource.
     pub operations: &'static [&'static str],
-    /// The kind of the records that it lists, as in the audit; `None` if it is no list.
+    /// The kind of the records that it lists, as in the audit; `None` if it is not a list.
     pub kind: Option<&'static str>,
-    /// Describes the resource that it lists; `None` if it is no list of a resource.
+    /// Describes the resource that it lists; `None` if it does not list a resource.
     pub resource: Option<fn() -> ResourceInfo>,
     pub(super) endpoint: fn() -> BoxEndpoint<'static, Response>,
 }
 
 impl PageRow {
     /// Returns the row of a page that everybody may see.
-    pub const fn open(
+    pub const fn public(
         path: &'static str,
         title: &'static str,
         has_form: bool,
@@ -98,20 +98,20 @@ impl PageRow {
         }
     }
 
-    /// Returns the row of what no page shows, and what has an endpoint of its own.
-    pub const fn unseen(
+    /// Returns the row of an endpoint that only receives data and shows no page.
+    pub const fn receive_only(
         path: &'static str,
         title: &'static str,
         access: RequiredAccess,
         has_form: bool,
         endpoint: fn() -> BoxEndpoint<'static, Response>,
     ) -> PageRow {
-        PageRow { access: Some(access), ..PageRow::open(path, title, has_form, endpoint).not_shown() }
+        PageRow { access: Some(access), ..PageRow::public(path, title, has_form, endpoint).without_page() }
     }
 
-    /// Returns the row of what cannot be opened, since it is only a form of another page.
+    /// Removes the page: the row only receives a form of another page.
     #[must_use]
-    pub const fn not_shown(self) -> PageRow {
+    pub const fn without_page(self) -> PageRow {
         PageRow { is_shown: false, ..self }
     }
 
@@ -135,7 +135,7 @@ const READS: [&str; 4] = ["get_", "list_", "aggregate_", "export_"];
 #[derive(Clone, Debug, Default)]
 pub struct PageTable {
     pages: Arc<[PageRow]>,
-    /// Those that are not for operators. Every request to a market without operators needs them, so they are chosen only once.
+    /// The pages that are not for operators, filtered once: every request to a market without operators needs them.
     of_others: Arc<[PageRow]>,
 }
 
@@ -166,8 +166,8 @@ impl PageTable {
         self.lists().find(|(listed, _)| *listed == kind).map(|(_, page)| format!("{}/{key}", page.path))
     }
 
-    /// Whether there is a page at a path below [`PREFIX`](super::address::PREFIX), which may have a query. A path that only receives
-    /// forms is none, even if a page with a parameter has the same form.
+    /// Whether there is a page at a path below [`PREFIX`](super::address::PREFIX), which may have a query. A path that only
+    /// receives forms is not a page, even if it also matches the pattern of a page with a parameter.
     pub fn shows(&self, path: &str) -> bool {
         let path = path.split('?').next().unwrap_or_default();
         let segments: Vec<&str> = path.split('/').collect();
@@ -184,10 +184,10 @@ impl PageTable {
         named.is_some_and(|page| page.is_shown)
     }
 
-    /// Returns what pages show of records of this kind; nothing if there is no such resource.
-    pub fn shown_of(&self, kind: &str) -> &'static [Shown] {
+    /// Returns the fields that pages show of records of this kind; none if there is no such resource.
+    pub fn fields_of(&self, kind: &str) -> &'static [RecordField] {
         let mut resources = self.pages.iter().filter_map(|page| page.resource).map(|describe| describe());
-        resources.find(|resource| resource.subject == kind).map_or(&[], |resource| resource.shown)
+        resources.find(|resource| resource.subject == kind).map_or(&[], |resource| resource.fields)
     }
 
     /// Returns the names of the operations with which pages change something, each once.
@@ -206,7 +206,7 @@ impl PageTable {
     }
 }
 
-/// Whether a team, or an operator if there is none, can have an access. The NDA and the browse gate do not matter: pages behind
+/// Whether a team can have an access, or an operator if the team is `None`. Ignores the NDA and the browse gate: pages behind
 /// them say what to do.
 fn can_have(access: RequiredAccess, team: Option<&Team>) -> bool {
     match (access.audience(), team) {

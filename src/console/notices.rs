@@ -1,4 +1,5 @@
-//! What a page says after a form was carried out. The address of the page names the notice, so it can only be one of these.
+//! Messages of a page after a form was carried out. The address of the page contains the name of the message, so the set is
+//! closed.
 
 use super::tone::Tone;
 use crate::string_enum::string_enum;

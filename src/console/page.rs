@@ -37,7 +37,7 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`], with names of parameters in braces.
     const PATH: &'static str;
 
-    /// Title in lists of pages. What it shows as its title can depend on its content.
+    /// Title in lists of pages. The title on the page itself can depend on its content.
     const TITLE: &'static str;
 
     /// Section and label of its link in the navigation; `None` without a link.
@@ -46,7 +46,7 @@ pub trait Page: Sized + Send + Sync + 'static {
     /// The budget that a visit is charged to: that of the operation.
     const BUDGET: Budget = Budget::Other;
 
-    /// Names of the operations of the operators' APIs that it shows or carries out; that of its form is the first one.
+    /// Names of the operations of the operators' APIs that it shows or carries out. The first one is the operation of its form.
     const OPERATIONS: &'static [&'static str] = &[];
 
     /// The access that it needs: the proof.
@@ -99,14 +99,14 @@ impl PageRow {
             navigation: P::NAVIGATION,
             access: Some(P::Access::REQUIRED),
             operations: P::OPERATIONS,
-            ..PageRow::open(P::PATH, P::TITLE, has_form, endpoint)
+            ..PageRow::public(P::PATH, P::TITLE, has_form, endpoint)
         }
     }
 
     /// Returns the row of a form of another page.
     pub fn action<A: Action>() -> PageRow {
         let endpoint = || ActionEndpoint::<A>(PhantomData).boxed();
-        let row = PageRow::unseen(A::PATH, A::TITLE, A::Access::REQUIRED, true, endpoint);
+        let row = PageRow::receive_only(A::PATH, A::TITLE, A::Access::REQUIRED, true, endpoint);
         PageRow { operations: A::OPERATIONS, ..row }
     }
 }
@@ -149,7 +149,7 @@ impl<P: FormPage> Endpoint for FormEndpoint<P> {
         if !refusals::is_about_form(&error) {
             return Ok(refusals::response(&visit.context, &error).await);
         }
-        let context = visit_again(&request, &visit.context, Inputs::refused(fields, &error));
+        let context = context_with_inputs(&request, &visit.context, Inputs::refused(fields, &error));
         visit.context = Arc::new(context);
         let answer = P::show(&visit).await;
         Ok(match answer {
@@ -204,7 +204,7 @@ impl Submitted {
     }
 }
 
-/// Like [`admit`], for what can change something: a page of another site must not have sent it.
+/// Like [`admit`], for requests that can change something: they must not come from a page of another site.
 pub async fn admit_form<A: Policy + Clone + 'static>(
     request: &Request,
     budget: Option<Budget>,
@@ -301,20 +301,20 @@ pub fn context_of(served: &Arc<ServedMarket>, request: &Request, signed_in: Opti
 }
 
 /// Returns the context of a form's page that is shown again.
-pub fn visit_again(request: &Request, context: &Context, inputs: Inputs) -> Context {
+pub fn context_with_inputs(request: &Request, context: &Context, inputs: Inputs) -> Context {
     let inputs = inputs.for_team(context.team().is_some());
     Context { inputs, ..context_of(&context.served, request, context.signed_in.clone()) }
 }
 
-/// Returns the response to somebody who has not signed in: the page for that, which leads back. If a form was sent, the page says
-/// that nothing was saved, and leads back to the page of the form.
+/// Returns the redirect of an anonymous visitor to the sign-in page, which leads back afterwards. If a form was sent, the page
+/// says that nothing was saved, and leads back to the page of the form.
 fn to_sign_in(served: &ServedMarket, request: &Request) -> Response {
     let (next, notice) = if is_read(request) {
         (own_address(request), "")
     } else {
         (page_of_form(served, request), Notice::SessionEndedUnsaved.as_str())
     };
-    // What the page has said about an earlier form is not repeated.
+    // The notice about an earlier form is not shown again.
     let (path, page_query) = next.split_once('?').unwrap_or((next, ""));
     let next = Query::parse(page_query).without(Notice::FIELD, None).at(path);
     let next = if next.len() > 1 { next.as_str() } else { "" };
@@ -333,8 +333,8 @@ fn own_address(request: &Request) -> &str {
     address.strip_prefix(PREFIX).unwrap_or_default()
 }
 
-/// Returns the path and the query, below [`PREFIX`], of the page from which a form was sent: as the browser states it, or else the
-/// path of the form, if there is a page at it. Empty if neither is known.
+/// Returns the path and the query, below [`PREFIX`], of the page from which a form was sent: as the browser states it, or else
+/// the path of the form if it is a page. Empty if neither is known.
 fn page_of_form<'r>(served: &ServedMarket, request: &'r Request) -> &'r str {
     let console = format!("{}{PREFIX}", served.link_base().for_request(request));
     let referer = request.headers().get(header::REFERER).and_then(|value| value.to_str().ok());
@@ -343,7 +343,7 @@ fn page_of_form<'r>(served: &ServedMarket, request: &'r Request) -> &'r str {
     referer.into_iter().chain([own_address(request)]).find(is_page).unwrap_or_default()
 }
 
-/// Returns the response to a visitor of a page, who is not known if it fails before that.
+/// Returns the response to a request for a page. The visitor is unknown if the request fails early.
 async fn refuse(request: &Request, error: &Error) -> Response {
     match ServedMarket::shared(request) {
         Ok(served) => refusals::response(&context_of(&served, request, None), error).await,

@@ -1,4 +1,4 @@
-//! What nearly every page uses, imported by one line: `use crate::console::prelude::*`.
+//! Items that nearly every page uses, imported by one line: `use crate::console::prelude::*`.
 
 pub(super) use maud::{Markup, html};
 pub(super) use uuid::Uuid;

@@ -54,7 +54,7 @@ pub trait Question: Sized + Send + Sync + 'static {
     fn find(context: &CheckContext, access: &Self::Access, id: Uuid) -> Result<Self::Subject>;
 
     /// Returns the question.
-    fn ask(context: &Context, subject: &Self::Subject) -> Ask;
+    fn ask(context: &Context, subject: &Self::Subject) -> Confirmation;
 
     /// Carries out the operation.
     fn perform(writer: &mut Writer, access: &Self::Access, id: Uuid) -> Result<()>;
@@ -64,19 +64,19 @@ pub trait Question: Sized + Send + Sync + 'static {
 }
 
 /// What a page asks.
-pub struct Ask {
+pub struct Confirmation {
     /// Title and the pages above, without a body.
     pub page: Content,
     /// What is lost, the class of the button, and its label; or why the operation is not possible now.
-    pub what: std::result::Result<(Markup, &'static str, String), Markup>,
+    pub prompt: std::result::Result<(Markup, &'static str, String), Markup>,
     /// The page to return to: a label for the case that the operation is not possible, and the path.
     pub leave: (&'static str, String),
 }
 
-impl Ask {
+impl Confirmation {
     /// Identifies what the page states; `None` if it asks nothing.
     fn seen(&self) -> Option<Seen> {
-        let (lost, _, button) = self.what.as_ref().ok()?;
+        let (lost, _, button) = self.prompt.as_ref().ok()?;
         Some(Seen::of(&(&self.page.title, &lost.0, button)))
     }
 }
@@ -101,8 +101,8 @@ impl<Q: Question> Page for QuestionPage<Q> {
         let subject = visit.read(move |reader, access| Q::find(&reader.check_context(), access, id)).await?;
         let ask = Q::ask(&visit.context, &subject);
         let seen = ask.seen();
-        let Ask { page, what, leave: (label, path) } = ask;
-        let body = match what {
+        let Confirmation { page, prompt, leave: (label, path) } = ask;
+        let body = match prompt {
             Ok((lost, class, button)) => {
                 let lost = html! { @if let Some(seen) = seen { (seen.asked()) } (lost) };
                 fields::question(&visit.context, &lost, (class, &button), &path)

@@ -1,4 +1,4 @@
-//! Requests of pages whose bodies are no forms of texts: files, and parts of files.
+//! Requests of pages whose bodies are files or parts of files instead of text forms.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::{
     web::{auth::Policy, limits::Budget},
 };
 
-/// A request of a page whose body is no form of texts, such as the bytes of a file.
+/// A request of a page whose body is not a text form, such as the bytes of a file.
 pub trait Receiver: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     const PATH: &'static str;
@@ -30,8 +30,8 @@ pub trait Receiver: Sized + Send + Sync + 'static {
     /// The method: POST for forms with a file, PUT for bytes.
     const METHOD: Method = Method::POST;
 
-    /// The budget that it is charged to; `None` if each request is one of many that belong together, and what bounds them are their
-    /// size, and the shares of what requests hold.
+    /// The budget that it is charged to; `None` if it is one of many related requests, which are limited by their size and by
+    /// the fair shares of resources.
     const BUDGET: Option<Budget> = Some(Budget::Uploads);
 
     /// The access that it needs: the proof.
@@ -47,7 +47,7 @@ pub trait Receiver: Sized + Send + Sync + 'static {
 impl PageRow {
     /// Returns the row of what receives bytes.
     pub fn receiver<R: Receiver>() -> PageRow {
-        PageRow::unseen(R::PATH, R::TITLE, R::Access::REQUIRED, R::METHOD == Method::POST, || {
+        PageRow::receive_only(R::PATH, R::TITLE, R::Access::REQUIRED, R::METHOD == Method::POST, || {
             ReceiverEndpoint::<R>(PhantomData).boxed()
         })
     }
@@ -86,7 +86,8 @@ pub async fn show_refused<P: Page>(
     (typed, error): (Fields, &Error),
 ) -> Result<Answer> {
     let inputs = Inputs::refused(typed, error);
-    let context = Context { path: path.to_owned(), ..page::visit_again(request, &visit.context, inputs) };
+    let context =
+        Context { path: path.to_owned(), ..page::context_with_inputs(request, &visit.context, inputs) };
     let visit = Visit { access: visit.access.clone(), context: Arc::new(context) };
     let mut answer = P::show(&visit).await?;
     if let Answer::Content(content) = &mut answer {

@@ -40,8 +40,8 @@ pub const fn is_about_form(error: &Error) -> bool {
     )
 }
 
-/// Returns the status of the page for an error. What was changed after a form was opened is a conflict here: browsers state no
-/// condition in a header.
+/// Returns the status of the page for an error. If the record was changed after the form was opened, the status is that of a
+/// conflict: browsers send no condition in a header.
 pub fn status(error: &Error) -> StatusCode {
     match error {
         Error::PreconditionFailed => StatusCode::CONFLICT,
@@ -212,7 +212,7 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
 
 /// Returns a message as the visitor reads it.
 fn reason(context: &Context, message: &str) -> String {
-    let text = wording::plain(message);
+    let text = wording::humanize(message);
     if context.team().is_some() { wording::for_own_team(&text) } else { text }
 }
 

@@ -1,6 +1,6 @@
-//! What a page showed when its form was opened. A hidden field has the digest of it, and the transaction of the form compares it with
-//! what the page would show now. So a form neither puts back what somebody else changed meanwhile, nor agrees to something that
-//! nobody has read.
+//! The values that a page showed when its form was opened. A hidden field contains their digest, and the transaction of the
+//! form compares it with the current values. So a form cannot undo a change that somebody else made meanwhile, and cannot agree
+//! to something that the person has not read.
 
 use std::fmt::Debug;
 
@@ -25,7 +25,7 @@ impl Seen {
         Seen(hexadecimal(&Sha256::digest(format!("{shown:?}"))[..12]))
     }
 
-    /// Returns the hidden field of a form that asks about what its page states, and states it anew whenever it is refused.
+    /// Returns the hidden field of a confirmation form. It is updated to the current values whenever the form is refused.
     pub fn asked(&self) -> Markup {
         html! { input type="hidden" name=(SEEN_FIELD) value=(self.0); }
     }

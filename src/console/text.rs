@@ -168,7 +168,7 @@ pub fn choices<E: StringEnum, T: Into<String>>(text: impl Fn(E) -> T) -> Vec<(&'
     E::ALL.iter().map(|value| (value.as_str(), text(*value).into())).collect()
 }
 
-/// Returns the beginning of a record's ID, which tells it apart in a title.
+/// Returns the beginning of a record's ID, which distinguishes records in a title.
 pub fn short_id(record: &AnyRecord) -> String {
     record.id("id").map(|id| id.to_string().chars().take(8).collect()).unwrap_or_default()
 }

@@ -17,7 +17,7 @@ pub enum Tone {
 
 impl Tone {
     /// Returns the name of the icon, and the class of its color.
-    pub const fn look(self) -> (&'static str, &'static str) {
+    pub const fn icon_and_class(self) -> (&'static str, &'static str) {
         match self {
             Tone::Good => ("ok", "ok"),
             Tone::Waiting => ("wait", ""),

@@ -6,13 +6,13 @@ use uuid::Uuid;
 use super::text::{self, phrase, words};
 use crate::domain::{money::Cents, time::Timestamp};
 
-/// Returns a text without names as programs write them, and without IDs.
-pub fn plain(message: &str) -> String {
-    worded(message, |_| None, |_| false)
+/// Returns a message without names of fields and without IDs.
+pub fn humanize(message: &str) -> String {
+    humanize_with(message, |_| None, |_| false)
 }
 
-/// Like [`plain`], with the labels of fields, and with the IDs that are kept.
-pub fn worded(
+/// Like [`humanize`], with the labels of fields, and with the IDs that are kept.
+pub fn humanize_with(
     message: &str,
     label: impl Fn(&str) -> Option<String>,
     is_kept: impl Fn(&str) -> bool,
@@ -96,7 +96,8 @@ fn with_labels(message: &str, label: impl Fn(&str) -> Option<String>) -> String 
 /// Words before an ID, which are left out with it.
 const BEFORE_ID: [&str; 4] = [" with the ID", " with ID", " the ID", " ID"];
 
-/// Returns a text without IDs, which mean nothing to people: titles and links name records. Those that are kept remain.
+/// Returns a text without IDs, except those for which `is_kept` returns true. IDs mean nothing to people: titles and links name
+/// records.
 fn without_ids(message: &str, is_kept: impl Fn(&str) -> bool) -> String {
     let mut text = String::with_capacity(message.len());
     for word in message.split(' ') {
@@ -125,10 +126,10 @@ mod tests {
     #[test]
     fn messages_have_labels_in_place_of_names() {
         let message = "`budget_max` must not be less than `budget_min`.";
-        assert_eq!(plain(message), "Budget max must not be less than budget min.");
+        assert_eq!(humanize(message), "Budget max must not be less than budget min.");
         let label = |name: &str| (name == "budget_min").then(|| "Budget from".to_owned());
         assert_eq!(with_labels(message, label), "Budget max must not be less than “Budget from”.");
-        assert_eq!(plain("Enter a title."), "Enter a title.");
+        assert_eq!(humanize("Enter a title."), "Enter a title.");
     }
 
     #[test]
@@ -150,10 +151,10 @@ mod tests {
     #[test]
     fn messages_name_pages_in_place_of_requests() {
         let message = "Your team has no such group. `GET /v2/asset-groups` lists its groups.";
-        assert_eq!(plain(message), "Your team has no such group. The inventory lists its groups.");
+        assert_eq!(humanize(message), "Your team has no such group. The inventory lists its groups.");
         let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";
         assert_eq!(
-            plain(message),
+            humanize(message),
             "The asset has linked data. Detach the data first, on the page of the asset."
         );
     }
@@ -197,7 +198,7 @@ mod tests {
                 "It was closed at 1 March 2026, 09:00 UTC. Later",
             ),
         ] {
-            assert_eq!(plain(message), expected);
+            assert_eq!(humanize(message), expected);
         }
     }
 
@@ -222,7 +223,7 @@ mod tests {
                 "A digest 0123456789abcdef0123456789abcdef stays.",
             ),
         ] {
-            assert_eq!(plain(&message).trim(), expected.trim(), "{message}");
+            assert_eq!(humanize(&message).trim(), expected.trim(), "{message}");
         }
         let message = format!("The listing has no asset {id}.");
         assert_eq!(without_ids(&message, |_| true), message);

@@ -1,8 +1,8 @@
-//! What an error says to the client: its message and its details.
+//! The message and the details of an error for the client.
 
 use serde_json::{Value, json};
 
-use super::{Error, Named, excerpt, sentences::is_sentence};
+use super::{Error, NameList, excerpt, sentences::is_sentence};
 
 /// Message of [`Error::InvalidCursor`].
 const INVALID_CURSOR: &str = "The cursor is not valid for this request, or has expired. Start again without `cursor`, and \
@@ -180,7 +180,7 @@ fn invalid_transition_message(from: &str, allowed: &[&str]) -> String {
 
 /// Returns the message about parts that an upload lacks. The details list all of them.
 fn missing_parts_message(missing: &[u32]) -> String {
-    let missing: Named = missing.iter().collect();
+    let missing: NameList = missing.iter().collect();
     format!(
         "These parts were not received, or `parts` does not list them with their ETags: {missing}. \
          `POST .../parts` returns the received parts and new URLs for others. Upload what is \

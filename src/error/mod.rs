@@ -20,7 +20,7 @@ use crate::domain::{
 pub use crate::domain::{
     error_sources::{BoxedError, ErrorChain, sources},
     excerpt::{excerpt, quoted},
-    named::{MAX_NAMED, Named, name_of},
+    name_lists::{MAX_NAMED, NameList, name_of},
     problem::{LocSegment, MAX_PROBLEMS, Problem},
     quotas::QuotaExcess,
 };

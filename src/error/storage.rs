@@ -1,4 +1,4 @@
-//! Which errors are faults of the storage, rather than of what is stored. They are recognized by the type of any source.
+//! Recognizes errors that are faults of the storage, and not of the stored data, by the type of any source.
 
 use std::{error::Error as StdError, io, sync::Arc};
 

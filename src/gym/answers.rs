@@ -1,4 +1,4 @@
-//! What an agent answers: JSON Lines, which are untrusted.
+//! The answers of an agent: untrusted JSON Lines.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ impl Answers {
         self.0.entry(id.to_owned()).or_insert(answer);
     }
 
-    /// Adds the answer of a line, `{"id": …, "answer": …}`, to one of the questions with these IDs. Returns why the line
-    /// is ignored otherwise; an empty line has no answer and is no problem.
+    /// Adds the answer of a line, `{"id": …, "answer": …}`, to one of the questions with these IDs. Returns why the line is
+    /// ignored otherwise; an empty line is skipped without a reason.
     pub fn add_line(&mut self, line: &[u8], is_question: impl Fn(&str) -> bool) -> Result<(), String> {
         if line.len() > MAX_LINE_BYTES {
             return Err(format!("a line has more than {MAX_LINE_BYTES} bytes"));

@@ -50,9 +50,9 @@ pub enum Expected {
     Names(BTreeSet<String>),
     /// Text that contains this text, regardless of case, punctuation, and spaces.
     Text(String),
-    /// An object with these fields, which the agent is told.
+    /// An object with these fields, which the question states.
     Record(Vec<(String, Expected)>),
-    /// An object whose keys are a part of the answer, and what agents are told of the keys.
+    /// An object whose keys are a part of the answer, and the description of the keys in the question.
     ByKey(&'static str, BTreeMap<String, Expected>),
     /// Tools do not show it. Contains the format of an answer, if there were one.
     Unknown(&'static str),
@@ -89,7 +89,7 @@ impl Expected {
         }
     }
 
-    /// Returns the answer in the form that agents are told.
+    /// Returns the answer as JSON, in the form that the question prescribes.
     pub fn to_json(&self) -> Value {
         match self {
             Expected::Id(text) | Expected::Day(text) | Expected::Text(text) => json!(text),
@@ -243,7 +243,7 @@ fn number(answer: &Value) -> Option<f64> {
             characters[start..at].iter().filter(|c| c.is_ascii_digit() || **c == '.').collect();
         let before = characters[..start].iter().rev().find(|c| !matches!(c, '$' | ' '));
         let sign = if matches!(before, Some('-' | '−')) { -1.0 } else { 1.0 };
-        // A number within a word, such as a part of an ID, is none.
+        // Digits within a word, such as a part of an ID, are not a number.
         let is_in_word = start > 0 && characters[start - 1].is_alphabetic()
             || characters.get(at).is_some_and(|c| c.is_alphabetic());
         if is_in_word {

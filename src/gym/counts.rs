@@ -10,10 +10,10 @@ use super::planted::Canary;
 /// Bytes of UTF-8 that count as one token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Methods that return data. All count as calls, so that none is a free way to the data of a tool.
+/// Methods that return data. All of them count as calls, so that no method is a free substitute for a tool.
 const CALLS: [&str; 4] = ["tools/call", "resources/read", "prompts/get", "completion/complete"];
 
-/// Methods that open a session: they return the tools, the instructions, and what else exists.
+/// Methods that open a session: they return the tools, the instructions, and other lists.
 const OPENING: [&str; 6] = [
     "initialize",
     "server/discover",
@@ -32,8 +32,8 @@ pub struct Counts {
     pub request_bytes: u64,
     /// Bytes of the answers to them.
     pub answer_bytes: u64,
-    /// Tokens that a model reads of these answers: of the text part or of the structured part, whichever is longer,
-    /// since a client passes one of both on.
+    /// Tokens that a model reads of these answers: of the text part or of the structured part, whichever is longer, since a
+    /// client passes on only one of them.
     pub tokens: u64,
     /// Tokens that a model reads to open sessions.
     pub opening_tokens: u64,
@@ -106,8 +106,8 @@ fn read_bytes(response: &Value) -> usize {
     }
 }
 
-/// Returns the bytes that a model reads of a response that opens a session: instructions, and lists. What output schemas and
-/// annotations say is counted too, since clients pass tools on as they are.
+/// Returns the bytes that a model reads in a response that opens a session: instructions, and lists. Output schemas and
+/// annotations count, too, since clients pass tools on unchanged.
 pub fn opening_bytes(result: &Value) -> usize {
     let instructions = result["instructions"].as_str().map_or(0, str::len);
     let lists = ["tools", "prompts", "resources", "resourceTemplates"];

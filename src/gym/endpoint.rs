@@ -1,4 +1,5 @@
-//! The HTTP endpoint of the gym: an agent server per question, which counts, and which are one server behind.
+//! The HTTP endpoint of the gym. It has an address per question and counts its requests; all addresses lead to one agent
+//! server.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! What the HTTP API returns about the private market, from which subjects and expected answers are taken.
+//! Responses of the HTTP API for the private market. Subjects and expected answers are taken from them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{
 /// Maximum number of listings whose details are read for one subject.
 pub const MAX_SUBJECT_LISTINGS: usize = 40;
 
-/// Maximum number of rows that are read of a list. A longer one is no subject.
+/// Maximum number of rows that are read of a list. A longer list is not used as a subject.
 const MAX_ROWS: usize = 5_000;
 
 /// A view of the market for one template, with its own series of random choices.

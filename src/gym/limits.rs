@@ -1,4 +1,4 @@
-//! What the reference run may cost. A change of the agent server that costs more fails a test.
+//! Limits on the cost of the reference run. A change of the agent server that exceeds them fails a test.
 
 /// Maximum number of calls for the core questions about the demo market.
 pub const REFERENCE_CALLS: u64 = 25;

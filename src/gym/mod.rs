@@ -1,7 +1,7 @@
 //! The gym: measures how well an agent answers questions about a market with the tools of the agent server.
 //!
 //! It works on a private copy of a market. [`Gym`] plants texts in it that try to give orders to the agent, generates
-//! questions, and serves an MCP endpoint per question, which counts. The expected answers come from the HTTP API in
+//! questions, and serves an MCP endpoint per question, which counts requests. The expected answers come from the HTTP API in
 //! process, never from tools. [`Gym::reference_answers`] answers the questions by scripted calls of tools.
 
 mod answers;
@@ -42,7 +42,7 @@ use endpoint::GymEndpoint;
 use private_market::PrivateMarket;
 use session::Session;
 
-/// Seed of the questions, unless told otherwise.
+/// Default seed of the questions.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The market of a gym, and how its questions are selected.
@@ -119,8 +119,7 @@ impl Gym {
         Arc::clone(&self.endpoint).boxed()
     }
 
-    /// Returns a question as an agent gets it: without its kind, which would give away what is unusual about it, and
-    /// with the endpoint to use and the API key for it.
+    /// Returns a question in the form for agents: without its kind, which would be a hint, and with its endpoint and API key.
     pub fn line_for_agents(&self, question: &Question) -> Value {
         let mut line = question.to_json(false);
         if let Some(fields) = line.as_object_mut() {

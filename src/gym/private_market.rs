@@ -46,7 +46,7 @@ pub struct PrivateMarket {
 }
 
 impl PrivateMarket {
-    /// Opens the copy in a directory, plants texts in it, and chooses the teams that ask: those with the most records.
+    /// Opens the copy in a directory, plants texts in it, and chooses the teams with the most records for the questions.
     pub fn open(
         runtime: &Runtime,
         app: &rest::App,
@@ -156,7 +156,7 @@ impl PrivateMarket {
         Ok(AskingTeam { name: team.name.clone(), key, caller })
     }
 
-    /// Returns how many records of its own a team has, which questions can be about.
+    /// Returns the number of a team's own records that questions can be about.
     fn count_records(&self, asking: &AskingTeam, team: &Team) -> Result<u64, GymError> {
         let mut lists = Vec::new();
         if team.is_buyer {

@@ -20,7 +20,7 @@ use super::{
 /// Maximum number of characters of an answer in the report.
 const MAX_ANSWER_CHARACTERS: usize = 300;
 
-/// What an answer is worth.
+/// The score of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -56,7 +56,7 @@ pub struct QuestionResult {
     pub kind: Kind,
     /// Whether it is one of the realistic core questions.
     pub core: bool,
-    /// What the answer is worth.
+    /// The score of the answer.
     pub outcome: Outcome,
     /// The beginning of an answer that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]

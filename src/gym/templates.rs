@@ -1,4 +1,5 @@
-//! The table of all templates: for each, who asks, how a question is made of a market, and how the reference run answers it.
+//! The table of all templates: for each, the asking team, the function that makes a question from a market, and the calls of
+//! the reference run.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The names and forms in which models write arguments besides those that the schemas state: common other names, lists as JSON
-//! text, single values as lists, and values of closed sets in other cases.
+//! Accepts names and forms of arguments that models use besides those in the schemas: common other names, lists as JSON text,
+//! single values as lists, and values of closed sets in other cases.
 
 use std::borrow::Cow;
 
@@ -36,9 +36,9 @@ const IDS: &str = "ids";
 const MAX_CLOSED_VALUES: usize = 50;
 const MAX_CLOSED_BYTES: usize = 64;
 
-/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Optional ones that are null, empty text,
-/// or a list of nothing else are left out: some clients send these for what is not stated.
-/// Fails if the tool has no argument with a name.
+/// Returns the arguments of a call under the names, and in the forms, of the tool's schema. Optional ones that are null, empty
+/// text, or a list of nothing else are left out: some clients send these for missing arguments. Fails if the tool has no
+/// argument with a name.
 pub fn normalize(tool: &Tool, input: &JsonObject) -> Result<JsonObject, ToolError> {
     let mut normalized = JsonObject::new();
     let unpacked = unpack_filters(tool, input)?;
@@ -151,7 +151,7 @@ fn known_name<'t>(tool: &'t Tool, name: &str) -> Option<&'t str> {
     find(name).or_else(other).or_else(by_meaning)
 }
 
-/// Returns the name of the argument for the IDs of what the tool returns: the only one in the paths of its operations, or
+/// Returns the name of the argument for the IDs of the returned records: the only parameter in the paths of its operations, or
 /// else `ids`; `None` if there are several or none.
 fn id_argument(tool: &Tool) -> Option<&str> {
     let mut names =
@@ -179,7 +179,7 @@ fn closed_values<'t>(tool: &'t Tool, name: &str) -> Vec<&'t str> {
     of_operations.chain(tool.entry.values_of(name, &choices).unwrap_or_default()).collect()
 }
 
-/// Replaces the values that are those of a closed set in another case, or with other separators.
+/// Replaces values of a closed set that have another case or other separators.
 fn replace_closed_values(value: &mut Value, closed: &[&str]) {
     if !closed.is_empty() {
         for value in known_values::values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
@@ -190,7 +190,7 @@ fn replace_closed_values(value: &mut Value, closed: &[&str]) {
     }
 }
 
-/// Returns the value of a closed set that a text is in another form; `None` if it is none of them, or needs no replacement.
+/// Returns the value of a closed set that a text means; `None` if it matches none, or needs no replacement.
 fn closed_value<'c>(text: &str, closed: &[&'c str]) -> Option<&'c str> {
     if text.len() > MAX_CLOSED_BYTES || closed.contains(&text) {
         return None;
@@ -199,7 +199,7 @@ fn closed_value<'c>(text: &str, closed: &[&'c str]) -> Option<&'c str> {
     closed.iter().find(|known| simplified(known) == simple).copied()
 }
 
-/// Replaces the values of conditions (`field:operator:value`) that are those of a closed set in another form.
+/// Replaces the values of conditions (`field:operator:value`) that are another form of a value of a closed set.
 fn replace_conditions(value: &mut Value) {
     for value in known_values::values_mut(value).iter_mut().take(MAX_CLOSED_VALUES) {
         if let Some(condition) = value.as_str().and_then(closed_condition) {
@@ -233,8 +233,8 @@ fn takes_list(tool: &Tool, name: &str) -> bool {
     name == FIELDS || parameters(tool).any(|parameter| parameter.name == name && parameter.is_list())
 }
 
-/// Returns the value that a text is the JSON of, if it begins with `start`, or else the text as it is. A text that is too
-/// long for an argument is not parsed.
+/// Parses a text as JSON if it begins with `start`. Otherwise, returns the text unchanged. A text that is too long for an
+/// argument is not parsed.
 fn parsed_json(value: Value, start: char) -> Value {
     let parsed = match &value {
         Value::String(text) if text.len() <= MAX_ADDRESS_BYTES && text.trim_start().starts_with(start) => {

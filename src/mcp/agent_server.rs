@@ -86,8 +86,8 @@ impl AgentServer {
         }
     }
 
-    /// Returns the instructions for the caller. One whose key is invalid gets those for all roles: it is refused when it calls
-    /// something.
+    /// Returns the instructions for the caller. A caller with an invalid key gets the instructions for all roles; its calls are
+    /// refused later.
     pub async fn instructions(&self, context: &RequestContext<RoleServer>) -> String {
         let caller = self.caller(context).await.ok();
         let selection = self.tool_selection(context);

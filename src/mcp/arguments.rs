@@ -1,8 +1,8 @@
 //! Arguments of a tool call: which operation is meant, its path and query, and which part of its response to
 //! return.
 //!
-//! Operations validate their own parameters. Only what they never see is validated here: argument names,
-//! choices, and what the tool does with the response.
+//! Operations validate their own parameters. This module validates the rest: argument names, choices, and how the
+//! tool treats the response.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -33,7 +33,7 @@ use crate::{
 /// Maximum number of bytes of the path and query of an operation.
 pub const MAX_ADDRESS_BYTES: usize = 60_000;
 
-/// What an agent is told about the values of a call.
+/// Hints for the agent on the values of a call.
 #[derive(Debug, Default)]
 pub struct Advice {
     /// A sentence about unknown values; `None` if all are known.
@@ -148,7 +148,7 @@ impl ToolCall<'_> {
         Ok(())
     }
 
-    /// Selects the evidence of records that have one, if another field states what it is the basis of.
+    /// Also selects the evidence of records if a selected field states a fact that is based on it.
     fn add_evidence(&mut self) {
         let subject = self.variant.item_shape();
         let is_of_record =
@@ -192,7 +192,7 @@ impl ToolCall<'_> {
         format!("{}?{query}", self.path)
     }
 
-    /// Adds what the tool knows about its IDs to the next step of a "not found" error.
+    /// Adds the tool's information on its IDs to the next step of a "not found" error.
     pub fn add_id_hint(&self, error: ToolError) -> ToolError {
         if error.code != ToolErrorCode::Api(Code::NotFound) {
             return error;

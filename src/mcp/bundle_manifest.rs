@@ -1,5 +1,5 @@
-//! Summaries of bundle manifests. A manifest has up to a million entries with a digest each, and an agent usually asks how much
-//! there is, and of what.
+//! Summaries of bundle manifests. A manifest has up to a million entries with a digest each, but an agent usually needs only
+//! amounts by kind.
 
 use std::{collections::BTreeMap, ops::BitOr};
 

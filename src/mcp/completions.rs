@@ -1,5 +1,5 @@
-//! Completion of IDs: the typed text is matched as an ID prefix against the first IDs, and then as words in
-//! titles. A suggestion is an ID with the title of what it identifies; the title is ignored where the ID is used.
+//! Completion of IDs: the typed text is matched as an ID prefix against the first IDs, and then as words in titles. A
+//! suggestion is an ID with the title of its record; the title is ignored where the ID is used.
 
 use rmcp::model::{CompleteRequestParams, Reference};
 use serde_json::{Value, json};

@@ -19,7 +19,7 @@ pub fn catalog_gate(caller: &Caller, market: &Market) -> Option<BrowseGate> {
     CatalogViewer::new(member, market).ok().map(|viewer| viewer.gate())
 }
 
-/// Describes the key's team: its roles, its browse access, facts, and what the agent should do first.
+/// Describes the key's team: its roles, its browse access, facts, and the first steps for the agent.
 pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
     let team = caller.team();
     let proof = caller.authenticated().clone();
@@ -60,7 +60,7 @@ pub async fn describe_team(caller: &Caller, market: &Market) -> Result<Value> {
     }))
 }
 
-/// Describes what is known of a member of the market. Amounts are in US dollars.
+/// Describes a member of the market. Amounts are in US dollars.
 fn describe_facts(team: &Team, facts: &TeamFacts) -> Value {
     let mut described = json!({
         "member_since": team.created_at.to_string(),

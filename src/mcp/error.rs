@@ -75,7 +75,7 @@ impl ToolError {
         }
         let error = &body["error"];
         let text = |key: &str| error[key].as_str().map(str::to_owned);
-        // A response without a known code is not one of ours, so it is an internal error.
+        // A response without a known code does not come from our APIs, so it is an internal error.
         let code = error["code"].as_str().and_then(Code::parse).unwrap_or(Code::InternalError);
         ToolError {
             next_step: next_step(code, response.retry_after),

@@ -1,5 +1,5 @@
-//! The basis of what a tool says about quality and measurements, in one sentence that an agent can cite: the run, its checks,
-//! the digest, and the time. Tools whose operations return such a sentence themselves need none.
+//! The basis of statements of a tool about quality and measurements, in one sentence that an agent can cite: the run, its
+//! checks, the digest, and the time. Tools whose operations return such a sentence do not need another one.
 
 use serde_json::Value;
 
@@ -62,9 +62,9 @@ pub fn is_needed(fields: &[FieldPath]) -> bool {
     fields.is_empty() || fields.iter().any(is_measured)
 }
 
-/// Returns the sentence for the output of a tool at `now`, before `fields` are selected, so that what is not selected does not
-/// count as missing. `None` if the output states nothing that needs it, or has it already.
-/// `of_record` is what an operation of its own says.
+/// Returns the sentence for the output of a tool at `now`, before `fields` are selected, so that unselected fields do not count
+/// as missing. `None` if the output does not need it, or already has it. `of_record` is the result of the separate operation
+/// for it.
 pub fn of_output(
     tool: &str,
     fields: &[FieldPath],
@@ -134,8 +134,8 @@ fn of_traces(task_stats: &[Value]) -> String {
     }
 }
 
-/// Returns what else is behind the checks of a listing's latest run: the run itself if it has not completed, which the sentence
-/// does not name, and newer runs of single assets, whose checks replace those of the listing's run.
+/// Returns the other runs behind the checks of a listing: the latest run if it has not completed, which the sentence does not
+/// name, and newer runs of single assets, whose checks replace those of the listing's run.
 fn of_other_runs(run: &Value, sentence: &str) -> Option<String> {
     let id = run["id"].as_str()?;
     if run["status"] != "completed" {

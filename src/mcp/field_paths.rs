@@ -150,8 +150,8 @@ impl FieldPath {
         }
     }
 
-    /// Checks that the path exists in a shape. The error has the missing name and the names that exist there. The values of a
-    /// record, which a range of it selects, have no names in common.
+    /// Checks that the path exists in a shape. The error has the missing name and the names that exist there. A range of a
+    /// record selects values that have no common field names.
     pub fn check<'s>(&self, shape: &'s Shape) -> Result<(), (String, Vec<&'s str>)> {
         let mut shape = shape;
         let mut is_of_values = false;

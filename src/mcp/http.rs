@@ -210,8 +210,8 @@ fn is_error(response: &[u8]) -> bool {
     serde_json::from_slice::<Outcome>(response).is_ok_and(|outcome| outcome.error.is_some())
 }
 
-/// Returns a JSON-RPC error response with the ID of the request, if it is known, for errors outside of the
-/// MCP library.
+/// Returns a JSON-RPC error response for errors outside of the MCP library, with the ID of the request if it is
+/// known.
 fn json_rpc_error(status: StatusCode, request: &[u8], error: &Value) -> Response {
     let body = messages::error_response(request, error);
     Response::builder().status(status).content_type(JSON).body(body.to_string())

@@ -29,8 +29,8 @@ pub fn find(text: &str, found: &mut Vec<String>) {
 }
 
 /// Returns whether a word has letters of the Latin alphabet and of others, and is displayed like one of ASCII letters and
-/// digits alone (Unicode Technical Standard 39). A word in one other alphabet is no imitation, whatever it looks like.
-/// Letters of mathematical notation belong to no alphabet, so a word of them is one.
+/// digits alone (Unicode Technical Standard 39). A word in one other alphabet is never an imitation. A word of letters of
+/// mathematical notation is an imitation, since these belong to no alphabet.
 fn is_imitation(word: &str) -> bool {
     let (mut has_latin, mut has_other) = (false, false);
     for character in word.chars() {

@@ -1,4 +1,4 @@
-//! What agents are told when they connect: what matters for the roles of their team, most important first.
+//! The instructions that agents get when they connect: facts for the roles of their team, the most important ones first.
 
 use crate::domain::teams::Team;
 
@@ -38,7 +38,7 @@ const END: &str = "Lists have 20 items unless `limit` is set. For the next page,
     buyer's request.";
 
 /// Returns the instructions for a team, or for all roles if the team is not known. If it does not have all tools of its roles,
-/// they name none.
+/// the instructions name no tools.
 pub fn instructions(team: Option<&Team>, has_all_tools: bool) -> String {
     let parts: &[&str] = match team {
         _ if !has_all_tools => &[START, SELECTED, END],

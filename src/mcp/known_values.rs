@@ -1,7 +1,7 @@
 //! Values of filters by slug, in the forms in which models write them: labels and other cases are replaced with the slugs,
 //! and unknown values are reported with the nearest known ones.
 //!
-//! An unknown value is no error: as over HTTP, it matches nothing.
+//! An unknown value is not an error: as over HTTP, it matches nothing.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,7 +27,7 @@ use crate::{
     web::in_process::Caller,
 };
 
-/// Where a call states values: in an argument, or in the conditions of [`FILTER`] on a field.
+/// Place of values in a call: an argument, or the conditions of [`FILTER`] on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     Argument(&'static str),
@@ -80,7 +80,7 @@ const MAX_SLUG_BYTES: usize = 40;
 /// Minimum similarity (Jaro-Winkler, 0 to 1) of a known value that a hint names.
 const MIN_SIMILARITY: f64 = 0.75;
 
-/// What the values at one place are called here.
+/// The result of resolving the values at one place.
 #[derive(Debug, Default)]
 struct Resolved {
     /// Slugs of values in other forms.
@@ -89,7 +89,7 @@ struct Resolved {
     hints: Vec<String>,
 }
 
-/// Replaces labels and other cases with slugs in the arguments of a call, and returns what is to be said about unknown values.
+/// Replaces labels and other cases with slugs in the arguments of a call, and returns hints on unknown values.
 pub async fn resolve(
     market: &Market,
     caller: &Caller,
@@ -150,7 +150,7 @@ pub async fn resolve(
 fn hints_of_values<'i>(tool: &Tool, find: impl Fn(&str) -> Option<&'i Value>) -> Vec<String> {
     let mut hints = Vec::new();
     for (name, values) in tool.entry.text.values {
-        // An operation that takes any text does not refuse what the tool's schema does not list.
+        // An operation that takes any text accepts values that the tool's schema does not list.
         let is_of_terms = PLACES.iter().any(|(place, _)| *place == Place::Argument(name));
         if let Some(value) = find(name).filter(|_| !is_of_terms && *name != VENDOR_TIERS) {
             let stated = texts(value, Some);
@@ -194,15 +194,15 @@ impl Place {
     }
 }
 
-/// Returns the value of a condition `field:operator:value` on a field; `None` if the text is none.
+/// Returns the value of a condition `field:operator:value` on a field; `None` if the text is not such a condition.
 fn condition_value<'t>(text: &'t str, field: &str) -> Option<&'t str> {
     let (_, value) = text.strip_prefix(field)?.strip_prefix(':')?.split_once(':')?;
     Some(value)
 }
 
-/// What is known of the name of a vendor that has no published listings.
+/// Information on the name of a vendor that has no published listings.
 enum UnknownVendor {
-    /// Answers show the name of this vendor so, without invisible characters and with its markup escaped.
+    /// This is how answers show the name of the vendor: without invisible characters and with escaped markup.
     Displayed(String),
     /// No vendor has the name: a hint, and the names of similar ones.
     Other(String, Vec<String>),
@@ -309,8 +309,8 @@ fn resolve_texts(name: &str, texts: &BTreeSet<String>, terms: &Terms) -> Resolve
     resolved
 }
 
-/// Returns a text without what people write differently: its case, accents, spaces, hyphens, underscores, and a leading dot. Signs
-/// that distinguish names, as in `C++`, stay.
+/// Normalizes a text: removes case, accents, spaces, hyphens, underscores, and a leading dot. Signs that distinguish names, as
+/// in `C++`, stay.
 pub fn simplified(text: &str) -> String {
     let key = search_key(text.trim().trim_start_matches('.'));
     key.chars().filter(|character| !matches!(character, ' ' | '-' | '_')).collect()
@@ -329,7 +329,7 @@ fn hint(name: &str, value: &str, known: &[(&str, &str)]) -> String {
         let of = |known: &str| strsim::jaro_winkler(&text, &simplified(known));
         of(slug).max(of(label))
     };
-    // Teams write some of the values, and a hint is advice of the platform, so it repeats nothing but plain slugs.
+    // Teams write some of the values, and a hint is advice of the platform, so it only repeats plain slugs.
     let plain = known.iter().filter(|(slug, _)| is_plain_slug(slug));
     let mut nearest: Vec<(f64, &str)> = plain.map(|term| (similarity(term), term.0)).collect();
     nearest.retain(|(similarity, _)| *similarity >= MIN_SIMILARITY);

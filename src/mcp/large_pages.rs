@@ -38,8 +38,8 @@ pub struct ItemRange {
     pub parsed: usize,
 }
 
-/// Removes the fields that no path selects from the items of a list, or from a record if that is large. This costs less than parsing
-/// what is removed.
+/// Removes the fields that no path selects from the items of a list, or from a record if that is large. This costs less than
+/// parsing these fields.
 pub fn without_unselected_fields(call: &ToolCall, bytes: Bytes) -> serde_json::Result<Bytes> {
     if call.fields.is_empty() {
         return Ok(bytes);

@@ -1,4 +1,4 @@
-//! Messages of JSON-RPC as clients send them: the errors of those that are none, and batches.
+//! JSON-RPC messages of clients: errors for invalid messages, and batches.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage};
 use serde::de::IgnoredAny;
@@ -7,8 +7,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::request_scan;
 use crate::error::excerpt;
 
-/// The revision of the protocol that has batches, which no other revision has. It is also that of requests over HTTP that name
-/// none.
+/// The only revision of the protocol with batches. It is also the revision of requests over HTTP that do not name one.
 pub const REVISION_WITH_BATCHES: &str = "2025-03-26";
 
 /// Maximum number of messages of a batch. Each is answered in its turn, and the answers are returned together.
@@ -49,7 +48,7 @@ pub fn check_shape(bytes: &[u8]) -> Result<(), Value> {
     request_scan::check_shape(bytes).map_err(|fault| invalid_request(&fault.message()))
 }
 
-/// What a message of a client does to responses. IDs are in the form that responses repeat: `1.0` is 1.
+/// The responses that a message of a client expects. IDs are in the form that responses repeat: `1.0` is 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientMessage {
     /// The request with this ID, which has a response.
@@ -60,7 +59,7 @@ pub enum ClientMessage {
     Other,
 }
 
-/// Parses a message. Fails with the error of JSON that is none.
+/// Parses a message. Fails with an error response if the JSON is not a message.
 pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
     let message = serde_json::from_slice::<ClientJsonRpcMessage>(bytes);
     let message = message.map_err(|cause| invalid_request(&excerpt(&cause.to_string())))?;
@@ -77,7 +76,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<ClientMessage, Value> {
     })
 }
 
-/// Returns the error of a request whose ID another one has that waits for its response.
+/// Returns the error for a request whose ID is used by another request that waits for its response.
 pub fn repeated_id() -> Value {
     invalid_request(
         "Another request with this ID waits for its response. Give each request an ID of its own.",

@@ -124,7 +124,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the values of a parameter that takes one of a closed set, or a list of them; none for others.
+    /// Returns the closed set of values of a parameter that takes one of them or a list of them; none for other parameters.
     pub fn closed_values(&self) -> impl Iterator<Item = &Value> {
         let values = self.schema.get("enum").or_else(|| self.schema.get("items")?.get("enum"));
         values.and_then(Value::as_array).into_iter().flatten()

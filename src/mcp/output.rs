@@ -37,7 +37,7 @@ pub async fn fetch(
     };
     let bytes = reduced(&response.bytes).map_err(failed)?;
     // The cursor of a full page points past the items that would be truncated, so a shorter page is requested
-    // instead. What is added to the response may be what makes it too long.
+    // instead. Additions to the response may make it too long.
     let longest = bytes.len() + markdown::max_added_bytes(&bytes) + reserved_note_bytes(call.max_bytes);
     let is_too_long = call.variant.paging == Paging::Cursor && longest > call.max_bytes;
     let truncation =

@@ -66,7 +66,7 @@ pub fn count_fitting(sizes: &[usize], total_bytes: usize, max_bytes: usize) -> O
     (fitting < sizes.len()).then_some((fitting, sizes.len()))
 }
 
-/// What a page has of the list in a response.
+/// The part of a response's list that is on a page.
 struct ListPart {
     item_count: usize,
     /// Position of the first item of the next page, if there is one.
@@ -306,7 +306,7 @@ impl Page {
         let (value, added_fields) = (self.value.clone(), self.added_fields.clone());
         let reserved = reserved_note_bytes(call.max_bytes);
         self.truncate_parts(call, reserved);
-        // The notes are often shorter than what was reserved for them. The room that is left is used by another attempt.
+        // The notes are often shorter than the reserved space. Another attempt uses the remaining space.
         let unused = call.max_bytes.saturating_sub(self.size());
         if unused > MAX_UNUSED_BYTES {
             let first_value = std::mem::replace(&mut self.value, value);

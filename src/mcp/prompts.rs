@@ -12,7 +12,7 @@ use crate::{domain::teams::Team, error::excerpt, web::in_process::Caller};
 /// Maximum number of listings in a comparison.
 const MAX_COMPARED_LISTINGS: usize = 5;
 
-/// Fields of a listing, and of its quality evidence, that are compared: all but long lists and long texts.
+/// Fields of a listing, and of its quality evidence, that are compared: all except long lists and long texts.
 const LISTING_FIELDS: [&str; 22] = [
     "id",
     "title",

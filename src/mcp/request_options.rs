@@ -1,5 +1,5 @@
-//! What a request asks of the agent server beyond the protocol: its tools, their schemas, and the text of answers. A header or
-//! the query of the address states each; what neither states is taken from the settings.
+//! Options of a request beyond the protocol: its tools, their schemas, and the text of answers. A header or the query of the
+//! address states each option; the settings have the defaults.
 
 use poem::http::request::Parts;
 use rmcp::ErrorData;
@@ -68,7 +68,7 @@ impl<'a> RequestOptions<'a> {
         })
     }
 
-    /// Returns what the request states, if it does: the header, or else the first such parameter of the address.
+    /// Returns the stated value, if there is one: the header, or else the first such parameter of the address.
     fn stated(&self, name: &OptionName) -> Option<String> {
         let parts = self.parts?;
         let header = name.header.and_then(|header| parts.headers.get(header));

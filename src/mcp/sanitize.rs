@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{markdown, shaped_characters, team_text};
 
-/// Removes invisible characters from every string in a value, including field names, and escapes markup in what teams wrote.
+/// Removes invisible characters from every string in a value, including field names, and escapes markup in texts of teams.
 pub fn sanitize_value(value: &mut Value) {
     sanitize_part(value, false);
 }
@@ -65,7 +65,7 @@ pub fn sanitize_text(text: &str) -> Option<String> {
         return None;
     }
     let mut visible = String::with_capacity(text.len());
-    // The last character that was kept, and the last one of those that was no variation selector.
+    // The last kept character, and the last kept character that was not a variation selector.
     let (mut last, mut base) = (None, None);
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {

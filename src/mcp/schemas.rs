@@ -148,7 +148,7 @@ fn parameter_schema(row: &ToolEntry, choices: &[&str], parameter: &Parameter) ->
     schema
 }
 
-/// Returns the description of a parameter: that of the tool, or a short one of what many tools have, or that of the operation.
+/// Returns the description of a parameter: the tool's own, or a short one for common parameters, or the operation's.
 fn parameter_description<'d>(row: &'d ToolEntry, parameter: &'d Parameter) -> &'d str {
     let own = row.text.parameters.iter().find(|(name, _)| *name == parameter.name);
     match (own, parameter.name.as_str()) {
@@ -193,8 +193,8 @@ fn typed_values(schema: &Map<String, Value>, values: &[&str]) -> Value {
     values.iter().map(typed).collect()
 }
 
-/// Returns the schema of the argument [`FILTERS`]: the values of those of its parameters that take kinds or states, which not
-/// every list has as an argument of its own tool.
+/// Returns the schema of the argument [`FILTERS`]. Lists the values of parameters for kinds or states that only some operations
+/// of the tool have.
 fn filters_schema(row: &ToolEntry, variants: &[Variant]) -> Map<String, Value> {
     let mut properties = Map::new();
     for name in ["kind", "status"].into_iter().filter(|name| is_nested(row, variants, name)) {

@@ -1,5 +1,5 @@
-//! What an agent would meet: whether its key works, what its team may do, and whether tools respond. Run without an agent, it
-//! says what a person has to change.
+//! Checks the access of an agent without an agent: whether its key works, what its team may do, and whether tools respond. The
+//! result says what a person has to change.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::{
 /// The environment variable with the API key of a process that serves one agent.
 pub const KEY_VARIABLE: &str = "MARKETPLACE_API_KEY";
 
-/// A result of the check: what works, or what does not and how to change that.
+/// A result of the check: a fact that works, or a problem with its solution.
 pub type Finding = Result<String, String>;
 
 /// Calls the tool that describes the team of a key, and one that needs a role and the NDA. Ends with the first problem that

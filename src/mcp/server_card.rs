@@ -1,4 +1,4 @@
-//! What the server says of itself: in the protocol, and in its server card (SEP-2127), which clients and directories read
+//! The server's description of itself: in the protocol, and in its server card (SEP-2127), which clients and directories read
 //! before they connect. A catalog at a well-known address has the address of the card.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Paths of the server card: the one that the proposal reserves, below the agent server, and the one of its earlier versions.
+/// Paths of the server card: the reserved path of the proposal, below the agent server, and the path of earlier versions.
 pub const CARD_PATHS: [&str; 2] = ["/v2/mcp/server-card", "/.well-known/mcp/server-card.json"];
 
 /// Path of the catalog with the one server card.
@@ -38,7 +38,7 @@ const NAME: &str = "marketplace";
 const TITLE: &str = "Data marketplace";
 const DESCRIPTION: &str = "Read-only access to the catalog and to a team's own data.";
 
-/// Returns what the server says of itself in the protocol. The icon is in its address, so it needs no network.
+/// Returns the server's description in the protocol. The icon is a data URL, so it needs no network.
 pub fn implementation(website: Option<&str>) -> Implementation {
     let name = Implementation::new(NAME, env!("CARGO_PKG_VERSION"))
         .with_title(TITLE)

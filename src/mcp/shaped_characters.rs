@@ -1,5 +1,5 @@
-//! The characters that variation selectors and joiners have an effect on. After all others, they are
-//! invisible, and can hide data.
+//! The characters on which variation selectors and joiners have an effect. After other characters, selectors and
+//! joiners are invisible and can hide data.
 
 use std::ops::RangeInclusive;
 
@@ -118,8 +118,8 @@ const EMOJI_PARTS: [RangeInclusive<char>; 5] = [
     '\u{1f000}'..='\u{1faff}',
 ];
 
-/// Chinese characters, without the compatibility ideographs, which have no registered variants, except for
-/// twelve characters in their block that are none.
+/// Chinese characters, without the compatibility ideographs, which have no registered variants, except for twelve
+/// characters in their block that are not compatibility ideographs.
 const IDEOGRAPHS: [RangeInclusive<char>; 12] = [
     '\u{3400}'..='\u{4dbf}',
     '\u{4e00}'..='\u{9fff}',
@@ -211,7 +211,7 @@ mod tests {
             ('\u{9089}', '\u{e011f}', true),
             ('\u{9089}', '\u{e0120}', false),
             ('\u{9f8d}', '\u{e01ef}', false),
-            // A compatibility ideograph, and a character in their block that is none.
+            // A compatibility ideograph, and another character in their block.
             ('\u{f900}', '\u{e0100}', false),
             ('\u{f900}', '\u{fe00}', false),
             ('\u{fa11}', '\u{e0104}', true),

@@ -1,5 +1,5 @@
-//! Signed addresses in answers. Whoever has one can download a file, so it is returned only to a caller that names it, and it
-//! is null where no server listens.
+//! Signed addresses in answers. Anybody with such an address can download the file, so it is returned only to a caller that
+//! requests the field by name. It is null if no server listens.
 
 use memchr::memmem;
 use serde_json::Value;
@@ -32,8 +32,7 @@ pub fn remove_unnamed(fields: &[FieldPath], json: &[u8], value: &mut Value) -> S
     }
 }
 
-/// Returns what an agent is told about the signed address of an answer; `None` if there is nothing to say. `is_served` says
-/// whether a server listens.
+/// Returns the hint on the signed address of an answer; `None` if there is none. `is_served` is whether a server listens.
 pub fn hint(fields: &[FieldPath], address: SignedAddress, value: &Value, is_served: bool) -> Option<String> {
     match address {
         SignedAddress::Removed if fields.is_empty() => {

@@ -1,5 +1,5 @@
-//! The agent server over a pair of streams, with one message a line: what the MCP library leaves out there. Lines that are no
-//! messages get the errors that they get over HTTP, batches are answered, and the notice of an answer comes first.
+//! The agent server over a pair of streams, with one message per line. Adds what the MCP library lacks: invalid lines get the
+//! same errors as over HTTP, batches are answered, and the notice of an answer comes first.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use super::{
 /// Number of bytes of messages that may wait between a stream and the MCP library.
 pub const BUFFER_BYTES: usize = 1 << 16;
 
-/// What both directions of a connection share: the stream to the client, and the batches that wait for responses.
+/// Shared state of both directions of a connection: the stream to the client, and the batches that wait for responses.
 pub struct Connection<W> {
     output: tokio::sync::Mutex<W>,
     batches: Mutex<Batches>,
@@ -140,7 +140,7 @@ impl<W: AsyncWrite + Send + Unpin> Connection<W> {
 }
 
 impl Batches {
-    /// Begins a batch, and returns the lines with its messages. Those that are none are answered at once.
+    /// Begins a batch, and returns the lines with its messages. Items that are not messages are answered at once.
     fn begin<'m>(&mut self, batch: impl Iterator<Item = &'m [u8]>) -> Vec<u8> {
         self.open.push(Batch::default());
         let (begun, mut lines) = (self.open.len() - 1, Vec::new());
@@ -203,7 +203,7 @@ impl Batches {
         answered.filter_map(Batch::into_response).collect()
     }
 
-    /// Removes all batches, and returns the responses that they have. A request that was canceled gets none.
+    /// Removes all batches, and returns the responses that they have. A canceled request gets no response.
     fn take_all(&mut self) -> Vec<Vec<u8>> {
         self.open.drain(..).filter_map(Batch::into_response).collect()
     }
@@ -217,7 +217,7 @@ impl Batch {
     }
 }
 
-/// Reads a line, without its line break. Of a line that has more than `max_bytes`, the rest is skipped. Returns `None` at the end.
+/// Reads a line, without its line break. Skips the bytes of a line after the first `max_bytes`. Returns `None` at the end.
 async fn read_line(input: &mut (impl AsyncBufRead + Unpin), max_bytes: usize) -> io::Result<Option<Line>> {
     let (mut line, mut is_too_long) = (Vec::new(), false);
     loop {

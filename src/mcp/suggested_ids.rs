@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-/// Returns the IDs in the value of an argument, which can have suggestions, separated by commas or spaces. What is no ID
-/// stays, unless it follows one as its title.
+/// Returns the IDs in the value of an argument, which can have suggestions, separated by commas or spaces. Text that is not an
+/// ID is kept, except for a title after an ID.
 pub fn ids_in(value: &str) -> Vec<&str> {
     value.split(',').flat_map(ids_in_part).collect()
 }

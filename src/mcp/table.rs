@@ -105,8 +105,8 @@ static CURRENT_TEAM: ToolText = ToolText::new(
      accepted the mutual NDA, and its browse gate status.",
 );
 
-/// Returns the tools that routes declare, in the order in which agents see them. A tool with several
-/// operations is where the first of them is.
+/// Returns the tools that routes declare, in the order in which agents see them. A tool with several operations
+/// is at the place of the first one.
 pub fn tools(routes: &[DeclaredRoute]) -> Vec<ToolEntry> {
     let mut tools = vec![ToolEntry {
         text: &CURRENT_TEAM,

@@ -1,4 +1,4 @@
-//! Which fields of an answer have text that teams wrote, and what the notice before them says.
+//! The fields of an answer with text of teams, and the notice before them.
 
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ impl TeamText {
     }
 }
 
-/// Returns what the notice calls a field: its name, or its path where the name alone says too little.
+/// Returns the name of a field in the notice, or its path if the name alone is ambiguous.
 fn place(field: &'static str) -> &'static str {
     match field {
         "group" => "groups.group",

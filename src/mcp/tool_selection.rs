@@ -1,5 +1,5 @@
-//! Which tools an agent has, of those of its team's roles: all, or those of some toolsets, and single ones. A model reads the
-//! definitions of all tools that it has.
+//! Selects an agent's tools among those for its team's roles: all, or some toolsets and single tools. A model reads the
+//! definitions of all its tools.
 
 use crate::{
     config::{AgentSettings, Toolset},

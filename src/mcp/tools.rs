@@ -66,8 +66,8 @@ impl ToolSets {
         &self.names
     }
 
-    /// Returns the tools that are listed for a team: those that it can call now. Before the NDA, these are the ones that
-    /// need no role. The others of its roles say how to get access when they are called.
+    /// Returns the tools that are listed for a team: those that it can call now. Before the NDA, these are the tools that need
+    /// no role. If the team calls another tool of its roles, the error says how to get access.
     pub fn listed_for(&self, team: &Team) -> &ToolSet {
         let [without_role, ..] = &self.by_role;
         if team.nda_accepted_at.is_some() { self.for_team(team) } else { without_role }

@@ -1,6 +1,6 @@
 //! Truncation of values that are too long: the longest list, map or string is truncated repeatedly, by at most half if that
-//! alone is not enough, until the value fits. So what is left of several long parts is about equally long. Each truncation has
-//! the path to the rest. By following these paths, all of the value can be read, part by part.
+//! alone is not enough, until the value fits. So several long parts end up about equally long. Each truncation has the path to
+//! the rest. By following these paths, all of the value can be read, part by part.
 
 use std::{cmp::Reverse, collections::BTreeMap, io};
 

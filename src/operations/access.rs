@@ -108,15 +108,15 @@ team_proofs! {
     Buyer,
 }
 
-/// Proof of a valid API key of a team that has accepted the mutual NDA, whatever its roles.
+/// Proof of a valid API key of a team that has accepted the mutual NDA, with any roles.
 #[derive(Clone, Debug)]
-pub struct BoundTeam(AuthenticatedTeam);
+pub struct TeamWithNda(AuthenticatedTeam);
 
-impl BoundTeam {
+impl TeamWithNda {
     /// Checks that the team has accepted the mutual NDA.
-    pub fn authorize(authenticated: AuthenticatedTeam) -> Result<BoundTeam> {
+    pub fn authorize(authenticated: AuthenticatedTeam) -> Result<TeamWithNda> {
         check_nda(authenticated.team())?;
-        Ok(BoundTeam(authenticated))
+        Ok(TeamWithNda(authenticated))
     }
 
     /// Returns the proof of the team's key.

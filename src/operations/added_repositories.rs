@@ -1,5 +1,4 @@
-//! Adding repositories to worlds. What a caller sends is parsed in child processes, with the limits of repositories that
-//! are linked.
+//! Adds repositories to worlds. Child processes parse the data of the caller, with the same limits as for linked repositories.
 
 use std::{
     fs::{self, File},
@@ -38,7 +37,7 @@ pub const MAX_BYTES: u64 = 64 << 20;
 /// Seconds that a child process may compute for a repository that is added.
 const MAX_SECONDS: u32 = 60;
 
-/// Locked while a repository is read, so that one child process computes, however many are added.
+/// Locked while a repository is read, so only one child process computes at a time.
 static READING: Mutex<()> = Mutex::new(());
 
 /// A repository that was added.
@@ -52,9 +51,9 @@ pub struct AddedRepository {
     pub bytes: u64,
 }
 
-/// Adds the repository in a file to a world, in place of one with the same name. The file is a bundle or a zip of a bare
-/// repository, as its first bytes say, in a directory of its own, in which other files are created. Returns an error that
-/// names the reason if it is neither, or damaged.
+/// Adds the repository in a file to a world, in place of one with the same name. The first bytes of the file decide whether it
+/// is a bundle or a zip of a bare repository. It is in its own directory, in which other files are created. Returns an error
+/// with the reason if it is neither, or if it is damaged.
 pub fn add(market: &Market, owner: &str, name: &str, file: &Path) -> Result<AddedRepository> {
     let path = world_repositories::path_of(market, &format!("{owner}/{name}"));
     if !path.exists() && count(market).map_err(Error::internal)? >= MAX_REPOSITORIES {

@@ -1,5 +1,5 @@
-//! Agreements: what buyer and vendor agreed on, as text. It is made when a purchase is completed, of the terms as they were when
-//! the buyer ordered, and never changes.
+//! Agreements: what buyer and vendor agreed on, as text. It is made when a purchase is completed, from the terms at the time of
+//! the order, and never changes.
 
 use uuid::Uuid;
 
@@ -27,7 +27,8 @@ pub struct Proposal {
     pub charges: Charges,
     /// The terms and the amounts as text, as the agreement will state them.
     pub text: String,
-    /// SHA-256 digest of the text, of which assets the listing has, and of their data: of all that must not change until the buyer confirms.
+    /// SHA-256 digest of everything that must not change until the buyer confirms: the text, the list of assets, and their
+    /// data.
     pub digest: String,
 }
 
@@ -50,20 +51,20 @@ pub fn propose(rows: &store::Reader, settings: &Settings, sale: &Sale) -> Result
     Ok(Proposal { terms, charges, text, digest })
 }
 
-/// Keeps what the buyer of a pending purchase agreed to when it ordered, until the purchase is completed.
+/// Stores the terms that the buyer of a pending purchase agreed to, until the purchase is completed.
 pub fn keep(writer: &Writer, purchase: &PurchaseRow, text: &str) -> Result<()> {
     store::agreements::insert_ordered_terms(writer.rows, purchase.row_id, text)
 }
 
-/// Returns what the buyer of a purchase that completes agreed to, and no longer keeps it: the agreement will say it.
+/// Returns the terms that the buyer of a completing purchase agreed to, and deletes them: the agreement will contain them.
 pub fn take(writer: &Writer, purchase: &PurchaseRow) -> Result<String> {
     let terms = ordered_terms(writer.rows, purchase)?;
     store::agreements::delete_ordered_terms(writer.rows, purchase.row_id)?;
     Ok(terms)
 }
 
-/// Returns what the buyer of a pending purchase agreed to. For purchases that were ordered before this was kept, these are the
-/// present terms.
+/// Returns the terms that the buyer of a pending purchase agreed to. For orders from before these terms were stored, returns
+/// the present terms.
 pub fn ordered_terms(rows: &store::Reader, purchase: &PurchaseRow) -> Result<String> {
     if let Some(text) = store::agreements::find_ordered_terms(rows, purchase.row_id)? {
         return Ok(text);

@@ -25,7 +25,7 @@ pub struct StoredAnnouncement {
     pub is_shown: bool,
 }
 
-/// Returns the announcement that is shown now: that of an operator, or else the one in the settings.
+/// Returns the announcement that is shown now: the one by an operator if there is one, otherwise the one in the settings.
 pub fn current(context: &CheckContext) -> Result<Option<Announcement>> {
     let stored = store::announcements::find(context.rows)?.map(|(announcement, _)| announcement);
     let of_settings = || {

@@ -124,7 +124,7 @@ fn check_exclusivity(
     Ok(())
 }
 
-/// Applies a change to a new asset. Also adds what is wrong with it to `problems`.
+/// Applies a change to a new asset. Adds its problems to `problems`.
 pub fn check_new(
     context: &CheckContext,
     vendor: &Vendor,

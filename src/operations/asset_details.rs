@@ -117,7 +117,7 @@ pub fn get(reader: &Reader, vendor: &Vendor, blobs: &Blobs, id: Uuid) -> Result<
         )?,
         is_in_progress,
         not_readable,
-        // Worlds that other programs wrote can have JSON of another shape, which counts as absent.
+        // Worlds that were written by other programs can have JSON of another shape, which is treated as absent.
         tree: roots.and_then(|roots| serde_json::from_str(&roots).ok()).unwrap_or_default(),
         dataset: dataset.and_then(|dataset| serde_json::from_str(&dataset).ok()),
         listings: store::listings::newest_listings_with_asset(rows, row_id, MAX_RELATED)?,
@@ -188,7 +188,7 @@ pub struct DeletableAsset {
     pub asset: Asset,
     /// The listings with the asset, oldest first.
     pub listings: Vec<ListingRow>,
-    /// Those of the listings that keep it from being changed: they are in review, or published.
+    /// The listings that prevent a change of the asset: they are in review or published.
     pub fixed_by: Vec<ListingRow>,
 }
 

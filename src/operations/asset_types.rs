@@ -52,7 +52,7 @@ fn write(writer: &Writer, asset_type: &AssetType) -> Result<()> {
     store::taxonomy::queue_listings(writer.rows, asset_type.kind)
 }
 
-/// Decides whether vendors can create assets of a kind. Those that exist stay.
+/// Decides whether vendors can create assets of a kind. Existing assets stay.
 pub fn set_enabled(writer: &mut Writer, _: Platform, kind: Kind, is_enabled: bool) -> Result<AssetType> {
     let (mut asset_type, state) = find(writer, kind)?;
     let operation = if is_enabled { AssetTypeOperation::Enable } else { AssetTypeOperation::Disable };
@@ -157,7 +157,7 @@ pub fn retire_when_due(writer: &mut Writer, subject: StepSubject) -> Result<()> 
     }
 }
 
-/// Records that a kind has retired: the listings with such assets say so from now on.
+/// Records that a kind has retired. From now on, listings with such assets state it.
 fn record_retirement(writer: &Writer, kind: Kind) -> Result<()> {
     store::taxonomy::record_retirement(writer.rows, kind, writer.now)?;
     store::taxonomy::queue_listings(writer.rows, kind)?;

@@ -17,7 +17,7 @@ use crate::{
         row_ids::{AssetRowId, GroupRowId},
         taxonomy::Retirement,
     },
-    error::{Error, Named, Result, StateCode, name_of},
+    error::{Error, NameList, Result, StateCode, name_of},
     market::{CheckContext, Reader, Writer},
     store::{
         self,
@@ -322,7 +322,7 @@ pub fn check_not_in_use(rows: &store::Reader, asset: &Asset) -> Result<()> {
     let is_fixed = |listing: &ListingRow| keeps_assets(listing.status);
     let listings = store::listings::listings_with_asset(rows, asset.row_id)?;
     let fixed = listings.iter().filter(|listing| is_fixed(listing));
-    let fixed: Named = fixed.map(|listing| name_of(&listing.title, listing.id)).collect();
+    let fixed: NameList = fixed.map(|listing| name_of(&listing.title, listing.id)).collect();
     if fixed.is_empty() {
         return Ok(());
     }
@@ -340,7 +340,7 @@ pub fn delete(writer: &mut Writer, vendor: &Vendor, id: Uuid, kind: Kind) -> Res
     asset_events::changed(writer, asset.stage(), &asset, EventData::AssetDeleted)
 }
 
-/// Like [`delete`], without the event, for an operation that has one of its own.
+/// Like [`delete`], without the event, for an operation with its own event.
 pub(super) fn delete_silently(writer: &mut Writer, asset: &Asset) -> Result<()> {
     if asset.data.is_some() {
         let message = "The asset has linked data. Detach the data first, with `DELETE .../data`.";

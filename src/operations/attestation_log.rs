@@ -1,5 +1,5 @@
-//! The log of attestations, a hash tree by RFC 6962: each envelope is a leaf. Signed heads are made every hour, whether or not
-//! something was sold, and always for a number of leaves that does not tell how much: the others are random.
+//! The log of attestations, a hash tree by RFC 6962: each envelope is a leaf. A head is signed every hour, even without sales.
+//! Random leaves are added, so that the number of leaves does not reveal the number of sales.
 
 use uuid::Builder;
 
@@ -46,14 +46,14 @@ pub const MAX_LOGS: u32 = 10;
 /// Minimum number of leaves that a head adds.
 const MIN_LEAVES: usize = 64;
 
-/// Two random numbers below this one are added to the number of attestations before it is rounded up to a power of two. Otherwise, a
-/// team with as many attestations as a head has leaves would learn from its size whether another team has one.
+/// Two random numbers below this one are added to the number of attestations before it is rounded up to a power of two.
+/// Otherwise, a team with as many attestations as a head has leaves could detect attestations of other teams by the size.
 const NOISE: u8 = 16;
 
 /// Begins the name of every log.
 const ORIGIN: &str = "urn:x-marketplace:log:";
 
-/// Lets a head be made at the next full hour, if none is awaited.
+/// Schedules a head for the next full hour, unless one is already scheduled.
 pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue_at(JobKind::SealLog, JobSubject::NONE, next_hour(writer.now))
 }
@@ -68,7 +68,8 @@ pub fn enqueue_if_signing(writer: &Writer) -> Result<()> {
     if signing_keys::find_in(writer.rows)?.is_some() { enqueue(writer) } else { Ok(()) }
 }
 
-/// Makes a head, and another one an hour later. In a world, whose clock may jump by years, the next attestation lets it be made.
+/// Makes a head, and schedules the next one an hour later. In a world, whose clock may jump by years, the next attestation
+/// schedules it instead.
 pub fn run(job: &RunningJob) -> JobResult {
     let is_repeated = !job.market().clock().is_of_world();
     job.finish(|writer| {
@@ -82,21 +83,22 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| enqueue_if_signing(writer))
 }
 
-/// Lets the next head begin another log. An earlier state of the database would otherwise give the log another history than the one
-/// that is published.
+/// Makes the next head begin a new log. Otherwise, after a return to an earlier state of the database, the log would contradict
+/// its published history.
 pub fn end(writer: &mut Writer, _: Platform) -> Result<()> {
     store::attestation_log::end(writer.rows)
 }
 
-/// Replaces the key in use by a new one, after a head has what the old one has signed: from then on it would not count. The head is made
-/// even if nothing is left, so that it does not tell whether something was. Returns the new key.
+/// Replaces the key in use by a new one. First makes a head with all attestations that the old key has signed, since later
+/// heads could not contain them. The head is made even if there are no such attestations, so that it does not reveal whether
+/// there were any. Returns the new key.
 pub fn rotate_key(writer: &mut Writer, platform: Platform) -> Result<PublicKey> {
     while sign_head(writer)? && !store::attestation_log::list_unlogged(writer.rows, 1)?.is_empty() {}
     signing_keys::rotate(writer, platform)
 }
 
-/// Appends the attestations that no head has, at most [`MAX_BATCH`], and signs a head. Does nothing in a market without a key,
-/// such as a copy, and returns whether it has one.
+/// Appends at most [`MAX_BATCH`] attestations that are in no head yet, and signs a head. Returns whether the market has a key;
+/// without one, as in a copy, it does nothing.
 pub fn sign_head(writer: &Writer) -> Result<bool> {
     let rows = writer.rows;
     let Some(key) = signing_keys::find_in(rows)? else { return Ok(false) };
@@ -161,7 +163,7 @@ fn begin(writer: &Writer, predecessor: Option<String>) -> Result<Log> {
     store::attestation_log::insert(writer.rows, &format!("{ORIGIN}{id}"), predecessor)
 }
 
-/// Returns the next leaves: those of attestations, and random ones.
+/// Returns the next leaves: attestations and random leaves.
 fn in_random_order(writer: &Writer, unlogged: Vec<Unlogged>) -> Vec<(Option<PurchaseRowId>, Hash)> {
     let [one, other, ..] = writer.entropy.random_secret();
     let count = number_of_leaves(unlogged.len(), [one, other]);
@@ -178,14 +180,14 @@ fn number_of_leaves(attestations: usize, random: [u8; 2]) -> usize {
     (attestations + usize::from(noise)).next_power_of_two().max(MIN_LEAVES)
 }
 
-/// Returns the proof that the attestation of a purchase is in the log, as a file. It is always the same: that of the first head
-/// that has it, whose time is the one that counts.
+/// Returns the proof that the attestation of a purchase is in the log, as a file. The proof is always the same: it uses the
+/// first head that contains the attestation, since the time of that head counts.
 pub fn proof(reader: &Reader, purchase: PurchaseRowId) -> Result<Vec<u8>> {
     let rows = reader.rows;
     let found = store::attestation_log::find_entry(rows, purchase)?;
     let entry = found.ok_or_else(|| Error::not_found("attestation"))?;
     let Some((log, index)) = entry.place else {
-        // What the key of another copy of the market has signed is not in the log of this one.
+        // The log of this market does not contain attestations that the key of another copy of it has signed.
         return Err(if entry.is_awaited { not_logged(reader)? } else { Error::not_found("proof") });
     };
     let missing = || Error::internal("an attestation is in no head of its log");
@@ -250,8 +252,8 @@ fn find_log(reader: &Reader, origin: &str) -> Result<Log> {
     log.ok_or_else(|| invalid("origin", "There is no log with this name."))
 }
 
-/// Returns the proof that one head of a log, the newest one if `origin` names none, continues another. Both are given by their
-/// numbers of leaves.
+/// Returns the proof that one head of a log continues another. Both are given by their numbers of leaves. If `origin` names no
+/// log, uses the newest one.
 pub fn consistency(
     reader: &Reader,
     origin: Option<&str>,

@@ -37,7 +37,7 @@ pub struct AuditedChange<'a> {
     pub subject_kind: &'a str,
     /// ID or slug of the record.
     pub subject_id: &'a str,
-    /// ID of the team that the operator acted for; `None` if none. Without meaning for what a team changes.
+    /// ID of the team that the operator acted for; `None` if none. Not used for changes by a team.
     pub team: Option<Uuid>,
     /// The fields of the record that were changed; empty if they are not known.
     pub fields: &'a [FieldChange],
@@ -109,7 +109,8 @@ fn insert(
     )
 }
 
-/// Records a change that no operator key of the market made. `subject` is both the kind and the ID of what was changed.
+/// Records a change that was not made with an operator key of the market. `subject` is the kind and the ID of the changed
+/// record.
 pub fn record_of_process(writer: &Writer, _: Platform, operation: &str, subject: &str) -> Result<()> {
     let change =
         AuditedChange { operation, subject_kind: subject, subject_id: subject, team: None, fields: &[] };

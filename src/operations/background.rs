@@ -42,9 +42,9 @@ pub fn run_pending(market: &Market, keep_running: &dyn Fn() -> bool) -> Result<(
 /// Handle on the background work of a market. Dropping it interrupts the running jobs, and waits until their
 /// current steps are complete; the rest continues after the next start.
 ///
-/// The number of threads is at most that of the jobs that may run at the same time (the settings
-/// `jobs.copies` and `jobs.started`, and [`MAX_UPDATES`](crate::domain::jobs::MAX_UPDATES)), and one that
-/// starts them. At the start, another one tests child processes.
+/// There is at most one thread for each job that may run at the same time (the settings `jobs.copies` and
+/// `jobs.started`, and [`MAX_UPDATES`](crate::domain::jobs::MAX_UPDATES)), and one that starts them. At the
+/// start, another thread tests child processes.
 #[derive(Debug)]
 pub struct BackgroundJobs {
     threads: Arc<JobThreads>,
@@ -97,7 +97,7 @@ async fn start_jobs_when_due(threads: Arc<JobThreads>) {
     }
 }
 
-/// When jobs and steps have to be looked for, if nobody gives the signal earlier.
+/// When to look for jobs and steps, unless a signal comes earlier.
 struct Due {
     next: Option<Timestamp>,
 }
@@ -117,7 +117,7 @@ async fn start_due_jobs(threads: &Arc<JobThreads>) -> Result<Option<Due>> {
 /// a thread for each.
 fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> {
     let market = &context.market;
-    // A job that becomes due from now on is seen by its claim, or else by the search for the next time.
+    // A job that becomes due from now on is found by the next claim, or by the search for the next due time.
     let started_at = market.clock().now();
     bring_forward(market, started_at)?;
     let next_step = market.run_due_steps()?;
@@ -146,8 +146,8 @@ fn claim_and_start(threads: &Arc<JobThreads>, context: &Context) -> Result<Due> 
     Ok(Due { next: next_step.into_iter().chain(next_job).min() })
 }
 
-/// Lets jobs be due that were scheduled while the clock of the machine was ahead. Otherwise they would wait until it is as late
-/// as it was then.
+/// Makes jobs due that were scheduled while the clock of the machine was ahead. Otherwise, they would wait until the clock
+/// shows that time again.
 fn bring_forward(market: &Market, now: Timestamp) -> Result<()> {
     if market.read_blocking(|reader| store::jobs::is_any_too_late(reader.rows, now))? {
         tracing::warn!("the clock was set back; jobs that were scheduled before are due now");

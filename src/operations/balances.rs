@@ -1,4 +1,4 @@
-//! Balances that explain themselves, for operators: what they consist of, and whether the ledger agrees.
+//! Balances for operators: their components, and whether they agree with the ledger.
 
 use uuid::Uuid;
 
@@ -39,7 +39,7 @@ impl ExplainedWallet {
         Cents(self.of(account).map(|origin| origin.amount.0).sum())
     }
 
-    /// Returns the sum of the postings that count as earned: not what uses earnings.
+    /// Returns the sum of the postings that add earnings, without those that use earnings.
     pub fn earned(&self) -> Cents {
         let earned =
             self.of(AccountKind::Earnings).filter(|origin| !EntryType::uses_earnings(origin.entry_type));
@@ -59,9 +59,9 @@ impl ExplainedWallet {
 /// The balances of the whole market. They sum to zero, since each entry does.
 #[derive(Debug)]
 pub struct MarketBalances {
-    /// Those of all teams together.
+    /// The balances of all teams together.
     pub teams: TeamTotals,
-    /// Those of the platform.
+    /// The balances of the platform.
     pub platform: Vec<(AccountKind, Cents)>,
 }
 
@@ -74,7 +74,7 @@ impl MarketBalances {
     }
 }
 
-/// The proof that all balances are what the postings say: sums of all postings, and what contradicts them.
+/// The comparison of all balances with the postings: sums of all postings, and the contradictions.
 #[derive(Debug)]
 pub struct Proof {
     /// What has changed each kind of account, by type of entry.

@@ -142,7 +142,7 @@ pub fn search_listings(
 }
 
 /// Returns the names of the `max` vendors with the most listings that a request matches, with the numbers of these, and the
-/// number of all such vendors. Visits every match. The page of the request does not matter.
+/// number of all such vendors. Visits every match. Ignores the page of the request.
 pub fn count_by_vendor(
     reader: &Reader,
     viewer: &CatalogViewer,
@@ -192,8 +192,7 @@ pub(super) fn index_search(viewer: &CatalogViewer, request: PageRequest) -> Resu
     if request.owned {
         filters.team = Some(team);
     }
-    // A query without words filters nothing. So its pages are those without a query, and so are their
-    // cursors.
+    // A query without words filters nothing, so its pages and cursors are the same as without a query.
     let text = if marketplace_index::is_blank(&request.text) { String::new() } else { request.text };
     Ok(Search {
         scope: Scope::Market,

@@ -181,7 +181,7 @@ impl Range {
         (self.measure, bounds)
     }
 
-    /// Returns the bounds that texts give; the name of a parameter whose text is no number of the unit otherwise.
+    /// Parses the texts of two bounds. If a text is not a number of the unit, returns the name of its parameter.
     fn parse(self, min: Option<&str>, max: Option<&str>) -> Result<(Measure, Bounds), &'static str> {
         let max_name = self.max.unwrap_or(self.min);
         if self.unit == Unit::Count {

@@ -102,7 +102,7 @@ fn finish(job: &RunningJob, bundle: &Bundle) -> JobResult {
     let documents = [(MANIFEST_PATH, manifest), (CROISSANT_PATH, croissant)];
     let documents = documents.map(|(path, bytes)| Document { path, bytes });
     job.finish(|writer| {
-        // Nothing is recorded of a bundle that a refund has deleted meanwhile.
+        // If a refund has deleted the bundle meanwhile, nothing is recorded.
         if !store::bundle_entries::set_documents(writer.rows, bundle.row_id, &documents)? {
             return Ok(());
         }
@@ -221,7 +221,7 @@ fn record(job: &RunningJob, bundle: &Bundle, entry: &Entry, made: &Made) -> JobR
         blobs.store_bundle_file(&file, &made.digest.sha256, hold).map_err(Error::internal)?;
     }
     if hold.is_some() && !blobs.has_bundle_file(&made.digest.sha256) {
-        // It was that of another bundle, which was deleted meanwhile.
+        // The archive belonged to another bundle, which was deleted meanwhile.
         return Ok(());
     }
     let prepared = PreparedEntry {
@@ -280,7 +280,7 @@ fn prepare_upload(job: &RunningJob, entry: &Entry) -> Prepared<Option<Made>> {
     Ok(Some(made(found.crc32, Some(row_id))))
 }
 
-/// Reads an upload in ranges, wherever it is stored.
+/// Reads an upload in ranges, from any store.
 struct UploadReader<'a> {
     blobs: &'a Blobs,
     id: Uuid,

@@ -87,7 +87,7 @@ pub fn find_for_team(
 pub struct Linked<T> {
     /// The team that downloads it.
     pub team: Team,
-    /// What it downloads, if the bundle is prepared.
+    /// The content of the download, if the bundle is prepared.
     pub prepared: Option<T>,
 }
 
@@ -117,8 +117,8 @@ pub fn find_linked(reader: &Reader, listing: Uuid, holder: LinkHolder) -> Result
     Ok(Linked { team, prepared })
 }
 
-/// Like [`find_linked`], for the attestation of the bundle. Bundles that were prepared by earlier versions have none, and neither
-/// have vendors' own.
+/// Like [`find_linked`], for the attestation of the bundle. Bundles that earlier versions prepared have no attestation.
+/// Vendors' own bundles have none either.
 pub fn find_linked_attestation(
     reader: &Reader,
     listing: Uuid,
@@ -215,7 +215,7 @@ pub const fn not_prepared() -> Error {
     Error::BeingPrepared { what: "bundle", retry_seconds: RETRY_SECONDS }
 }
 
-/// What is downloaded: an archive, and where the bytes of its files are.
+/// The downloaded archive, and where the bytes of its files are.
 #[derive(Debug)]
 pub struct Delivery {
     /// Row ID of the bundle.

@@ -37,7 +37,7 @@ const SELF_TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 const MEGABYTE: u64 = 1 << 20;
 
-/// What messages about data that exceeds a limit of a child process say.
+/// Part of each message about data that exceeds a limit of a child process.
 pub const EXCEEDS_LIMITS: &str = "could not be read within its limits";
 
 /// What messages about data that exceeds a limit of time say.
@@ -235,7 +235,8 @@ pub fn wait_for_turn(turn: &mut Participant, should_continue: &dyn Fn() -> bool)
     Ok(())
 }
 
-/// Lets a child compute in its turns until it ends. The job has its turn before and, unless it is stopped, after.
+/// Lets a child compute in the turns of its job until it ends. The job must have a turn at the beginning. It has one at the
+/// end, unless it is stopped.
 fn run_in_turns(
     turn: &mut Participant,
     child: &mut ChildProcess,

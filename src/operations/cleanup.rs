@@ -70,8 +70,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     let is_used = |sha256: &str| {
         market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
     };
-    // The lock is taken once: a child process that is started meanwhile holds it until it executes its program, and
-    // a second attempt would mistake that for a backup.
+    // The lock is taken only once: a child process that is started meanwhile inherits it until it executes its program, and a
+    // second attempt would mistake this for a backup.
     let lock = market.blobs().try_lock_for_cleanup().map_err(Error::internal)?;
     let (mut repositories, mut bundle_files) = (0, 0);
     if let Some(lock) = &lock {
@@ -124,15 +124,15 @@ impl IdleCleanups {
         (0..self.count as i64).map(move |number| self.first.plus_micros(number * CLEANUP_INTERVAL_MICROS))
     }
 
-    /// Does what they do to the market, at the time when the last of them is due: they enqueue one another.
+    /// Has the effect of all of them at once, at the time when the last one is due: each enqueues the next one.
     pub fn skip(self, writer: &Writer) -> Result<()> {
         let next = self.first.plus_micros(self.count as i64 * CLEANUP_INTERVAL_MICROS);
         store::jobs::repeat(writer.rows, JobKind::Cleanup, NEXT, self.count, next)
     }
 }
 
-/// Returns the cleanups up to a time that find nothing, before anything else is due; `None` if there are none. The market was
-/// swept, and nothing was changed since.
+/// Returns the cleanups up to a time that would find nothing and before which nothing else is due; `None` if there are none.
+/// Requires that the market was swept and has not changed since.
 pub fn find_idle(reader: &Reader, until: Timestamp) -> Result<Option<IdleCleanups>> {
     let Some(first) = store::jobs::find_due_at(reader.rows, JobKind::Cleanup, NEXT)? else { return Ok(None) };
     let others = [
@@ -147,8 +147,8 @@ pub fn find_idle(reader: &Reader, until: Timestamp) -> Result<Option<IdleCleanup
     Ok(u64::try_from(count).ok().filter(|count| *count > 0).map(|count| IdleCleanups { first, count }))
 }
 
-/// Returns when time alone will let a sweep find something, given that the last one has left nothing; `None` for never. May
-/// be early.
+/// Returns when a sweep can find something again if nothing but the time changes; `None` for never. May be early. The last
+/// sweep must have left nothing.
 fn next_effect_at(reader: &Reader) -> Result<Option<Timestamp>> {
     if store::discarded_uploads::has_any(reader.rows, reader.now)? {
         return Ok(Some(reader.now));
@@ -171,7 +171,7 @@ pub fn run(job: &RunningJob) -> JobResult {
     let swept = sweep(job.market())?;
     job.finish(|writer| {
         enqueue_next(writer)?;
-        // In a world, no time passes for what is in use, so it is there as often as this is repeated.
+        // In a world, time does not pass, so repeating the sweep would always find the same uploads in use.
         let is_retried = !job.market().clock().is_of_world();
         let is_left = swept.is_backup_running || store::discarded_uploads::has_any(writer.rows, writer.now)?;
         if is_retried && is_left {

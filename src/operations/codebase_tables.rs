@@ -1,5 +1,5 @@
-//! Tables of codebases, as spreadsheets save and copy them: which columns they have, and how each cell is read. All codebases of a
-//! table are created, or none.
+//! Tables of codebases from spreadsheets: their columns, and how each cell is read. All codebases of a table are created, or
+//! none.
 
 mod rows;
 
@@ -177,7 +177,7 @@ fn in_row(problem: &Problem, numbers: &[usize]) -> CellProblem {
 
 /// Returns which column each cell of a row belongs to; `None` for those without a head.
 fn find_columns(heads: &[String]) -> Result<Vec<Option<&'static TableColumn>>> {
-    let plain = |text: &str| {
+    let normalize = |text: &str| {
         text.chars()
             .filter(|letter| letter.is_alphanumeric())
             .flat_map(char::to_lowercase)
@@ -189,8 +189,9 @@ fn find_columns(heads: &[String]) -> Result<Vec<Option<&'static TableColumn>>> {
             found.push(None);
             continue;
         }
-        let column =
-            COLUMNS.iter().find(|column| [plain(column.head), plain(column.field)].contains(&plain(head)));
+        let column = COLUMNS
+            .iter()
+            .find(|column| [normalize(column.head), normalize(column.field)].contains(&normalize(head)));
         let problem = match column {
             None => {
                 format!("There is no column {}. The columns are below.", quoted(&crate::error::excerpt(head)))

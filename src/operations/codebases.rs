@@ -57,7 +57,7 @@ pub fn create(
 }
 
 /// Returns several codebases to create. Fails with the problems of all of them, or at least the first
-/// [`MAX_PROBLEMS`]. A change is `None` if nothing of it can be checked; `problems` then has the reason.
+/// [`MAX_PROBLEMS`]. A change is `None` if it cannot be checked at all; `problems` then has the reason.
 pub fn check_all_new(
     context: &CheckContext,
     vendor: &Vendor,
@@ -68,7 +68,7 @@ pub fn check_all_new(
     let group = (references.default_group.row_id, references.default_group.id);
     let (mut created, schema_problems) = (Vec::new(), problems.len());
     for (index, change) in changes.into_iter().enumerate() {
-        // Those of later rows would not be reported.
+        // Problems with later rows would not be reported.
         if problems.len() - schema_problems >= MAX_PROBLEMS {
             break;
         }

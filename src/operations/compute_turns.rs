@@ -1,5 +1,5 @@
-//! Turns of teams: of all jobs that could compute, only a few do at the same time. The others wait, and the team
-//! that has computed least comes next, so a team's many or long jobs delay other teams by its share only.
+//! Limits the number of jobs that compute at the same time. The others wait. The team that has computed least gets the next
+//! turn, so a team with many or long jobs delays other teams only by its fair share.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use crate::domain::teams::TeamRowId;
 const MAX_SLICE: Duration = Duration::from_millis(200);
 const MIN_SLICE: Duration = Duration::from_millis(10);
 
-/// The time in which each waiting job has a turn, as long as slices are longer than the shortest one.
+/// The period in which each waiting job gets a turn, unless that would make slices shorter than the minimum.
 const ROUND: Duration = Duration::from_secs(1);
 
 /// Lets jobs compute in turns.
@@ -31,16 +31,16 @@ struct State {
     waiting: Vec<Waiting>,
     next_number: u64,
     teams: HashMap<TeamRowId, TeamTime>,
-    /// The most that a team had used when it computed. A team whose jobs begin to wait continues from here, so it
-    /// cannot save up time.
+    /// The highest time of a team that has computed. A team whose jobs begin to wait starts from this time, so it cannot save
+    /// up turns.
     now: Duration,
 }
 
-/// The time that a team has computed, as far as it matters for the next turn.
+/// The computing time of a team, as it counts for the next turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct TeamTime {
     used: Duration,
-    /// Number of its jobs, some of which may do something else than compute or wait.
+    /// Number of its jobs, including jobs that neither compute nor wait.
     jobs: u32,
     /// Number of its jobs that compute or wait.
     active: u32,
@@ -72,7 +72,7 @@ pub struct Participant<'t> {
     turn: Option<Turn>,
 }
 
-/// A turn. Turns share the cores of this machine, so they are measured in its time, not in that of the market.
+/// A turn. Turns share the cores of this machine, so they are measured by its clock, not by the market's.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     began_at: Instant,
@@ -114,7 +114,7 @@ impl State {
         self.waiting.retain(|other| other.ticket != ticket);
     }
 
-    /// Counts a job of a team that neither computes nor waits any more.
+    /// Counts a job of a team that no longer computes or waits.
     fn count_inactive(&mut self, team: TeamRowId) {
         if let Some(time) = self.teams.get_mut(&team) {
             time.active -= 1;
@@ -198,8 +198,8 @@ impl Participant<'_> {
         }
     }
 
-    /// Ends the turn of the job, if it has one, and takes a place among the jobs that wait for the next one. So its
-    /// team keeps what it is owed.
+    /// Ends the turn of the job, if it has one, and takes a place among the jobs that wait for the next one. So its team keeps
+    /// its priority.
     pub fn pause(&mut self) {
         self.count_time();
         if self.turn.take().is_some() {
@@ -220,7 +220,7 @@ impl Participant<'_> {
         self.slice().is_some_and(|slice| turn.began_at.elapsed() >= slice)
     }
 
-    /// Adds the time of the turn to that of the team, so that a team that joins starts where this one is now.
+    /// Adds the time of the turn to the team's time, so that a team that joins now starts from it.
     fn count_time(&mut self) {
         if let Some(turn) = &mut self.turn {
             let now = Instant::now();
@@ -330,7 +330,7 @@ mod tests {
         assert!(computing.wait(Duration::ZERO), "the first team has used more since it began to compute");
     }
 
-    /// A team whose turn ends because another one waits is still owed what it was owed before.
+    /// A team whose turn ends because another one waits keeps its priority.
     #[test]
     fn paused_job_keeps_what_its_team_is_owed() {
         let turns = ComputeTurns::new(1);

@@ -53,7 +53,7 @@ pub fn request(writer: &mut Writer, member: &Member, actor: Actor, amount: Cents
     Ok(requested)
 }
 
-/// Returns the credit purchase with this ID, whichever team it belongs to.
+/// Returns the credit purchase with this ID, of any team.
 pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<CreditPurchase> {
     find_stored(rows, id)
 }

@@ -1,5 +1,5 @@
-//! The order of a list of the catalog for its cursor: later pages have the order of the first one, so that a listing that is
-//! published throughout is on exactly one page.
+//! The sort order of a walk through the catalog: all pages use the values of the first page, so that a listing that stays
+//! published is on exactly one page.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::{
     store::{self, sort_changes::ChangingSort},
 };
 
-/// Maximum number of listings that later pages of a walk order by earlier values than their current ones.
-/// When more listings have changed since the first page, its cursors are no longer valid.
+/// Maximum number of listings that have changed since the first page of a walk. Later pages order them by their
+/// earlier values. If more have changed, the cursors are no longer valid.
 const MAX_REORDERED_LISTINGS: usize = 4_000;
 
 /// Number of days for which the earlier sort values of listings are stored. A cursor can expire when its walk
@@ -23,8 +23,8 @@ const RETENTION_DAYS: i64 = 1;
 /// Maximum number of changes that one transaction of a cleanup looks at.
 const MAX_PRUNED_PER_BATCH: u32 = 1_000;
 
-/// Returns the values by which the first page of a walk, which was made as of a change, ordered the listings whose values have changed since,
-/// if the sort order compares them.
+/// Returns earlier sort values of the listings that have changed since the first page of a walk, if the sort order uses these
+/// values. The first page was made as of a change number.
 ///
 /// Returns [`Error::InvalidCursor`] if there are too many such listings, or the walk began too long ago.
 pub(super) fn sort_values_of_first_page(

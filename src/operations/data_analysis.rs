@@ -23,8 +23,8 @@ fn record_progress(writer: &Writer, asset_row_id: AssetRowId, progress: &DataPro
     quality_runs::resume_waiting_runs(writer, asset_row_id)
 }
 
-/// Stores an asset whose fields were set from its data, and keeps the values that they had `before`, so that
-/// detaching the data can restore them. Records that the analysis ended at `at`.
+/// Stores an asset whose fields were set from its data, and keeps the values from `before`, which are restored
+/// when the data is detached. Records that the analysis ended at `at`.
 pub fn store_fields(writer: &Writer, before: &Asset, asset: &Asset, at: Timestamp) -> Result<()> {
     let mut replaced = store::assets::find_replaced_values(writer.rows, asset.row_id)?;
     replaced_values::add_replaced(&mut replaced, before, asset);
@@ -35,8 +35,7 @@ pub fn store_fields(writer: &Writer, before: &Asset, asset: &Asset, at: Timestam
     asset_events::analyzed(writer, before.stage(), asset, &progress)
 }
 
-/// Converts language names to the slugs of known languages. A language that is not among them gets its name in lower case as
-/// its slug.
+/// Converts language names to the slugs of known languages. An unknown language gets its name in lower case as its slug.
 pub fn languages_by_slug(known: &[Language], bytes: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let mut slugs = BTreeMap::new();
     for (name, count) in bytes {

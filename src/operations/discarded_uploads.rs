@@ -29,8 +29,8 @@ pub struct Deleted {
     pub in_use: u64,
 }
 
-/// Deletes all discarded uploads that are not in use. They are forgotten [`BATCH`] at a time, so that deleting many leaves other
-/// transactions room.
+/// Deletes all discarded uploads that are not in use. Their rows are deleted in transactions of [`BATCH`] rows, so that other
+/// transactions need not wait long.
 pub fn delete_all(market: &Market) -> Result<Deleted> {
     let mut deleted = Deleted::default();
     for uploads in market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?.chunks(BATCH) {

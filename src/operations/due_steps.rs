@@ -1,4 +1,4 @@
-//! What each due step does. The steps are carried out by [`crate::market`], in the order of their times.
+//! Implements each due step. The steps are carried out by [`crate::market`], in the order of their times.
 
 use super::{asset_types, grants, keys, ledger, offers, opportunities, purchases};
 use crate::{

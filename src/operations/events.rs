@@ -35,7 +35,7 @@ pub enum Start {
     Oldest,
     /// With the next event that happens.
     Now,
-    /// With what follows an event. It need not match the filters, so these may change from page to page.
+    /// After the event with this ID. It need not match the filters, so the filters may change from page to page.
     After(EventId),
 }
 
@@ -55,7 +55,7 @@ impl Start {
 pub struct Filters {
     /// Their types; empty for all.
     pub types: Vec<EventType>,
-    /// The team whose view they are; `None` for all events. There are none of an unknown team.
+    /// The team in whose view the events are; `None` for all events. An unknown team has no events.
     pub team: Option<Uuid>,
     /// ID or slug of the record that they are about; `None` for all.
     pub subject: Option<String>,
@@ -116,12 +116,12 @@ pub fn list(
 pub struct EarlierEvents {
     /// The events that match the filters.
     pub events: Vec<Event>,
-    /// The event before which earlier ones are; `None` if there are none that are kept.
+    /// The event before which the next page begins; `None` if no earlier events are kept.
     pub next: Option<EventId>,
 }
 
-/// Returns the last events that match the filters, newest first: those before an event, or the newest ones. Events are compared up
-/// to a number, so that there may be fewer than `limit` although there are more.
+/// Returns the last events that match the filters, newest first: those before an event, or the newest ones. The number of
+/// compared events is limited, so the result may have fewer than `limit` events although there are more.
 pub fn list_latest(
     reader: &Reader,
     _: Platform,

@@ -1,4 +1,4 @@
-//! Exclusive sales: what the completion of one ends, and what its refund makes possible again.
+//! Effects of exclusive sales: what their completion ends, and what a refund makes possible again.
 //!
 //! A refund makes the codebases available again, and listings with them can be restored. They stay archived until
 //! then, and what the sale ended (offers and purchases) stays ended.
@@ -15,9 +15,9 @@ use crate::{
     store::{self, purchases::PurchaseRow},
 };
 
-/// Carries out what an exclusive sale means, as the system: its codebases are unavailable from now on, every
-/// listing that carries one is archived, and their offers and pending purchases end. `purchase` is completed, and
-/// nothing forbids the sale.
+/// Carries out the effects of an exclusive sale, as the system: its codebases become unavailable, every listing with one of
+/// them is archived, and the offers and pending purchases of these listings end. `purchase` is completed, and nothing forbids
+/// the sale.
 pub fn record(writer: &mut Writer, purchase: &PurchaseRow) -> Result<()> {
     store::exclusive_sales::insert(writer.rows, purchase.row_id)?;
     for ended in store::exclusive_sales::list_ended_purchases(writer.rows, purchase.row_id)? {

@@ -2,7 +2,7 @@
 //! themselves are in `exclusive_sales`.
 
 use crate::{
-    error::{Error, Named, Result, StateCode, excerpt, quoted},
+    error::{Error, NameList, Result, StateCode, excerpt, quoted},
     store::{self, Reader, exclusive_sales::Obstacles, listings::ListingRow, purchases::PurchaseRow},
 };
 
@@ -55,7 +55,7 @@ pub fn check_sale(rows: &Reader, listing: &ListingRow, is_of_data: bool) -> Resu
     if can_be_sold { Ok(()) } else { Err(no_longer_available(&listing.title)) }
 }
 
-/// Checks that a purchase of data can be completed, whatever was sold since its creation.
+/// Checks that a purchase of data can be completed: later sales must not conflict with it.
 pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
     let found = store::exclusive_sales::find_obstacles_of_purchase(rows, purchase.row_id)?;
     if !found.sold.is_empty() || purchase.is_exclusive && !found.covered.is_empty() {
@@ -64,7 +64,7 @@ pub fn check_completion(rows: &Reader, purchase: &PurchaseRow) -> Result<()> {
     Ok(())
 }
 
-fn assets_are_sold(sold: &Named) -> Error {
+fn assets_are_sold(sold: &NameList) -> Error {
     let message = format!(
         "These assets, or others of your team with the same data, were sold exclusively, so the listing cannot be offered: \
          {sold}. Detach them first."

@@ -1,9 +1,9 @@
 //! The upload of a grant: from its plan to the codebase that it becomes.
 //!
-//! The grant's row is the truth. An upload is planned in one transaction, and in another either consumed with
-//! its grant or discarded (`discarded_uploads.rs`); after a restart, it continues where its row and its files
-//! are. Within a process, [`UploadStep`] excludes steps that would disturb each other. The database decides
-//! what an answer acknowledges, so a lost lock cannot lose bytes.
+//! The grant's row is the source of truth. An upload is planned in one transaction, and in another either consumed with its
+//! grant or discarded (`discarded_uploads.rs`); after a restart, it continues where its row and its files are. Within a
+//! process, [`UploadStep`] excludes steps that would disturb each other. An answer only acknowledges the state of the database,
+//! so a lost lock cannot lose bytes.
 
 use uuid::Uuid;
 
@@ -156,8 +156,8 @@ pub fn plan(
     Ok(upload)
 }
 
-/// Deletes what [`prepare`] started and [`plan`] did not use, and the upload that was replaced. Call this
-/// whether or not [`plan`] succeeded.
+/// Deletes the upload that [`prepare`] started if [`plan`] did not use it, and the upload that was replaced. Call
+/// this in any case, also after an error of [`plan`].
 pub fn finish_plan(market: &Market, prepared: PreparedUpload) {
     let PreparedUpload { new, replaced } = prepared;
     let finish = || -> Result<()> {

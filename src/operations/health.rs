@@ -1,4 +1,4 @@
-//! The health of a market (index, jobs, disk, database, last backup), and what needs attention.
+//! The health of a market (index, jobs, disk, database, last backup), with the parts that need attention.
 //!
 //! Facts of the database are read in one transaction, facts of the file system as [`FileFacts`].
 

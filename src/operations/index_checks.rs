@@ -52,8 +52,8 @@ pub(super) fn find_inconsistencies(
     Ok(found)
 }
 
-/// Returns the listings whose last changes the index lacks, because a server has not committed them to it yet, or was
-/// killed before it could. They are not compared. The index of a process that updates it lacks none.
+/// Returns the listings whose last changes the index lacks, because a server has not committed them to it yet, or was killed
+/// before it could. They are not compared. If this process updates the index, there are none.
 fn pending(market: &Market, reader: &Reader) -> Result<BTreeSet<u64>> {
     let mut pending = BTreeSet::new();
     let mut after = reader.index.change() as i64;
@@ -103,8 +103,8 @@ impl Comparison<'_, '_> {
         Ok(found)
     }
 
-    /// Whether the stored JSON of a listing is that of its record, now or before a kind of asset was retired: the step that
-    /// renders it again is due then, but may not have run.
+    /// Whether the stored JSON of a listing matches its record. It may also match the record before a kind of asset was
+    /// retired: the step that renders it again is due then, but may not have run.
     fn is_rendered(&self, market: &Market, entry: &CatalogEntry) -> Result<bool> {
         let Some(stored) = store::renderings::find(self.reader.rows, entry.id)? else { return Ok(false) };
         Ok([self.reader.now, Timestamp::default()].into_iter().any(|now| {

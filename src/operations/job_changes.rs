@@ -1,5 +1,5 @@
-//! Changes of background jobs by operators. A job that is canceled ends what it was for as failed, so that nothing waits
-//! for it forever.
+//! Changes of background jobs by operators. If a job is canceled, the work that it was for ends as failed, so that nothing
+//! waits for it forever.
 
 use super::{
     access::Platform, bulk_changes, data_analysis::finish_analysis, estimations, quality_runs,
@@ -35,8 +35,8 @@ const REFRESH_CANCELED: &str = "The platform canceled this refresh. Request anot
 /// Message for an import that does not take place.
 const IMPORT_CANCELED: &str = "The import was canceled. Traces that it had added stay.";
 
-/// Lets a waiting job start as soon as possible, with all its attempts, or enqueues a job again that was given up or
-/// canceled. Returns the ID of the job that waits. Fails if what the job was for has ended for good.
+/// Makes a waiting job start as soon as possible, with all its attempts, or enqueues a job again that was given up or canceled.
+/// Returns the ID of the waiting job. Fails if the work that the job was for has ended and cannot be repeated.
 pub fn retry(writer: &mut Writer, _: Platform, id: JobRowId) -> Result<JobRowId> {
     let job = find(writer, id)?;
     job.state.check(JobOperation::Retry)?;
@@ -52,7 +52,7 @@ pub fn retry(writer: &mut Writer, _: Platform, id: JobRowId) -> Result<JobRowId>
     Ok(queued)
 }
 
-/// Deletes a job that waits or runs, and ends what it was for as failed. A worker that executes it stops.
+/// Deletes a waiting or running job, and ends the work that it was for as failed. A worker that executes it stops.
 pub fn cancel(writer: &mut Writer, platform: Platform, id: JobRowId) -> Result<()> {
     let job = find(writer, id)?;
     let state = job.state.check(JobOperation::Cancel)?;

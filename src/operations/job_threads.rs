@@ -78,7 +78,7 @@ impl JobThreads {
         self.lock().jobs[queue as usize]
     }
 
-    /// Lets no other thread start. Those that are running end when they notice it.
+    /// Prevents new threads. Running threads end when they notice it.
     pub fn stop(&self) {
         self.lock().context = None;
     }
@@ -140,7 +140,7 @@ impl RunningThread {
 
 impl Drop for RunningThread {
     fn drop(&mut self) {
-        // Whoever waits for the threads may close the market then.
+        // Dropped before the count decreases: after that, the market may be closed.
         self.context = None;
         let mut state = self.threads.lock();
         state.threads -= 1;

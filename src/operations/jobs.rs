@@ -73,7 +73,7 @@ pub fn run(
     run_as(market, job, children, keep_running, execute)
 }
 
-/// Lets an attempt of a claimed job fail without executing it, as if something unexpected had happened.
+/// Fails an attempt of a claimed job without executing it, as after an unexpected error.
 pub fn fail(market: &Market, job: Job, children: &ChildProcesses) -> Result<AttemptEnd> {
     let fail = |_: &RunningJob| Err(JobError::Failed(Error::internal("the world has a fault for this job")));
     run_as(market, job, children, &|| true, fail)

@@ -50,7 +50,7 @@ pub struct PostingLine {
     pub balance: Cents,
 }
 
-/// A paid purchase whose money is to be posted. The amounts are those that the purchase keeps from its creation.
+/// A paid purchase whose money is to be posted. The amounts were fixed when the purchase was created.
 #[derive(Clone, Copy, Debug)]
 pub struct SaleToPost<'a> {
     /// The purchase. It has no entries yet.
@@ -120,7 +120,7 @@ fn sale_description(kind: PurchaseKind, title: &str) -> String {
 pub struct RefundPart {
     /// What it moves.
     pub transfer: Transfer,
-    /// Where the vendor's share comes from; with an amount of zero if the vendor earned nothing.
+    /// The source of the vendor's share; with an amount of zero if the vendor earned nothing.
     pub source: RefundSource,
 }
 
@@ -153,10 +153,10 @@ fn plan_refund(moment: Moment, purchase: PurchaseRowId) -> Result<Vec<RefundPart
 
 /// Posts the refund of a purchase: undoes all of its postings, so the money returns to where it came from.
 ///
-/// The vendor's share comes from the hold of this sale if that has not ended; the rest from available earnings, and
-/// then from the holds that end last. Each source has an entry of its own, so that the earnings of each date of release
-/// are those on hold. If all of them do not cover the share, the error is [`StateCode::InsufficientEarnings`] and
-/// nothing was written. A purchase without entries has no refund either.
+/// The vendor's share comes from the hold of this sale if that has not ended; the rest from available earnings, and then from
+/// the holds that end last. Each source has its own entry, so that for each date of release, the earnings match the holds. If
+/// all sources do not cover the share, the error is [`StateCode::InsufficientEarnings`] and nothing was written. A purchase
+/// without entries has no refund either.
 pub fn post_refund(writer: &Writer, purchase: PurchaseRowId, title: &str) -> Result<()> {
     let parts = plan_refund(Moment::of_writer(writer), purchase)?;
     if parts.is_empty() {
@@ -190,8 +190,8 @@ pub fn has_credits(writer: &Writer, team: TeamRowId, amount: Cents) -> Result<bo
     Ok(spendable_credits(writer, team)? >= amount)
 }
 
-/// Returns the credits that a team can spend. An operation of the past may only take what is also left after everything
-/// that happened since.
+/// Returns the credits that a team can spend. An operation in the past may only take an amount that is also left after all
+/// later operations.
 fn spendable_credits(writer: &Writer, team: TeamRowId) -> Result<Cents> {
     if writer.is_past() {
         return store::wallet::min_credits_since(writer.rows, team, writer.now);
@@ -199,8 +199,8 @@ fn spendable_credits(writer: &Writer, team: TeamRowId) -> Result<Cents> {
     Ok(store::wallet::balances(writer.rows, team)?.credits)
 }
 
-/// Ends the hold of a sale: what is left of its earnings becomes available. Does nothing if the hold has ended.
-/// This is the due step [`StepKind::HoldEnds`], and nothing else ends a hold.
+/// Ends the hold of a sale: its remaining earnings become available. Does nothing if the hold has ended. This is
+/// the due step [`StepKind::HoldEnds`], and nothing else ends a hold.
 pub fn end_hold(writer: &Writer, entry: LedgerEntryRowId) -> Result<()> {
     let Some(hold) = store::earnings_holds::find(writer.rows, entry)? else { return Ok(()) };
     store::earnings_holds::delete(writer.rows, entry)?;
@@ -240,7 +240,7 @@ pub fn post_transfer_with_id(
         }
         let mut available = refund_sources::available(writer, change.team)?;
         if writer.is_past() {
-            // In a history that comes in several sets, what is stored can be less than what was there at that time.
+            // If a history comes in several sets, the stored balance can be lower than it was at that time.
             let stored = store::wallet::balances(writer.rows, change.team)?.available;
             available = available.min(stored.max(Cents(0)));
         }

@@ -57,8 +57,8 @@ pub(super) fn of_upload(writer: &Writer, upload: UploadRowId, bytes: u64) -> New
     }
 }
 
-/// Ends what was decided about the listings with an asset, because its data changes: their certification, and their approval,
-/// unless they are in the catalog. There, an asset without data may get some.
+/// Ends the decisions on the listings with an asset, because its data changes: their certification, and their approval unless
+/// they are in the catalog. In the catalog, data may be attached to an asset that has none.
 fn end_decisions(writer: &mut Writer, asset: &Asset) -> Result<()> {
     for listing in store::listings::listings_with_asset(writer.rows, asset.row_id)? {
         if listing.status.review == ReviewStatus::Approved && !assets::keeps_assets(listing.status) {
@@ -89,7 +89,7 @@ pub fn delete_with_asset(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Resu
     assets::delete(writer, vendor, id, asset.kind)
 }
 
-/// Like [`detach`], without the event, for an operation that has one of its own. Returns the asset without its data.
+/// Like [`detach`], without the event, for an operation with its own event. Returns the asset without its data.
 pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<Asset> {
     if asset.data.is_none() {
         let message = "The asset has no linked data.";

@@ -22,7 +22,7 @@ use crate::{
         problems::Problems,
         row_ids::AssetRowId,
     },
-    error::{Error, LocSegment, MAX_NAMED, Named, Problem, Result, name_of},
+    error::{Error, LocSegment, MAX_NAMED, NameList, Problem, Result, name_of},
     market::{CheckContext, Writer},
     request_problems::ProblemsExt,
     store::{
@@ -104,8 +104,8 @@ pub fn check_attachment(
     problems.into_result_of(listing)
 }
 
-/// Attaches assets to a listing: those with these IDs, and all that match one of the filters, as far as they are
-/// codebases with linked data. The work happens inside the database, so any number of assets can be attached.
+/// Attaches to a listing the assets with these IDs, and all codebases with linked data that match one of the filters. The work
+/// happens inside the database, so any number of assets can be attached.
 pub fn attach(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -139,7 +139,7 @@ pub fn attach(
 }
 
 /// Attaches assets to a listing, all or none. Fails with the names of those that cannot be attached, and why. With
-/// `only_linked_codebases`, these are all but codebases with linked data.
+/// `only_linked_codebases`, only codebases with linked data can be attached.
 pub fn attach_all(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -161,7 +161,11 @@ pub fn attach_all(
 }
 
 /// Fails if any asset cannot be attached, with a problem for each reason that names the assets.
-fn check_refusals(rows: &store::Reader, absent: &Named, refused: &[(AttachSkip, AssetRowId)]) -> Result<()> {
+fn check_refusals(
+    rows: &store::Reader,
+    absent: &NameList,
+    refused: &[(AttachSkip, AssetRowId)],
+) -> Result<()> {
     let mut problems = Problems::default();
     for reason in AttachSkip::ALL {
         let (named, what) = match reason {
@@ -184,16 +188,16 @@ fn check_refusals(rows: &store::Reader, absent: &Named, refused: &[(AttachSkip, 
     problems.into_result()
 }
 
-/// Names the assets that were refused for a reason. Those that cannot be listed are named with what they lack.
+/// Names the assets that were refused for a reason. For assets that cannot be listed, the name includes the missing fields.
 fn name_refused(
     rows: &store::Reader,
     refused: &[(AttachSkip, AssetRowId)],
     reason: AttachSkip,
-) -> Result<Named> {
+) -> Result<NameList> {
     let of_reason: Vec<AssetRowId> =
         refused.iter().filter(|(found, _)| *found == reason).map(|(_, row_id)| *row_id).collect();
     let (first, others) = of_reason.split_at(of_reason.len().min(MAX_NAMED));
-    let mut named = Named::default();
+    let mut named = NameList::default();
     for row_id in first {
         let asset = store::assets::find_by_row_id(rows, *row_id)?
             .ok_or_else(|| Error::internal("a candidate disappeared in its own transaction"))?;

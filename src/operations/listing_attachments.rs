@@ -25,7 +25,7 @@ use crate::{
 /// Assets of the inventory to attach to a listing.
 #[derive(Clone, Debug)]
 pub enum Chosen {
-    /// Those with these IDs.
+    /// The assets with these IDs.
     Ids(Vec<Uuid>),
     /// All that match a filter.
     Matching(AssetFilter),

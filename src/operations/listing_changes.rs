@@ -1,4 +1,4 @@
-//! What all changes of a listing have in common: the check of its state, the history, the notification of the
+//! The common parts of all changes of a listing: the check of its state, the history, the notification of the
 //! vendor, the end of a certification, and the queue of the index.
 
 use super::{attestations, notifications};
@@ -68,8 +68,8 @@ fn refusal_error(operation: Operation, refusal: Refusal) -> Error {
     }
 }
 
-/// Performs a change: checks the state of the listing before, and records the change after. `write` writes
-/// what is not part of the status.
+/// Performs a change: first checks the state of the listing, then calls `write` for everything except the status,
+/// and records the change.
 pub fn perform(
     writer: &mut Writer,
     listing: &ListingRow,

@@ -1,4 +1,4 @@
-//! What a buyer has of a listing, and what it can do with it: buy it, its sample, or some of its assets, or bid on it.
+//! A buyer's purchases of a listing, and its options: buy the listing, its sample, or some of its assets, or bid on it.
 
 use uuid::Uuid;
 
@@ -26,10 +26,10 @@ use crate::{
 /// Maximum number of purchases of a listing that are returned, the newest. A team can have any number that were canceled.
 const MAX_PURCHASES: u32 = 20;
 
-/// Number of the first assets of a listing of which those without data are counted.
+/// Number of assets of a listing, from the first one, in which assets without data are counted.
 pub const MAX_FIRST_ASSETS: u32 = 1_000;
 
-/// What a buyer has of a listing, and what it can do with it.
+/// A buyer's purchases and bids on a listing, and its options.
 #[derive(Clone, Debug)]
 pub struct ListingDeals {
     /// Title of the listing.
@@ -51,7 +51,7 @@ pub struct ListingDeals {
     /// Number of assets of which the market has no data, so that only their descriptions can be downloaded. Further assets than the
     /// first ones are not counted.
     pub without_data: u64,
-    /// Number of the first assets, of which those without data are counted.
+    /// Number of assets, from the first one, in which assets without data are counted.
     pub first_assets: u64,
     /// How the vendor delivers, and within how many days.
     pub delivery: Option<(DeliveryMethod, u32)>,
@@ -59,7 +59,7 @@ pub struct ListingDeals {
     pub whole: Offered,
     /// Whether the team can buy the sample, and its price.
     pub sample: Offered,
-    /// Whether the team can buy selected assets. Those without an asking price are only sold with the others.
+    /// Whether the team can buy selected assets. Assets without an asking price are only sold together with the others.
     pub selection: Offered,
     /// Whether the listing has several assets, so that there is something to select.
     pub has_choice: bool,
@@ -148,7 +148,7 @@ fn bidding(
     purchases: &[ListingPurchase],
     bid: Option<&SubmittedOffer>,
 ) -> Offered {
-    let owns = purchases.iter().any(|purchase| purchase.status.is_standing() && purchase.kind.is_of_data());
+    let owns = purchases.iter().any(|purchase| purchase.status.is_in_effect() && purchase.kind.is_of_data());
     let refused = if let Some(reason) = on_sale {
         reason
     } else if !listing.accepts_bids {

@@ -1,5 +1,5 @@
-//! What a vendor edits of its listings in a form: the fields with the assets that its sample can have, and updates that notice
-//! what somebody else changed meanwhile.
+//! The form in which a vendor edits a listing: the fields, the assets that its sample can have, and updates that detect
+//! concurrent changes.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -45,7 +45,7 @@ pub struct EditedListing {
     pub asset_count: usize,
     /// The price of all its assets if a buyer selects them one by one; `None` if that is not possible.
     pub price_of_all: Option<Cents>,
-    /// What the reviewer told the vendor with the last decision.
+    /// The reviewer's note to the vendor with the last decision.
     pub review_feedback: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<EditedListing>
     Ok(EditedListing { listing, fields, assets, other_sampled, asset_count, price_of_all, review_feedback })
 }
 
-/// Returns what identifies a version of the fields of a listing, to notice that somebody else changed them.
+/// Returns an identifier of a version of the fields of a listing, to detect that somebody else changed them.
 pub fn revision(fields: &ListingFields) -> String {
     let ListingFields { title, description, domain_tags, tag_slugs, price, sample_price, sample, .. } =
         fields;
@@ -112,8 +112,8 @@ pub fn create(
     listing_drafts::create(writer, vendor, actor, fields, assets)
 }
 
-/// Changes the fields of a listing whose vendor saw them in a revision. Fails if they were changed since. A change that
-/// leaves them as they are has no effect in any stage.
+/// Changes the fields of a listing whose vendor saw them in a revision. Fails if they were changed since. A change to the same
+/// values has no effect in any stage.
 pub fn update(
     writer: &mut Writer,
     vendor: &Vendor,

@@ -35,8 +35,8 @@ pub fn check(fields: &ListingFields, needs_price: bool) -> Result<()> {
     problems.into_result()
 }
 
-/// Checks what a listing in review or in the catalog offers as its sample: the assets must be on the listing, and
-/// a vendor who offers a sample must say what it has.
+/// Checks the sample of a listing in review or in the catalog: its assets must be on the listing, and an offered sample must
+/// have chosen content.
 pub fn check_sample(
     rows: &store::Reader,
     listing: ListingRowId,

@@ -1,8 +1,8 @@
 //! The lifecycle of listings: one operation for each change of a listing.
 //!
-//! What a vendor does takes a [`Vendor`], what the platform decides takes a [`Platform`], and each takes the
-//! actor whom the history names. Assets are attached in `listing_assets`, certifications are in
-//! `certifications`. The operator API, commands, and fixture sets use them.
+//! An operation of a vendor takes a [`Vendor`], a decision of the platform takes a [`Platform`], and each takes
+//! the actor for the history. Assets are attached in `listing_assets`, certifications are in `certifications`.
+//! The operator API, commands, and fixture sets use them.
 
 use uuid::Uuid;
 
@@ -71,7 +71,7 @@ pub fn update(
     let listing = find_own(writer.rows, vendor, id)?;
     let stage = listing.status.stage();
     listing_fields::check(fields, stage == LifecycleStage::Active)?;
-    // Listings of earlier versions may offer a sample without saying what it has.
+    // Listings from earlier versions may offer a sample without chosen content.
     let is_sample_stated =
         !fields.sample.is_empty() || listing.sample_price.is_none() && fields.sample_price.is_some();
     if is_sample_stated && matches!(stage, LifecycleStage::Ready | LifecycleStage::Active) {

@@ -30,7 +30,7 @@ pub struct Evidence {
     pub listing: ListingRowId,
     /// Time of certification; `None` if the listing is not certified.
     pub certified_at: Option<Timestamp>,
-    /// Checks of the latest completed run, without those of data that has changed since.
+    /// Checks of the latest completed run, without checks of data that has changed since.
     pub checks: Vec<EvidenceCheck>,
     /// Number of environment checks that passed.
     pub environments_passed: usize,
@@ -74,8 +74,8 @@ pub fn get(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<QualityView> {
     })
 }
 
-/// Returns the latest run of a listing, if there was any. The checks of an asset with a newer completed run of its own are those
-/// of that run. The caller has checked that they may be seen.
+/// Returns the latest run of a listing, if there was any. If an asset has a newer completed run of its own, the checks of that
+/// run replace its checks. The caller must check access.
 pub(super) fn latest_run(rows: &store::Reader, listing: ListingRowId) -> Result<Option<CheckedRun>> {
     let Some(run) = store::quality_runs::find_latest_of_listing(rows, listing)? else { return Ok(None) };
     let checks = store::quality_checks::list(rows, run.row_id)?;

@@ -26,7 +26,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Returns the listing with this ID, whichever team it belongs to.
+/// Returns the listing with this ID, of any team.
 pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<ListingRow> {
     store::listings::find(rows, id)?.ok_or_else(|| Error::not_found("listing"))
 }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What a team has spent on purchases: those that are completed, unless a filter states other statuses.
+/// The spending of a team on purchases. Only completed purchases count, unless a filter states other statuses.
 #[derive(Debug)]
 pub struct Spending {
     /// In total.
@@ -59,7 +59,7 @@ pub fn spending(reader: &Reader, buyer: &Buyer, filter: &RecordFilter) -> Result
     })
 }
 
-/// Returns what the team has earned by the entries that a filter allows, and what becomes available when.
+/// Returns the earnings of the team from the entries that a filter allows, and when they become available.
 pub fn earnings(reader: &Reader, vendor: &Vendor, filter: &RecordFilter) -> Result<EarningsSummary> {
     let team = vendor.team_row_id();
     let by = |group| store::money_summaries::earned(reader.rows, team, filter, group);
@@ -101,7 +101,7 @@ pub fn balances(reader: &Reader, vendor: &Vendor) -> Result<Balances> {
     store::wallet::balances(reader.rows, vendor.team_row_id())
 }
 
-/// Returns what the team has earned in the last months, and what becomes available when. Three statements.
+/// Returns the earnings of the team in the last months, and when they become available. Three statements.
 pub fn outlook(reader: &Reader, vendor: &Vendor, months: u32) -> Result<EarningsOutlook> {
     let team = vendor.team_row_id();
     Ok(EarningsOutlook {

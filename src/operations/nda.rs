@@ -26,7 +26,7 @@ pub fn last_acceptance(reader: &Reader, team: &Team) -> Result<Option<NdaAccepta
 }
 
 /// Whether the team should be asked to accept the text: it has accepted none, or the text has changed since. A
-/// changed text takes no access away.
+/// changed text does not revoke access.
 pub fn needs_acceptance(reader: &Reader, team: &Team) -> Result<bool> {
     if team.nda_accepted_at.is_none() {
         return Ok(true);
@@ -51,7 +51,7 @@ pub fn accept(writer: &mut Writer, authenticated: &AuthenticatedTeam, digest: &s
     record(writer, team, Some(authenticated))
 }
 
-/// Records that a team accepts the current text: by itself, or as the platform knows.
+/// Records that a team accepts the current text: by itself, or outside the market as the platform states.
 pub(super) fn record(
     writer: &Writer,
     mut team: Team,
@@ -63,8 +63,8 @@ pub(super) fn record(
     writer.emit(Some(team.row_id), team.id, &EventData::TeamNdaAccepted(TeamData::from(&team)))
 }
 
-/// Stores which text a team accepts, with the ID of its key if it does so itself. Of a replayed acceptance, the text
-/// is not known.
+/// Stores which text a team accepts, with the ID of its key if the team accepts it itself. The text of a replayed acceptance is
+/// not known.
 pub(super) fn record_text(writer: &Writer, team: TeamRowId, accepted_by: Option<Uuid>) -> Result<()> {
     if writer.is_replay {
         return Ok(());

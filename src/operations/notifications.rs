@@ -34,7 +34,7 @@ pub struct Notice<'a> {
     pub message: &'a str,
     /// Path of a page in an application of the platform.
     pub link: Option<&'a str>,
-    /// Path of the page of the web app that it leads to, if that is neither the link nor the page of what it refers to.
+    /// Path of the page of the web app that it leads to, if that differs from the link and from the page of its subject.
     pub page: Option<&'a str>,
     /// The related opportunity for listings.
     pub opportunity: Option<OpportunityRowId>,
@@ -63,8 +63,8 @@ impl<'a> Notice<'a> {
     }
 }
 
-/// Whether changes notify anybody: neither a replayed change does, nor a step that was overdue at an upgrade, or that
-/// was due in the past of a fixture set.
+/// Whether changes send notifications. No notifications are sent for replayed changes, for steps that were overdue at an
+/// upgrade, and for steps in the past of a fixture set.
 pub const fn are_sent(writer: &Writer) -> bool {
     !writer.is_replay && !writer.is_quiet()
 }

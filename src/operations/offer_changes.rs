@@ -1,4 +1,4 @@
-//! What all changes of an offer have in common: the check of its status, the events, the notifications, the due
+//! The common parts of all changes of an offer: the check of its status, the events, the notifications, the due
 //! step, and the queue of the index.
 
 use super::notifications;
@@ -92,7 +92,8 @@ pub fn emit_submitted(writer: &Writer, offer: &OfferRow, actor: Actor) -> Result
     writer.emit(Some(offer.vendor), offer.id, &EventData::OfferSubmitted(vendor_data(offer, actor)))
 }
 
-/// Returns what the vendor may know of an offer. How the buyer pays would tell it why a purchase is not paid.
+/// Returns the part of an offer that the vendor may see. It excludes how the buyer pays, which would reveal why a purchase is
+/// not paid.
 fn vendor_data(offer: &OfferRow, actor: Actor) -> OfferData {
     OfferData { pay_with: None, ..buyer_data(offer, actor) }
 }

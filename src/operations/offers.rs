@@ -1,7 +1,7 @@
 //! Offers: buyers bid on listings, and vendors decide.
 //!
 //! An offer takes no money. Credits are not reserved, and the vendor never learns who bids, nor how the bidder
-//! pays. If the bidder signed what it would agree to, the offer is accepted only while that holds.
+//! pays. If the bidder signed the terms, the offer can be accepted only while these terms hold.
 
 use uuid::Uuid;
 
@@ -70,7 +70,7 @@ pub fn check_bid(rows: &store::Reader, buyer: &Buyer, input: &OfferInput) -> Res
 
 /// Fails if the team has bought the listing, since its bid could not be accepted. `advice` says what to do.
 fn check_not_bought(rows: &store::Reader, buyer: &Buyer, listing: ListingRowId, advice: &str) -> Result<()> {
-    match store::purchases::find_standing(rows, buyer.team_row_id(), listing, true)? {
+    match store::purchases::find_in_effect(rows, buyer.team_row_id(), listing, true)? {
         None => Ok(()),
         Some(purchase) => Err(Error::Conflict(format!(
             "The team already has a purchase of this listing that is pending or completed: {purchase}.{advice}"
@@ -130,7 +130,7 @@ pub fn check_change(
 }
 
 /// Changes the amount of a submitted offer, and how the buyer pays. `None` leaves a value as it is. The offer
-/// keeps its ID and the time of its expiry. What the buyer signed before no longer counts.
+/// keeps its ID and the time of its expiry. Terms that the buyer signed before no longer count.
 pub fn change(
     writer: &mut Writer,
     buyer: &Buyer,
@@ -148,7 +148,7 @@ pub fn change(
     update(writer, &OfferRow { amount, pay_with, signed: None, ..offer }, actor)
 }
 
-/// Changes a submitted offer to what the buyer signed, which has this digest.
+/// Changes a submitted offer to the terms with this digest, which the buyer signed.
 pub fn change_signed(
     writer: &mut Writer,
     buyer: &Buyer,
@@ -181,10 +181,9 @@ pub fn decline(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> 
     offer_changes::transition(writer, &offer, OfferOperation::Decline, actor)
 }
 
-/// Accepts a submitted offer on a published listing, for its vendor. This creates a purchase at the amount of
-/// the offer. It is completed at once if the buyer pays with credits and has enough of them; otherwise it waits
-/// for the payment of an invoice. The vendor cannot tell why it waits. Fails if what the buyer signed has changed since.
-/// Returns the ID of the purchase.
+/// Accepts a submitted offer on a published listing, for its vendor. This creates a purchase at the amount of the offer. It is
+/// completed at once if the buyer pays with credits and has enough of them; otherwise it waits for the payment of an invoice.
+/// The vendor cannot tell why it waits. Fails if the signed terms have changed since. Returns the ID of the purchase.
 pub fn accept(writer: &mut Writer, vendor: &Vendor, actor: Actor, id: Uuid) -> Result<Uuid> {
     let offer = find_of_vendor(writer, vendor, id)?;
     offer_changes::check(&offer, OfferOperation::Accept)?;
@@ -235,7 +234,7 @@ fn is_outdated(rows: &store::Reader, settings: &Settings, offer: &OfferRow, sale
     Ok(agreements::propose(rows, settings, sale)?.digest != *signed)
 }
 
-/// Whether a submitted offer of the team can only be accepted after the team has confirmed it, because what it signed has
+/// Whether a submitted offer of the team can only be accepted after the team has confirmed it, because the signed terms have
 /// changed since.
 pub fn needs_confirmation(reader: &Reader, buyer: &Buyer, id: Uuid) -> Result<bool> {
     let offer = find_of_buyer(reader.rows, buyer, id)?;

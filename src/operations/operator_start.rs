@@ -1,4 +1,4 @@
-//! The start page of operators: what waits for them, and the activity of the last days. The health of the market is in
+//! The start page of operators: waiting tasks, and the activity of the last days. The health of the market is in
 //! [`health`](super::health).
 
 use super::access::Platform;
@@ -6,7 +6,7 @@ use crate::{domain::time::Timestamp, error::Result, market::Reader, store};
 
 pub use crate::store::operator_start::{Activity, AllWaiting, Waiting};
 
-/// Numbers of days of which the activity is shown. Each ends today.
+/// Lengths in days of the periods whose activity is shown. Each period ends today.
 pub const DAYS: [u16; 3] = [1, 7, 30];
 
 /// The content of the start page.

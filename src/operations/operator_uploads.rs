@@ -1,6 +1,6 @@
-//! Uploads of files by operators, for a team or one of its tasksets. An upload is planned, its parts are sent to signed
-//! URLs, and what the file is for completes it (`team_uploads.rs`, `trace_uploads.rs`). One that is not completed in time
-//! is discarded by the next cleanup.
+//! Uploads of files by operators, for a team or one of its tasksets. An upload is planned, its parts are sent to signed URLs,
+//! and the module for its purpose completes it (`team_uploads.rs`, `trace_uploads.rs`). The next cleanup discards an upload
+//! that was not completed in time.
 
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Maximum number of uploads in progress for a team: of those by operators, and of those by the team itself.
+/// Maximum number of uploads in progress for a team, both for uploads by operators and for uploads by the team itself.
 const MAX_IN_PROGRESS: u64 = 10;
 
 /// What a file is uploaded for.
@@ -106,7 +106,8 @@ pub(super) fn plan_for(
     Ok(planned)
 }
 
-/// Deletes what [`prepare`] started if [`plan`] did not write it. Call this whether or not [`plan`] succeeded.
+/// Deletes the upload that [`prepare`] started if [`plan`] did not write it. Call this in any case, also after an error of
+/// [`plan`].
 pub fn finish_plan(market: &Market, upload: &Upload) {
     let finish = || -> Result<()> {
         let find = |reader: &Reader| store::operator_uploads::find(reader.rows, upload.id);

@@ -1,5 +1,5 @@
-//! What operators read besides records: numbers about a team, what closing it ends, what the retirement of an asset kind
-//! concerns, and what the checks of a run found.
+//! Data for operators besides records: numbers about a team, the effects of closing it, the listings and vendors that the
+//! retirement of an asset kind affects, and findings of a run.
 
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use crate::{
     store::{self, quality_checks::CheckRow, team_overviews::TeamOverview},
 };
 
-pub use store::opportunities::HinderingBid;
+pub use store::opportunities::BlockingBid;
 
 /// Returns numbers of what a team has and waits for.
 pub fn team_overview(reader: &Reader, _: Platform, team: Uuid) -> Result<TeamOverview> {
@@ -28,9 +28,9 @@ pub fn closing_obstacle(reader: &Reader, _: Platform, team: Uuid) -> Result<Opti
 const MAX_BIDS: u32 = 50;
 
 /// Returns the oldest of the bids that prevent closing a team.
-pub fn hindering_bids(reader: &Reader, _: Platform, team: Uuid) -> Result<Vec<HinderingBid>> {
+pub fn blocking_bids(reader: &Reader, _: Platform, team: Uuid) -> Result<Vec<BlockingBid>> {
     let team = teams::resolve(reader.rows, &team.to_string())?;
-    store::opportunities::list_hindering_bids(reader.rows, team.row_id, MAX_BIDS)
+    store::opportunities::list_blocking_bids(reader.rows, team.row_id, MAX_BIDS)
 }
 
 /// What the retirement of an asset kind concerns.

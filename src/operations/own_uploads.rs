@@ -1,5 +1,6 @@
-//! Zips that a team uploads itself in the web app: each is planned with what it becomes, its parts go through this server, and when
-//! all have arrived, it becomes a new asset or the data of an existing one. One that is not completed in a day is discarded.
+//! Zips that a team uploads itself in the web app. Each is planned with its target, and its parts go through this server. When
+//! all have arrived, the zip becomes a new asset or the data of an existing one. An upload that is not completed in a day is
+//! discarded.
 
 use std::fs::File;
 
@@ -142,13 +143,13 @@ pub fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Operato
     if is_own { Ok(found) } else { Err(not_in_progress()) }
 }
 
-/// Returns how far an upload of the team is that is in progress.
+/// Returns the progress of an upload of the team.
 pub fn find_progress(market: &Market, vendor: &Vendor, id: Uuid) -> Result<UploadProgress> {
     let is_joining = market.blobs().plan_conflict(id).is_some();
     let found =
         market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let received = operator_uploads::received_parts(market, &found)?;
-    // The parts are no longer there once they were joined. What failed afterwards can be done again.
+    // After they were joined, the parts no longer exist. Later steps can be repeated after a failure.
     let is_joined = received.is_empty() && market.blobs().has_upload(id).map_err(Error::internal)?;
     let received = if is_joined { all_parts(found.upload.layout) } else { received };
     Ok(UploadProgress { upload: found, received, is_joining })
@@ -197,7 +198,7 @@ pub fn join(market: &Market, vendor: &Vendor, id: Uuid) -> Result<Option<JoinedF
     }
 }
 
-/// Completes a joined upload: it becomes what it was planned for. Returns the ID of the asset.
+/// Completes a joined upload for its planned target. Returns the ID of the asset.
 pub fn complete(writer: &mut Writer, vendor: &Vendor, base_url: &str, joined: &JoinedFile) -> Result<Uuid> {
     let planned = &joined.upload;
     let target = planned.target.as_ref().filter(|_| planned.team == vendor.team_row_id());
@@ -217,7 +218,7 @@ pub fn complete(writer: &mut Writer, vendor: &Vendor, base_url: &str, joined: &J
     record(writer, vendor, &new, target)
 }
 
-/// Discards an upload in progress. The next cleanup deletes what has arrived.
+/// Discards an upload in progress. The next cleanup deletes the received parts.
 pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let found = store::operator_uploads::find(writer.rows, id)?;
     let is_own = |found: &OperatorUpload| found.team == vendor.team_row_id() && found.target.is_some();
@@ -228,8 +229,8 @@ pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     cleanup::enqueue(writer)
 }
 
-/// Puts a zip that arrived in one request into the store, and joins it. It was planned like one in parts, so whatever happens before
-/// [`complete`], somebody can complete it, or it is discarded in a day.
+/// Puts a zip that arrived in one request into the store, and joins it. It was planned like an upload in parts, so after a
+/// failure before [`complete`], somebody can complete it, or it is discarded in a day.
 pub fn store_whole(market: &Market, vendor: &Vendor, id: Uuid, file: &mut File) -> Result<JoinedFile> {
     let planned =
         market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;

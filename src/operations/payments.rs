@@ -1,5 +1,5 @@
-//! Payments that are made outside the marketplace: by buyers, for purchases and credits, and to vendors. A report of how a payment
-//! ended can state its amount, which must match. Such a report can be repeated.
+//! Payments that are made outside the marketplace: by buyers, for purchases and credits, and to vendors. A report on how a
+//! payment ended can state the amount, which must match. A report with an amount can be repeated.
 
 use uuid::Uuid;
 
@@ -32,7 +32,7 @@ pub enum Outcome {
 
 /// A way in which payments of one kind end.
 #[derive(Debug)]
-pub struct Ending {
+pub struct PaymentResolution {
     /// Returns the amount of a payment, and whether it has already ended in this way.
     find: fn(&Reader, Platform, Uuid) -> Result<(Cents, bool)>,
     /// Ends a payment that is pending. Fails if it has ended.
@@ -40,7 +40,7 @@ pub struct Ending {
 }
 
 /// The total of a purchase was paid.
-pub const PURCHASE_PAID: Ending = Ending {
+pub const PURCHASE_PAID: PaymentResolution = PaymentResolution {
     find: |rows, platform, id| {
         let found = purchases::find(rows, platform, id)?;
         Ok((found.charges.total(), found.status == PurchaseStatus::Completed))
@@ -49,7 +49,7 @@ pub const PURCHASE_PAID: Ending = Ending {
 };
 
 /// The total of a purchase will not be paid.
-pub const PURCHASE_CANCELLED: Ending = Ending {
+pub const PURCHASE_CANCELLED: PaymentResolution = PaymentResolution {
     find: |rows, platform, id| {
         let found = purchases::find(rows, platform, id)?;
         Ok((found.charges.total(), found.status == PurchaseStatus::Cancelled))
@@ -58,7 +58,7 @@ pub const PURCHASE_CANCELLED: Ending = Ending {
 };
 
 /// Credits were paid.
-pub const CREDITS_PAID: Ending = Ending {
+pub const CREDITS_PAID: PaymentResolution = PaymentResolution {
     find: |rows, platform, id| {
         let found = credit_purchases::find(rows, platform, id)?;
         Ok((found.amount, found.status == CreditPurchaseStatus::Completed))
@@ -67,7 +67,7 @@ pub const CREDITS_PAID: Ending = Ending {
 };
 
 /// Credits will not be paid.
-pub const CREDITS_REJECTED: Ending = Ending {
+pub const CREDITS_REJECTED: PaymentResolution = PaymentResolution {
     find: |rows, platform, id| {
         let found = credit_purchases::find(rows, platform, id)?;
         Ok((found.amount, found.status == CreditPurchaseStatus::Rejected))
@@ -76,7 +76,7 @@ pub const CREDITS_REJECTED: Ending = Ending {
 };
 
 /// A withdrawal was paid.
-pub const WITHDRAWAL_PAID: Ending = Ending {
+pub const WITHDRAWAL_PAID: PaymentResolution = PaymentResolution {
     find: |rows, platform, id| {
         let found = withdrawals::find(rows, platform, id)?;
         Ok((found.amount, found.status == WithdrawalStatus::Paid))
@@ -85,7 +85,7 @@ pub const WITHDRAWAL_PAID: Ending = Ending {
 };
 
 /// A withdrawal could not be paid.
-pub const WITHDRAWAL_FAILED: Ending = Ending {
+pub const WITHDRAWAL_FAILED: PaymentResolution = PaymentResolution {
     find: |rows, platform, id| {
         let found = withdrawals::find(rows, platform, id)?;
         Ok((found.amount, found.status == WithdrawalStatus::Failed))
@@ -110,20 +110,20 @@ pub fn report(
     platform: Platform,
     actor: Actor,
     id: Uuid,
-    (ending, StatedAmount(stated)): (&Ending, StatedAmount),
+    (resolution, StatedAmount(stated)): (&PaymentResolution, StatedAmount),
 ) -> Result<Outcome> {
     if let Some(stated) = stated {
-        let (due, has_ended_so) = (ending.find)(writer.rows, platform, id)?;
+        let (due, is_already_resolved) = (resolution.find)(writer.rows, platform, id)?;
         if stated != due {
             let message = format!(
                 "The stated amount is {stated}, but that of the payment is {due}. Check which payment it is."
             );
             return Err(Error::invalid(Problem::body(&["amount"], "value_error", message)));
         }
-        if has_ended_so {
+        if is_already_resolved {
             return Ok(Outcome::Repeated);
         }
     }
-    (ending.end)(writer, platform, actor, id)?;
+    (resolution.end)(writer, platform, actor, id)?;
     Ok(Outcome::Changed)
 }

@@ -1,5 +1,5 @@
-//! How teams are paid: free text that a team writes and replaces, but never reads, so that who has a key of the team for an hour
-//! learns no account numbers. Each change is announced to the team, and the team's withdrawals wait for some days after it.
+//! How teams are paid: free text that a team can write and replace but never read, so that a stolen key does not reveal account
+//! numbers. Each change is announced to the team, and the team's withdrawals wait for some days after it.
 
 use super::{access::Vendor, notifications};
 use crate::{
@@ -87,7 +87,7 @@ pub(super) fn parse(text: Option<&str>) -> Result<Option<&str>> {
     Ok(text)
 }
 
-/// Stores how a team is paid, and announces the change. Neither the event nor the notification has the text.
+/// Stores how a team is paid, and announces the change. The event and the notification do not contain the text.
 pub(super) fn replace(writer: &mut Writer, team: &Team, text: Option<&str>) -> Result<()> {
     store::teams::set_payout_setup(writer.rows, team.row_id, text, writer.now)?;
     let data = TeamPayoutSetupData { team_id: team.id, is_set: text.is_some() };

@@ -56,7 +56,7 @@ pub fn submit(
     let mut problems = Problems::default();
     fields.check(&mut problems);
     problems.into_result()?;
-    if let Some(bid) = store::opportunities::find_standing_bid(writer.rows, opportunity.row_id, team)? {
+    if let Some(bid) = store::opportunities::find_bid_in_effect(writer.rows, opportunity.row_id, team)? {
         return Err(Error::Conflict(format!(
             "Your team has the bid {bid} on this project opportunity. Withdraw it before you submit another one."
         )));
@@ -130,8 +130,8 @@ pub fn find_made(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<(Bid
 }
 
 /// Returns the vendor's bid on an opportunity that was neither declined nor withdrawn.
-pub fn find_standing(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity) -> Result<Option<Uuid>> {
-    store::opportunities::find_standing_bid(reader.rows, opportunity.row_id, vendor.team_row_id())
+pub fn find_in_effect(reader: &Reader, vendor: &Vendor, opportunity: &Opportunity) -> Result<Option<Uuid>> {
+    store::opportunities::find_bid_in_effect(reader.rows, opportunity.row_id, vendor.team_row_id())
 }
 
 /// Returns why the vendor cannot bid on an opportunity that it can see; `None` if it can.

@@ -1,4 +1,4 @@
-//! Sales that are about to be made: what is sold, and what it costs.
+//! Sales before they are made: the sold assets, and the price.
 
 use crate::{
     config::Settings,

@@ -1,5 +1,5 @@
-//! What all changes of a purchase have in common: the check of its status, and the events. Canceling one needs
-//! no more.
+//! The common parts of all changes of a purchase: the check of its status, and the events. A cancellation needs
+//! only these.
 
 use crate::{
     domain::{
@@ -21,7 +21,7 @@ pub fn check(purchase: &PurchaseRow, operation: PurchaseOperation) -> Result<Pur
     Ok(purchase.status.check(operation)?)
 }
 
-/// Cancels a purchase that is not paid yet. The offer that it may come from stays accepted.
+/// Cancels a purchase that is not paid yet. If it comes from an offer, the offer stays accepted.
 pub fn cancel(writer: &Writer, purchase: &PurchaseRow, actor: Actor) -> Result<()> {
     let status = check(purchase, PurchaseOperation::Cancel)?;
     store::purchases::set_cancelled(writer.rows, purchase.row_id, writer.now)?;

@@ -1,7 +1,7 @@
 //! Purchases: buyers buy listings, samples, and selections of assets, and the platform completes and refunds.
 //!
-//! A purchase keeps its price, its fees, its terms, and the assets that it covers from its creation. What a buyer selects is
-//! priced in `selections`, and accepted offers come from `offers`.
+//! The price, the fees, the terms, and the covered assets of a purchase are fixed at its creation. `selections` prices the
+//! assets that a buyer selects, and `offers` creates the purchases of accepted offers.
 
 use uuid::Uuid;
 
@@ -144,11 +144,11 @@ fn listed_price(listing: &ListingRow, kind: PurchaseKind) -> Result<Cents> {
     price.ok_or_else(|| Error::Conflict(message.to_owned()))
 }
 
-/// Checks that no earlier purchase forbids a sale: the buyer has no standing purchase of the same kind, and no
+/// Checks that no earlier purchase forbids a sale: the buyer has no pending or completed purchase of the same kind, and no
 /// asset was sold exclusively.
 pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
     let is_of_data = sale.kind.is_of_data();
-    if let Some(id) = store::purchases::find_standing(rows, sale.buyer, sale.listing.row_id, is_of_data)? {
+    if let Some(id) = store::purchases::find_in_effect(rows, sale.buyer, sale.listing.row_id, is_of_data)? {
         let of = match sale.kind {
             PurchaseKind::Sample => "sample",
             PurchaseKind::Full => "listing",
@@ -165,12 +165,12 @@ pub fn check_sale(rows: &store::Reader, sale: &Sale) -> Result<()> {
     exclusivity::check_sale(rows, sale.listing, is_of_data)
 }
 
-/// Whether nothing has to be waited for: the purchase is paid with credits, or costs nothing.
+/// Whether the purchase can be completed at once: it is paid with credits, or costs nothing.
 pub fn completes_at_once(charges: Charges, pay_with: PayWith) -> bool {
     charges.total().0 == 0 || pay_with == PayWith::Credits
 }
 
-/// Creates the purchase of a checked sale, and completes it if nothing has to be waited for.
+/// Creates the purchase of a checked sale, and completes it if possible.
 pub fn start(writer: &mut Writer, actor: Actor, sale: &Sale) -> Result<PurchaseRow> {
     let proposal = agreements::propose(writer.rows, writer.settings, sale)?;
     let purchase = insert(writer, sale, proposal.charges)?;
@@ -217,7 +217,7 @@ pub fn complete(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid)
     complete_paid(writer, purchase, &terms, actor)
 }
 
-/// Takes the payment of a purchase, makes the agreement of the terms that the buyer agreed to, fixes what is delivered, and
+/// Takes the payment of a purchase, makes the agreement from the terms that the buyer agreed to, fixes the delivery, and
 /// carries out an exclusive sale.
 fn complete_paid(
     writer: &mut Writer,
@@ -263,7 +263,7 @@ fn notify_vendor(writer: &Writer, purchase: &PurchaseRow) -> Result<()> {
     notifications::send(writer, purchase.vendor, NotificationType::SaleCompleted, (title, &message), &link)
 }
 
-/// Cancels a pending purchase. The offer that it may come from stays accepted.
+/// Cancels a pending purchase. If it comes from an offer, the offer stays accepted.
 pub fn cancel(writer: &mut Writer, platform: Platform, actor: Actor, id: Uuid) -> Result<()> {
     let purchase = find(writer.rows, platform, id)?;
     purchase_changes::cancel(writer, &purchase, actor)

@@ -26,7 +26,7 @@ use crate::{
         row_ids::AssetRowId,
         tasks::BuildStatus,
     },
-    error::{Error, Named, Result, excerpt, quoted},
+    error::{Error, NameList, Result, excerpt, quoted},
     market::{Market, Writer},
     store::{
         self,
@@ -198,7 +198,7 @@ fn shares_in_other_assets(
     Ok(shares)
 }
 
-/// Returns why there is no data to inspect, as a message for the vendor. Returns `None` if there is data.
+/// Returns the reason why there is no data to inspect, as a message for the vendor; `None` if there is data.
 fn missing_data_reason(market: &Market, asset: &Asset) -> Result<Option<String>> {
     let Some(data) = &asset.data else {
         return Ok(Some("The asset has no linked data. Attach data first.".to_owned()));
@@ -299,7 +299,7 @@ fn check_tasks(asset: AssetRowId, tasks: &[TaskFacts]) -> Vec<CheckResult> {
         ));
     }
     let unbuilt = tasks.iter().filter(|task| task.build != Some(BuildStatus::Succeeded));
-    let unbuilt: Named = unbuilt.map(|task| quoted(&excerpt(&task.name))).collect();
+    let unbuilt: NameList = unbuilt.map(|task| quoted(&excerpt(&task.name))).collect();
     let message = if tasks.is_empty() {
         "The asset has no tasks. Add tasks.".to_owned()
     } else if unbuilt.is_empty() {

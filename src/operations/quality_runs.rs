@@ -296,7 +296,7 @@ fn emit_end(
     writer.emit(Some(owner.team), run.run.id, &event)
 }
 
-/// What a run checks, for those who learn of its end.
+/// The subject of a run, for notifications of its end.
 struct Owner {
     team: TeamRowId,
     subject_id: Uuid,

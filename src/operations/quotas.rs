@@ -8,8 +8,8 @@ use crate::{
     store,
 };
 
-/// Runs `work`, and fails if the principal then exceeds a quota by what `work` added. The transaction is
-/// rolled back with the error, so nothing stays.
+/// Runs `work`, and fails if the principal then exceeds a quota by what `work` added. The error rolls the
+/// transaction back.
 pub fn enforce<T>(
     writer: &mut Writer,
     principal: Principal,

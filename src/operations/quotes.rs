@@ -1,5 +1,5 @@
-//! Quotes: what a purchase would cost, and on which terms, before it is made. A purchase can be made on the condition
-//! that its quote still holds.
+//! Quotes: the price and the terms of a purchase before it is made. A purchase can be made on the condition that its quote
+//! still holds.
 
 use uuid::Uuid;
 
@@ -99,7 +99,7 @@ pub fn quote(reader: &Reader, buyer: &Buyer, listing: Uuid, wanted: &Wanted) -> 
     make(&reader.check_context(), buyer, listing, wanted)
 }
 
-/// Buys what a quote was made of. Fails if the quote with this digest no longer holds. With credits the purchase is completed
+/// Makes the purchase of a quote. Fails if the quote with this digest no longer holds. With credits the purchase is completed
 /// at once, and so is one that is free; with an invoice it is pending.
 pub fn buy(
     writer: &mut Writer,
@@ -118,8 +118,8 @@ pub fn quote_bid(reader: &Reader, buyer: &Buyer, input: &OfferInput) -> Result<Q
     make_bid(&reader.check_context(), buyer, input)
 }
 
-/// Bids what a quote was made of. Fails if the quote with this digest no longer holds. The vendor can accept the bid while it
-/// does. Returns the ID of the offer.
+/// Makes the bid of a quote. Fails if the quote with this digest no longer holds. The vendor can accept the bid as long as the
+/// quote holds. Returns the ID of the offer.
 pub fn bid(
     writer: &mut Writer,
     buyer: &Buyer,
@@ -145,7 +145,7 @@ pub fn quote_change(
     make_change(&reader.check_context(), buyer, offer, amount, pay_with)
 }
 
-/// Changes a submitted bid to what a quote was made of, or confirms it if it is the same. Fails if the quote with this digest no
+/// Changes a submitted bid to the bid of a quote, or confirms it if both are the same. Fails if the quote with this digest no
 /// longer holds.
 pub fn change_bid(
     writer: &mut Writer,

@@ -46,11 +46,12 @@ pub struct Receipt {
     pub buyer_name: String,
     /// The agreement; `None` unless the purchase was completed since agreements are stored.
     pub agreement: Option<Agreement>,
-    /// What the buyer agreed to, of which the agreement is made at the completion; `None` unless the purchase is pending.
+    /// The terms that the buyer agreed to, from which the agreement is made at the completion; `None` unless the purchase is
+    /// pending.
     pub ordered_terms: Option<String>,
     /// What is delivered.
     pub delivery: DeliveryState,
-    /// What the market has attested about the delivery; `None` before that. A refund does not delete it.
+    /// The attestation of the delivery; `None` before it exists. A refund does not delete it.
     pub attestation: Option<AttestationSummary>,
     /// The first assets.
     pub manifest: ManifestPage,
@@ -58,7 +59,7 @@ pub struct Receipt {
     pub refundable_until: Option<Timestamp>,
 }
 
-/// Assets of a purchase, with the files that are delivered of them.
+/// Assets of a purchase, with their delivered files.
 #[derive(Clone, Debug)]
 pub struct ManifestPage {
     /// The assets.
@@ -69,7 +70,7 @@ pub struct ManifestPage {
     pub next: Option<AssetRowId>,
 }
 
-/// What is delivered of a purchase, and how far its preparation is.
+/// The delivered files of a purchase, and the progress of their preparation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
     /// Nothing yet: the purchase is pending.
@@ -151,7 +152,8 @@ pub fn manifest(
     page(reader.rows, &row, bundle.as_ref(), after.unwrap_or(AssetRowId(0)), limit.min(MAX_PAGE_LINES))
 }
 
-/// Lets the bundle of a completed purchase of the team be prepared, unless it is. Fails if the purchase was refunded.
+/// Starts the preparation of the bundle of a completed purchase of the team, unless it is already prepared. Fails if the
+/// purchase was refunded.
 pub fn request_preparation(writer: &mut Writer, buyer: &Buyer, purchase: Uuid) -> Result<()> {
     let row = find_own(writer.rows, buyer, purchase)?;
     bundles::request_preparation(writer, row.listing_id, LinkHolder::Purchase(row.id))

@@ -1,5 +1,5 @@
-//! What the bodies of requests refer to: domains, and groups of the team. A request reads them once, however
-//! many references its body has, so that it never occupies a connection for long.
+//! Records that the bodies of requests refer to: domains, and groups of the team. A request reads them once,
+//! however many references its body has, so that it never occupies a connection for long.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

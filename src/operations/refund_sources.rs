@@ -107,8 +107,8 @@ pub fn reduce_hold(writer: &Writer, entry: LedgerEntryRowId, cents: Cents) -> Re
     Ok(true)
 }
 
-/// Returns the available earnings of a vendor that an operation can take, 0 if they are negative. An operation of the
-/// past may only take what is also left after everything that happened since.
+/// Returns the available earnings of a vendor that an operation can take, 0 if they are negative. An operation in the past may
+/// only take an amount that is also left after all later operations.
 pub fn available(writer: &Writer, vendor: TeamRowId) -> Result<Cents> {
     available_at(Moment::of_writer(writer), vendor)
 }
@@ -143,7 +143,7 @@ fn find_last_hold(
     }
 }
 
-/// Whether nothing that happened after the time of the operation has used what it takes.
+/// Whether no operation after this time has used the amount that it takes.
 fn are_unspent(moment: Moment, vendor: TeamRowId, sources: &[RefundSource]) -> Result<bool> {
     if !moment.is_past {
         return Ok(true);

@@ -42,7 +42,7 @@ pub fn run(job: &RunningJob) -> JobResult {
     job.begin()?;
     let settings = &market.settings().repositories;
     let host = repository_analysis::host_for(market, channel);
-    // Deleted at the end of the function; that of a process that was killed, at the next start.
+    // Deleted at the end of the function, or at the next start if the process is killed.
     let staging_dir = market.blobs().staging_dir().map_err(Error::internal)?;
     let to = staging_dir.path().join("copy");
     let read = repository_analysis::fetch(job, &host, &estimation.repo_full_name, &to)

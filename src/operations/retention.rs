@@ -1,4 +1,4 @@
-//! Removal of what is kept for `events.keep_days`: the oldest events, and rows of other tables.
+//! Removes data that is older than `events.keep_days`: the oldest events, and rows of other tables.
 
 use super::access::Platform;
 use crate::{

@@ -64,7 +64,7 @@ pub enum RequiredChecks {
     NoRun,
     /// Its run has ended without a result.
     NoResult,
-    /// Its run has ended, and an asset has got other data since, or none.
+    /// Its run has ended, and the data of an asset was replaced or detached since.
     OtherData,
     /// A run is in progress, or has ended.
     Run {
@@ -107,7 +107,7 @@ impl RequiredChecks {
     }
 
     /// Returns why a reviewer may not want to approve the listing yet; `None` if all required checks have passed.
-    pub fn concern(self) -> Option<String> {
+    pub fn approval_warning(self) -> Option<String> {
         match self {
             RequiredChecks::NoRun => Some("The listing was never checked.".to_owned()),
             RequiredChecks::NoResult => Some("Its last quality run has no result.".to_owned()),
@@ -134,7 +134,7 @@ pub fn required_checks(reader: &Reader, platform: Platform, id: Uuid) -> Result<
 
 /// Returns why a reviewer who has seen this revision may not want to approve it yet. `None` if all required checks have passed, and
 /// if nobody can decide on the revision any more.
-pub fn approval_concern(
+pub fn approval_warning(
     reader: &Reader,
     platform: Platform,
     id: Uuid,
@@ -145,7 +145,7 @@ pub fn approval_concern(
     if !is_in_review || seen != Some(&Revision::find(reader.rows, listing.row_id)?) {
         return Ok(None);
     }
-    Ok(required_checks(reader, platform, id)?.concern())
+    Ok(required_checks(reader, platform, id)?.approval_warning())
 }
 
 /// Returns a listing as a reviewer sees it, whether or not it is in review now, with what has changed since an earlier round.

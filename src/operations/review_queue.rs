@@ -22,7 +22,7 @@ pub struct Filters {
     /// Only those with an asset of this kind.
     pub kind: Option<Kind>,
     /// Only those that were reviewed before, or only the others.
-    pub is_again: Option<bool>,
+    pub was_reviewed: Option<bool>,
 }
 
 impl Filters {
@@ -36,7 +36,7 @@ impl Filters {
                 Err(error) => return Err(error),
             },
         };
-        Ok(Some(QueueFilter { vendor, kind: self.kind, is_again: self.is_again }))
+        Ok(Some(QueueFilter { vendor, kind: self.kind, was_reviewed: self.was_reviewed }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rounds of a listing's review: what was submitted, how the platform decided, and what has changed since.
+//! Rounds of a listing's review: the submitted content, the decision of the platform, and later changes.
 //!
 //! The operations of the lifecycle open and end rounds. Listings that were submitted before rounds were stored have none.
 
@@ -48,7 +48,8 @@ pub(super) fn open(writer: &Writer, listing: ListingRowId) -> Result<()> {
     store::reviews::set_digest(writer.rows, review, assets, &hexadecimal(digest))
 }
 
-/// Returns the digest of what a listing has now: that of its round, if nothing has changed since it was submitted.
+/// Returns the digest of the current content of a listing. It equals the digest of its round if nothing has changed since it
+/// was submitted.
 pub(super) fn present_digest(rows: &store::Reader, listing: ListingRowId) -> Result<String> {
     let fields = store::listings::find_fields(rows, listing)?;
     let mut digest = Sha256::new_with_prefix(store::reviews::snapshot_text(&fields)?);
@@ -94,7 +95,7 @@ pub fn list(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Vec<Review>> {
     store::reviews::list(reader.rows, listing.row_id, MAX_ROUNDS)
 }
 
-/// Whether the platform has approved a listing, and what it approved is stored.
+/// Whether the platform has approved a listing, and the approved content is stored.
 pub(super) fn has_approval(rows: &store::Reader, listing: ListingRowId) -> Result<bool> {
     let Some(review) = Since::Approval.find(rows, listing)? else {
         return Ok(false);

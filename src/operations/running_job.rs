@@ -179,7 +179,7 @@ impl<'a> RunningJob<'a> {
         self.begin()
     }
 
-    /// Records that the job begins to compute. If it is interrupted from now on, that counts.
+    /// Records that the job begins to compute. From now on, an interruption counts as an attempt.
     pub fn begin(&self) -> JobResult {
         let is_held = self.market.write_blocking(|writer| store::jobs::begin(writer.rows, &self.job))?;
         if is_held { Ok(()) } else { Err(JobError::Stopped) }
@@ -270,7 +270,7 @@ impl<'a> RunningJob<'a> {
         self.write_if_held(finish, work)
     }
 
-    /// Lets the job be kept as failed when it finishes, so that operators see it.
+    /// Marks the job to be kept as failed when it finishes, so that operators see it.
     pub fn give_up(&self) {
         self.is_given_up.set(true);
     }

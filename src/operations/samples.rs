@@ -23,7 +23,7 @@ use crate::{
         samples::{DEFAULT_TASKS, SampledAsset, Selection},
         teams::TeamRowId,
     },
-    error::{Named, Problem, Result, excerpt, quoted},
+    error::{NameList, Problem, Result, excerpt, quoted},
     market::Reader,
     request_problems::ProblemsExt,
     store::{
@@ -114,17 +114,17 @@ pub(super) fn check(rows: &store::Reader, team: TeamRowId, sample: &[SampledAsse
         };
         match &content.part {
             SampledPart::Files(files) if !files.missing.is_empty() => {
-                let missing: Named = files.missing.iter().map(|path| quoted(&excerpt(path))).collect();
+                let missing: NameList = files.missing.iter().map(|path| quoted(&excerpt(path))).collect();
                 let rule = format!(
                     "The data of this asset has no file at, or below: {missing}. Choose paths that it has, from its root."
                 );
-                let meant: Named = files.meant.iter().map(|path| quoted(&excerpt(path))).collect();
+                let meant: NameList = files.meant.iter().map(|path| quoted(&excerpt(path))).collect();
                 let rule = if meant.is_empty() { rule } else { format!("{rule} Did you mean {meant}?") };
                 report("paths", rule);
             }
             SampledPart::Tasks { .. } => {
                 let ids = asset.selection.task_ids.iter().flatten();
-                let absent: Named = ids.filter(|id| !had.contains(&(asset.asset_id, **id))).collect();
+                let absent: NameList = ids.filter(|id| !had.contains(&(asset.asset_id, **id))).collect();
                 if !absent.is_empty() {
                     report("task_ids", format!("This asset has no such tasks: {absent}."));
                 }
@@ -192,7 +192,7 @@ fn files(asset: &AssetFiles, selection: &Selection) -> SampledPart {
 }
 
 fn structure(tree: &FileTree) -> Option<Structure> {
-    // Worlds that other programs wrote can have other JSON, which counts as absent.
+    // Worlds that were written by other programs can have other JSON, which is treated as absent.
     let roots = serde_json::from_str(&tree.roots).ok()?;
     Some(Structure { max_depth: tree.max_depth, roots, sizes: tree.file_sizes.clone() })
 }

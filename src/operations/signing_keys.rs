@@ -1,5 +1,5 @@
 //! The keys by which the market signs: one at a time. The first one is created when a server first serves the market, or when a
-//! copy of the market first signs. Their public halves stay published.
+//! copy of the market first signs. The public keys stay published.
 
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::Serialize;
@@ -88,7 +88,8 @@ fn replace(writer: &Writer) -> Result<SigningKey> {
         // If this is a copy, the log of the original is continued elsewhere.
         store::attestation_log::end(writer.rows)?;
     }
-    // Also that of which this market has no secret, if it is a copy. If the clock was set back, it is used until its last signature.
+    // Includes a key whose secret this market does not have, if the market is a copy. After the clock was set back, a key is
+    // used until its last signature.
     let last = store::attestation_log::find_last_time(writer.rows)?;
     store::signing_keys::end(writer.rows, last.map_or(writer.now, |last| last.max(writer.now)))?;
     create(writer)

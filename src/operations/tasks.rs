@@ -126,7 +126,7 @@ pub fn import(writer: &mut Writer, vendor: &Vendor, import: &CheckedImport) -> R
                 continue;
             }
         };
-        // The build matters only to new assets: what was imported stays imported when a later build fails.
+        // The build matters only for new assets: imported assets stay when a later build fails.
         match (candidate.asset, version.check_build()) {
             (Some(asset), _) => existing.push(asset),
             (None, Ok(())) => new_tasks.push((candidate, version)),

@@ -24,7 +24,7 @@ pub fn close(writer: &mut Writer, platform: Platform, actor: Actor, team: &str) 
         return Err(Error::Conflict(obstacle));
     }
     bulk_changes::cancel_all(writer, team.row_id)?;
-    // Fields are evaluated in this order: what other teams wait for ends first.
+    // Fields are evaluated in this order: first ends everything that other teams wait for.
     let data = TeamClosedData {
         team_id: team.id,
         cancelled_purchases: purchase_changes::cancel_all(writer, team.row_id, actor)? as u64,

@@ -12,7 +12,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Facts about a team. Those of a role that it lacks are `None`.
+/// Facts about a team. Facts about a role that it lacks are `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct TeamFacts {
     /// Balances of its wallet.

@@ -1,4 +1,4 @@
-//! The upload grants that a team manages itself. Those of other teams do not exist for it.
+//! The upload grants that a team manages itself. It cannot see the grants of other teams.
 
 use uuid::Uuid;
 
@@ -71,7 +71,7 @@ pub fn find(rows: &store::Reader, vendor: &Vendor, id: Uuid) -> Result<Grant> {
     found.ok_or_else(|| Error::not_found("upload grant"))
 }
 
-/// Revokes a grant of the team that can be used. What was uploaded with it is discarded.
+/// Revokes a usable grant of the team. Data that was uploaded with it is discarded.
 pub fn revoke(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let grant = find(writer.rows, vendor, id)?;
     grants::revoke(writer, grant.row_id)

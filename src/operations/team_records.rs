@@ -39,20 +39,20 @@ use crate::{
 };
 
 /// A record of a team that the team can list.
-pub trait Listed: TeamRecord {
+pub trait ProtectedRecord: TeamRecord {
     /// The proof that is needed to read it.
     type Proof: TeamProof;
 }
 
-macro_rules! listed {
+macro_rules! protected_records {
     ($($record:ty: $proof:ty),+ $(,)?) => {
-        $(impl Listed for $record {
+        $(impl ProtectedRecord for $record {
             type Proof = $proof;
         })+
     };
 }
 
-listed! {
+protected_records! {
     BulkChange: Vendor,
     TeamPurchase: Buyer,
     TeamOffer: Buyer,
@@ -74,13 +74,13 @@ listed! {
 }
 
 /// Returns the team's record with this ID.
-pub fn find<R: Listed>(rows: &store::Reader, proof: &R::Proof, id: Uuid) -> Result<R> {
+pub fn find<R: ProtectedRecord>(rows: &store::Reader, proof: &R::Proof, id: Uuid) -> Result<R> {
     let found = R::LIST.find(rows, proof.team_row_id(), id)?;
     found.ok_or_else(|| Error::not_found(R::LIST.records.name))
 }
 
 /// Returns a page of the team's records that the filters allow, newest first.
-pub fn page<R: Listed>(
+pub fn page<R: ProtectedRecord>(
     reader: &Reader,
     proof: &R::Proof,
     filters: &Filters,

@@ -51,7 +51,7 @@ pub fn rotate(writer: &mut Writer, member: &Member, id: Uuid) -> Result<(Webhook
     webhooks::rotate_found(writer, &webhook)
 }
 
-/// Deletes a webhook of the team. What is pending is not sent.
+/// Deletes a webhook of the team. Pending deliveries are not sent.
 pub fn delete(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
     let webhook = find(writer.rows, member, id)?;
     webhooks::delete_found(writer, &webhook)

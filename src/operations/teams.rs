@@ -16,7 +16,7 @@ use crate::{
         texts,
         time::Timestamp,
     },
-    error::{Error, Named, Problem, Result, quoted},
+    error::{Error, NameList, Problem, Result, quoted},
     market::{Reader, Writer},
     request_problems::ProblemsExt,
     store::{self, teams::NewTeam},
@@ -134,7 +134,7 @@ pub fn resolve(rows: &store::Reader, id_or_name: &str) -> Result<Team> {
             Err(Error::not_found(format!("No team is called {}.{hint}", quoted(id_or_name))))
         }
         (last, _) => {
-            let ids: Named = found.iter().chain(&last).map(|team| team.id).collect();
+            let ids: NameList = found.iter().chain(&last).map(|team| team.id).collect();
             let message = format!(
                 "Several teams are named {id_or_name}. Use one of their IDs: {ids}.",
                 id_or_name = quoted(id_or_name)
@@ -169,9 +169,9 @@ pub fn rename(writer: &mut Writer, _: Platform, team: &str, name: &str) -> Resul
     change(writer, team, EventData::TeamRenamed, |team| name.clone_into(&mut team.name))
 }
 
-/// Replaces the marketplace roles of a team. What exists stays: a team without the vendor role keeps its
-/// listings, published ones too, and a team without the buyer role its purchases and offers. The team itself can
-/// no longer change them; the platform can.
+/// Replaces the marketplace roles of a team. Existing records stay: a team without the vendor role keeps its listings, also
+/// published ones, and a team without the buyer role keeps its purchases and offers. The team itself can no longer change them;
+/// the platform can.
 pub fn set_roles(writer: &mut Writer, _: Platform, team: &str, roles: &[Role]) -> Result<Team> {
     let team = resolve_open(writer.rows, team)?;
     change(writer, team, EventData::TeamRolesChanged, |team| {
@@ -208,8 +208,8 @@ pub fn check_avatar_url(url: &str) -> Result<()> {
     Err(Error::invalid(Problem::body(&["avatar_url"], "url", rule)))
 }
 
-/// Changes a team, and queues its listings for the index if they show what changed. A change that changes
-/// nothing writes nothing.
+/// Changes a team, and queues its listings for the index if they show the changed fields. A change without an
+/// effect writes nothing.
 fn change(
     writer: &Writer,
     before: Team,

@@ -176,13 +176,13 @@ pub fn run(job: &RunningJob) -> JobResult {
     }
 }
 
-/// Ends an import that is canceled. What was imported stays.
+/// Ends a canceled import. Imported traces stay.
 pub(super) fn fail(writer: &Writer, row_id: TraceImportRowId, message: &str) -> Result<()> {
     let Some(mut import) = store::trace_imports::find_by_row_id(writer.rows, row_id)? else { return Ok(()) };
     end(writer, &mut import, Some(message.to_owned()))
 }
 
-/// Finishes an import that failed too often. What was imported stays.
+/// Finishes an import that failed too often. Imported traces stay.
 pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| fail(writer, job.trace_import_row_id(), UNREADABLE))
 }

@@ -1,5 +1,4 @@
-//! What is wrong with the bodies of requests under an upload grant. `grant_uploads` does what valid ones
-//! request.
+//! Validates the bodies of requests under an upload grant. `grant_uploads` executes valid requests.
 
 use std::collections::HashSet;
 
@@ -119,8 +118,8 @@ fn collect_upload(
     }
 }
 
-/// Returns the grant of a request whose body has problems, and the upload in progress. Without problems, what
-/// is executed next reads them and reports what is wrong.
+/// Returns the grant of a request whose body has problems, and the upload in progress. Without problems, the
+/// operation that follows reads both and reports errors.
 fn find_grant_if_invalid(
     market: &Market,
     vendor: &Vendor,

@@ -72,7 +72,7 @@ impl<T: Write> Write for Counted<'_, T> {
     }
 }
 
-/// Returns what is wrong with a file of bundles, if anything, given what was read of it.
+/// Returns the problem with a file of bundles, if there is one, given the result of reading it.
 pub(super) fn find_bundle_damage(recorded: &StoredFile, read: io::Result<StoredFile>) -> Option<String> {
     let StoredFile { sha256, .. } = recorded;
     match read {
@@ -85,7 +85,7 @@ pub(super) fn find_bundle_damage(recorded: &StoredFile, read: io::Result<StoredF
     }
 }
 
-/// Returns what is wrong with the file of an upload, if anything, given what was read of it.
+/// Returns the problem with the file of an upload, if there is one, given the result of reading it.
 pub(super) fn find_damage(
     blobs: &Blobs,
     upload: &RecordedUpload,

@@ -1,4 +1,4 @@
-//! The start of a vendor: what waits for it, and how its business goes. A fixed number of statements, whatever the team has.
+//! The start page of a vendor: waiting tasks, and business figures. A fixed number of statements for every team.
 
 use super::{
     access::{BrowseGate, Vendor},
@@ -12,7 +12,7 @@ use crate::{
         money_summaries::Release,
         vendor_attention::{
             DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, SalesSum, StalledUpload,
-            Standing, WaitingOffer,
+            VendorFigures, WaitingOffer,
         },
     },
 };
@@ -67,7 +67,7 @@ pub struct Attention {
 #[derive(Clone, Debug)]
 pub struct Business {
     /// Balances, listings, and incomplete assets.
-    pub standing: Standing,
+    pub figures: VendorFigures,
     /// Sales of the last 30 days.
     pub last_30_days: SalesSum,
     /// Sales of the last 365 days.
@@ -83,7 +83,7 @@ pub struct Business {
 impl Business {
     /// Whether the vendor has earnings or live listings, but has not stated how it is paid.
     pub const fn lacks_payout_setup(&self) -> bool {
-        let Standing { balances, listed, has_payout_setup, .. } = self.standing;
+        let VendorFigures { balances, listed, has_payout_setup, .. } = self.figures;
         !has_payout_setup && (balances.available.0 > 0 || balances.pending.0 > 0 || listed > 0)
     }
 }
@@ -109,13 +109,13 @@ pub fn attention(reader: &Reader, vendor: &Vendor) -> Result<Attention> {
 /// Returns how the business of the vendor goes.
 pub fn business(reader: &Reader, vendor: &Vendor) -> Result<Business> {
     let (team, now) = (vendor.team_row_id(), reader.now);
-    let standing = store::vendor_attention::find_standing(reader.rows, team)?;
+    let figures = store::vendor_attention::find_figures(reader.rows, team)?;
     let (last_30_days, last_365_days) =
         store::vendor_attention::sum_sales(reader.rows, team, now.plus_days(-30), now.plus_days(-365))?;
     let published = reader.index.active_count(team.0 as u64)?;
     let required = reader.settings.browse_gate.required_published;
     Ok(Business {
-        standing,
+        figures,
         last_30_days,
         last_365_days,
         next_release: store::money_summaries::releases(reader.rows, team, now)?.into_iter().next(),

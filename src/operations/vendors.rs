@@ -11,7 +11,7 @@ pub fn find_by_name(reader: &Reader, name: &str) -> Result<Vec<TeamRowId>> {
     Ok(teams.into_iter().map(|team| team.row_id).collect())
 }
 
-/// Returns whether a team with this name has a published listing. Of other teams, nobody learns whether they exist.
+/// Returns whether a team with this name has a published listing. It does not reveal whether other teams exist.
 pub fn is_published(reader: &Reader, _: &AuthenticatedTeam, name: &str) -> Result<bool> {
     for team in find_by_name(reader, name)? {
         if has_listing(reader, team)? {

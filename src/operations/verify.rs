@@ -20,7 +20,7 @@ string_enum! {
         Database = "database",
         /// Money.
         Ledger = "ledger",
-        /// What is derived from other records: counts, usage, the inventory, what is sold exclusively, and the log of attestations.
+        /// Data that is derived from other records: counts, usage, the inventory, exclusive sales, and the log of attestations.
         Records = "records",
         /// What time alone changes.
         DueSteps = "due_steps",
@@ -118,7 +118,7 @@ fn find_miscounted_usage(reader: &Reader) -> Result<Vec<String>> {
     Ok(miscounted.collect())
 }
 
-/// Adds what a check has found. A database that cannot be read is a problem that is found, not a failure of the check.
+/// Adds what a check has found. An unreadable database is a finding, not a failure of the check.
 fn add(found: &mut Vec<Inconsistency>, part: Part, checked: Result<Vec<String>>) -> Result<()> {
     match checked {
         Ok(messages) => {

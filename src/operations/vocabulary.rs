@@ -1,4 +1,4 @@
-//! The values that filters by slug know: the terms of the taxonomy with their labels, and what listings have.
+//! The values for filters by slug: the terms of the taxonomy with their labels, and the values of listings.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -17,8 +17,8 @@ use crate::{
 /// Maximum number of deliveries that one transaction of a cleanup deletes.
 const MAX_DELETED_PER_BATCH: u32 = 1_000;
 
-/// Delivers an event again, with the same ID, whatever came of it so far. The delivery is due now; a pending one keeps
-/// its place in the series of attempts, and any other begins a new one. Fails if the webhook is disabled.
+/// Delivers an event again, with the same ID, in any state of the delivery. The delivery is due now. A pending delivery
+/// continues its series of attempts; any other begins a new series. Fails if the webhook is disabled.
 pub fn redeliver(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
     let (delivery, webhook) = find(writer.rows, id)?;
     redeliver_found(writer, delivery, &webhook)
@@ -73,8 +73,8 @@ pub struct EndedAttempt {
     pub result: AttemptResult,
 }
 
-/// Records an attempt, and what it means for the delivery and for the webhook: whether it is tried again, and whether
-/// the webhook is disabled. Does nothing if the delivery was deleted or has ended meanwhile.
+/// Records an attempt and its consequences: whether the delivery is tried again, and whether the webhook is disabled. Does
+/// nothing if the delivery was deleted or has ended meanwhile.
 pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
     let found = store::webhook_deliveries::find_by_row_id(writer.rows, ended.delivery)?;
     let Some(mut delivery) = found.filter(|delivery| delivery.status == DeliveryStatus::Pending) else {
@@ -107,7 +107,8 @@ pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
     }
 }
 
-/// Disables the webhook of a delivery that has failed, if it wants no events, or none has succeeded for long.
+/// Disables the webhook of a failed delivery if the receiver asks for no more events, or if no delivery has succeeded for a
+/// long time.
 fn disable_if_failing(writer: &Writer, delivery: &Delivery, is_gone: bool) -> Result<()> {
     let found = store::webhooks::find_by_row_id(writer.rows, delivery.webhook)?;
     let Some(mut webhook) = found else { return Ok(()) };
@@ -134,9 +135,8 @@ pub fn next_deletion_at(reader: &Reader) -> Result<Option<Timestamp>> {
     Ok(secret.into_iter().chain(ended).min())
 }
 
-/// Deletes what is kept no longer, in transactions of bounded size: deliveries that ended more than
-/// `events.keep_days` ago (none if that is 0), those of deleted webhooks, and secrets that were replaced. Returns the
-/// number of deliveries.
+/// Deletes, in transactions of bounded size, deliveries that ended more than `events.keep_days` ago (none if that is 0),
+/// deliveries of deleted webhooks, and replaced secrets. Returns the number of deliveries.
 pub fn delete_old(market: &Market) -> Result<u64> {
     let mut count = 0;
     loop {

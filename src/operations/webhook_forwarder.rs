@@ -1,4 +1,4 @@
-//! Sends what the webhooks of a world get to their URLs as well. Nobody waits for it, and nothing depends on the answers.
+//! Also sends the messages to the webhooks of a world to their URLs. Nothing waits for the answers or depends on them.
 
 use std::{sync::Arc, time::Duration};
 

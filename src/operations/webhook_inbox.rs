@@ -1,5 +1,5 @@
-//! Deliveries of events in a market that sends nothing: whoever carries out its work receives what would have been sent,
-//! and decides how the webhook answers.
+//! Deliveries of events in a market that sends nothing: the caller that carries out its work receives the messages, and decides
+//! how the webhook answers.
 
 use uuid::Uuid;
 

@@ -2,8 +2,8 @@
 //! delivery, for the end of an attempt, or for the time of the next one. Without pending deliveries, there is no
 //! timer, and no connection is kept.
 //!
-//! What is in progress is known only here. A delivery that was being sent when the process ended is sent again, with
-//! the same ID.
+//! Attempts in progress are known only here. A delivery that was being sent when the process ended is sent again, with the same
+//! ID.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -103,7 +103,7 @@ impl WebhookSender {
         Ok(WebhookSender { shared, task })
     }
 
-    /// Starts no other attempt. Those in progress go on until the handle is dropped.
+    /// Starts no new attempts. Attempts in progress go on until the handle is dropped.
     pub fn stop(&self) {
         self.shared.stop();
     }
@@ -153,7 +153,7 @@ impl Sending {
         }
     }
 
-    /// Records what has ended, and starts what is due. Returns `None` if the task was stopped and nothing is in
+    /// Records ended attempts, and starts due ones. Returns `None` if the task was stopped and no attempt is in
     /// progress.
     async fn advance(&mut self, shared: &Shared) -> Result<Option<Due>> {
         let Some(market) = shared.lock().clone() else { return Ok(None) };
@@ -244,7 +244,7 @@ impl Sending {
     }
 }
 
-/// When deliveries have to be looked for, if nobody gives the signal earlier.
+/// When to look for deliveries, unless a signal comes earlier.
 struct Due {
     next: Option<Timestamp>,
 }

@@ -53,7 +53,7 @@ impl Slots {
         self.running.remove(&delivery);
     }
 
-    /// Forgets the turns of those who have nothing pending any more.
+    /// Forgets the turns of owners without pending deliveries.
     pub(super) fn retain_owners(&mut self, waiting: &[Waiting]) {
         let owners: HashSet<Owner> = waiting.iter().map(|webhook| webhook.team).collect();
         self.last_starts.retain(|owner, _| owners.contains(owner));

@@ -168,8 +168,8 @@ fn find(rows: &store::Reader, id: Uuid) -> Result<Webhook> {
     store::webhooks::find(rows, id)?.ok_or_else(|| Error::not_found(format!("webhook {id}")))
 }
 
-/// Changes a webhook. Nothing that occurs while it is disabled is sent later; what was pending before is sent when it
-/// is enabled again. Fails if its team was closed and it is to be enabled.
+/// Changes a webhook. Events that occur while it is disabled are never sent; deliveries that were pending before are sent when
+/// it is enabled again. Fails when enabling a webhook of a closed team.
 pub fn update(writer: &mut Writer, _: Platform, id: Uuid, change: &WebhookChange) -> Result<Webhook> {
     let webhook = find(writer.rows, id)?;
     update_found(writer, webhook, change)
@@ -233,8 +233,8 @@ pub(super) fn disable_all(writer: &Writer, team: TeamRowId) -> Result<u64> {
     Ok(webhooks.len() as u64)
 }
 
-/// Replaces the secret of a webhook. The replaced secret signs, too, for `keys.rotation_overlap_hours`; one that was
-/// replaced before no longer does. Returns the webhook with its new secret.
+/// Replaces the secret of a webhook. For `keys.rotation_overlap_hours`, the replaced secret also signs. Secrets that were
+/// replaced earlier no longer sign. Returns the webhook with its new secret.
 pub fn rotate(writer: &mut Writer, _: Platform, id: Uuid) -> Result<(Webhook, SigningSecret)> {
     let webhook = find(writer.rows, id)?;
     rotate_found(writer, &webhook)
@@ -251,7 +251,7 @@ pub(super) fn rotate_found(writer: &Writer, webhook: &Webhook) -> Result<(Webhoo
     Ok((find(writer.rows, id)?, secret))
 }
 
-/// Deletes a webhook. What is pending is not sent. Cleanups delete its deliveries.
+/// Deletes a webhook. Pending deliveries are not sent. Cleanups delete its deliveries.
 pub fn delete(writer: &mut Writer, _: Platform, id: Uuid) -> Result<Webhook> {
     let webhook = find(writer.rows, id)?;
     delete_found(writer, &webhook)?;
@@ -264,7 +264,7 @@ pub(super) fn delete_found(writer: &Writer, webhook: &Webhook) -> Result<()> {
     writer.emit(webhook.team, webhook.id, &EventData::WebhookDeleted(data_of(webhook)))
 }
 
-/// Sends a test message to an enabled webhook, whatever types of events it gets: the event that it was tested.
+/// Sends a test event to an enabled webhook, even if it is limited to other types of events.
 pub fn test(writer: &mut Writer, _: Platform, id: Uuid) -> Result<()> {
     let webhook = find(writer.rows, id)?;
     test_found(writer, &webhook)

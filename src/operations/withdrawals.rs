@@ -32,8 +32,8 @@ pub fn create(writer: &mut Writer, vendor: &Vendor, actor: Actor, amount: Cents)
     record_request(writer, team, actor, writer.new_id(Collection::Withdrawals), amount, &posted)
 }
 
-/// Requests a withdrawal, for the team itself: it has to be stated how the team is paid, and that must not have been changed in the
-/// last `payouts.change_delay_days` days.
+/// Requests a withdrawal, for the team itself. The team must have a payout setup that was not changed in the last
+/// `payouts.change_delay_days` days.
 pub fn request(writer: &mut Writer, vendor: &Vendor, amount: Cents) -> Result<Withdrawal> {
     payouts::check_withdrawal(&writer.check_context(), vendor)?;
     create(writer, vendor, Actor::Team, amount)
@@ -60,7 +60,7 @@ pub fn record_request(
     Ok(requested)
 }
 
-/// Returns the withdrawal with this ID, whichever team it belongs to.
+/// Returns the withdrawal with this ID, of any team.
 pub fn find(rows: &store::Reader, _platform: Platform, id: Uuid) -> Result<Withdrawal> {
     store::withdrawals::find(rows, id)?.ok_or_else(|| Error::not_found("withdrawal"))
 }

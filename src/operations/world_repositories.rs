@@ -19,8 +19,8 @@ const MAX_NAME_LENGTH: usize = 99;
 /// The compiled-in repositories, which `fixtures/make` builds.
 static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/bundles");
 
-/// Whether a text can be the owner or the name of a repository: letters, digits, `_`, `-`, and `.`, but neither only a `.`
-/// nor two of them at the start.
+/// Whether a text can be the owner or the name of a repository: letters, digits, `_`, `-`, and `.`. It must not be `.` and must
+/// not begin with `..`.
 pub fn is_name(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let after_dot = text.strip_prefix('.').unwrap_or(text);

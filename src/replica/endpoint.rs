@@ -1,4 +1,4 @@
-//! The server of a replica: it answers what only reads from its copy, and forwards the rest.
+//! The server of a replica: it answers reads from its copy, and forwards other requests.
 
 use std::{
     path::PathBuf,
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// How long a request waits until the copy has what its client has written.
+/// Maximum time that a request waits until the copy contains the writes of its client.
 const POSITION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The endpoint of a replica.
@@ -41,7 +41,7 @@ pub struct ReplicaEndpoint {
 pub struct ReplicaMonitoringEndpoint(Arc<Shared>);
 
 impl ReplicaMonitoringEndpoint {
-    /// Tries to read the copy, which proves progress whether or not there is a complete one.
+    /// Tries to read the copy. This proves progress even without a complete copy.
     pub fn try_to_read(&self) {
         if let Some(copy) = self.0.current() {
             let _ = copy.market.latest_change();

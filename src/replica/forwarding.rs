@@ -1,4 +1,4 @@
-//! Forwards requests to the primary, with their bodies as they arrive, and responds with what it responds.
+//! Forwards requests to the primary, with their bodies as they arrive, and passes the responses on.
 
 use std::{fmt::Write, io, net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -42,7 +42,7 @@ const RETRY_SECONDS: u64 = 5;
 /// The header that says by which kind of server a request was forwarded.
 const VIA: &str = "1.1 marketplace-replica";
 
-/// Headers that are about a connection, and not about what is sent on it (RFC 9110, section 7.6.1).
+/// Headers that are about a connection, and not about the message (RFC 9110, section 7.6.1).
 const HOP_BY_HOP_HEADERS: [HeaderName; 8] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -153,7 +153,7 @@ impl Forwarder {
         Ok(builder.body(Body::from_bytes_stream(body)))
     }
 
-    /// Returns how long the primary may do nothing. What it does with whole worlds takes as long as it needs.
+    /// Returns how long the primary may be silent. Operations on whole worlds have no limit.
     fn timeout_of(&self, request: &Request) -> Option<Duration> {
         self.response_timeout.filter(|_| !request.uri().path().starts_with(request_kinds::SANDBOX))
     }

@@ -1,7 +1,7 @@
 //! Which machine is the primary: the generations of a market, in the store that Litestream replicates to.
 //!
-//! Each promotion begins a generation with a number, and with a directory of its own. A file for each says that it was begun; only
-//! one process can create it. The server of the newest generation is the primary.
+//! Each promotion begins a generation with a number, and with a directory of its own. A file for each records its beginning;
+//! only one process can create it. The server of the newest generation is the primary.
 
 use std::{
     fs, io,
@@ -35,7 +35,7 @@ pub struct Generations {
 }
 
 impl Generations {
-    /// Opens those at an address: `s3://bucket/prefix`, or `file:///directory`. Contacts no other machine.
+    /// Opens the generations at an address: `s3://bucket/prefix`, or `file:///directory`. Contacts no other machine.
     pub fn open(address: &str, settings: &Settings) -> Result<Generations> {
         let name = address.strip_prefix("file://").unwrap_or(address);
         let place = Place::open_impatient(Path::new(name), settings, TIMEOUT)?;
@@ -65,7 +65,8 @@ impl Generations {
         self.place.create(&format!("{CLAIMS}/{number}"), format!("{now}\n").as_bytes())
     }
 
-    /// Returns the URL to which a generation is replicated. Before the first, something else replicates to the address itself.
+    /// Returns the URL to which a generation is replicated. Before the first generation, another program replicates to the
+    /// address itself.
     pub fn url(&self, number: Option<u64>) -> String {
         match number {
             Some(number) => format!("{}/{number}", self.address),

@@ -38,12 +38,12 @@ const POLL: Duration = Duration::from_millis(20);
 /// Maximum length of a line of its log. A longer one counts as several.
 const MAX_LINE_BYTES: u64 = 8192;
 
-/// What Litestream logs when an update of the file of a replica has failed, and when one has succeeded.
+/// Messages of Litestream after a failed and after a successful update of a replica's file.
 const FAILED_UPDATE: &str = "follow: error applying updates";
 const APPLIED_UPDATE: &str = "follow: applied updates";
 
-/// The failure of an update that has changed nothing: the store could not be asked for changes. After any other, the next attempt
-/// begins with changes that the file may have already.
+/// The failure of an update before any change: the store could not be read. After any other failure, the next attempt begins
+/// with changes that the file may already contain.
 const NOTHING_CHANGED: &str = "err=\"list level 0 ltx files: ";
 
 /// How long Litestream may take to send the last changes when it is stopped.
@@ -108,7 +108,7 @@ impl Program {
         }
         // Litestream fails if it is set: it uses the certificates that the system trusts.
         command.env_remove("AWS_CA_BUNDLE");
-        // It would take precedence over the configuration, whose level the server relies on.
+        // It would override the log level of the configuration, on which the server relies.
         command.env_remove("LOG_LEVEL");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Ok(command)
@@ -141,7 +141,7 @@ pub(super) struct Litestream {
     log: Arc<Log>,
 }
 
-/// What the log of a process has said.
+/// Facts from the log of a process.
 #[derive(Debug, Default)]
 struct Log {
     last_line: Mutex<String>,
@@ -250,7 +250,7 @@ pub fn exec_below_parent(parent: u32, program: &[String]) -> io::Error {
 }
 
 impl Log {
-    /// Copies the lines of Litestream to the log of the server, those about what it does regularly at the level of details.
+    /// Copies the lines of Litestream to the log of the server. Lines about routine work get the level for details.
     fn copy(&self, lines: impl io::Read) {
         let (mut lines, mut bytes) = (BufReader::new(lines), Vec::new());
         while lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
@@ -269,8 +269,8 @@ impl Log {
     }
 }
 
-/// Whether a line says that an update of the file has failed, after which it may be a mixture of two states, or that one has
-/// succeeded; `None` if it says neither.
+/// Whether a line says that an update of the file has failed, after which the file may be a mixture of two states, or has
+/// succeeded; `None` for other lines.
 fn failed_update(line: &str) -> Option<bool> {
     if line.contains(APPLIED_UPDATE) {
         return Some(false);

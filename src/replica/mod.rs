@@ -1,8 +1,7 @@
-//! A replica: a server that reads a copy of the database, which Litestream keeps current, and forwards what changes something to the
-//! primary.
+//! A replica: a server that reads a copy of the database, which Litestream keeps current, and forwards changes to the primary.
 //!
-//! The copy is in a directory of its own, with an index of its own. If Litestream cannot continue, the database is restored anew to
-//! another directory. The server switches to it between two requests, and the first copy goes when its last request has ended.
+//! The copy is in a directory of its own, with an index of its own. If Litestream cannot continue, the database is restored to
+//! another directory. The server switches to it between two requests, and the first copy is deleted after its last request.
 //! [`FollowedFile`](crate::store::FollowedFile) says how the file is read while it changes.
 //!
 //! The primary is here, too: it runs Litestream as long as its generation is the newest one (`generations`), and a promotion begins

@@ -34,7 +34,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a promotion waits for a primary that perhaps cannot reach the store.
 pub const LEASE: Duration = Duration::from_secs(30);
 
-/// How long such a primary goes on with changes after it began to ask the store: less than a promotion waits.
+/// How long such a primary accepts changes after it began to read the store: less than a promotion waits.
 const OWN_LEASE: Duration = Duration::from_secs(25);
 
 /// How often the thread checks for work.
@@ -46,7 +46,7 @@ const STEADY: Duration = Duration::from_secs(5);
 /// How long Litestream is not started again after it has ended.
 const RESTART_DELAY: Duration = Duration::from_secs(1);
 
-/// The replication of a market. Dropping it lets Litestream send the last changes, and ends it.
+/// The replication of a market. When it is dropped, Litestream sends the last changes and ends.
 pub struct Replication {
     state: Arc<ReplicationState>,
     is_stopping: Arc<AtomicBool>,
@@ -82,7 +82,7 @@ impl Replication {
     }
 }
 
-/// How long the replication may take to end: what it is asking the store, and then sending the last changes.
+/// Maximum time for the end of the replication: the running request to the store, and sending the last changes.
 pub const REPLICATION_STOP_TIMEOUT: Duration = generations::TIMEOUT.saturating_add(STOP_TIMEOUT);
 
 impl Drop for Replication {
@@ -122,8 +122,8 @@ fn claim_generation(market: &Market, generations: &Generations) -> Result<u64> {
     }
 }
 
-/// Refuses a data directory that was that of the primary before another server was promoted, also if no server was started with it
-/// since. If the store cannot be read, nothing is known.
+/// Refuses the data directory of a former primary, even if no server was started with it since the promotion. If the store
+/// cannot be read, this is not known.
 pub fn refuse_former_primary(directory: &Path, settings: &Settings) -> Result<()> {
     let address = &settings.replication.destination;
     let Some(own) = generations::recorded(directory)?.filter(|_| !address.is_empty()) else { return Ok(()) };
@@ -202,7 +202,7 @@ impl Worker {
         }
     }
 
-    /// Checks whether another server was promoted. Changes go on only as long as it is known that none was.
+    /// Checks whether another server was promoted. Changes are accepted only while it is known that none was.
     fn is_replaced(&self) -> bool {
         let (asked, had_ended) = (uptime(), self.market.lease().has_ended());
         let newest = self.generations.newest();

@@ -1,4 +1,4 @@
-//! Promotion: a new primary begins a generation, and restores what the last one has replicated.
+//! Promotion: a new primary begins a generation, and restores the replicated data of the last one.
 
 use std::{
     fs, io,
@@ -21,7 +21,7 @@ use crate::{
     private_files, store,
 };
 
-/// What a promotion has done.
+/// The result of a promotion.
 #[derive(Debug)]
 pub struct Promotion {
     /// The number of the new generation.
@@ -30,8 +30,8 @@ pub struct Promotion {
     pub took: Duration,
 }
 
-/// Makes a data directory that of the primary. Waits until a primary that may still run has stopped by itself, unless it is known to be
-/// stopped. The market is not opened.
+/// Makes a data directory the directory of the primary. Waits until a primary that may still run has stopped by itself, unless
+/// it is known to be stopped. The market is not opened.
 pub fn promote(settings: &Settings, is_primary_stopped: bool, report: impl Fn(&str)) -> Result<Promotion> {
     let directory = &settings.data.folder;
     // With the marker, it is what an earlier promotion has left.

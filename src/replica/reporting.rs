@@ -68,7 +68,7 @@ pub(super) async fn run(shared: Arc<Shared>, forwarder: Arc<Forwarder>, stop: Ar
     }
 }
 
-/// Asks the primary for its position by an empty report, which it answers also if it may not write.
+/// Asks the primary for its position by an empty report, which it answers even if it may not write.
 async fn ask_for_position(
     shared: &Shared,
     copy: &Arc<ServedCopy>,

@@ -1,4 +1,4 @@
-//! What the server of a replica and the thread that keeps its copy current have in common.
+//! Shared state of the server of a replica and the thread that keeps its copy current.
 
 use std::{
     path::PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Returns what a replica with these settings shares. `program` runs Litestream.
+    /// Returns the shared state of a replica with these settings. `program` runs Litestream.
     pub(super) fn new(
         settings: &Settings,
         app: App,

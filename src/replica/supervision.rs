@@ -1,4 +1,5 @@
-//! Keeps a copy of the database current: runs Litestream, lets its updates in, and restores anew when it cannot continue.
+//! Keeps a copy of the database current: runs Litestream, admits its updates, and restores the database again if Litestream
+//! cannot continue.
 
 use std::{
     fs, io,
@@ -33,7 +34,7 @@ const RETRY_FACTOR: u32 = 4;
 const RETRY_DELAY: Duration = Duration::from_secs(5);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
 
-/// The database is not restored anew without a delay again within this time.
+/// Within this time, the database is restored at most once without a delay.
 const OFTEN: Duration = Duration::from_mins(1);
 
 /// Interval between checks for a promotion of another server.
@@ -147,7 +148,7 @@ fn restore_and_follow(
     end
 }
 
-/// Lets updates in and picks them up, and starts Litestream again when it has ended.
+/// Admits updates and applies them, and restarts Litestream after it has ended.
 fn follow(
     shared: &Arc<Shared>,
     (copy, generation): (&ServedCopy, Option<u64>),
@@ -208,7 +209,7 @@ fn follow(
 struct Copies {
     root: PathBuf,
     last: u64,
-    /// Those that are or were served.
+    /// The copies that are or were served.
     served: Vec<(Weak<ServedCopy>, CopyDirectory)>,
 }
 

@@ -1,5 +1,4 @@
-//! What is the same for every market: the routes, their documents, and the docs pages. Built once per
-//! process.
+//! The parts that all markets share: the routes, their documents, and the docs pages. Built once per process.
 
 use std::{panic, sync::Arc, thread};
 
@@ -58,8 +57,8 @@ impl App {
 
     /// Like [`App::new`], with these APIs.
     pub fn with_apis(settings: &Settings, has_demo_keys: bool, apis: &[&'static Api]) -> App {
-        // The address of the server is relative to that of the document, so that it is right by whatever host name and
-        // in whatever world that was requested.
+        // The address of the server is relative to the address of the document, so it is right for every host name and in every
+        // world.
         let server = if settings.server.public_url.is_empty() || settings.sandbox.enabled {
             RELATIVE_SERVER
         } else {

@@ -242,7 +242,7 @@ impl EventStream {
     /// Reads the next page. It also checks the key, which a commit may have ended.
     async fn read(&mut self, turn: Result<StreamTurn>) -> Result<FramedPage> {
         let turn = turn?;
-        // Before the read, so that it includes the commits that count as seen.
+        // This comes before the read, so that the read includes all commits that are marked as seen.
         self.commits.mark_unchanged();
         self.next_read_at = Instant::now() + READ_INTERVAL;
         let (operator, filters, after) = (self.operator.clone(), self.filters.clone(), self.after);

@@ -1,5 +1,5 @@
-//! In-process calls of the operator API, for commands on the data directory. They need no key, since whoever can read
-//! the data directory can do everything; the audit says `cli`.
+//! In-process calls of the operator API, for commands on the data directory. They need no key, since anybody who can read the
+//! data directory can do everything; the audit says `cli`.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl OperatorRoutes {
     pub fn new(market: Market) -> OperatorRoutes {
         // Without the documents, which take longer to generate than most commands.
         let routes = Arc::new(app::routes_with_files(OPERATOR.groups).boxed());
-        // URLs in responses are those of the server that is running on the data directory, if there is one.
+        // URLs in responses point to the server that is running on the data directory, if there is one.
         let url = running_server_url(market.data_dir())
             .unwrap_or_else(|| base_url(market.settings(), market.settings().server.listen));
         let held_requests = HeldRequests::without_server(&market);

@@ -66,7 +66,7 @@ impl OpenedIndex {
         self.has_failed.store(true, Ordering::Relaxed);
     }
 
-    /// Returns what is damaged: each file of the index, or the index as a whole. Reads all of its files.
+    /// Returns the damaged files of the index, or reports the index as a whole. Reads all of its files.
     pub fn find_damage(&self) -> Vec<String> {
         match &self.index {
             Some(index) => index.find_damage().unwrap_or_else(|cause| vec![cause.to_string()]),
@@ -84,7 +84,7 @@ impl IndexDirectory {
         let opened = match read_current(path)? {
             Some(name) => match Index::open(&path.join(&name)) {
                 Ok(index) => (name, index),
-                // Another process has swapped in another one meanwhile, and deleted this one.
+                // Meanwhile, another process has swapped in another index and deleted this one.
                 Err(_) if read_current(path)?.is_some_and(|current| current != name) => {
                     return IndexDirectory::open(path);
                 }
@@ -109,9 +109,9 @@ impl IndexDirectory {
         IndexDirectory { path: path.to_owned(), current: ArcSwap::from_pointee(current) }
     }
 
-    /// Replaces the current index by an empty one, which is then filled from the queue, if it has changes
-    /// that the database lacks. After a failure of the machine, the database may have lost the last
-    /// transactions of a bulk write, whose numbers other changes would then get.
+    /// If the current index has changes that the database lacks, replaces it by an empty one, which is then
+    /// filled from the queue. After a failure of the machine, the database may have lost the last transactions of
+    /// a bulk write; later changes would get the same numbers.
     pub fn discard_if_ahead(&self, latest_change: impl FnOnce() -> Result<u64>) -> Result<()> {
         // Read before the number of the database, which increases first.
         let indexed = self.opened().snapshot().change();
@@ -135,7 +135,7 @@ impl IndexDirectory {
         Ok(IndexDirectory::of(path, OpenedIndex::new((name, index))))
     }
 
-    /// Like [`IndexDirectory::open_existing`], but an index that is unusable counts as one that has failed.
+    /// Like [`IndexDirectory::open_existing`], but an unusable index is treated as failed.
     pub fn open_for_inspection(path: &Path) -> IndexDirectory {
         IndexDirectory::open_existing(path).unwrap_or_else(|_| {
             let unusable =
@@ -144,7 +144,7 @@ impl IndexDirectory {
         })
     }
 
-    /// Returns what is wrong with the files of the current index. Changes nothing, and reads all of them.
+    /// Returns the problems with the files of the current index. Reads all of them, and changes nothing.
     pub fn find_damage(&self) -> Vec<String> {
         let name = match read_current(&self.path) {
             Ok(Some(name)) => name,
@@ -156,7 +156,7 @@ impl IndexDirectory {
             found.into_iter().map(file).collect()
         };
         match marketplace_index::find_damage(&self.path.join(&name)) {
-            // Another process may have swapped in another one meanwhile, and deleted this one.
+            // Meanwhile, another process may have swapped in another index and deleted this one.
             _ if read_current(&self.path).is_ok_and(|now| now.is_some_and(|now| now != name)) => {
                 self.find_damage()
             }

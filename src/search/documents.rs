@@ -18,8 +18,8 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// The parts of the taxonomy that documents and renderings need: all of them, loaded once for many listings,
-/// or those of one listing.
+/// The parts of the taxonomy that documents and renderings need: either everything, loaded once for many
+/// listings, or the parts for one listing.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
     /// Labels of domains and inventory tags, by slug. People search for labels.

@@ -98,8 +98,8 @@ impl Indexer {
         queued.into_iter().map(prepare).collect()
     }
 
-    /// Keeps what was prepared in a transaction, which is committed now, for the next drain. `indexed` is the
-    /// last change that the index has.
+    /// Keeps the documents that a transaction has prepared, which is now committed, for the next drain. `indexed`
+    /// is the last change in the index.
     pub fn keep_prepared(&self, changes: Vec<PreparedChange>, indexed: u64) {
         self.prepared.keep(changes, indexed);
     }
@@ -255,8 +255,8 @@ impl Indexer {
     }
 }
 
-/// Returns how many changes of a batch can be indexed by a replica: those before the first listing that the primary has not rendered
-/// yet. It does so with the change, or soon after it if many listings change at once.
+/// Returns how many changes of a batch can be indexed by a replica: those before the first listing that the primary has not
+/// rendered yet. The primary renders a listing together with the change, or soon after it if many listings change at once.
 fn count_rendered(rows: &store::Reader, batch: &[(ListingRowId, i64)]) -> Result<usize> {
     for (count, (listing, _)) in batch.iter().enumerate() {
         if !store::renderings::exists(rows, *listing)?

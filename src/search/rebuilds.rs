@@ -1,4 +1,4 @@
-//! Rebuilds of the index by the process that serves it: of one with an older schema, and of one that has failed.
+//! Rebuilds of the index by the process that serves it: after an upgrade of the schema, and after a failure.
 //!
 //! An index whose files are damaged has failed: it is neither searched nor updated until the new one is in use. If a search
 //! fails although all files are intact, the index stays in use, since the fault may concern few searches.
@@ -106,8 +106,8 @@ impl Rebuilder {
         true
     }
 
-    /// Reads all files of the current index after an update failed with this error of the index. Returns whether they are
-    /// damaged, which was not known before. The index counts as failed then.
+    /// Reads all files of the current index after an update failed with this error. Returns whether newly found damage marks
+    /// the index as failed.
     pub(super) fn examine_after(&self, error: &Error) -> bool {
         let is_of_index = sources(error).any(|source| {
             source.downcast_ref::<IndexError>().is_some_and(|error| !matches!(error, IndexError::Busy))
@@ -132,7 +132,7 @@ impl Rebuilder {
         }
     }
 
-    /// Rebuilds an index that has failed. Does not give up before that has succeeded.
+    /// Rebuilds a failed index, and retries until that succeeds.
     fn replace_failed(&self, updates: &dyn Updates) {
         let mut delay = FIRST_RETRY;
         while let Err(error) = self.rebuild(updates) {

@@ -1,6 +1,6 @@
-//! How a serving process keeps the index up to date. A write that needs the index updates it on its own
-//! thread. Writes that arrive meanwhile wait, and share the next update. Updates are visible in this process
-//! at once. A thread, which runs only for a few seconds after an update, commits them for other processes.
+//! Keeps the index of a serving process up to date. A write that needs the index updates it on its own thread.
+//! Writes that arrive meanwhile wait, and share the next update. Updates are visible in this process at once. A
+//! thread, which runs only for a few seconds after an update, commits them for other processes.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -68,7 +68,7 @@ struct Shared {
     rebuilder: Rebuilder,
     /// Locked by the thread that set `is_updating`, and to close the engine's writer.
     updater: Mutex<Updater>,
-    /// What closes the writer of a private index, which no other process sees; `None` for other indexes.
+    /// Closes the writer of a private index, which no other process sees; `None` for other indexes.
     idle_closer: Option<IdleCloser>,
 }
 
@@ -105,9 +105,9 @@ impl SharedUpdater {
         Ok(SharedUpdater { shared })
     }
 
-    /// Creates the updates of a private index, which is a complete copy of another one. There is no thread: changes are
-    /// written when they are many, and the writer is closed when it is idle. Those that are not written end with this
-    /// value.
+    /// Creates the updates of a private index, which is a complete copy of another one. There is no thread: changes are written
+    /// when there are many of them, and the writer is closed when it is idle. Changes that were not written are lost when this
+    /// value is dropped.
     pub fn open_private(
         indexer: Indexer,
         directory: &Arc<IndexDirectory>,
@@ -239,8 +239,8 @@ impl Shared {
         self.updater.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Updates the index on this thread, which must find that no other one does, and records the result.
-    /// While another process holds the writer, waits a little instead.
+    /// Updates the index on this thread, and records the result. No other thread may be updating it. While
+    /// another process holds the writer, waits a little instead.
     fn update<'s>(
         self: &'s Arc<Self>,
         mut state: MutexGuard<'s, State>,

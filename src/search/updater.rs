@@ -106,7 +106,7 @@ impl Updater {
     /// in. Other processes see the changes.
     pub(super) fn follow(&mut self) -> Result<Option<u64>> {
         if let Some(newer) = self.directory.open_newer()? {
-            // Applied before the index is used, so that it shows no older state than the one that it
+            // Applied before the index is used, so that it does not show an older state than the index that it
             // replaces.
             let mut writer = match newer.index.writer(self.options.memory_bytes, self.options.threads) {
                 Err(marketplace_index::Error::Busy) => return Ok(None),

@@ -56,7 +56,7 @@ pub struct Number {
     sql: &'static str,
 }
 
-const fn plain(name: &'static str, sql: &'static str) -> Property {
+const fn property(name: &'static str, sql: &'static str) -> Property {
     Property { name, sql, form: Form::Plain }
 }
 
@@ -107,10 +107,10 @@ pub static PURCHASES: RecordList = RecordList {
         ..FilterColumns::by_time("p.created_at")
     },
     properties: &[
-        plain("status", "p.status"),
-        plain("kind", "p.kind"),
-        plain("vendor", "v.name"),
-        plain("listing", LISTING),
+        property("status", "p.status"),
+        property("kind", "p.kind"),
+        property("vendor", "v.name"),
+        property("listing", LISTING),
         by_month("p.created_at"),
     ],
     numbers: &[
@@ -130,9 +130,9 @@ pub static OFFERS: RecordList = RecordList {
         ..FilterColumns::by_time("p.created_at")
     },
     properties: &[
-        plain("status", "p.status"),
-        plain("vendor", "v.name"),
-        plain("listing", LISTING),
+        property("status", "p.status"),
+        property("vendor", "v.name"),
+        property("listing", LISTING),
         by_month("p.created_at"),
     ],
     numbers: &[cents("amount", "p.amount_cents")],
@@ -146,7 +146,7 @@ pub static SALES: RecordList = RecordList {
         listing: Some("p.listing"),
         ..FilterColumns::by_time("p.paid_at")
     },
-    properties: &[plain("kind", "p.kind"), plain("listing", LISTING), by_month("p.paid_at")],
+    properties: &[property("kind", "p.kind"), property("listing", LISTING), by_month("p.paid_at")],
     numbers: &[
         cents("price", "p.price_cents"),
         cents("platform_fee", "p.platform_fee_cents"),
@@ -164,7 +164,7 @@ pub static EARNINGS: RecordList = RecordList {
         listing: Some("p.listing"),
         ..FilterColumns::by_time("e.created_at")
     },
-    properties: &[plain("kind", "e.entry_type"), plain("listing", LISTING), by_month("e.created_at")],
+    properties: &[property("kind", "e.entry_type"), property("listing", LISTING), by_month("e.created_at")],
     numbers: &[cents("amount", "b.cents")],
 };
 
@@ -181,9 +181,9 @@ pub static QUALITY_RUNS: RecordList = RecordList {
         ..FilterColumns::by_time("r.started_at")
     },
     properties: &[
-        plain("status", "r.status"),
-        plain("kind", SUBJECT),
-        plain("listing", LISTING),
+        property("status", "r.status"),
+        property("kind", SUBJECT),
+        property("listing", LISTING),
         by_month("r.started_at"),
     ],
     numbers: &[cents("charge", "r.charge_cents")],
@@ -198,9 +198,9 @@ pub static OPPORTUNITIES: RecordList = RecordList {
         ..FilterColumns::by_time("o.created_at")
     },
     properties: &[
-        plain("status", "o.status"),
-        plain("kind", "o.kind"),
-        plain("budget_unit", "o.metadata ->> 'budget_unit'"),
+        property("status", "o.status"),
+        property("kind", "o.kind"),
+        property("budget_unit", "o.metadata ->> 'budget_unit'"),
         by_month("o.created_at"),
     ],
     numbers: &[
@@ -223,7 +223,7 @@ const PROJECT_BIDS_FILTERS: FilterColumns = FilterColumns {
     ..FilterColumns::by_time("b.created_at")
 };
 const PROJECT_BID_PROPERTIES: &[Property] =
-    &[plain("status", "b.status"), plain("opportunity", OPPORTUNITY), by_month("b.created_at")];
+    &[property("status", "b.status"), property("opportunity", OPPORTUNITY), by_month("b.created_at")];
 const PROJECT_BID_NUMBERS: &[Number] = &[count("num_tasks", "b.num_tasks")];
 
 /// Vendors' bids on a buyer's requests for custom task work.
@@ -239,8 +239,8 @@ pub static NOTIFICATIONS: RecordList = RecordList {
     source: "notifications n WHERE n.team = ?",
     filters: FilterColumns { kind: Some("n.type"), ..FilterColumns::by_time("n.created_at") },
     properties: &[
-        plain("kind", "n.type"),
-        plain("read", "iif(n.is_read, 'true', 'false')"),
+        property("kind", "n.type"),
+        property("read", "iif(n.is_read, 'true', 'false')"),
         by_month("n.created_at"),
     ],
     numbers: &[],
@@ -248,17 +248,17 @@ pub static NOTIFICATIONS: RecordList = RecordList {
 
 /// The properties of assets, as lists of the inventory `i` have them.
 pub static ASSET_PROPERTIES: &[Property] = &[
-    plain("sku", "i.kind"),
-    plain("stage", "CASE i.stage WHEN 0 THEN 'incomplete' WHEN 1 THEN 'proposed' ELSE 'complete' END"),
-    plain("channel", "coalesce(i.channel, 'not_linked')"),
-    plain("qc", quality_runs::OUTCOME_OF_ASSET),
-    plain("exclusivity", "i.exclusivity"),
-    plain("private_data", "CASE i.private_data WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
-    plain("task_type", "i.task_type"),
-    plain("has_traces", "CASE i.has_traces WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
-    plain("has_qa_results", "CASE i.has_qa_results WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
-    plain("has_environment", "CASE i.has_environment WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
-    plain("group", "(SELECT g.name FROM groups g WHERE g.id = i.group_id)"),
+    property("sku", "i.kind"),
+    property("stage", "CASE i.stage WHEN 0 THEN 'incomplete' WHEN 1 THEN 'proposed' ELSE 'complete' END"),
+    property("channel", "coalesce(i.channel, 'not_linked')"),
+    property("qc", quality_runs::OUTCOME_OF_ASSET),
+    property("exclusivity", "i.exclusivity"),
+    property("private_data", "CASE i.private_data WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+    property("task_type", "i.task_type"),
+    property("has_traces", "CASE i.has_traces WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+    property("has_qa_results", "CASE i.has_qa_results WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+    property("has_environment", "CASE i.has_environment WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+    property("group", "(SELECT g.name FROM groups g WHERE g.id = i.group_id)"),
     Property { name: "domain", sql: "i.domains", form: Form::Words },
     by_month("i.created_at"),
 ];
@@ -274,13 +274,13 @@ pub static ASSET_NUMBERS: &[Number] = &[
 ];
 
 impl RecordList {
-    /// Returns the names of what records can be grouped by, and of their numbers.
+    /// Returns the names of the properties by which records can be grouped, and of their numbers.
     pub fn names(&self) -> [Vec<&'static str>; 2] {
         names(self.properties, self.numbers)
     }
 }
 
-/// Returns the names of what assets can be grouped by, and of their numbers.
+/// Returns the names of the properties by which assets can be grouped, and of their numbers.
 pub fn asset_names() -> [Vec<&'static str>; 2] {
     names(ASSET_PROPERTIES, ASSET_NUMBERS)
 }

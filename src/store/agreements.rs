@@ -1,4 +1,4 @@
-//! Agreements of purchases, and what they are made of.
+//! Agreements of purchases, and the records that they are made from.
 
 use uuid::Uuid;
 
@@ -87,13 +87,14 @@ pub fn insert_ordered_terms(writer: &Writer, purchase: PurchaseRowId, text: &str
     Ok(())
 }
 
-/// Returns what a buyer agreed to when it ordered; `None` if the purchase is completed, or was ordered before this was kept.
+/// Returns the terms that a buyer agreed to when it ordered; `None` if the purchase is completed, or was ordered before these
+/// terms were stored.
 pub fn find_ordered_terms(reader: &Reader, purchase: PurchaseRowId) -> Result<Option<String>> {
     const SQL: &str = "SELECT text FROM ordered_terms WHERE purchase = ?1";
     reader.query_first(SQL, [purchase], |row| row.get(0))
 }
 
-/// Deletes what a buyer agreed to when it ordered, because the agreement says it.
+/// Deletes the terms that a buyer agreed to when it ordered, because the agreement contains them.
 pub fn delete_ordered_terms(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
     writer.execute("DELETE FROM ordered_terms WHERE purchase = ?1", [purchase])?;
     Ok(())

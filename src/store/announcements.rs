@@ -1,4 +1,4 @@
-//! What the operator announces on all pages of the web app: at most one row.
+//! The announcement of the operator on all pages of the web app: at most one row.
 
 use super::{Reader, Writer};
 use crate::{

@@ -1,4 +1,4 @@
-//! What the page of an asset shows besides the asset itself: what was measured in its data, and the content of its tasks.
+//! Data for the page of an asset, besides the asset itself: measurements of its data, and the content of its tasks.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     error::Result,
 };
 
-/// What was measured in the linked data of an asset, or is known of it.
+/// Measurements of and facts about the linked data of an asset.
 #[derive(Clone, Debug, Default, FromRow)]
 pub struct AssetFacts {
     /// Bytes by slug of the language. Codebases only.
@@ -109,7 +109,7 @@ pub struct OwnTaskset {
     pub tasks: u64,
 }
 
-/// Returns the first tasksets of an asset: that of a taskset, and those of a bundle.
+/// Returns the first tasksets of an asset of kind taskset or bundle.
 pub fn list_tasksets(reader: &Reader, asset: AssetRowId, limit: u32) -> Result<Vec<OwnTaskset>> {
     const SQL: &str = "SELECT t.uuid, t.name, t.tasks FROM assets a JOIN tasksets t ON t.id = a.taskset WHERE a.id = ?1
          UNION ALL

@@ -1,4 +1,4 @@
-//! What the market has signed about deliveries, and the facts that it signs.
+//! The attestations of deliveries that the market has signed, and the facts that it signs.
 
 use uuid::Uuid;
 
@@ -130,8 +130,8 @@ pub struct CertifiedPurchase {
     pub statement_sha256: String,
 }
 
-/// Returns the first completed purchases of a listing after this one, at most `limit`, whose attestations state a certification
-/// that has ended, of which their buyers were not notified.
+/// Returns at most `limit` completed purchases of a listing after this one whose attestations state a certification that has
+/// ended, and whose buyers were not notified of the end.
 pub fn list_unreported(
     reader: &Reader,
     listing: ListingRowId,
@@ -204,10 +204,10 @@ pub fn list_assets(reader: &Reader, bundle: BundleRowId) -> Result<Vec<Delivered
     })
 }
 
-/// What the quality run of a bundle has found in what is delivered.
+/// Findings of the quality run of a bundle in the delivered data.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveredChecks {
-    /// The run; `None` unless it has checked something of what is delivered.
+    /// The run; `None` if it has checked none of the delivered data.
     pub run: Option<AttestedRun>,
     /// Number of checks that are left out of it.
     pub omitted: u64,
@@ -215,8 +215,9 @@ pub struct DeliveredChecks {
     pub messages: Vec<String>,
 }
 
-/// The checks of the quality run of the bundle ?1, with the messages of those with the key ?2: only those of assets whose data is
-/// delivered as the run has read it. If an entry is something else, the checks of the whole listing are left out, too.
+/// The checks of the quality run of the bundle ?1, with the messages of checks with the key ?2. Includes only assets whose
+/// delivered data is the data that the run has read. If one entry has other data, the checks of the whole listing are left out,
+/// too.
 const CHECKS: &str = "WITH run (id, started_at) AS (
          SELECT r.id, r.started_at FROM bundles b JOIN quality_runs r ON r.id = b.quality_run WHERE b.id = ?1),
      with_tasks (asset, taskset) AS (
@@ -246,8 +247,8 @@ const CHECKS: &str = "WITH run (id, started_at) AS (
          c.asset IN (SELECT asset FROM covered))
      ORDER BY c.id";
 
-/// Returns what the quality run of a prepared bundle has found in what is delivered, with at most `max_checks` checks, and the
-/// messages of those that passed with this key.
+/// Returns the findings of the quality run of a prepared bundle in the delivered data, with at most `max_checks` checks, and
+/// the messages of passed checks with this key.
 pub fn list_checks(
     reader: &Reader,
     bundle: BundleRowId,

@@ -86,7 +86,7 @@ pub fn postings(reader: &Reader, entry: Uuid) -> Result<Vec<NamedPosting>> {
     })
 }
 
-/// Returns what has changed the accounts of a team, by account and by type of entry.
+/// Returns the changes of the accounts of a team, by account and by type of entry.
 pub fn origins_of_team(reader: &Reader, team: TeamRowId) -> Result<Vec<Origin>> {
     let sql = format!(
         "SELECT p.account, e.entry_type, {ADJUSTMENT} AS adjustment, count(*), sum(p.cents) FROM {ORIGINS}
@@ -95,7 +95,7 @@ pub fn origins_of_team(reader: &Reader, team: TeamRowId) -> Result<Vec<Origin>> 
     reader.query_all(&sql, [team], Origin::from_row)
 }
 
-/// Returns what has changed the accounts of all teams and of the platform, by account and by type of entry. Reads all postings.
+/// Returns the changes of the accounts of all teams and of the platform, by account and by type of entry. Reads all postings.
 pub fn origins(reader: &Reader) -> Result<Vec<Origin>> {
     let sql = format!(
         "SELECT p.account, e.entry_type, {ADJUSTMENT} AS adjustment, count(*), sum(p.cents) FROM {ORIGINS}

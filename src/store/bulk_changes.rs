@@ -101,7 +101,7 @@ pub fn count_assets(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> R
     reader.query_one(SQL, (ids_json(ids)?, team), |row| row.get(0))
 }
 
-/// Lets a change be one of the team's assets with these IDs. Returns their number.
+/// Sets the assets of a change to the team's assets with these IDs. Returns their number.
 pub fn select_ids(
     writer: &Writer,
     change: BulkChangeRowId,
@@ -114,7 +114,7 @@ pub fn select_ids(
     Ok(writer.execute(SQL, (change, ids_json(ids)?, team))? as u64)
 }
 
-/// Lets a change be one of all assets that match a query. Returns their number.
+/// Sets the assets of a change to all that match a query. Returns their number.
 pub fn select_matches(writer: &Writer, change: BulkChangeRowId, query: &Query) -> Result<u64> {
     let (condition, values) = query.condition_parts();
     let sql = format!(
@@ -128,7 +128,7 @@ pub fn select_matches(writer: &Writer, change: BulkChangeRowId, query: &Query) -
 /// Assets that are chosen for a change.
 #[derive(Debug)]
 pub enum ChosenAssets {
-    /// Those of a team with these IDs.
+    /// The assets of a team with these IDs.
     Ids(TeamRowId, BTreeSet<Uuid>),
     /// All that match a query.
     Matching(Box<Query>),
@@ -247,7 +247,7 @@ pub fn count_live(reader: &Reader, chosen: &ChosenAssets) -> Result<u64> {
     reader.query_one(&sql, rusqlite::params_from_iter(values), |row| row.get(0))
 }
 
-/// An asset that is chosen for a deletion, with what the deletion depends on.
+/// An asset that is chosen for a deletion, with the facts that decide whether it can be deleted.
 #[derive(Clone, Debug)]
 pub struct AssetToDelete {
     /// ID of the asset.
@@ -331,7 +331,7 @@ pub fn delete_assets(writer: &Writer, change: BulkChangeRowId) -> Result<u64> {
     Ok(writer.execute("DELETE FROM bulk_change_assets WHERE bulk_change = ?1", [change])? as u64)
 }
 
-/// Returns the titles of those of these assets of a team that were not deleted.
+/// Returns the titles of these assets of a team, without deleted ones.
 pub fn list_titles(reader: &Reader, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Vec<(Uuid, String)>> {
     const SQL: &str = "SELECT a.uuid, a.title FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
          WHERE a.team = ?2 AND a.deleted_at IS NULL";

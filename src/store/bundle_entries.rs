@@ -1,4 +1,4 @@
-//! The entries of bundles: what they are made of, what was prepared of them, and what is delivered.
+//! The entries of bundles: their sources, their prepared files, and the delivered content.
 
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// What the entry of an asset (`a`) with its linked data (`d`) is made of.
+/// The source of the entry for an asset (`a`) with its linked data (`d`).
 pub(super) const CONTENT: &str = "CASE
          WHEN a.kind IN ('task', 'taskset', 'bundle') THEN 'tasks'
          WHEN d.upload IS NOT NULL THEN 'upload'
@@ -40,7 +40,7 @@ pub struct Entry {
     pub repository: Option<(Timestamp, String)>,
     /// The parts that a sample has; `None` for everything.
     pub selection: Option<Selection>,
-    /// What is delivered of the asset if it has no bytes: the fields of a JSON object.
+    /// The delivered description of an asset without bytes: the fields of a JSON object.
     pub description: Option<String>,
 }
 
@@ -211,7 +211,7 @@ pub enum Location {
     Description,
 }
 
-/// Returns what is delivered of a prepared bundle, in the order of its entries.
+/// Returns the delivered entries of a prepared bundle, in their order.
 pub fn list_delivered(reader: &Reader, bundle: BundleRowId) -> Result<Vec<DeliveredEntry>> {
     const SQL: &str = "SELECT e.asset, e.path, e.size_bytes, e.crc32, e.source, e.sha256, u.uuid
          FROM bundle_entries e LEFT JOIN uploads u ON u.id = e.upload WHERE e.bundle = ?1 ORDER BY e.asset";

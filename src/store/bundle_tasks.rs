@@ -1,5 +1,5 @@
-//! The tasks of bundles: one line of JSON for each version, with its builds. The traces of versions are not delivered,
-//! and neither is what can still change, such as states.
+//! The tasks of bundles: one line of JSON for each version, with its builds. Traces of versions and values that can still
+//! change, such as states, are not delivered.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

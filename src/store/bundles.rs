@@ -63,8 +63,8 @@ fn insert_bundle() -> String {
     )
 }
 
-/// Fixes what is delivered of a purchase: the data that its assets have now. For a sample, what the listing states,
-/// or by default all assets.
+/// Fixes the delivery of a purchase: the present data of its assets. For a sample, the parts that the listing states, or by
+/// default all assets.
 pub fn insert_for_purchase(
     writer: &Writer,
     listing: ListingRowId,
@@ -214,8 +214,8 @@ pub fn find_purchase(reader: &Reader, id: Uuid) -> Result<Option<LinkedPurchase>
     reader.query_first(SQL, [id], LinkedPurchase::from_row)
 }
 
-/// The completed purchase of a listing that gives a team the most: everything, or else a selection, or else the
-/// sample. Its ID, and the row ID of its bundle if it is prepared.
+/// The widest completed purchase of a listing by a team: everything, or else a selection, or else the sample. Its
+/// ID, and the row ID of its bundle if it is prepared.
 pub fn find_widest(
     reader: &Reader,
     buyer: TeamRowId,

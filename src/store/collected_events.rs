@@ -13,7 +13,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Page cache of the temporary database in KiB. What exceeds it is in a file.
+/// Page cache of the temporary database in KiB. The rest is in a file.
 const CACHE_KIB: i64 = 8_000;
 
 const SCHEMA: &str = "
@@ -65,7 +65,7 @@ impl CollectedEvents {
         Ok(())
     }
 
-    /// Appends all events to the outbox, in the order of their times. Those of the same time keep their order.
+    /// Appends all events to the outbox, in the order of their times. Events with equal times keep their order.
     pub fn append_to_outbox(&self, writer: &Writer) -> Result<()> {
         const SQL: &str =
             "SELECT type, occurred_at, team, subject, data FROM events ORDER BY occurred_at, id";

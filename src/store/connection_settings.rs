@@ -19,8 +19,9 @@ pub const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlag
 /// they.
 pub const READ_WRITE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// Registers the functions of statements, and lets each statement be planned once. Without the guarantee of stable plans, SQLite would
-/// plan many statements anew for each execution, since the value of a parameter could make a partial index useful.
+/// Registers the functions of statements, and lets each statement be planned once. Without the guarantee of stable plans,
+/// SQLite would plan many statements for each execution again, since the value of a parameter could make a partial index
+/// useful.
 pub fn prepare_for_statements(connection: &Connection) -> rusqlite::Result<()> {
     sql_functions::register(connection)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

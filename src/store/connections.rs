@@ -16,14 +16,14 @@ use crate::error::Result;
 /// The connections of a database.
 #[derive(Debug)]
 pub(super) enum Connections {
-    /// Of a database that other processes may use.
+    /// For a database that other processes may use.
     Shared {
         /// The connections that read.
         readers: Arc<ReadConnections>,
         /// The connection that writes.
         writer: Mutex<Connection>,
     },
-    /// Of a database that nothing else uses.
+    /// For a database that nothing else uses.
     Private(Arc<PrivateDatabase>),
 }
 

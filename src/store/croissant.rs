@@ -1,4 +1,4 @@
-//! What the Croissant description of a listing says: about the listing, its assets, and the tables in their data.
+//! Data for the Croissant description of a listing: the listing, its assets, and the tables in their data.
 
 use uuid::Uuid;
 
@@ -70,8 +70,8 @@ pub fn list_fixed_titles(reader: &Reader, bundle: BundleRowId) -> Result<Vec<Str
     reader.query_all(SQL, [bundle], |row| row.get(0))
 }
 
-/// Returns the assets of a listing in the order of the entries of its bundle, at most `limit`, each with what its entry would be
-/// made of now.
+/// Returns the assets of a listing in the order of the entries of its bundle, at most `limit`, each with the source that its
+/// entry would have now.
 pub fn list_assets(reader: &Reader, listing: ListingRowId, limit: u32) -> Result<Vec<(Uuid, EntryContent)>> {
     let sql = format!(
         "SELECT a.uuid, {CONTENT} FROM listing_assets la JOIN assets a ON a.id = la.asset

@@ -74,7 +74,7 @@ pub fn has_unprepared(reader: &Reader) -> Result<bool> {
     reader.query_one(SQL, [], |row| row.get(0))
 }
 
-/// Lets failed steps be repeated, and those that were overdue at a migration notify nobody.
+/// Makes failed steps due again, and mutes notifications of steps that were overdue at a migration.
 pub fn prepare(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE due_steps
          SET error = NULL, is_quiet = is_quiet OR (is_migrated AND due_at <= ?1), is_migrated = 0

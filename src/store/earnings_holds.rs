@@ -1,4 +1,4 @@
-//! Earnings that are on hold after a sale, and what refunds take from them.
+//! Earnings that are on hold after a sale, and the amounts that refunds take from them.
 
 use super::{Reader, Writer, row::FromRow};
 use crate::{
@@ -37,7 +37,7 @@ pub fn find(reader: &Reader, entry: LedgerEntryRowId) -> Result<Option<EarningsH
     reader.query_first(&sql, [entry], EarningsHold::from_row)
 }
 
-/// Returns the hold of a team that ends last, of those before a place in this order.
+/// Returns the hold of a team that ends last among the holds before a place in this order.
 pub fn find_last(
     reader: &Reader,
     team: TeamRowId,
@@ -64,7 +64,7 @@ const SALES: &str = "SELECT entry, team, available_at, created_at,
         FROM ledger_postings p JOIN ledger_entries e ON e.id = p.entry
         WHERE p.account = 'earnings' AND e.purchase IS NOT NULL AND e.entry_type <> 'refund'";
 
-/// Returns the hold of a sale as it was at an earlier time, except for what has been taken from it since.
+/// Returns the hold of a sale at an earlier time, minus the amounts that were taken from it since.
 pub fn find_at(reader: &Reader, entry: LedgerEntryRowId, at: Timestamp) -> Result<Option<EarningsHold>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM (
@@ -74,8 +74,8 @@ pub fn find_at(reader: &Reader, entry: LedgerEntryRowId, at: Timestamp) -> Resul
     reader.query_first(&sql, (entry, at.0), EarningsHold::from_row)
 }
 
-/// Returns the hold of a team that ended last, of those before a place in this order, and of those that there were at
-/// an earlier time, except for what has been taken from them since.
+/// Returns the hold that ends last among the holds that a team had at an earlier time and that come before a place in this
+/// order, minus the amounts that were taken from it since.
 pub fn find_last_at(
     reader: &Reader,
     team: TeamRowId,

@@ -152,7 +152,7 @@ pub fn count_pending(reader: &Reader, team: TeamRowId) -> Result<u64> {
     reader.query_one(SQL, [team], |row| row.get(0))
 }
 
-/// Stores how an estimation ended: its status, quote, failure message, and time, and what was measured.
+/// Stores the end of an estimation: its status, quote, failure message, time, and measurements.
 pub fn complete(
     writer: &Writer,
     row_id: EstimationRowId,

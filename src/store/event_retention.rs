@@ -1,5 +1,5 @@
-//! Deletion of what is kept for a number of days: the oldest events, and rows of other tables. Each function changes
-//! a bounded number of rows.
+//! Deletes data whose retention period has ended: the oldest events, and rows of other tables. Each function changes a bounded
+//! number of rows.
 
 use rusqlite::types::FromSql;
 
@@ -9,7 +9,7 @@ use crate::{
         events::{EventRowId, EventType, RecordCounts},
         time::Timestamp,
     },
-    error::{Named, Result},
+    error::{NameList, Result},
     string_enum::StringEnum,
 };
 
@@ -32,9 +32,9 @@ pub fn first_kept(reader: &Reader) -> Result<Option<EventPlace>> {
     reader.query_first(SQL, [], EventPlace::from_row)
 }
 
-/// Returns the first event that has not been removed and does not report an advance of the clock, and the last one up to a
-/// place. Such reports alone are no reason to remove anything, so that it does not matter in how many steps the clock of a
-/// world is advanced.
+/// Returns the first event that has not been removed, and the last one up to a place; both without reports of clock advances.
+/// These reports do not cause a removal, so the result does not depend on the number of steps in which the clock of a world is
+/// advanced.
 pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(EventPlace, EventPlace)>> {
     let sql = |order: &str| {
         format!(
@@ -48,8 +48,8 @@ pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(Ev
     Ok(first.zip(last))
 }
 
-/// Returns the time of the event that is the next to be a reason to remove events, once it is old; `None` if none is. The
-/// report of the last removal is none until there is more to remove, and reports of advances are none.
+/// Returns the time of the next event that causes a removal once it is old; `None` if there is none. Reports of clock advances
+/// never cause a removal, and neither does the report of the last removal while it is the oldest event.
 pub fn next_reason(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT id, type, occurred_at FROM events
          WHERE id > (SELECT through FROM trimmed_events) AND type <> ?1 ORDER BY id LIMIT 2";
@@ -107,8 +107,7 @@ pub fn delete_trimmed(writer: &Writer, limit: u32) -> Result<usize> {
     writer.execute(SQL, [limit])
 }
 
-/// Returns how many records the market has. Indexes have what it counts, except for bids on projects, of which there
-/// are few.
+/// Returns how many records the market has. Counts by indexes, except for bids on projects, of which there are few.
 pub fn count_records(reader: &Reader) -> Result<RecordCounts> {
     let count = |sql: &str| reader.query_one(sql, [], |row| row.get::<_, u64>(0));
     Ok(RecordCounts {
@@ -170,7 +169,7 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
          ORDER BY kept.id";
     let missing: Option<i64> = reader.query_one(SQL, [], |row| row.get(0))?;
     let Some(missing) = missing.filter(|missing| *missing != 0) else { return Ok(Vec::new()) };
-    let mut gaps: Named = Named::default();
+    let mut gaps: NameList = NameList::default();
     reader.for_each_row(GAPS, [], |row| {
         let first: i64 = row.get(0)?;
         gaps.add(|| first.to_string());

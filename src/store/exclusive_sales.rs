@@ -1,4 +1,4 @@
-//! Exclusive sales: which assets are sold exclusively, and what prevents an exclusive sale.
+//! Exclusive sales: the assets that are sold exclusively, and the obstacles to an exclusive sale.
 
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ use crate::{
         listings::ListingRowId,
         row_ids::{AssetRowId, PurchaseRowId},
     },
-    error::{Named, Result, name_of},
+    error::{NameList, Result, name_of},
     string_enum::StringEnum,
 };
 
@@ -17,13 +17,13 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Obstacles {
     /// Assets that were sold exclusively, and not refunded. They cannot be sold in any way.
-    pub sold: Named,
+    pub sold: NameList,
     /// Assets that a completed purchase covers, which is not of a sample.
-    pub covered: Named,
-    /// Assets that are no codebases.
-    pub other_kinds: Named,
+    pub covered: NameList,
+    /// Assets that are not codebases.
+    pub other_kinds: NameList,
     /// Codebases that are not available for exclusive sales.
-    pub unavailable: Named,
+    pub unavailable: NameList,
 }
 
 /// Whether a completed purchase other than `?2` covers the asset `a`, or another one of its team with the same data, and is not of a
@@ -55,8 +55,8 @@ fn has_data_of(table: &str) -> String {
     )
 }
 
-/// What identifies data, as `i.value`: the repository of one table, the commit of another one, and the digest of an upload. Null if
-/// it has none.
+/// The identity of data, as `i.value`: the repository from one table, the commit from another one, and the digest of an upload.
+/// Null without an identity.
 fn identities(repository: &str, commit: &str, upload: &str) -> String {
     format!(
         "json_each(json_array({repository}.channel || ' ' || lower({repository}.repo_full_name), \
@@ -64,8 +64,8 @@ fn identities(repository: &str, commit: &str, upload: &str) -> String {
     )
 }
 
-/// Selects what identifies the data that purchases have delivered: the team that sold it, the identity, and the purchase. `sales` are
-/// purchases as `p` and their listings as `l`. The joins are in the order in which there are few rows.
+/// Selects the identities of the data that purchases have delivered: the selling team, the identity, and the purchase. `sales`
+/// are purchases as `p` and their listings as `l`. The joins are in the order in which there are few rows.
 fn delivered_data(sales: &str) -> String {
     let identities = identities("d", "t", "u");
     format!(
@@ -97,7 +97,7 @@ fn assets_with_sold_data() -> String {
     )
 }
 
-/// Returns what prevents the exclusive sale of the assets of a listing.
+/// Returns the obstacles to an exclusive sale of the assets of a listing.
 pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacles> {
     let sql = format!(
         "WITH {covered_data}
@@ -112,7 +112,7 @@ pub fn find_obstacles(reader: &Reader, listing: ListingRowId) -> Result<Obstacle
 }
 
 /// Names the assets of a listing that were sold exclusively, and not refunded, or have data that was.
-pub fn find_sold_assets(reader: &Reader, listing: ListingRowId) -> Result<Named> {
+pub fn find_sold_assets(reader: &Reader, listing: ListingRowId) -> Result<NameList> {
     let sql = format!(
         "SELECT a.title, a.uuid, TRUE, FALSE, FALSE, FALSE
          FROM listing_assets s JOIN assets a ON a.id = s.asset WHERE s.listing = ?1 AND {} ORDER BY s.position",
@@ -177,7 +177,7 @@ pub fn delete(writer: &Writer, purchase: PurchaseRowId) -> Result<()> {
 }
 
 /// Sets whether the codebases of a purchase are available for exclusive sales, unless they are deleted. Returns
-/// the IDs of those that changed.
+/// the IDs of the changed codebases.
 pub fn set_exclusivity(
     writer: &Writer,
     purchase: PurchaseRowId,

@@ -4,8 +4,8 @@ use rusqlite::ffi;
 
 use crate::error::{self, Error, ErrorChain};
 
-/// Codes of what fails when a file system becomes read-only while files are open. A failed read is not one of them: it concerns
-/// what is stored.
+/// Error codes that occur when a file system becomes read-only while files are open. They do not include failed reads, which
+/// indicate damaged data.
 const FAILED_WRITES: [i32; 8] = [
     ffi::SQLITE_IOERR_WRITE,
     ffi::SQLITE_IOERR_FSYNC,
@@ -71,7 +71,7 @@ pub fn is_damage(error: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
-/// Whether an error is one of the machine, such as a full disk, rather than of what is read or written.
+/// Whether an error is caused by the machine, such as a full disk, and not by the data.
 pub fn is_of_machine(error: &(dyn std::error::Error + 'static)) -> bool {
     use rusqlite::ErrorCode;
     const CODES: [ErrorCode; 8] = [

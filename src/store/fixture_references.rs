@@ -143,7 +143,7 @@ pub enum ChangingRecord {
     Team,
 }
 
-/// Returns when a record was changed last: its creation, if nothing happened to it since.
+/// Returns when a record was last changed, or else created.
 pub fn find_latest_change(reader: &Reader, record: ChangingRecord, id: Uuid) -> Result<Timestamp> {
     let sql = match record {
         ChangingRecord::Asset => "SELECT created_at FROM assets WHERE uuid = ?1",

@@ -1,11 +1,11 @@
 //! A database file that another process keeps current in place: Litestream's `restore -f`.
 //!
-//! Four things need care. The follower waits for a lock until no read is in progress, but SQLite shares the lock of all
-//! connections of a process, so reads that overlap would keep it out forever: a gate lets it in. A follower that is killed in the
-//! middle of an update leaves a mixture of two states: a state is read only if the follower was running while the lock was held.
-//! And SQLite notices an update only if it changes the first page: the primary changes it with each commit, by the
-//! [`CommitPosition`] in it. A follower that runs can fail in the middle of an update, too, such as when a download ends early; it says
-//! so in its log.
+//! Four facts require care. The follower waits for a lock until no read is in progress, but SQLite shares the lock of all
+//! connections of a process, so reads that overlap would keep it out forever: a gate lets it in. A follower that is killed in
+//! the middle of an update leaves a mixture of two states: a state is read only if the follower was running while the lock was
+//! held. And SQLite notices an update only if it changes the first page: the primary changes it with each commit, by the
+//! [`CommitPosition`] in it. A follower that runs can fail in the middle of an update, too, such as when a download ends early;
+//! it says so in its log.
 
 use std::{
     fs::{self, File},
@@ -33,7 +33,7 @@ const PENDING_BYTE: u64 = 1 << 30;
 /// How long reads wait for an update at most, and an update for reads. Then the others go on.
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// How many times as long as [`MAX_PAUSE`] reads do not wait after they have waited that long for another read.
+/// After reads have waited [`MAX_PAUSE`] for another read, they do not wait again for this multiple of it.
 const PAUSES_BETWEEN: u32 = 5;
 
 /// Interval at which the gate looks whether the update has ended.
@@ -90,8 +90,8 @@ struct State {
 }
 
 impl State {
-    /// Records what updates the file from now on. After an update that has failed, changes of a state that was complete may have been
-    /// written again in part.
+    /// Records the process that updates the file from now on. After a failed update, a part of the changes of an already
+    /// complete state may have been written again.
     fn replace_follower(&mut self, follower: Option<Follower>) {
         let earlier = std::mem::replace(&mut self.follower, follower);
         if earlier.is_some_and(|earlier| earlier.has_failed()) {
@@ -150,7 +150,7 @@ impl FollowedFile {
         state.awaited_after = Some(number);
     }
 
-    /// Lets an update begin that waits for reads, and returns when it has ended. Returns at once if none waits.
+    /// Lets a waiting update run, and returns when it has ended. Returns at once if none waits.
     pub fn admit_update(&self) -> io::Result<()> {
         if !self.is_update_pending()? {
             return Ok(());
@@ -185,7 +185,7 @@ impl FollowedFile {
         Ok(fcntl_getlk(&self.file, &lock)?.is_some())
     }
 
-    /// Runs a read transaction on a state that is complete. `begin` runs it; what it is passed comes first in the transaction.
+    /// Runs a read transaction on a state that is complete. `begin` runs the transaction, and calls the given function first.
     /// Fails if the file has no complete state for some time.
     pub(super) fn read<T>(
         &self,

@@ -1,5 +1,4 @@
-//! Upload grants, and the pending upload of each grant. What takes an upload from its grant is in
-//! `discarded_uploads.rs`.
+//! Upload grants, and the pending upload of each grant. `discarded_uploads.rs` takes uploads from their grants.
 
 use uuid::Uuid;
 

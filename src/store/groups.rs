@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     domain::{collation, row_ids::GroupRowId, teams::TeamRowId, time::Timestamp},
-    error::{MAX_NAMED, Named, Result, name_of},
+    error::{MAX_NAMED, NameList, Result, name_of},
 };
 
 /// Name of the default group, which every team has.
@@ -150,7 +150,7 @@ pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) ->
 }
 
 /// Names the assets in a group that are not deleted, oldest first.
-pub fn name_assets(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<Named> {
+pub fn name_assets(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Result<NameList> {
     const COUNT: &str =
         "SELECT coalesce(sum(assets), 0) FROM inventory_counts WHERE team = ?1 AND group_id = ?2";
     const FIRST: &str = "SELECT a.title, a.uuid FROM inventory i JOIN assets a ON a.id = i.asset
@@ -159,7 +159,7 @@ pub fn name_assets(reader: &Reader, team: TeamRowId, row_id: GroupRowId) -> Resu
     let names: Vec<String> = reader.query_all(FIRST, (team, row_id, MAX_NAMED as i64), |row| {
         Ok(name_of(&row.get::<_, String>(0)?, row.get::<_, Uuid>(1)?))
     })?;
-    let mut named: Named = names.into_iter().collect();
+    let mut named: NameList = names.into_iter().collect();
     named.add_unnamed(count.saturating_sub(named.count()));
     Ok(named)
 }

@@ -36,7 +36,7 @@ pub fn find(
     reader.query_first(SQL, (kind, row_id, key, route, since.0), KeyUse::from_row)
 }
 
-/// Stores a use of a key. It replaces an earlier use, which the caller knows to have expired.
+/// Stores a use of a key. Replaces an earlier use; the caller must have checked that it has expired.
 pub fn insert(
     writer: &Writer,
     principal: Principal,

@@ -1,5 +1,5 @@
-//! Which values the columns of rows can have that come from anyone, besides what the schema says. What passes is read without
-//! an error: texts of closed sets and of JSON are those that are read, and no number is so large that sums overflow.
+//! Rules for the values of columns in imported rows, which are untrusted. They go beyond the schema. Rows that pass can be read
+//! without an error: texts of closed sets and JSON are valid, and no number is so large that sums overflow.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -321,7 +321,7 @@ pub(super) fn find_violation(connection: &Connection) -> Result<Option<Violation
             let (name, quoted) = (&column.name, table_schema::quoted(&column.name));
             let sql = format!("SELECT total(abs({quoted})) FROM {}", table_schema::quoted(&table.name));
             let sum: f64 = connection.query_row(&sql, [], |row| row.get(0))?;
-            // What vendors state of a codebase can be large, and no statement adds it up.
+            // Numbers that vendors state about a codebase can be large, but no statement adds them up.
             let is_added_up =
                 numbers(&table.name, name) != TIMES && !CodebaseFields::NAMES.contains(&name.as_str());
             if is_added_up && sum > MAX_SUM as f64 {

@@ -41,7 +41,7 @@ pub fn find_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Resul
     reader.query_first(SQL, (kind.as_str(), subject), |row| row.get(0))
 }
 
-/// Lets a waiting job be due now, and forgets its earlier attempts.
+/// Makes a waiting job due now, and resets its attempts.
 pub fn make_due(writer: &Writer, id: JobRowId, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET run_after = min(run_after, ?2), attempts = 0, interrupted_starts = 0
          WHERE id = ?1 AND leased_until IS NULL";
@@ -212,8 +212,8 @@ pub fn next_due_besides(reader: &Reader, kind: JobKind, subject: JobSubject) -> 
     reader.query_one(SQL, (kind.as_str(), subject), |row| row.get(0))
 }
 
-/// Does to a waiting job what `count` runs do each of which claims it, finishes it, and enqueues it again. It is then due at
-/// `next`.
+/// Has the effect of `count` runs of a waiting job, each of which claims, finishes, and enqueues it again. The job is then due
+/// at `next`.
 pub fn repeat(
     writer: &Writer,
     kind: JobKind,
@@ -301,7 +301,7 @@ pub fn enqueued_at(reader: &Reader, job: &Job) -> Result<Timestamp> {
     reader.query_one("SELECT enqueued_at FROM jobs WHERE id = ?1", [job.id], |row| row.get("enqueued_at"))
 }
 
-/// Releases a job that failed for a reason that is not its own. Neither the attempt nor the start counts.
+/// Releases a job that failed for an external reason. The attempt and the start do not count.
 pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,
              interrupted_starts = ?4
@@ -310,8 +310,8 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Selects the waiting jobs that are due later than a regular job (?2), of which there are two kinds, or another job (?1), can
-/// be.
+/// Selects waiting jobs with an impossible due time: later than ?2 for the two kinds of regular jobs, and later than ?1 for
+/// other jobs.
 const TOO_LATE: &str = "leased_until IS NULL AND run_after > ?1 AND (kind NOT IN (?3, ?4) OR run_after > ?2)";
 
 fn latest_times(now: Timestamp) -> (i64, i64, &'static str, &'static str) {
@@ -320,13 +320,13 @@ fn latest_times(now: Timestamp) -> (i64, i64, &'static str, &'static str) {
     (now.plus_micros(MAX_WAIT_MICROS).0, regular.0, first, second)
 }
 
-/// Whether a waiting job is due later than it can be; see [`MAX_WAIT_MICROS`].
+/// Whether a waiting job has an impossible due time; see [`MAX_WAIT_MICROS`].
 pub fn is_any_too_late(reader: &Reader, now: Timestamp) -> Result<bool> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM jobs WHERE {TOO_LATE})");
     reader.query_one(&sql, latest_times(now), |row| row.get(0))
 }
 
-/// Lets the waiting jobs be due now that are due later than they can be.
+/// Makes waiting jobs with an impossible due time due now.
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
     let sql = format!("UPDATE jobs SET run_after = ?5 WHERE {TOO_LATE}");
     let (latest, regular, first, second) = latest_times(now);

@@ -29,7 +29,7 @@ impl Default for Lease {
 }
 
 impl Lease {
-    /// Refuses all writes after a time that [`uptime`] returns, unless this is called again before. Has no effect after
+    /// Refuses all writes after a time, as [`uptime`] measures it, unless this is called again before. Has no effect after
     /// [`Lease::end`].
     pub fn set_end(&self, time: Duration) {
         let time = u64::try_from(time.as_millis()).unwrap_or(ENDLESS).max(ENDED + 1);

@@ -21,7 +21,7 @@ use crate::{
         row_ids::AssetRowId,
         teams::TeamRowId,
     },
-    error::{Named, Result},
+    error::{NameList, Result},
 };
 
 /// Returns the first assets of a listing, in the order in which they were attached.
@@ -71,7 +71,7 @@ pub fn count_without_data(reader: &Reader, listing: ListingRowId, limit: u32) ->
     reader.query_one(&sql, (listing, limit), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Returns those of these assets of a listing of which the market has no data.
+/// Returns the assets among these of a listing for which the market has no data.
 pub fn list_without_data(reader: &Reader, listing: ListingRowId, ids: &[Uuid]) -> Result<BTreeSet<Uuid>> {
     let sql = format!(
         "SELECT a.uuid FROM json_each(?1) j JOIN assets a ON a.uuid = unhex(j.value)
@@ -136,8 +136,8 @@ impl Target<'_> {
     }
 }
 
-/// The candidates, each with the reason for which it cannot be attached; 3 if it can be. If several reasons apply,
-/// the first one counts.
+/// The candidates, each with the reason why it cannot be attached; 3 if it can be attached. If several reasons apply, the first
+/// one counts.
 const REASONS: &str = "SELECT CASE
          WHEN EXISTS (SELECT 1 FROM listing_assets la WHERE la.asset = c.asset AND la.listing = ?1) THEN 0
          WHEN a.kind IN (SELECT value FROM json_each(?2)) THEN 1
@@ -146,7 +146,7 @@ const REASONS: &str = "SELECT CASE
      FROM candidates c JOIN assets a ON a.id = c.asset
      JOIN inventory i ON i.team = ?3 AND i.group_id = a.group_id AND i.created_at = a.created_at AND i.asset = a.id";
 
-/// The set of assets to attach, collected in a temporary table, so that its size does not matter.
+/// The set of assets to attach, collected in a temporary table, so that it may have any size.
 #[derive(Debug)]
 pub struct Candidates<'w> {
     writer: &'w Writer<'w>,
@@ -183,7 +183,7 @@ impl<'w> Candidates<'w> {
     }
 
     /// Returns which of these IDs are not those of assets of the team.
-    pub fn absent_ids(&self, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<Named> {
+    pub fn absent_ids(&self, team: TeamRowId, ids: &BTreeSet<Uuid>) -> Result<NameList> {
         const SQL: &str = "SELECT unhex(j.value) FROM json_each(?1) j WHERE NOT EXISTS (
                  SELECT 1 FROM assets a WHERE a.uuid = unhex(j.value) AND a.team = ?2 AND a.deleted_at IS NULL)";
         let ids: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();

@@ -41,7 +41,7 @@ pub fn list_evidence(reader: &Reader, listing: ListingRowId) -> Result<Vec<Evide
     Ok(list_evidence_of(reader, &[listing])?.remove(&listing).unwrap_or_default())
 }
 
-/// Like [`list_evidence`], of each of these listings that has such checks.
+/// Like [`list_evidence`], for several listings. Leaves out listings without such checks.
 pub fn list_evidence_of(
     reader: &Reader,
     listings: &[ListingRowId],

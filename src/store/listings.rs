@@ -101,7 +101,7 @@ pub struct ListingFields {
     pub price: Option<Cents>,
     /// Price of the sample; `None` if no sample is offered.
     pub sample_price: Option<Cents>,
-    /// What the sample has; empty for what is taken by default of all assets.
+    /// The content of the sample; empty for the default parts of all assets.
     #[row(json, default)]
     pub sample: Vec<SampledAsset>,
     /// Whether buyers can bid.
@@ -245,14 +245,14 @@ pub fn set_featured(writer: &Writer, row_id: ListingRowId, place: Option<u32>, a
     })
 }
 
-/// Stores what the platform told the vendor when it decided, or deletes it.
+/// Stores the platform's note to the vendor on a decision, or deletes it.
 pub fn set_review_feedback(writer: &Writer, row_id: ListingRowId, feedback: Option<&str>) -> Result<()> {
     const SQL: &str = "UPDATE listings SET review_feedback = ?2 WHERE id = ?1 AND review_feedback IS NOT ?2";
     writer.execute(SQL, (row_id, feedback))?;
     Ok(())
 }
 
-/// Returns what the platform told the vendor when it last asked for changes or rejected a listing.
+/// Returns the platform's note to the vendor from the last request for changes or rejection of a listing.
 pub fn find_review_feedback(reader: &Reader, row_id: ListingRowId) -> Result<Option<String>> {
     reader.query_one("SELECT review_feedback FROM listings WHERE id = ?1", [row_id], |row| row.get(0))
 }

@@ -1,4 +1,4 @@
-//! Maintenance that an operator has switched on: one row meanwhile, and none otherwise.
+//! Maintenance that an operator has switched on: one row while it lasts, and otherwise none.
 
 use super::{Reader, Writer};
 use crate::{domain::time::Timestamp, error::Result};

@@ -39,7 +39,7 @@ pub struct JobCount {
     pub state: JobState,
     /// Number of jobs.
     pub count: u64,
-    /// The earliest time from which one of them could be started; of jobs that ended, the earliest at which one did.
+    /// The earliest time at which one of them could be started; for ended jobs, the earliest time at which one ended.
     pub oldest_at: Timestamp,
 }
 

@@ -243,7 +243,7 @@ fn keys_and_stored_responses_from_before_operators_stay_valid() {
         .unwrap();
 }
 
-/// Groups whose names have become the same keep them, and no other group can have one of these names.
+/// Groups whose names have become equal keep them. No other group can have one of these names.
 #[test]
 fn names_of_earlier_versions_get_the_keys_of_this_one() {
     let directory = tempfile::tempdir().unwrap();

@@ -163,8 +163,8 @@ const READ_ONLY_URI: OpenFlags = READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
 /// and jobs. They are for the thread that updates the index and for opening the market.
 const OWN_READERS: u32 = 1;
 
-/// How long an operation waits for a write of another process, and how long a write does so at least that has
-/// waited for others of this process before.
+/// Maximum wait of an operation for a write of another process, and minimum of this wait for a write that has
+/// already waited for other writes of this process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_BUSY_TIMEOUT: Duration = Duration::from_millis(100);
 
@@ -211,7 +211,7 @@ impl Store {
         migrations::migrate(&mut writer, path)?;
         let readers = open_readers(path, READ_ONLY, readers).map_err(OpenError::unusable(path))?;
         let mut store = Store::new(Connections::new(readers, writer));
-        // Whichever process writes to a database that is replicated, and whatever its settings are.
+        // Applies to every process that writes to a replicated database, regardless of its settings.
         if store
             .read(|rows| secrets::find(rows, secrets::POSITIONS))
             .map_err(OpenError::unusable(path))?
@@ -304,9 +304,9 @@ impl Store {
         self.counts_positions.then(|| CommitPosition(self.position.load(Ordering::Acquire)))
     }
 
-    /// Opens a copy of a database that has the current schema, and that nothing else uses. The file may be linked to
-    /// others: it is not changed, and what is written is in its log. There is one connection for reads and writes, which
-    /// is closed when it is idle, and may lose everything when the machine fails.
+    /// Opens a copy of a database that has the current schema, and that nothing else uses. The file may be linked to others: it
+    /// is not changed, and all writes go to its log. There is one connection for reads and writes, which is closed when it is
+    /// idle, and may lose everything when the machine fails.
     pub fn open_private(path: &Path, idle_closer: IdleCloser) -> std::result::Result<Store, OpenError> {
         let unusable = |cause: Error| OpenError::unusable(path)(cause);
         let store = Store::new(Connections::Private(PrivateDatabase::new(path.to_owned(), idle_closer)));
@@ -383,9 +383,9 @@ impl Store {
         self.write_after(Duration::ZERO, work)
     }
 
-    /// Like [`Store::write`], for a write that has waited for other writes of this process. It waits that
-    /// much less for a write of another process. Otherwise the last of many writes would wait for the sum of
-    /// the waits of all others.
+    /// Like [`Store::write`], for a write that has waited for other writes of this process. It then waits for a
+    /// write of another process for a shorter time. Otherwise, the last of many writes would wait for the sum of
+    /// all their waits.
     pub fn write_after<T>(
         &self,
         waited: Duration,

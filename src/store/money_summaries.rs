@@ -92,8 +92,8 @@ const PURCHASE_FILTERS: FilterColumns = FilterColumns {
     ..FilterColumns::by_time("p.created_at")
 };
 
-/// The postings to a vendor's earnings, and its completed sales. Sales are counted apart from postings: a free sample has
-/// none, and those of a refunded sale stay.
+/// The postings to a vendor's earnings, and its completed sales. Sales are not counted by postings: a free sample has no
+/// posting, and a refunded sale keeps its postings.
 const EARNINGS: &str =
     "(SELECT e.created_at AS at, coalesce(p.kind, e.entry_type) AS kind, e.entry_type AS entry_type,
          b.cents AS cents, p.listing AS listing
@@ -147,7 +147,7 @@ pub fn spent(
 /// Listings with amounts of each: those with the largest amounts, at most [`MAX_LISTINGS`], and the number of all.
 pub type ByListing<T> = (Vec<(SummarizedListing, T)>, u64);
 
-/// Returns what a buyer has spent on each listing, the largest amounts first.
+/// Returns the spending of a buyer by listing, the largest amounts first.
 pub fn spent_by_listing(
     reader: &Reader,
     buyer: TeamRowId,
@@ -168,7 +168,7 @@ pub fn spent_by_listing(
 
 const SPENT: &str = "count(*), coalesce(sum(p.price_cents), 0), coalesce(sum(p.buyer_fee_cents), 0)";
 
-/// Returns what a vendor has earned, by group in order of their names.
+/// Returns the earnings of a vendor by group, in the order of the names of the groups.
 pub fn earned(
     reader: &Reader,
     vendor: TeamRowId,
@@ -183,7 +183,7 @@ pub fn earned(
     })
 }
 
-/// Returns what a vendor has earned with each listing, the largest amounts first.
+/// Returns the earnings of a vendor by listing, the largest amounts first.
 pub fn earned_by_listing(
     reader: &Reader,
     vendor: TeamRowId,

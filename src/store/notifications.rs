@@ -194,7 +194,7 @@ pub fn list_newest(reader: &Reader, team: TeamRowId, limit: usize) -> Result<Vec
     reader.query_all(&sql, (team, limit as i64), Notification::from_row)
 }
 
-/// Number of a team's newest notifications among which those about a subject are looked for.
+/// Number of a team's newest notifications that are searched for a subject.
 const MAX_SEARCHED: u32 = 1_000;
 
 /// Returns a team's newest notifications that refer to one of these records, or whose page ends with the ID of one of them, newest

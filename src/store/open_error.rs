@@ -46,7 +46,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Fails unless there is a file at the path of a database. That this user may not see it does not mean that there is none.
+    /// Fails unless there is a file at the path of a database. A lack of permissions does not mean that there is no file.
     pub fn require_file(path: &Path) -> Result<(), OpenError> {
         match path.metadata() {
             Ok(file) if file.is_file() => Ok(()),

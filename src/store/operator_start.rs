@@ -1,5 +1,5 @@
-//! What waits for operators, and the activity of the last days. Each statement reads only the rows that wait, or that are of these
-//! days, by ranges of indexes.
+//! Tasks that wait for operators, and the activity of the last days. Each statement reads only the rows that wait, or that are
+//! of these days, by ranges of indexes.
 
 use super::{Reader, review_queue, row::FromRow, webhooks::IS_FAILING};
 use crate::{
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::store::{Durability, Store};
 
-    /// Neither purchases nor teams, listings, or reviews are read as a whole.
+    /// No table of purchases, teams, listings, or reviews is scanned.
     #[test]
     fn statements_read_ranges_of_indexes() {
         let directory = tempfile::tempdir().unwrap();

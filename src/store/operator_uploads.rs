@@ -52,7 +52,7 @@ pub struct UploadTarget {
     pub exclusivity: Option<Exclusivity>,
     /// ID of the group of a new asset; `None` for the default group.
     pub group: Option<Uuid>,
-    /// Time of the file's last change in Unix milliseconds, as the browser reports it, to know the file again.
+    /// Time of the file's last change in Unix milliseconds, as the browser reports it, to recognize the file.
     pub modified_ms: Option<i64>,
 }
 

@@ -49,12 +49,12 @@ pub fn list(reader: &Reader, listings: &[ListingRowId]) -> Result<Vec<OwnListing
     reader.query_all(SQL, [row::to_json(listings)?], OwnListing::from_row)
 }
 
-/// What the page of a listing says besides its fields.
+/// Data for the page of a listing besides its fields.
 #[derive(Clone, Debug)]
 pub struct OwnListingFacts {
     /// The fields.
     pub fields: ListingFields,
-    /// What the platform told the vendor when it last asked for changes or rejected it; `None` once it is approved.
+    /// The platform's note to the vendor from the last request for changes or rejection; `None` once it is approved.
     pub review_feedback: Option<String>,
     /// Time of creation.
     pub created_at: Timestamp,

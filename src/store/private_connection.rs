@@ -1,8 +1,8 @@
 //! The connection of a private database: a copy that nothing else uses, and whose file may be linked to others.
 //!
 //! SQLite never writes to that file. Every write stays in the log, which a checkpoint would copy into it. So there are no
-//! automatic checkpoints; once the log is large, the link is replaced by a copy. By default, SQLite keys locks by the file
-//! that they are on, so two links would disturb each other. The connection therefore uses none, and is the only one.
+//! automatic checkpoints; once the log is large, the link is replaced by a copy. By default, SQLite identifies locks by the
+//! file, so two links would block each other. Therefore, the connection uses no locks, and is the only one.
 
 use std::{
     ffi::OsString,
@@ -29,7 +29,7 @@ use crate::{
 /// SQLite's access to files without locks.
 const UNLOCKED_FILES: &str = "unix-none";
 
-/// Page cache in KiB. Pages of the file are memory-mapped, so it has those of the log.
+/// Page cache in KiB. It only holds pages of the log, since pages of the file are memory-mapped.
 const CACHE_KIB: i64 = 2_000;
 
 /// Size of the log in bytes from which it is checkpointed.
@@ -148,8 +148,8 @@ impl CloseWhenIdle for PrivateDatabase {
 }
 
 impl PrivateConnection {
-    /// Limits the size of the log after a transaction: copies it into the file, after a copy of that has replaced a link.
-    /// What was committed stays so if this fails.
+    /// Limits the size of the log after a transaction: copies the log into the database file. If the file is a link, a copy
+    /// replaces it first. A failure does not affect the committed data.
     pub(super) fn limit_log(&mut self) {
         let path = &self.database.path;
         let log_bytes = fs::metadata(log_path(path)).map_or(0, |log| log.len());
@@ -293,7 +293,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!((find(&one, "of one"), find(&one, "of the other")), (Some([1; 32]), None));
             assert_eq!((find(&other, "of one"), find(&other, "of the other")), (None, Some([1; 32])));
-            // What was written is found again by another connection.
+            // Another connection finds the written data.
             closer.close_all();
             assert_eq!(closer.open_count(), 0);
         }

@@ -57,7 +57,7 @@ pub(super) fn find_before(
     connection.query_row(SQL, [migration], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// Returns the error of a database with a later schema than that of this program.
+/// Returns the error for a database whose schema is later than this program's.
 pub(super) fn newer_version(connection: &Connection, path: &Path) -> OpenError {
     const SQL: &str = "SELECT version FROM program_versions ORDER BY migration DESC LIMIT 1";
     // Only a hint: a newer program may have another table.

@@ -77,7 +77,7 @@ pub fn insert(writer: &Writer, purchase: &NewPurchase) -> Result<PurchaseRowId> 
     Ok(row_id)
 }
 
-/// Stores which assets a purchase covers. One statement, however many they are.
+/// Stores which assets a purchase covers. One statement for any number of assets.
 fn insert_assets(writer: &Writer, row_id: PurchaseRowId, purchase: &NewPurchase) -> Result<()> {
     const LISTED: &str = "INSERT INTO purchase_assets (purchase, asset)
          SELECT ?1, asset FROM listing_assets WHERE listing = ?2";
@@ -178,7 +178,7 @@ pub(super) fn list_where(
 }
 
 /// Returns the ID of a buyer's pending or completed purchase of a listing: of its data, or else of its sample.
-pub fn find_standing(
+pub fn find_in_effect(
     reader: &Reader,
     buyer: TeamRowId,
     listing: ListingRowId,
@@ -256,7 +256,7 @@ pub struct ListingPurchase {
     pub paid_at: Option<Timestamp>,
 }
 
-/// Returns a team's newest purchases of a listing, newest first: those that stand before the others.
+/// Returns a team's purchases of a listing: first those in effect, each part newest first.
 pub fn list_of_listing(
     reader: &Reader,
     buyer: TeamRowId,

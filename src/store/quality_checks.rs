@@ -95,7 +95,7 @@ pub struct CheckedAsset {
     pub title: String,
     /// Full name of its repository, as `owner/name`; `None` if no repository is linked.
     pub repo_full_name: Option<String>,
-    /// Whether the vendor has deleted the asset, so that its ID leads nowhere.
+    /// Whether the vendor has deleted the asset; its ID then finds nothing.
     pub is_deleted: bool,
 }
 
@@ -154,8 +154,8 @@ pub fn list_of_run(reader: &Reader, run: Uuid) -> Result<Vec<CheckRow>> {
     reader.query_all(&sql, [run], read_check)
 }
 
-/// Returns the IDs of those assets of a listing that have a completed run of their own that started after
-/// `run`, in the order in which they were attached, each with the checks of its latest such run.
+/// Returns the assets of a listing with a completed run of their own that started after `run`, in the order in
+/// which they were attached: their IDs, and the checks of their latest such runs.
 pub fn list_newer_of_assets(
     reader: &Reader,
     listing: ListingRowId,

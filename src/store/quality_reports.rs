@@ -110,7 +110,7 @@ pub struct FoundByCheck {
     pub subjects: u64,
 }
 
-/// Returns what the checks found in the latest runs of a team: checks that failed first, those with most findings first.
+/// Returns the findings of the latest runs of a team by check: failed checks first, then those with the most findings.
 pub fn findings_by_check(reader: &Reader, team: TeamRowId) -> Result<Vec<FoundByCheck>> {
     let sql = format!(
         "SELECT c.key, max(c.label) AS label, max(c.kind) AS kind, max(c.is_mandatory) AS is_mandatory,

@@ -272,8 +272,8 @@ impl RunSummary {
     }
 }
 
-/// The table of the assets, by run, that have other data than the runs of listings in the table `run (id, assets)` have read.
-/// Assets that a run does not name, and runs that name none, count as unchanged.
+/// A table of assets by run whose data differs from the data that the run has read. The runs of listings are in the table `run
+/// (id, assets)`. Assets that a run does not name count as unchanged.
 pub(super) const CHANGED_ASSETS: &str = "changed (run, asset) AS MATERIALIZED (
          SELECT run.id, j.value ->> 'asset' FROM run JOIN json_each(run.assets) j
          LEFT JOIN data_objects d ON d.asset = j.value ->> 'asset'
@@ -304,8 +304,8 @@ pub fn summaries_of_assets(
     Ok(runs.into_iter().map(|(id, run)| (AssetRowId(id), run)).collect())
 }
 
-/// Returns the latest completed run of each of these listings that has one, with its checks of data that is there still.
-/// Runs without such checks are left out.
+/// Returns the latest completed run of each of these listings, with its checks of data that has not changed since. Runs without
+/// such checks are left out.
 pub fn summaries_of_listings(
     reader: &Reader,
     listings: &[ListingRowId],

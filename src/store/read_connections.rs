@@ -1,5 +1,5 @@
-//! The read connections of a database. They are opened when they are needed, and need no thread, unlike those
-//! of the usual pools, which check them in the background.
+//! The read connections of a database. They are opened on demand. Unlike the usual pools, this one needs no
+//! thread for background checks.
 
 use std::{
     ops::Deref,
@@ -13,8 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::connection_settings::configure_reader;
 use crate::error::{Error, Result};
 
-/// How long a read waits for a connection. The market lets no more requests read than there are connections,
-/// so only something that is stuck takes that long.
+/// How long a read waits for a connection. The market does not admit more reads than there are connections, so
+/// only a stuck read takes that long.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Read connections, of which at most a fixed number is open.
@@ -73,7 +73,7 @@ impl ReadConnections {
         }
     }
 
-    /// Takes a free connection, or else opens one if there are not too many; `None` if there are.
+    /// Takes a free connection, or opens one; `None` if the maximum number is in use.
     fn take(self: &Arc<Self>, mut state: MutexGuard<State>) -> Option<rusqlite::Result<ReadConnection>> {
         let connection = match state.free.pop() {
             Some(connection) => Ok(connection),

@@ -8,7 +8,7 @@ use crate::domain::record_filters::RecordFilter;
 /// The expressions that a filter of a list compares.
 #[derive(Debug)]
 pub struct FilterColumns {
-    /// Status of a record, and the one that a list is limited to unless a filter states others.
+    /// Status of a record, and the default status that a list is limited to.
     pub status: Option<(&'static str, Option<&'static str>)>,
     /// Kind of a record.
     pub kind: Option<&'static str>,

@@ -23,13 +23,13 @@ pub struct QueueFilter {
     pub vendor: Option<TeamRowId>,
     /// Only those with an asset of this kind.
     pub kind: Option<Kind>,
-    /// Only those in a later round than the first, or only those in the first.
-    pub is_again: Option<bool>,
+    /// Only listings in a later round than the first, or only listings in the first round.
+    pub was_reviewed: Option<bool>,
 }
 
 impl QueueFilter {
     fn parameters(self) -> (Option<TeamRowId>, Option<&'static str>, Option<bool>) {
-        (self.vendor, self.kind.map(StringEnum::as_str), self.is_again)
+        (self.vendor, self.kind.map(StringEnum::as_str), self.was_reviewed)
     }
 }
 
@@ -136,8 +136,8 @@ pub fn list_from(
          ORDER BY q.submitted_at {order}, q.id {order} LIMIT ?6",
         queue()
     );
-    let ((vendor, kind, is_again), (at, listing)) = (filter.parameters(), parts(start));
-    let parameters = (vendor, kind, is_again, at, listing, limit as i64);
+    let ((vendor, kind, was_reviewed), (at, listing)) = (filter.parameters(), parts(start));
+    let parameters = (vendor, kind, was_reviewed, at, listing, limit as i64);
     reader.query_all(&sql, parameters, WaitingListing::from_row)
 }
 
@@ -157,8 +157,8 @@ pub fn count(reader: &Reader, filter: QueueFilter, position: Option<Position>) -
         "SELECT count(*), count(*) FILTER (WHERE (q.submitted_at, q.id) < (?4, ?5)) FROM ({}) q",
         queue()
     );
-    let ((vendor, kind, is_again), (at, listing)) = (filter.parameters(), parts(position));
-    reader.query_one(&sql, (vendor, kind, is_again, at, listing), |row| Ok((row.get(0)?, row.get(1)?)))
+    let ((vendor, kind, was_reviewed), (at, listing)) = (filter.parameters(), parts(position));
+    reader.query_one(&sql, (vendor, kind, was_reviewed, at, listing), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The earlier reviews and sales of a vendor.

@@ -1,4 +1,4 @@
-//! Rounds of the reviews of listings: what was submitted, and how the platform decided.
+//! Rounds of the reviews of listings: the submitted content, and the decision of the platform.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct Review {
     /// How the round ended, and when; `None` while it is open.
     #[row(pair("decision", "decided_at"))]
     pub decision: Option<(ReviewDecision, Timestamp)>,
-    /// What the platform told the vendor.
+    /// The platform's note to the vendor.
     pub note: Option<String>,
 }
 
@@ -106,7 +106,7 @@ pub fn snapshot_text(fields: &ListingFields) -> Result<String> {
     row::to_json(&Snapshot::of(fields))
 }
 
-/// Opens the next round of a listing's review. Its assets, and the digest of all of it, are added by the functions below.
+/// Opens the next round of a listing's review. The functions below add its assets and the digest of everything.
 pub fn insert(
     writer: &Writer,
     listing: ListingRowId,
@@ -124,7 +124,7 @@ pub fn last_number(reader: &Reader, listing: ListingRowId) -> Result<u32> {
     reader.query_one(SQL, [listing], |row| row.get(0))
 }
 
-/// What identifies the data of an asset `a` with the data object `d`; null without data of its own. Those of tasks never change.
+/// Identifies the data of an asset `a` with the data object `d`; null without its own data. The data of tasks never changes.
 const CONTENT: &str = "CASE
          WHEN d.upload IS NOT NULL THEN (SELECT u.sha256 FROM uploads u WHERE u.id = d.upload)
          WHEN d.commit_sha IS NOT NULL THEN d.commit_sha
@@ -150,7 +150,7 @@ pub fn insert_assets(writer: &Writer, review: ReviewRowId, listing: ListingRowId
     Ok(writer.execute(&sql, (review, listing))? as u64)
 }
 
-/// Visits the assets of a round, in order: IDs, titles, and what identifies their data.
+/// Visits the assets of a round, in order: IDs, titles, and identities of their data.
 pub fn for_each_asset(
     reader: &Reader,
     review: ReviewRowId,
@@ -210,7 +210,7 @@ pub fn set_decided(
     Ok(())
 }
 
-/// Deletes what was submitted in a round that was withdrawn. It stays in the list of rounds.
+/// Deletes the submitted content of a withdrawn round. The round stays in the list of rounds.
 pub fn forget_if_withdrawn(writer: &Writer, listing: ListingRowId, number: u32) -> Result<()> {
     const ASSETS: &str = "DELETE FROM review_assets WHERE review = (
              SELECT id FROM reviews WHERE listing = ?1 AND number = ?2 AND decision = 'withdrawn')";

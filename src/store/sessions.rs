@@ -40,7 +40,7 @@ const COLUMNS: &str = "s.uuid AS session_uuid, s.created_at AS session_created_a
      s.last_used_at AS session_last_used_at, s.preferences, k.uuid AS session_key, k.name AS key_name";
 
 fn read_session(row: &rusqlite::Row) -> rusqlite::Result<SessionRow> {
-    // What another version of this program has written means nothing to this one.
+    // Preferences that another version of this program has written are ignored if they are not known.
     let preferences = row::json(row, "preferences").unwrap_or_default();
     Ok(SessionRow {
         id: row.get("session_uuid")?,
@@ -109,7 +109,7 @@ pub fn insert(writer: &Writer, session: &NewSession) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the sessions of a key except for the last ones, of which `keep` stay.
+/// Deletes the sessions of a key except for the last `keep` ones.
 pub fn delete_oldest(writer: &Writer, key: KeyRowId, keep: u32) -> Result<()> {
     const SQL: &str = "DELETE FROM sessions WHERE id IN (
              SELECT id FROM sessions WHERE key = ?1 ORDER BY created_at DESC, id DESC LIMIT -1 OFFSET ?2)";
@@ -174,19 +174,19 @@ pub fn update_preferences(writer: &Writer, id: Uuid, preferences: &SessionPrefer
     Ok(())
 }
 
-/// Lets the sessions of a key go on with the key that replaces it.
+/// Moves the sessions of a key to the key that replaces it.
 pub fn move_to_key(writer: &Writer, from: KeyRowId, to: KeyRowId) -> Result<()> {
     writer.execute("UPDATE sessions SET key = ?2 WHERE key = ?1", (from, to))?;
     Ok(())
 }
 
-/// Deletes the sessions of a key that has expired. Those that go on with the key that replaced it stay.
+/// Deletes the sessions of an expired key. Sessions that continue with its replacement stay.
 pub fn delete_of_expired(writer: &Writer, key: KeyRowId) -> Result<()> {
     writer.execute("DELETE FROM sessions WHERE key = ?1", [key])?;
     Ok(())
 }
 
-/// Deletes the sessions of a key that was revoked, and those that somebody who had the key has opened with it before it was replaced.
+/// Deletes the sessions of a revoked key, including sessions that were opened with its predecessor before the replacement.
 pub fn delete_of_revoked(writer: &Writer, key: KeyRowId) -> Result<()> {
     writer.execute("DELETE FROM sessions WHERE key = ?1 OR first_key = ?1", [key])?;
     Ok(())

@@ -1,5 +1,5 @@
-//! By which values published listings were ordered before these values changed. Later pages of a walk through
-//! the catalog order listings by the values as of its first page.
+//! Earlier sort values of published listings whose values have changed. Later pages of a walk through the catalog
+//! order listings by the values as of its first page.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ pub struct SortValues {
     pub price: Option<Cents>,
 }
 
-/// A sort of published listings by values that can change. The date of publication cannot, so `recent` is
-/// none.
+/// A sort order of published listings by values that can change. `recent` is not among them, since the date of
+/// publication never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangingSort {
     /// By featured place and certification.
@@ -89,7 +89,7 @@ fn record(
     before: &SortValues,
     at: Timestamp,
 ) -> Result<()> {
-    // Of several changes in one transaction, the first has the values that others saw.
+    // If a transaction has several changes, the first one has the values that other transactions saw.
     const INSERT: &str = "INSERT INTO listing_sort_changes
              (sort, listing, change, certified, featured, price_cents, changed_at, is_latest)
          SELECT ?1, listing, change, ?3, ?4, ?5, ?6, 1 FROM index_queue WHERE listing = ?2

@@ -5,7 +5,7 @@
 //!
 //! `median(number)` is the median of whole numbers, rounded; null without any.
 //!
-//! `contains_text(text, part)` is whether a text contains another one, compared by the key by which text is found.
+//! `contains_text(text, part)` is true if a text contains another one, compared by their search keys.
 //!
 //! `contains_words(text, words)` is true if there is at least one word and the text contains all of the words, compared
 //! by the same key. Text without letters and digits is not a word.

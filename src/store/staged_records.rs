@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Page cache of the temporary database in KiB. What exceeds it is in a file.
+/// Page cache of the temporary database in KiB. The rest is in a file.
 const CACHE_KIB: i64 = 16_000;
 
 /// Number of steps that are read at a time.

@@ -21,10 +21,10 @@ use crate::{
 const STATEMENTS: usize = 4;
 
 /// Creates a database with the schema of a version, and with the rows that `fill` inserts, and migrates it. The file must not
-/// exist. Nothing is synchronized with the disk. Fails if the rows, or those that migrations make of them, violate the schema
-/// or the rules in [`import_rules`], with the first table and row that do.
+/// exist. Nothing is synchronized with the disk. Fails if the rows violate the schema or the rules in [`import_rules`], before
+/// or after the migrations. The error names the first such table and row.
 ///
-/// The triggers that maintain numbers and refuse changes do not run, since the rows have what they did.
+/// The triggers that maintain numbers and refuse changes do not run: the rows already contain their results.
 pub fn create(
     path: &Path,
     schema_version: u32,
@@ -103,7 +103,7 @@ fn remove_triggers(transaction: &Transaction) -> Result<Vec<String>> {
     Ok(triggers.into_iter().map(|(_, sql)| sql).collect())
 }
 
-/// Sets the numbers that are not given to rows again. They are not below those of the rows.
+/// Sets the last used row IDs, which are not used again. They are not below the IDs of the rows.
 fn set_sequences(transaction: &Transaction, sequences: &BTreeMap<String, i64>) -> Result<()> {
     const IS_KNOWN: &str = "SELECT count(*) FROM sqlite_schema
          WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
@@ -284,7 +284,7 @@ mod tests {
         let [expected, found] = [path, copy].map(|path| {
             let store = Store::open(&path, 1, Durability::None).unwrap();
             let mut digests = store.read(verify::table_digests).unwrap();
-            // The record of the programs that wrote a database is not part of its market.
+            // The list of programs that have used a database is not part of its market.
             digests.remove("program_versions").expect("a table of this name");
             digests
         });

@@ -29,8 +29,9 @@ pub(super) enum ColumnKind {
     Blob,
 }
 
-/// Returns the names of all tables with rows of the market. Leaves out those of SQLite, and those that stay on this machine: the
-/// sessions of people, the announcement, maintenance, the versions of the program, and the secret of the signing key.
+/// Returns the names of all tables with rows of the market. Leaves out tables of SQLite, and tables whose rows stay on this
+/// machine: the sessions of people, the announcement, maintenance, the versions of the program, and the secret of the signing
+/// key.
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     const SQL: &str = r"SELECT name, wr FROM pragma_table_list
          WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'

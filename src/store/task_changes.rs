@@ -1,4 +1,4 @@
-//! Changes of the tasks of a taskset: what they need to know, and deletions. Rows are inserted by `tasks.rs`.
+//! Changes of the tasks of a taskset: the reads that they need, and deletions. Rows are inserted by `tasks.rs`.
 
 use uuid::Uuid;
 

@@ -104,8 +104,8 @@ pub fn count_new(reader: &Reader, team: TeamRowId, taskset: TasksetRowId, max: u
     Ok(count as usize)
 }
 
-/// Returns those of the tasksets that a team can see on a listing: the listing is published and the team can
-/// see the catalog (`sees_catalog`), or the team has a completed purchase of the listing.
+/// Returns which of the tasksets a team can see on a listing: the listing is published and the team can see the
+/// catalog (`sees_catalog`), or the team has a completed purchase of the listing.
 pub fn list_visible_to(
     reader: &Reader,
     tasksets: &BTreeSet<TasksetRowId>,

@@ -167,8 +167,8 @@ pub fn upsert_language(writer: &Writer, language: &Language) -> Result<()> {
     Ok(())
 }
 
-/// Inserts or updates an asset kind. A new kind comes last. A retired kind whose retirement is announced for
-/// another time, or no longer, is not retired.
+/// Inserts or updates an asset kind. A new kind comes last. If the announced time of a retired kind changes or is
+/// removed, the kind is no longer retired.
 pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     const SQL: &str =
         "INSERT INTO asset_types (slug, label, is_enabled, listing_kinds, deprecated_at, retires_at,
@@ -216,7 +216,7 @@ pub fn queue_listings(writer: &Writer, kind: Kind) -> Result<()> {
     super::index_queue::enqueue_all(writer, LISTINGS, [kind.as_str()])
 }
 
-/// Returns the number of listings with an asset of the kind, and of those of them that are in the catalog.
+/// Returns the number of listings with an asset of the kind, and how many of them are in the catalog.
 pub fn count_listings(reader: &Reader, kind: Kind) -> Result<(u64, u64)> {
     const SQL: &str =
         "SELECT count(*), count(*) FILTER (WHERE l.catalog_status = 'published') FROM listings l

@@ -42,7 +42,7 @@ pub struct TeamOverview {
     pub webhooks: u64,
 }
 
-/// Returns the numbers of the team with this ID. Those of a team that does not exist are 0.
+/// Returns the numbers of the team with this ID. All are 0 if the team does not exist.
 pub fn find(reader: &Reader, team: Uuid, now: Timestamp) -> Result<TeamOverview> {
     const SQL: &str = "SELECT
          (SELECT count(*) FROM listings WHERE team = t.id AND catalog_status <> 'archived') AS listings,

@@ -171,8 +171,8 @@ pub struct TracedVersion {
     pub traces: u64,
 }
 
-/// Returns the version that a line names, if its task belongs to the taskset and is not deleted. Of several tasks
-/// with the same identifier, the newest counts.
+/// Returns the version that a line names, if its task belongs to the taskset and is not deleted. If several tasks have the
+/// identifier, the newest one is used.
 pub fn find_version(
     reader: &Reader,
     taskset: TasksetRowId,

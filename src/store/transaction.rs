@@ -127,7 +127,7 @@ impl Writer<'_> {
             self.execute("ROLLBACK TO work", [])?;
             self.execute("RELEASE work", [])?;
             self.last_change.set(last_change);
-            // Change numbers increase. What was queued before and again is found in the database.
+            // Change numbers increase. A listing that was queued before and again is found in the database.
             self.queued_listings.borrow_mut().retain(|_, change| Some(*change) <= last_change);
             return Ok(Err(error));
         }

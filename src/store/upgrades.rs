@@ -80,8 +80,8 @@ pub struct Undone {
     pub version: String,
 }
 
-/// Returns a database that no process uses to the schema of the version before the one that migrated it last. Fails if
-/// a migration cannot be undone, or if no earlier version used the database.
+/// Reverts an unused database to the schema of the version before the one that migrated it last. Fails if a migration cannot be
+/// undone, or if no earlier version used the database.
 pub fn undo(path: &Path) -> Result<Undone> {
     let mut connection = Connection::open(path)?;
     let current = program_versions::schema_version(&connection)?;

@@ -23,7 +23,7 @@ fn find_of_team(reader: &Reader, team: TeamRowId) -> Result<Usage> {
     reader.query_one(&format!("SELECT {COLUMNS} FROM team_usage WHERE team = ?1"), [team], read_usage)
 }
 
-/// Returns what an operator key uses. Operators own nothing else that quotas limit.
+/// Returns the usage of an operator key. Operators own nothing else that quotas limit.
 fn find_of_operator(reader: &Reader, key: KeyRowId) -> Result<Usage> {
     const SQL: &str =
         "SELECT idempotency_keys, idempotency_bytes FROM operator_usage WHERE operator_key = ?1";
@@ -42,7 +42,7 @@ pub fn find(reader: &Reader, principal: Principal) -> Result<Usage> {
     }
 }
 
-/// Returns the principals whose numbers differ from what they count. Reads all counted rows.
+/// Returns the principals whose stored counts are wrong. Reads all counted rows.
 pub fn list_miscounted(reader: &Reader) -> Result<Vec<Principal>> {
     const OPERATORS: &str = "SELECT operator_key FROM
          (SELECT * FROM counted_operator_usage EXCEPT SELECT * FROM operator_usage)";

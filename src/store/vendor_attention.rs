@@ -1,5 +1,5 @@
-//! What a vendor should look at: parts of its business that wait for it, and sums over its listings and sales. Each statement reads
-//! records of one team only, and a bounded number of runs.
+//! Data for the start page of a vendor: waiting tasks, and sums over its listings and sales. Each statement reads records of
+//! one team only, and a bounded number of runs.
 
 use uuid::Uuid;
 
@@ -45,7 +45,7 @@ pub fn list_reviewed(reader: &Reader, vendor: TeamRowId, limit: usize) -> Result
     reader.query_all(SQL, (vendor, limit as i64), ReviewedListing::from_row)
 }
 
-/// Number of the newest codebases of a team, and of its newest archives of raw data, in which failures are searched.
+/// Number of a team's newest codebases, and of its newest raw data archives, that are searched for failures.
 const MAX_LINKED: u32 = 1_000;
 
 /// An asset whose linked data the market could not copy or read.
@@ -236,7 +236,7 @@ pub fn list_retiring_kinds(reader: &Reader, vendor: TeamRowId) -> Result<Vec<Ret
 
 /// Balances and numbers of a vendor.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct VendorFigures {
     /// The balances of its wallet.
     pub balances: Balances,
     /// Number of its published listings.
@@ -254,7 +254,7 @@ pub struct Standing {
 }
 
 /// Returns the balances and numbers of a vendor.
-pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
+pub fn find_figures(reader: &Reader, vendor: TeamRowId) -> Result<VendorFigures> {
     let newest = |kind: Kind| {
         let kind = kind.as_str();
         format!(
@@ -284,7 +284,7 @@ pub fn find_standing(reader: &Reader, vendor: TeamRowId) -> Result<Standing> {
         let asset: Option<Uuid> = row.get("unlisted_id")?;
         let title: Option<String> = row.get("unlisted_title")?;
         let cents = |column: &str| row.get(column);
-        Ok(Standing {
+        Ok(VendorFigures {
             balances: Balances {
                 credits: cents("credits_cents")?,
                 earned: cents("earned_cents")?,

@@ -86,9 +86,8 @@ const HOLDS: &str = "SELECT e.uuid FROM earnings_holds h JOIN ledger_entries e O
              WHERE d.kind = 'hold_ends' AND d.subject = h.entry AND d.due_at = h.available_at)
      ORDER BY h.entry";
 
-// Refunds have the date of release of the hold from which they come. Entries that are available at once are not
-// on hold. Until refunds had an entry for each hold, one entry could take from several holds, and from some although it
-// was available at once. Such an entry counts with the dates of these holds.
+// Refunds have the release date of their hold. Entries that are available at once are not on hold. In earlier versions, one
+// refund entry could take from several holds, even if the entry was available at once; it counts with the dates of these holds.
 const RELEASES: &str = "WITH old_refunds AS (
          SELECT r.id FROM ledger_entries r JOIN earnings_hold_uses u ON u.refund = r.id
          GROUP BY r.id

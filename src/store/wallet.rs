@@ -60,8 +60,8 @@ pub fn min_available_since(reader: &Reader, team: TeamRowId, since: Timestamp) -
     min_since(reader, team, since, ("w.pending_cents + w.available_cents", "earnings", "available_at"))
 }
 
-/// Returns the least balance of an account of a team since a time: the balance after all entries, without those that
-/// come after any moment since then. `time` is the column with the time from which an entry counts.
+/// Returns the lowest balance of an account of a team since a time. `time` is the column with the time from which an entry
+/// counts.
 fn min_since(
     reader: &Reader,
     team: TeamRowId,

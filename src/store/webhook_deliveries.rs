@@ -129,8 +129,8 @@ pub fn is_any_pending(reader: &Reader) -> Result<bool> {
     reader.query_one(SQL, [], |row| row.get(0))
 }
 
-/// Returns the enabled webhooks that have pending deliveries. Reads two rows for each of them, however many are
-/// pending.
+/// Returns the enabled webhooks that have pending deliveries. Reads two rows for each of them, for any number of
+/// pending deliveries.
 pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
     const SQL: &str = "WITH RECURSIVE waiting (webhook) AS (
              SELECT min(webhook) FROM webhook_deliveries WHERE next_attempt_at IS NOT NULL
@@ -148,7 +148,7 @@ pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
     reader.query_all(SQL, [now.0], Waiting::from_row)
 }
 
-/// Lets the pending deliveries be due now that are due later than they can be; see [`MAX_WAIT_MICROS`].
+/// Makes pending deliveries with an impossible due time due now; see [`MAX_WAIT_MICROS`].
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhook_deliveries SET next_attempt_at = ?2 WHERE next_attempt_at > ?1";
     writer.execute(SQL, (now.plus_micros(MAX_WAIT_MICROS).0, now.0))?;
@@ -191,8 +191,8 @@ pub fn first_ended_at(reader: &Reader) -> Result<Option<Timestamp>> {
     reader.query_one(SQL, [], |row| row.get(0))
 }
 
-/// Deletes at most `limit` deliveries with their attempts: those that ended before a time, and pending ones of
-/// webhooks that were disabled before it. Returns their number.
+/// Deletes at most `limit` deliveries with their attempts: deliveries that ended before a time, and pending
+/// deliveries of webhooks that were disabled before it. Returns their number.
 pub fn delete_ended(writer: &Writer, before: Timestamp, limit: u32) -> Result<u32> {
     const ENDED: &str = "DELETE FROM webhook_deliveries WHERE id IN
          (SELECT id FROM webhook_deliveries WHERE ended_at < ?1 ORDER BY ended_at LIMIT ?2)";

@@ -37,7 +37,7 @@ pub struct Webhook {
     /// Types of the events that are sent, sorted; empty for all types.
     #[row(json)]
     pub event_types: Vec<EventType>,
-    /// Time until which the replaced secret signs, too; `None` if there is none any more.
+    /// Time until which the replaced secret signs, too; `None` if no replaced secret is in use.
     pub previous_secret_ends_at: Option<Timestamp>,
     /// Time of creation.
     pub created_at: Timestamp,
@@ -156,7 +156,7 @@ pub fn insert(writer: &Writer, webhook: &NewWebhook) -> Result<()> {
     Ok(())
 }
 
-/// Replaces what can change of a webhook, apart from its secrets and its last success.
+/// Updates the changeable columns of a webhook, except for its secrets and its last success.
 pub fn update(writer: &Writer, webhook: &Webhook) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET url = ?2, description = ?3, event_types = ?4, updated_at = ?5,
              enabled_at = ?6, disabled_at = ?7, disabled_reason = ?8 WHERE id = ?1";

@@ -49,8 +49,8 @@ async fn collect(
     max_bytes: u64,
     mut memory: Option<&mut MemoryUse>,
 ) -> Result<Bytes> {
-    // At once, as far as the length is known. Otherwise, several large bodies could each get a part of their
-    // memory, and all of them fail.
+    // Reserves memory for the known length at once. Otherwise, several large bodies could each get a part of
+    // their memory, and all of them would fail.
     let mut counted = body.size_hint().exact().unwrap_or(0);
     if let Some(memory) = &mut memory {
         memory.grow(counted.saturating_mul(MEMORY_PER_BYTE)).await?;

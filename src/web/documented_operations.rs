@@ -11,7 +11,7 @@ use crate::{
     web::{limits::Budget, request_counts::CountedOperation},
 };
 
-/// The name, in place of an API, for the operations that several APIs have.
+/// The name that replaces the API for operations that several APIs have.
 const SHARED: &str = "catalog";
 
 /// The extension of an operation that names its error codes, by status.
@@ -56,7 +56,7 @@ pub struct Outcome {
 }
 
 impl DocumentedOperations {
-    /// Collects the operations of the documents of APIs with these names. One that several of them have, since their APIs share it, is listed once.
+    /// Collects the operations of the documents of APIs with these names. An operation that several APIs share is listed once.
     pub fn new<'a>(documents: impl IntoIterator<Item = (&'static str, &'a Value)>) -> DocumentedOperations {
         let mut all = DocumentedOperations::default();
         for (api, document) in documents {
@@ -83,7 +83,7 @@ impl DocumentedOperations {
         self.operations.push(operation);
     }
 
-    /// Returns the operation that a request with this method and path is for. HEAD is for what GET is for.
+    /// Returns the operation of a request with this method and path. HEAD is treated like GET.
     pub fn find(&self, method: &Method, path: &str) -> Option<&DocumentedOperation> {
         let method = if method == Method::HEAD { Method::GET } else { method.clone() };
         let same_shape = self.by_shape.get(&(method, segments(path).count()))?.iter();

@@ -28,7 +28,7 @@ pub const AGENT_PREFIX: &str = "/agents/v1";
 /// Size in bytes from which the memory of a response is counted.
 const MIN_COUNTED_BYTES: usize = 64 * 1024;
 
-/// Size in bytes from which a response may be processed only while few others of its size are.
+/// Size in bytes of a large response. The number of large responses that are processed at the same time is limited.
 const MIN_LARGE_BYTES: usize = 1 << 20;
 
 /// The routes of all APIs for one market, and those that only agents call, callable in process.
@@ -49,8 +49,8 @@ pub struct Caller {
     transfers: Option<RequestTransfers>,
 }
 
-/// The proof that an in-process request brings instead of a key. Only this module can create it, so no HTTP
-/// request has one.
+/// The proof of an in-process request, which replaces a key. Only this module can create it, so no HTTP request
+/// has one.
 #[derive(Clone, Debug)]
 pub struct InProcessProof(Authenticated);
 
@@ -78,8 +78,8 @@ pub struct InProcessResponse {
     _use: ResponseUse,
 }
 
-/// What a response holds until its processing ends: memory, and for a large one the permission to process it.
-/// So one team's calls cannot fill the memory with lists.
+/// The permits that a response holds until its processing ends: memory, and for a large one the permission to
+/// process it. So one team's calls cannot fill the memory with lists.
 #[derive(Debug, Default)]
 struct ResponseUse {
     _memory: Option<MemoryUse>,

@@ -13,8 +13,7 @@ use crate::{
 };
 
 /// Returns the base URL of links in responses to requests without a trusted host: `server.public_url`, or the
-/// listen address. An unspecified address (0.0.0.0) is not one that a client can use, so a loopback address
-/// takes its place.
+/// listen address. A client cannot use an unspecified address (0.0.0.0), so a loopback address replaces it.
 pub fn base_url(settings: &Settings, address: SocketAddr) -> String {
     match settings.server.public_url.as_str() {
         "" => listen_url(settings, address),

@@ -1,4 +1,4 @@
-//! Serves an endpoint over HTTP, and answers what is refused before it like all other errors.
+//! Serves an endpoint over HTTP. Requests that are refused before the endpoint get the same kind of answer as all other errors.
 
 use poem::{
     Endpoint, EndpointExt, Response,

@@ -1,5 +1,5 @@
-//! What every face of the market needs and no resource owns: principals from credentials, budgets and shares, errors,
-//! request IDs, and the host of worlds. The APIs are above it, and neither uses another face.
+//! Common parts of the APIs, the web app, and the agent server: principals from credentials, budgets and shares, errors,
+//! request IDs, and the host of worlds. It knows no resource.
 
 pub(crate) mod auth;
 pub(crate) mod body;

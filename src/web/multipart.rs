@@ -31,10 +31,10 @@ use crate::{
 /// Maximum number of bytes of a form besides its texts and its file.
 const FRAME_BYTES: u64 = 64 << 10;
 
-/// Memory that is counted for each byte of a text: the byte, and what is made of it.
+/// Memory that is counted for each byte of a text: the byte itself, and the values that are parsed from it.
 const MEMORY_PER_BYTE: u64 = 3;
 
-/// Number of bytes that wait in memory before something must be read of them, such as the head of a field.
+/// Maximum number of bytes in memory from which the parser has not read anything, such as the head of a field.
 const UNREAD_BYTES: u64 = 64 << 10;
 
 /// Memory that a field takes besides its name and its text.
@@ -112,8 +112,8 @@ pub async fn receive(
     Ok(received)
 }
 
-/// The bytes of a form that have arrived since something was read of it. Without a limit, a head of a field that never ends would
-/// be kept in memory up to the size of a file.
+/// The bytes of a form that have arrived since the parser last read something. Without a limit, a field head that never ends
+/// would be kept in memory up to the size of a file.
 #[derive(Debug, Default)]
 struct Unread {
     bytes: AtomicU64,
@@ -122,7 +122,7 @@ struct Unread {
 }
 
 impl Unread {
-    /// Lets a parser have more of a stream only after it has read most of what it has.
+    /// Passes more of a stream to a parser only after the parser has read most of the earlier bytes.
     fn limit<E: From<io::Error>>(
         unread: &Arc<Unread>,
         stream: impl Stream<Item = std::result::Result<Bytes, E>> + Send,

@@ -1,7 +1,8 @@
-//! Positions: how a client that has changed something reads what it has written, at whichever machine it reads.
+//! Positions let a client read its own writes on every machine.
 //!
-//! A response to a change has the position of the market after it, in a header, and for pages in a cookie. A replica that gets the
-//! position back answers when it has reached it. Positions are encrypted, so they tell nothing of how much the market is used.
+//! A response to a change has the position of the market after it, in a header, and for pages in a cookie. A replica that gets
+//! the position back answers when it has reached it. Positions are encrypted, so they do not reveal how much the market is
+//! used.
 
 use poem::{
     Endpoint, Request, Response,
@@ -25,7 +26,7 @@ pub const HEADER: HeaderName = HeaderName::from_static("market-position");
 /// Maximum number of positions of a request that are decrypted. A client has one for each way in which it brings them.
 const MAX_POSITIONS: usize = 8;
 
-/// What the name of the cookie of a position begins with. It differs between markets, since the ports of a host share its cookies.
+/// Prefix of the name of the cookie with a position. It differs between markets, since the ports of a host share its cookies.
 const COOKIE: &str = "market_position";
 
 /// Seconds for which browsers keep the cookie: longer than any replica should be behind.
@@ -62,7 +63,7 @@ impl Positions {
         self.sealer.seal(Purpose::Position, &position.0.to_be_bytes(), entropy)
     }
 
-    /// Returns the position that a text has; `None` if it is of another market, or of none.
+    /// Returns the position in a text; `None` if the text is invalid, or comes from another market.
     fn open(&self, text: &[u8]) -> Option<CommitPosition> {
         let bytes = self.sealer.open(Purpose::Position, text)?;
         Some(CommitPosition(u32::from_be_bytes(bytes.try_into().ok()?)))

@@ -1,5 +1,5 @@
-//! What a replica reports to its primary: when keys and sessions were used there. The response has the position of the primary, by
-//! which the replica learns whether it is behind.
+//! Reports of a replica to its primary: when keys and sessions were used at the replica. The response contains the position of
+//! the primary, which tells the replica whether it is behind.
 
 use poem::{
     Endpoint, IntoResponse, Request, Response,

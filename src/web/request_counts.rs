@@ -23,7 +23,7 @@ use crate::{
 /// Path of the metrics, at every address that has them.
 pub const METRICS_PATH: &str = "/metrics";
 
-/// Requests that are for no operation of a document: the kind of API, and the operation. The order is that of [`Other`].
+/// Requests without a documented operation: the kind of API, and the operation. The order is that of [`Other`].
 const OTHERS: [(&str, &str); 11] = [
     ("none", "unknown"),
     ("pages", "get_page"),
@@ -66,7 +66,7 @@ pub const BOUNDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 /// The status of a request that exceeds a budget.
 const RATE_LIMITED: u16 = 429;
 
-/// What requests wait for and spend time on, in the order of [`times_of`].
+/// The waits and the work of requests, in the order of [`times_of`].
 pub const WAITS: [&str; 5] = ["slot", "compute", "read_connection", "write_connection", "index"];
 
 /// Counts of the requests of a server since it was started.
@@ -94,7 +94,7 @@ struct OperationCounts {
     statuses: [AtomicU64; STATUS_CLASSES],
 }
 
-/// Times of the requests of an API: of those that read, and of those that write.
+/// Times of the requests of an API, separately for reads and writes.
 #[derive(Debug)]
 struct ApiTimes {
     api: &'static str,
@@ -156,7 +156,7 @@ pub struct OperationCount<'c> {
     pub count: u64,
 }
 
-/// The times of the requests of an API that read, or of those that write.
+/// The times of the reads or of the writes of an API.
 #[derive(Clone, Debug)]
 pub struct ApiDurations {
     /// The API, or what is like one.
@@ -170,7 +170,7 @@ pub struct ApiDurations {
 }
 
 impl RequestCounts {
-    /// Creates counts of these operations, and of the requests that are for none.
+    /// Creates counts of these operations, and of requests without an operation.
     pub fn new<'o>(operations: impl IntoIterator<Item = CountedOperation<'o>>) -> RequestCounts {
         let mut counts = RequestCounts {
             operations: Vec::new(),
@@ -334,7 +334,7 @@ fn is_read(ended: &EndedRequest) -> bool {
     ended.method.is_safe() || ended.route.is_some_and(|route| AGENT_PATHS.contains(&route))
 }
 
-/// Returns what a request waited for, in the order of [`WAITS`], and the times of its reads and its writes.
+/// Returns the waiting times of a request, in the order of [`WAITS`], and the times of its reads and its writes.
 const fn times_of(times: &CostTimes) -> ([Duration; WAITS.len()], [Duration; 2]) {
     let waited = [times.slot_wait, times.compute_wait, times.read_wait, times.write_wait, times.index_wait];
     (waited, [times.read, times.write])

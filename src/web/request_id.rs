@@ -1,10 +1,9 @@
 //! Request IDs: in the `X-Request-Id` response header, in the error body, and in one log line per request.
 //!
-//! The log line has the route that matched, with the names of its parameters, such as
-//! `/v2/vendor/uploads/grants/{token}`, and the IDs among their values. It never has the path, which may contain a
-//! secret wherever a client mistyped it, or the query, which may contain search terms. It says who sent the request: the
-//! address of the client, whether it is a team, an operator, or somebody with a link, the team, and the ID of the key. It also says how long the reads and writes of the request took,
-//! and what it waited for.
+//! The log line has the route that matched, with the names of its parameters, such as `/v2/vendor/uploads/grants/{token}`, and
+//! the IDs among their values. It never has the path, which may contain a secret wherever a client mistyped it, or the query,
+//! which may contain search terms. It identifies the sender: the address of the client, the kind (team, operator, or link), the
+//! team, and the ID of the key. It also contains the times of the reads, the writes, and the waits of the request.
 
 use std::{
     fmt::Write,
@@ -38,13 +37,13 @@ pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// Maximum length of a client's request ID in characters.
 const MAX_LENGTH: usize = 128;
 
-/// The name of path parameters that are secret, whatever their values look like.
+/// The name of path parameters that are always secret.
 const TOKEN: &str = "token";
 
-/// What the log line says if no route matched, or the request was rejected before its route was known.
+/// Route in the log line if no route matched, or if the request was rejected before its route was known.
 const NO_ROUTE: &str = "none";
 
-/// What the log line of a request says, collected while the request is processed.
+/// Content of the log line of a request, collected while the request is processed.
 #[derive(Clone, Debug, Default)]
 struct Logged {
     /// The route that matched, and the IDs in the path.

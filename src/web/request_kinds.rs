@@ -1,4 +1,4 @@
-//! What requests do: which only read, whatever their method is. Replicas answer those, and forward the others.
+//! Decides which requests only read, regardless of their methods. Replicas answer those, and forward the others.
 
 use poem::{Request, http::Method};
 
@@ -13,14 +13,14 @@ pub const WORLDS: &str = "/w/";
 /// What the paths of the sandbox API begin with.
 pub const SANDBOX: &str = "/sandbox/";
 
-/// What only a primary has: worlds, files that it made for bundles or that are being uploaded, and the present status of
+/// Paths whose data only a primary has: worlds, prepared files of bundles, uploads in progress, and the present status of
 /// attestations, which it signs.
 const OF_PRIMARY: [&str; 4] = [SANDBOX, WORLDS, blobs::BUNDLES, ATTESTATIONS];
 
 /// What the paths of attestations begin with.
 pub const ATTESTATIONS: &str = "/v2/attestations/";
 
-/// Whether a request changes nothing, and needs nothing that only the primary has.
+/// Whether a request changes nothing, and needs no data that only the primary has.
 pub fn only_reads(request: &Request) -> bool {
     let path = request.uri().path();
     let is_read = match *request.method() {

@@ -7,7 +7,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 
 use crate::clock::Entropy;
 
-/// What a text is for. One that was made for something else cannot be opened.
+/// The purpose of a text. A text that was sealed for another purpose cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A position that a client brings back.

@@ -1,8 +1,8 @@
 //! The hosts and the web origins by which a server may be used.
 //!
 //! A web page can have its own host name resolve to the address of this server, and then send requests to it as to its own
-//! server (DNS rebinding). So a request must be for a host that is known to be this server, where a page could do harm: at the
-//! agent server, and everywhere while fixture keys are accepted, which everybody knows.
+//! server (DNS rebinding). Where a page could do harm, a request must therefore be for a host that is known to be this server:
+//! at the agent server, and everywhere while fixture keys are accepted, which are public.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -21,8 +21,8 @@ use crate::{
     web::{problem, request_id::RequestId},
 };
 
-/// The hosts that are known to be a server, on any port: those of this machine, the listen address, the host of its base URL,
-/// and those in `server.trusted_hosts`.
+/// The hosts of a server, on any port: the names of this machine, the listen address, the host of its base URL, and
+/// `server.trusted_hosts`.
 #[derive(Clone, Debug)]
 pub struct TrustedHosts(Arc<[HostName]>);
 
@@ -151,8 +151,8 @@ impl TrustedSources {
     }
 }
 
-/// Middleware that refuses requests that are not trusted. It is outside of all layers that do something for a request, so that
-/// a page learns and changes nothing. Without sources, all requests are trusted.
+/// Middleware that refuses requests that are not trusted. It is outside of all other layers, so that an untrusted page can
+/// neither read nor change anything. Without sources, all requests are trusted.
 pub async fn layer<E: Endpoint<Output = Response>>(
     sources: Option<TrustedSources>,
     inner: Arc<E>,

@@ -20,13 +20,13 @@ use crate::{clock::SimulatedClock, market::Market};
 /// The market that a world has now.
 pub(super) struct CurrentMarket {
     pub market: Market,
-    /// What the market is a copy of.
+    /// The source that the market was copied from.
     pub template: Template,
     /// The settings that differ from those of other worlds.
     pub given_settings: GivenSettings,
     /// Number of resets so far.
     pub resets: u64,
-    /// What serves the market; see [`World::attached`](super::World::attached).
+    /// The server of the market; see [`World::attached`](super::World::attached).
     pub attachment: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Dropped with the market, which its receivers notice.
     pub end: watch::Sender<()>,

@@ -42,7 +42,7 @@ impl DiskBudget {
         let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         let estimate = usage.filter(|usage| {
             let is_recent = usage.added < limit / PARTS;
-            // What was measured decides, but the estimate only if there is space.
+            // The estimate is trusted only if it leaves enough space. Otherwise, the files are measured.
             usage.added == 0 || is_recent && usage.measured + usage.added + bytes <= limit
         });
         let current = match estimate {

@@ -1,4 +1,4 @@
-//! What time alone makes a market do: due steps, background jobs, and deliveries to webhooks, each at its own due time.
+//! Work that becomes due by time alone: due steps, background jobs, and deliveries to webhooks, each at its own due time.
 //! Nothing here knows worlds, so tests run it on the directory of any market with a simulated clock.
 
 use std::cell::Cell;
@@ -118,8 +118,8 @@ pub struct DueWork<'a> {
 }
 
 impl DueWork<'_> {
-    /// Carries out everything that is due now, and what becomes due by it. Writes do not move the clock meanwhile. Must
-    /// not be called by two threads at once; a job that is leased is considered one of a process that was killed.
+    /// Carries out everything that is due now, including work that becomes due by it. Writes do not move the clock meanwhile.
+    /// Must not be called by two threads at once; a leased job is treated as a job of a killed process.
     pub fn run(&self) -> Result<()> {
         let _ticks = simulated(self.market)?.pause_ticks();
         self.market.record_done_steps();
@@ -146,7 +146,7 @@ impl DueWork<'_> {
     /// Moves the clock to a time, and carries out everything that is due until then, in the order of the times when it
     /// is due. A time in the past has no effect, except that what is due now is carried out. Returns the time before.
     ///
-    /// Appends an event and an entry of the audit that say so, for the request of `requester`.
+    /// Appends an event and an audit entry about this, for the request of `requester`.
     pub fn advance_to(&self, target: Timestamp, requester: Requester) -> Result<Timestamp> {
         let clock = simulated(self.market)?;
         let was_running = clock.is_running();
@@ -196,8 +196,8 @@ impl DueWork<'_> {
         Ok(from)
     }
 
-    /// Moves the clock to the last of the cleanups that are next and find nothing, which are as if they had been carried out.
-    /// Nothing was committed since the last cleanup. Returns whether there are any.
+    /// Skips the next cleanups that would find nothing: moves the clock to the last one, as if they had been carried out.
+    /// Requires that nothing was committed since the last cleanup. Returns whether there were any.
     fn skip_idle_cleanups(&self, clock: &SimulatedClock, target: Timestamp) -> Result<bool> {
         if !self.has_jobs || self.fails_job.is_some() {
             return Ok(false);

@@ -37,7 +37,7 @@ impl From<WorldError> for Error {
     }
 }
 
-/// Returns the error of an import that is refused because of what is at this path of the exported world.
+/// Returns the error of an import that is refused because of the value at this path of the exported world.
 pub(super) fn refused(path: &[&str], message: impl Into<String>) -> Error {
     Error::invalid(Problem::body(path, "value_error", message))
 }

@@ -1,7 +1,8 @@
 //! Exports: the state of a world as one ZIP archive, which others can read, compare, and import.
 //!
-//! `market.json` has what the market is besides its rows; `tables/` has a file for each table with a row per line; `blobs/` has
-//! the files. The index is not part of it, since it is derived from the database. The same state gives the same bytes.
+//! `market.json` has the properties of the market besides its rows; `tables/` has a file for each table with a row per line;
+//! `blobs/` has the files. The index is not part of it, since it is derived from the database. The same state gives the same
+//! bytes.
 
 use std::{
     fs::{self, File},

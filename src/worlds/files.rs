@@ -37,10 +37,10 @@ pub fn fork(from: &Path, to: &Path) -> io::Result<()> {
     copy_with(&std::path::absolute(from)?, to, |source, target| symlink(source, target))
 }
 
-/// Copies the data directory of a market that is not open, or that is [paused](crate::market::Market::pause). The target
-/// must not exist. Nothing that the market of a world writes to one directory is visible in the other.
+/// Copies the data directory of a market that is not open, or that is [paused](crate::market::Market::pause). The target must
+/// not exist. Writes of a world's market to one directory are not visible in the other.
 ///
-/// The database is linked: the market of a world does not change its file, and what it writes is in its log.
+/// The database is linked: the market of a world does not change its file, since all writes go to its log.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     copy_with(from, to, link_tree)
 }
@@ -94,8 +94,8 @@ fn copy_blobs_with(
     })
 }
 
-/// Links the files of a directory, apart from locks and unfinished files, whose names begin with a point, and from what says
-/// whether the index has reached the disk.
+/// Links the files of a directory, except for locks and unfinished files, whose names begin with a period, and for the marker
+/// that the index has reached the disk.
 pub(super) fn link_tree(from: &Path, to: &Path) -> io::Result<()> {
     copy_entries(from, to, |name, source, target| {
         if source.is_dir() {

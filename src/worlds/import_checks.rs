@@ -1,4 +1,4 @@
-//! What is checked of an imported market once it is open: what neither the schema nor the rules of columns say.
+//! Checks of an imported market after it was opened, which go beyond the schema and the rules of columns.
 
 use super::{
     error::{WorldError, WorldResult, refused},
@@ -15,11 +15,11 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Number of the next IDs of each collection, and of the next secrets, of which none may exist.
+/// Number of the next IDs of each collection, and of the next secrets, that must be unused.
 const CHECKED_COUNTS: usize = 64;
 
-/// Checks that the database is intact, that rows do not contradict each other, that the files of uploads and bundles are there,
-/// and that nothing exists that the clock will create.
+/// Checks that the database is intact, that rows do not contradict each other, that the files of uploads and bundles exist, and
+/// that the next IDs and secrets are unused.
 pub(super) fn check(market: &Market, clock: &ClockState) -> WorldResult<()> {
     if let Some(problem) = market.read_blocking(verify::find_contradictions)?.first() {
         return Err(refused(&["tables"], format!("The rows contradict each other: {problem}.")).into());

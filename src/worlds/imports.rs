@@ -48,7 +48,7 @@ const MAX_ROW_BYTES: u64 = 64 << 20;
 const MAX_DEPTH: usize = 32;
 const MAX_NAME_BYTES: usize = 255;
 
-/// The directory into which what is not one of the market's files is unpacked.
+/// The directory for unpacked files that are not files of the market.
 const ROWS: &str = "import";
 
 /// Creates a template of an exported world in a directory that does not exist. Also returns the settings that were given to
@@ -137,7 +137,7 @@ fn target(entry: &Entry<'_>) -> Option<PathBuf> {
     }
 }
 
-/// Returns the path of a file or directory of the market; `None` if there can be none.
+/// Returns the path of a file or directory of the market; `None` if the name is not allowed.
 fn blob_path(path: &str) -> Option<PathBuf> {
     match safe_names(path)?[..] {
         [BLOBS, directory, ..] if directory != TEMPORARY_FILES => Some(PathBuf::from(path)),

@@ -1,5 +1,4 @@
-//! How many worlds run jobs at the same time. A job may start a child process with a lot of memory, and every world runs its
-//! own.
+//! Limits the number of worlds that run jobs at the same time. A job may start a child process with a lot of memory.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 

@@ -21,8 +21,8 @@ use crate::{
 /// Number of times that the index is copied again because a file was replaced meanwhile.
 const MAX_ATTEMPTS: usize = 10;
 
-/// Copies the data directory of a market that is open. The target must not exist. The copy has everything that was
-/// committed before, and nothing of what is committed meanwhile.
+/// Copies the data directory of a market that is open. The target must not exist. The copy contains everything that was
+/// committed before, and nothing that is committed meanwhile.
 pub fn copy(market: &Market, to: &Path) -> WorldResult<()> {
     // Files that the database refers to are not deleted meanwhile.
     let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
@@ -34,7 +34,7 @@ pub fn copy(market: &Market, to: &Path) -> WorldResult<()> {
     Ok(())
 }
 
-/// Like [`copy`], but without uploads, repositories, and bundles: a copy for those who only read records.
+/// Like [`copy`], but without uploads, repositories, and bundles: a copy for reading records only.
 pub fn copy_records(market: &Market, to: &Path) -> WorldResult<()> {
     private_files::create_dir_all(to).map_err(WorldError::Files)?;
     // The index may be older than the database, which has the changes that it lacks, but not newer.
@@ -44,8 +44,8 @@ pub fn copy_records(market: &Market, to: &Path) -> WorldResult<()> {
     store::signing_keys::delete_seed_in_file(&database).map_err(WorldError::from)
 }
 
-/// Copies the files of an index. The list of files is replaced as a whole, but between it and the files that it names,
-/// others can take their place. So the copy is opened.
+/// Copies the files of an index. The list of files is replaced as a whole, but the files that it names can be replaced while
+/// they are copied. So the copy is opened as a check.
 fn copy_index(from: &Path, to: &Path) -> WorldResult<()> {
     let mut attempts = 1;
     loop {

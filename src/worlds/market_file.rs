@@ -1,4 +1,4 @@
-//! The file of an exported world that says what its market is besides its rows and files.
+//! The file of an exported world with the properties of its market besides rows and files.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
 /// Name of the file.
 pub const NAME: &str = "market.json";
 
-/// What the file says it is part of.
+/// Identifies the format of the file.
 const FORMAT: &str = "marketplace-world";
 
 /// Version of the format.

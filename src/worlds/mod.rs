@@ -1,7 +1,7 @@
 //! Worlds: private copies of a market, each with a clock and IDs of its own, so that every test can have one.
 //!
-//! A world is forked from a template: the files of a closed market, of which those that never change are shared. It ends
-//! when it is deleted, or with the process. Nothing of it is synchronized with the disk.
+//! A world is forked from a template: the files of a closed market. Files that never change are shared. A world ends when it is
+//! deleted, or with the process. Its files are never synchronized with the disk.
 
 mod current_market;
 mod disk_budget;
@@ -31,7 +31,7 @@ pub use self::{
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
     faults::{
-        ChosenFault, CutPlace, Ending, Fault, FaultAnswer, FaultRule, FaultTiming, Faults, MAX_FAULTS,
+        ChosenFault, CutPlace, Fault, FaultAnswer, FaultRule, FaultTiming, Faults, Interruption, MAX_FAULTS,
         Moment, NewFault, RequestEffect, RequestFacts, RequestMatch, TextPattern, WebhookEffect,
         WebhookMatch,
     },

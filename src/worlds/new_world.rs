@@ -1,4 +1,4 @@
-//! What a new world is made from.
+//! The parameters of a new world.
 
 use toml::Value;
 
@@ -10,24 +10,23 @@ use crate::{domain::time::Timestamp, string_enum::string_enum};
 pub struct NewWorld {
     /// Its name; `None` to generate one.
     pub name: Option<String>,
-    /// What it is forked from: `demo`, `empty`, `market`, or the name of a snapshot or of a world.
+    /// Its source: `demo`, `empty`, `market`, or the name of a snapshot or of a world.
     pub source: String,
-    /// The time at which it begins; `None` for the time of what it is forked from. Everything that is due until then is
-    /// carried out first.
+    /// The time at which it begins; `None` for the time of its source. Everything that is due until then is carried out first.
     pub now: Option<Timestamp>,
     /// Whether its clock runs as fast as the time of the machine.
     pub is_running: bool,
-    /// What its IDs and secrets are derived from; `None` to continue with what it is forked from.
+    /// The seed of its IDs and secrets; `None` to continue those of its source.
     pub seed: Option<u64>,
     /// Seconds of the machine's time that it exists; `None` if it does not end by itself.
     pub time_to_live: Option<i64>,
-    /// Settings that differ from those of the server and of what it is forked from, by key.
+    /// Settings that differ from those of the server and of its source, by key.
     pub settings: Vec<(String, Value)>,
     /// Whether it has a port of its own.
     pub has_port: bool,
     /// When its jobs run.
     pub job_timing: JobTiming,
-    /// What becomes of the messages to its webhooks, besides that they are in the inbox.
+    /// Handling of the messages to its webhooks, besides storing them in the inbox.
     pub webhooks: WebhookMode,
 }
 

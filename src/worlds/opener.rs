@@ -49,7 +49,7 @@ impl Opener {
         Opener { reservations: market.reservations(), ..self }
     }
 
-    /// Returns what closes the connections and index writers of worlds that are idle.
+    /// Returns the closer of idle connections and index writers of worlds.
     pub const fn idle_closer(&self) -> &IdleCloser {
         &self.idle_closer
     }

@@ -47,11 +47,11 @@ pub struct WorldsOptions {
     pub root: Market,
     /// Whether the market of the server is the demo market, with its keys.
     pub is_demo: bool,
-    /// Where the templates and the worlds are. What an earlier process left there is deleted.
+    /// Directory of the templates and the worlds. Files that an earlier process left there are deleted.
     pub directory: PathBuf,
 }
 
-/// The worlds of a process, and what they are forked from.
+/// The worlds of a process, and their templates.
 pub struct Worlds {
     opener: Opener,
     /// Settings of new worlds.
@@ -65,7 +65,7 @@ pub struct Worlds {
     snapshot_limit: usize,
     /// What all worlds and snapshots use of the disk.
     disk: DiskBudget,
-    /// What the journals of all worlds use, and what the clients of all worlds have met.
+    /// The space that the journals of all worlds use, and the coverage by the clients of all worlds.
     journals: Arc<SharedSpace>,
     coverage: Arc<Coverage>,
     demo: OnceLock<Template>,
@@ -192,7 +192,7 @@ impl Worlds {
         world.copy(|market, clock| exports::write(market, &ExportedState { clock, settings, keys }, to))?
     }
 
-    /// Writes the state that a world began with to an empty file. Returns none if every program has it.
+    /// Writes the initial state of a world to an empty file. Returns none for states that every program has.
     pub fn export_start(&self, world: &World, to: File) -> WorldResult<Option<File>> {
         if [DEMO, EMPTY].contains(&world.details().origin.source.as_str()) {
             return Ok(None);
@@ -201,8 +201,8 @@ impl Worlds {
         world.with_start(directory, |market, state| exports::write(market, &state, to))?.map(Some)
     }
 
-    /// Replaces the state of a world by one that was exported: data, clock, counters, and settings. A file that is refused
-    /// changes nothing. The caller has the turn.
+    /// Replaces the state of a world by an exported one: data, clock, counters, and settings. A refused file changes nothing.
+    /// The caller must have the turn.
     pub fn import(&self, world: &World, file: &Path) -> WorldResult<()> {
         let packed_bytes = file.metadata().map_err(WorldError::Files)?.len();
         self.reserve_disk(packed_bytes.saturating_mul(UNPACKED_PER_PACKED_BYTE))?;
@@ -226,7 +226,7 @@ impl Worlds {
         state.created
     }
 
-    /// Returns what the clients of all worlds have met, also of those that have ended.
+    /// Returns the coverage by the clients of all worlds, including worlds that have ended.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
@@ -236,7 +236,7 @@ impl Worlds {
         &self.root
     }
 
-    /// Returns what closes the connections and index writers of worlds that are idle.
+    /// Returns the closer of idle connections and index writers of worlds.
     pub const fn idle_closer(&self) -> &IdleCloser {
         self.opener.idle_closer()
     }
@@ -364,7 +364,7 @@ impl Worlds {
         })
     }
 
-    /// Like [`Worlds::reserve_disk`], for a copy of a template. Files that are shared count although they add nothing.
+    /// Like [`Worlds::reserve_disk`], for a copy of a template. Shared files count although they use no additional space.
     fn reserve_copy(&self, template: &Template) -> WorldResult<()> {
         let mut usage = DiskUsage::default();
         usage.add(template.disk_files()?);

@@ -9,7 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 pub(super) struct RequestOrder(Arc<tokio::sync::Mutex<()>>);
 
 impl RequestOrder {
-    /// Waits until it is the caller's turn. Those who wait get their turns in the order in which they began to wait.
+    /// Waits until it is the caller's turn. Waiters get their turns in the order of their arrival.
     pub(super) async fn wait(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.0).lock_owned().await
     }

@@ -17,7 +17,7 @@ pub type GivenSettings = Arc<[(String, Value)]>;
 /// The settings of a world.
 #[derive(Clone, Debug)]
 pub(super) struct WorldSettings {
-    /// Those that were given.
+    /// The given settings.
     pub given: GivenSettings,
     /// All of them.
     pub resolved: Settings,

@@ -23,10 +23,10 @@ use crate::{
     store::{Durability, Store},
 };
 
-/// The time at which worlds begin, unless told otherwise: that of the demo market.
+/// The default start time of worlds: the time of the demo market.
 pub const START: Timestamp = demo_image::DEMO_TIME;
 
-/// The latest time of a world: 9000-01-01T00:00:00Z. What is due later than that still has a year of four digits.
+/// The latest time of a world: 9000-01-01T00:00:00Z. Due times after it still have a year of four digits.
 pub const LATEST: Timestamp = Timestamp(221_845_392_000_000_000);
 
 /// Maximum duration in days by which a clock is moved at once, since everything that is due until then is carried out.
@@ -47,7 +47,7 @@ pub fn check_advance(field: &str, from: Timestamp, to: Timestamp) -> Result<(), 
     Err(Error::invalid(Problem::body(&[field], "less_than_equal", message)))
 }
 
-/// The seed of worlds, unless told otherwise.
+/// The default seed of worlds.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// An API key that is valid in a world when it begins.
@@ -82,7 +82,7 @@ struct TemplateDirectory(PathBuf);
 
 impl Drop for TemplateDirectory {
     fn drop(&mut self) {
-        // What cannot be deleted now is deleted by the next process.
+        // Files that cannot be deleted now are deleted by the next process.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -122,8 +122,8 @@ impl Template {
         Ok(template)
     }
 
-    /// Returns the template of the market in a directory, which is closed, and deleted with the template. `clock` is the state
-    /// of the clock of its worlds.
+    /// Returns the template of the closed market in a directory. The directory is deleted with the template. `clock` is the
+    /// state of the clock of its worlds.
     pub fn new(directory: PathBuf, clock: ClockState) -> Template {
         let directory = Arc::new(TemplateDirectory(directory));
         Template { directory, clock, keys: Arc::default(), index: Arc::default(), files: Arc::default() }

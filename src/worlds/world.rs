@@ -51,8 +51,8 @@ pub struct WorldDetails {
     pub port: Option<u16>,
 }
 
-/// A function that gets what the webhooks of a world would get, and returns their answers. It runs inside a write, so it
-/// must not use the market.
+/// A function that gets the messages to the webhooks of a world, and returns their answers. It runs inside a write, so it must
+/// not use the market.
 pub type Receiver = Arc<dyn Fn(&OutgoingMessage) -> AttemptResult + Send + Sync>;
 
 /// A private copy of a market.
@@ -82,7 +82,8 @@ pub struct World {
     changed: Arc<Notify>,
 }
 
-/// What has to change before something else can be due: the number of resets, the number of commits, and the time.
+/// The state in which nothing more was due: the number of resets, the number of commits, and the time. Other work can be due
+/// only after one of them changes.
 type Settled = (u64, u64, Timestamp);
 
 impl World {
@@ -178,7 +179,7 @@ impl World {
         self.details.expires_at.is_some_and(|at| at <= Clock::System.now())
     }
 
-    /// Ends what waits in the world, and would keep it otherwise. It must not be found any more.
+    /// Ends waiting requests, which would otherwise keep the world alive. The world must already be unregistered.
     pub(super) fn end(&self) {
         self.end.send_replace(true);
     }
@@ -199,8 +200,8 @@ impl World {
         self.lock().end.subscribe()
     }
 
-    /// Returns what a layer above keeps for the market that the world has now. It is made at first use, and dropped when
-    /// the world is reset or ends. All calls must have the same type.
+    /// Returns the value that a higher layer attaches to the world's current market. It is created at first use, and dropped
+    /// when the world is reset or ends. All calls must use the same type.
     pub fn attached<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Market) -> T) -> Arc<T> {
         let current = self.lock();
         let attachment = current.attachment.get_or_init(|| Arc::new(make(&current.market)));
@@ -269,7 +270,7 @@ impl World {
     }
 
     /// Carries out what becomes due while the clock runs, until the world is dropped. At most one such task per world; it
-    /// sleeps while nothing is due, and does nothing while the clock is stopped. It does not keep the world.
+    /// sleeps while nothing is due, and does nothing while the clock is stopped. It does not keep the world alive.
     pub async fn follow_clock(world: Weak<World>) {
         let Some(changed) = world.upgrade().map(|world| Arc::clone(&world.changed)) else { return };
         while let Some(current) = world.upgrade() {
@@ -343,7 +344,8 @@ impl World {
         Moment::of(self.market().clock())
     }
 
-    /// Sets what gets the events for webhooks besides the inbox, and how they are answered. Without it, they are accepted.
+    /// Sets the function that gets the events for webhooks besides the inbox, and that decides the answers. Without it, the
+    /// events are accepted.
     pub fn set_receiver(&self, receiver: Receiver) {
         *lock(&self.receiver) = receiver;
     }
@@ -393,8 +395,7 @@ impl World {
             on_done: &|_| {},
         };
         work.run()?;
-        // If anything was committed meanwhile, by this or by a request that has released its turn, something else may be
-        // due.
+        // If something was committed meanwhile, here or by a request that has released its turn, more work may be due.
         *lock(&self.settled) = Some((resets, commits, market.clock().now()));
         Ok(())
     }
@@ -474,7 +475,7 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         self.changed.notify_one();
-        // What cannot be deleted now is deleted by the next process.
+        // Files that cannot be deleted now are deleted by the next process.
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }

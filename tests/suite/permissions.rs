@@ -1,4 +1,4 @@
-//! The files of a market belong to its owner alone, whatever the umask is.
+//! Only the owner can access the files of a market, for every umask.
 
 use std::{
     os::unix::fs::PermissionsExt,

@@ -1,4 +1,5 @@
-//! What a team manages itself: the NDA, webhooks, upload grants, and notifications. What other teams have does not exist for it.
+//! Settings that a team manages itself: the NDA, webhooks, upload grants, and notifications. It cannot see those of other
+//! teams.
 
 use marketplace::{
     domain::{

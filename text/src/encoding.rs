@@ -1,6 +1,5 @@
-//! The encoding of text from strangers: decides it from the beginning of the text, and converts the text to UTF-8,
-//! at once or in parts of bounded size. What is read from the text, and what a reader says of text that it cannot
-//! read, is up to the reader.
+//! The encoding of text from strangers: decides it from the beginning of the text, and converts the text to UTF-8, at once or
+//! in parts of bounded size. Parsing the text, and messages about unreadable text, are up to the reader.
 
 mod decoder;
 mod detection;

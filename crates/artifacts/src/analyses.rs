@@ -1,4 +1,4 @@
-//! Everything that is learned from a ZIP archive or a copied repository, as one serializable value.
+//! The results of analyzing a ZIP archive or a copied repository, as one serializable value.
 
 use std::path::Path;
 

@@ -57,7 +57,7 @@ const END_MARK: &[u8] = b"PK\x05\x06";
 /// Maximum size of that record in bytes, with its comment.
 const MAX_END_BYTES: u64 = 22 + 65_535;
 
-/// What is wrong with a file whose path is also that of a directory.
+/// Problem of a file whose path is also the path of a directory.
 const FILE_AND_DIRECTORY: &str = "is a file and a directory";
 
 /// Number of entries between two cancellation checks.
@@ -112,7 +112,7 @@ pub fn read_summary(
     Ok(ArchiveSummary { description, ..scanned.summary })
 }
 
-/// Whether a file is an archive, as far as its ends show: a zip, or one in another format, which is rejected with its name.
+/// Whether a file is an archive, judged by its beginning and end: a zip, or another format, which is rejected by its name.
 pub fn looks_like_archive(file: &mut (impl Read + Seek)) -> io::Result<bool> {
     let mut start = Vec::new();
     file.by_ref().take(formats::START_BYTES as u64).read_to_end(&mut start)?;

@@ -68,8 +68,8 @@ struct Rule {
 }
 
 impl GitAttributes {
-    /// Adds a `.gitattributes` file. Later rules override earlier ones, so add the files of parent
-    /// directories first. Ignores what exceeds a limit.
+    /// Adds a `.gitattributes` file. Later rules override earlier ones, so add the files of parent directories
+    /// first. Ignores rules beyond the limits.
     pub fn add(&mut self, path: &str, bytes: &[u8]) {
         let bytes = &bytes[..bytes.len().min(MAX_FILE_BYTES)];
         let Some(remaining_bytes) = self.remaining_bytes.checked_sub(bytes.len()) else { return };

@@ -35,7 +35,7 @@ pub struct CodebaseAnalysis {
     pub manifest: Option<String>,
 }
 
-/// Maximum size in bytes of a file that is read. Larger files are data, whatever their names say.
+/// Maximum size in bytes of a file that is read. Larger files are data, regardless of their names.
 const MAX_FILE_BYTES: usize = 16 << 20;
 
 /// Analyzes a codebase file by file.

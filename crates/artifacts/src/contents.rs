@@ -14,8 +14,7 @@ pub struct Entry<'a> {
     pub is_encrypted: bool,
     /// Whether the path points outside the archive.
     pub is_outside: bool,
-    /// Whether the file is too large for its bytes to be passed to visitors. That is not a problem of the
-    /// file.
+    /// Whether the file is too large to pass its bytes to visitors. A large file is not a problem of the data.
     pub is_too_large: bool,
     /// Whether the file is a program in a repository.
     pub is_executable: bool,
@@ -52,8 +51,8 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether the file at a path is not data. Such files are left out wherever data is read. They are delivered nevertheless,
-/// so checks for what must not be delivered read them.
+/// Whether the file at a path is not data. Such files are left out wherever data is read. They are still delivered, so the
+/// checks for content that must not be delivered read them.
 pub fn is_extra(path: &str) -> bool {
     is_system_file(path) || version_control_directory(path).is_some()
 }

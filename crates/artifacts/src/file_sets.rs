@@ -10,7 +10,8 @@ use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 /// Number of bytes that are written together.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Sizes from this on need ZIP64, which the writer must know before. Lower than necessary, since it is compared with a hint.
+/// From this size on, ZIP64 is needed, which the writer must know in advance. Lower than necessary, since it is compared with a
+/// hint.
 const ZIP64_BYTES: u64 = 1 << 30;
 
 /// Writes an archive.
@@ -22,8 +23,8 @@ impl FileSetWriter {
         FileSetWriter(ZipWriter::new(BufWriter::with_capacity(BUFFER_BYTES, to)))
     }
 
-    /// Starts the next file. What is written from now on are its bytes: about `size_hint`, which decides only whether the file
-    /// may have 4 GB or more.
+    /// Starts the next file. All bytes that are written from now on belong to it. `size_hint` is its approximate size; it only
+    /// decides whether the file may have 4 GB or more.
     pub fn start(&mut self, path: &str, size_hint: u64) -> io::Result<()> {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)

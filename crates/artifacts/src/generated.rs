@@ -1,7 +1,7 @@
 //! Detection of files that a program generated, by their names and by their contents.
 //!
-//! Linguist recognizes fewer of them than there are. So there are two functions: one tells which files
-//! Linguist excludes from language statistics, the other which files were evidently not written by hand.
+//! Linguist does not recognize all of them. So there are two functions: one finds files that Linguist excludes
+//! from language statistics, the other finds files that were evidently not written by hand.
 
 use std::sync::LazyLock;
 

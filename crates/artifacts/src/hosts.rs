@@ -1,4 +1,4 @@
-//! Git hosts: repository URLs, authentication, and what their APIs tell about a repository.
+//! Git hosts: repository URLs, authentication, and metadata of repositories from their APIs.
 
 use std::{io::Read, sync::Arc, time::Duration};
 

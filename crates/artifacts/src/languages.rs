@@ -26,7 +26,7 @@ const HEAD_BYTES: usize = 50 * 1024;
 /// Number of bytes at the beginning of a file in which a NUL byte marks it as binary.
 const BINARY_HEAD_BYTES: usize = 8_000;
 
-/// Maximum size in bytes of a file whose lines are counted. Larger files are data, whatever their names say.
+/// Maximum size in bytes of a file whose lines are counted. Larger files are data, regardless of their names.
 const MAX_COUNTED_BYTES: usize = 8 << 20;
 
 /// Maximum length in bytes of the name of a language. No language has a longer one.

@@ -5,7 +5,7 @@ use marketplace_text::encoding;
 /// Maximum size of a pointer in bytes.
 const MAX_BYTES: usize = 1_024;
 
-/// Beginnings of the first line, which names the format: the name of today and that of the first versions.
+/// Beginnings of the first line, which names the format: the current name, and the name in the first versions.
 const VERSIONS: [&str; 2] =
     ["version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/"];
 

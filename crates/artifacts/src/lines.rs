@@ -8,7 +8,7 @@ mod syntaxes;
 
 use self::syntaxes::{Quotes, Syntax};
 
-/// What precedes a regular expression in its line. After anything else, a slash divides.
+/// Tokens before a regular expression. After anything else, a slash is a division.
 const REGEX_PRECEDERS: [&[u8]; 17] = [
     b"(", b",", b"=", b":", b"[", b"!", b"&", b"|", b"?", b"{", b"}", b";", b"~", b"=>", b"return", b"case",
     b"typeof",
@@ -40,7 +40,7 @@ struct Scan<'a> {
     syntax: &'static Syntax,
     bytes: &'a [u8],
     at: usize,
-    /// Whether block comments nest. They no longer do after one that was never closed.
+    /// Whether block comments nest. After an unclosed comment, they no longer nest.
     is_nested: bool,
     /// Ends of block comments that do not occur in the rest of the file.
     unclosed: Vec<&'static str>,
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// A token of a comment that is no comment hides no lines, whether or not a comment follows.
+    /// A comment delimiter outside of a comment hides no lines, with or without a comment after it.
     #[test]
     fn tokens_in_code_begin_no_comment() {
         for (language, line, ordinary, comment) in [

@@ -32,7 +32,7 @@ pub const OUTPUT_FILE: &str = "files.zip";
 /// Number of bytes that are written together.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Sizes from this on need ZIP64, which the writer must know before.
+/// From this size on, ZIP64 is needed, which the writer must know in advance.
 const ZIP64_BYTES: u64 = u32::MAX as u64;
 
 /// Which files an archive has.
@@ -217,7 +217,7 @@ impl Visitor for Packer<'_> {
     }
 
     fn end_file(&mut self, problem: Option<&str>) {
-        // The files that are not packed are checked, too, but need not be intact.
+        // Files that are not packed are checked, too, but may be damaged.
         if let Some(problem) = problem.filter(|_| self.is_packing) {
             self.fail(Rejection(format!("A file of the archive {problem}.")).into());
         }

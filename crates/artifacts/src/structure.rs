@@ -108,8 +108,7 @@ fn walk(
     }
 }
 
-/// Builds a [`Structure`] from paths. It is never deeper than what can be included, however deep the paths
-/// are.
+/// Builds a [`Structure`] from paths. It is never deeper than the included tree, even if the paths are.
 #[derive(Debug, Default)]
 pub struct Tree {
     root: Level,
@@ -165,7 +164,7 @@ impl Tree {
         }
     }
 
-    /// Converts the tree into what is included: as many levels as fit into the maximum number of nodes. The
+    /// Converts the tree into the included part: as many levels as fit into the maximum number of nodes. The
     /// first level is always included, but may be truncated.
     pub fn into_structure(self) -> Structure {
         let mut total = 0;

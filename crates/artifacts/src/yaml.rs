@@ -1,7 +1,7 @@
-//! YAML with limits on what a file may cost. Aliases can make a small file expand to any number of values, and
-//! the parser takes quadratic time for deeply nested or directive-heavy text, so both are refused before the
-//! file is parsed or expanded. These limits stay although children read the files: a kilobyte would take all of a
-//! child's memory, or minutes of its time, and a file that ends no child delays nothing else.
+//! YAML with limits on the cost of a file. Aliases can make a small file expand to any number of values, and the parser takes
+//! quadratic time for deeply nested or directive-heavy text, so both are refused before the file is parsed or expanded. The
+//! limits are needed even in child processes: a kilobyte could use all of a child's memory or minutes of its time, and a
+//! crashed child delays other work.
 
 use marketplace_text::encoding;
 use serde_yaml_ng::{Deserializer, Value};
@@ -22,7 +22,7 @@ const MAX_NESTING_WORK: usize = 100_000_000;
 /// Maximum number of lines that may be directives. The parser compares each with all earlier ones.
 const MAX_DIRECTIVES: usize = 16;
 
-/// What a document may have after all aliases are expanded. The parser itself limits the depth.
+/// Limits of a document after all aliases are expanded. The parser itself limits the depth.
 const EXPANDED_LIMITS: ValueLimits = ValueLimits { values: 150_000, text_bytes: 4 << 20, depth: usize::MAX };
 
 /// Parses one YAML document. Returns `None` if it is invalid or exceeds a limit.

@@ -126,8 +126,8 @@ pub fn check(
     Ok(())
 }
 
-/// Checks that an operation which changes something refuses who may not call it, and paths and queries that are invalid. It
-/// is called with IDs that nothing has, and without a body.
+/// Checks that an operation that changes data refuses unauthorized callers, and invalid paths and queries. Calls it with
+/// unknown IDs, and without a body.
 pub fn check_change(
     session: &mut Session,
     document: &Document,
@@ -170,7 +170,7 @@ pub fn check_headers(session: &mut Session, operation: &Operation, key: usize) -
     Ok(())
 }
 
-/// Checks which request IDs a response repeats, and that those that replace invalid ones are new each time.
+/// Checks which request IDs a response repeats, and that invalid ones are replaced by new IDs each time.
 fn check_request_ids(session: &mut Session, operation: &Operation, key: usize) -> Result<(), Stop> {
     let (longest, longer) = ("a".repeat(MAX_ID), "a".repeat(MAX_ID + 1));
     let mut new = BTreeSet::new();
@@ -233,7 +233,7 @@ pub fn check_paths(
     Ok(())
 }
 
-/// Returns IDs that nothing has, for the parameters of a path.
+/// Returns unknown IDs for the parameters of a path.
 pub fn unknown_values(operation: &Operation) -> PathValues {
     operation.path_parameters().map(|name| (name.to_owned(), Uuid::new_v4().to_string())).collect()
 }
@@ -253,7 +253,7 @@ pub fn check_ids(
     check_malformed_ids(session, operation, values, key)
 }
 
-/// Checks that an operation refuses what is no UUID where its path has one.
+/// Checks that an operation refuses an invalid UUID in its path.
 fn check_malformed_ids(
     session: &mut Session,
     operation: &Operation,

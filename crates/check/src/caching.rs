@@ -54,7 +54,7 @@ pub fn check(session: &mut Session, operation: &Operation, target: &str, key: us
     Ok(())
 }
 
-/// Returns what the response to HEAD should be, and what it is, where it differs from that to GET.
+/// Returns the differences of the response to HEAD from the one to GET: the expected and the actual values.
 pub fn head_differences(session: &mut Session, full: &Exchange, head: &Exchange) -> Vec<(String, String)> {
     session.report.count(&rules::HEAD);
     let mut found = Vec::new();

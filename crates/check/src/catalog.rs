@@ -43,8 +43,8 @@ pub fn check(session: &mut Session, access: &Access) -> Result<(), Stop> {
     }
 }
 
-/// Checks what a team whose catalog is locked may read: the first page without filters, in the order of recommendation, and
-/// its own listings. Values of parameters do not matter.
+/// Checks which requests a team whose catalog is locked may send: for the first page without filters, in the order of
+/// recommendation, and for its own listings. Ignores values of parameters.
 fn check_gate(
     session: &mut Session,
     document: &Document,
@@ -96,7 +96,7 @@ fn check_gate(
     Ok(())
 }
 
-/// Checks that a request was refused because the catalog is locked, and that the error says what unlocks it.
+/// Checks that a request was refused because the catalog is locked, and that the error says how to unlock it.
 fn expect_locked(session: &mut Session, operation: &Operation, response: Option<Exchange>) {
     let Some(exchange) = response else { return };
     if session.expect(&rules::GATE, &operation.id, &exchange, 403, "listing_browse_locked") {

@@ -104,12 +104,12 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Returns the body as JSON, null if it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub fn json(&self) -> &Value {
         self.parsed().as_ref().unwrap_or(&Value::Null)
     }
 
-    /// Returns the body as JSON, or why it is none.
+    /// Returns the body as JSON, or why it is not JSON.
     pub fn parsed(&self) -> &Result<Value, String> {
         self.json.get_or_init(|| serde_json::from_slice(&self.body).map_err(|cause| cause.to_string()))
     }

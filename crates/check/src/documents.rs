@@ -88,7 +88,7 @@ pub enum Source {
 }
 
 impl Document {
-    /// Reads a document. Parts of it that are no OpenAPI 3.0 are left out.
+    /// Reads a document. Leaves out parts that are not valid OpenAPI 3.0.
     pub fn parse(
         name: &'static str,
         prefix: &'static str,

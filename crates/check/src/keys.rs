@@ -3,7 +3,7 @@
 /// An API key.
 #[derive(Clone)]
 pub struct Key {
-    /// What reports call it: the name of the variable that contains it.
+    /// Its name in reports: the name of the variable that contains it.
     pub name: String,
     /// The key itself.
     pub secret: String,

@@ -166,7 +166,7 @@ fn check_operation(
     parameters::check(session, operation, &path, access.key)
 }
 
-/// Checks what needs no record, for an operation without a request that has succeeded.
+/// Makes the checks that need no record, for an operation without a successful request.
 fn check_without_sample(
     session: &mut Session,
     document: &Document,

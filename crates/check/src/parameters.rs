@@ -1,4 +1,4 @@
-//! Query parameters: which values are refused, which are accepted, and what filters return.
+//! Query parameters: refused and accepted values, and results of filters.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use super::{
 /// Maximum number of documented values of a parameter that are tried.
 const MAX_VALUES: usize = 24;
 
-/// Parameters that are no filters, although rows may have fields with their names.
+/// Parameters that are not filters, although rows may have fields with their names.
 const NO_FILTERS: [&str; 6] = ["limit", "offset", "cursor", "sort", "sort_direction", "query"];
 
 /// Lists that are in the order of time without a parameter, newest first, with the field that has the time.
@@ -114,7 +114,7 @@ impl Checker<'_> {
             let query = [(parameter.name.as_str(), value.as_str())];
             let rule = &rules::QUERY_VALID;
             let response = self.session.call_ok(rule, self.operation, self.path, &query, self.caller)?;
-            // Other IDs are of what rows are for, such as the listing that assets can be attached to.
+            // Other IDs identify related records, such as the listing that assets can be attached to.
             let is_of_row = schema["format"] == "uuid" && parameter.name.ends_with("_id");
             let Some(exchange) = response.filter(|_| is_of_row) else { continue };
             self.session.report.count(&rules::FILTER);

@@ -1,4 +1,4 @@
-//! What a check found: differences, grouped by rule, and what was not checked.
+//! The result of a check: differences, grouped by rule, and the parts that were not checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ impl Differences {
         }
     }
 
-    /// Returns the differences so that the first ones are of different operations.
+    /// Returns the differences in an order in which the first ones belong to different operations.
     fn spread(&self) -> Vec<&Difference> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let mut numbered: Vec<(usize, &Difference)> = Vec::new();
@@ -243,7 +243,7 @@ fn shown(key: &Key) -> String {
     format!("${}", key.name)
 }
 
-/// Hides what looks like a secret of the market: a response can contain others than the keys of the check.
+/// Hides texts that look like secrets of the market: a response can contain other secrets than the keys of the check.
 fn mask_secrets(text: &str) -> String {
     let mut masked = text.to_owned();
     for prefix in ["mkt_", "whsec_"] {

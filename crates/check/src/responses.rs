@@ -1,4 +1,4 @@
-//! What holds for every response: its status, media type, body, and headers.
+//! Checks of every response: its status, media type, body, and headers.
 
 use serde_json::Value;
 use uuid::Uuid;

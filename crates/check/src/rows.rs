@@ -1,4 +1,4 @@
-//! The rows of lists: where a response has them, and what identifies them.
+//! The rows of lists: their place in a response, and their identity.
 
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,7 +21,7 @@ pub fn of(body: &Value) -> Option<&[Value]> {
     arrays.next().is_none().then_some(first)
 }
 
-/// Returns what identifies a row: its ID, or else a digest of all of it.
+/// Returns the identity of a row: its ID, or else a digest of the row.
 pub fn identity(row: &Value) -> String {
     let found = IDENTITIES.iter().find_map(|name| row[name].as_str()).filter(|id| id.len() <= MAX_VALUE);
     found.map_or_else(|| format!("row-{:016x}", xxh3_64(row.to_string().as_bytes())), str::to_owned)

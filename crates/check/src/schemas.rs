@@ -32,7 +32,7 @@ pub enum Kind {
     Unknown,
     /// The value has another type.
     Type,
-    /// The value is none of those that are allowed.
+    /// The value is not among the allowed ones.
     NotAllowed,
     /// The text does not have the form that a format or pattern demands.
     Form,
@@ -187,8 +187,7 @@ impl Schemas {
         }
     }
 
-    /// Checks a value that has one of several forms: the one that its discriminator names, or else the one that it is
-    /// closest to.
+    /// Checks a value that has one of several forms: the form that its discriminator names, or else the closest one.
     fn check_alternatives(
         &self,
         schema: &Value,
@@ -222,7 +221,7 @@ fn violation(place: Place, kind: Kind, expected: String, value: &Value) -> Viola
     Violation { pointer: place.pointer(), kind, expected, got: short(value) }
 }
 
-/// Returns a value as JSON, or what it consists of if it is a list or an object.
+/// Returns a value as JSON; for a list or an object, a summary.
 pub fn short(value: &Value) -> String {
     match value {
         Value::Array(elements) => format!("an array of {} elements", elements.len()),

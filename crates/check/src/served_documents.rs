@@ -110,7 +110,7 @@ fn operations(document: &Value) -> BTreeMap<String, &Value> {
 struct Comparison<'a> {
     own: &'a Value,
     served: &'a Value,
-    /// Places in the document, what was expected there, and what is there.
+    /// Places in the document, with the expected and the actual value.
     found: Vec<(String, String, String)>,
     /// The pairs of named schemas that were compared.
     compared: HashSet<(String, String)>,
@@ -171,8 +171,8 @@ impl<'a> Comparison<'a> {
         {
             return;
         }
-        let (expected, is_null_expected) = plain(self.own, own);
-        let (got, is_null_served) = plain(self.served, served);
+        let (expected, is_null_expected) = unwrap_schema(self.own, own);
+        let (got, is_null_served) = unwrap_schema(self.served, served);
         if is_null_expected != is_null_served {
             self.add(place, format!("nullable {is_null_expected}"), format!("nullable {is_null_served}"));
         }
@@ -245,7 +245,7 @@ fn parameters<'a>(document: &'a Value, operation: &'a Value) -> BTreeMap<String,
 
 /// Returns a schema without references and wrappers, and whether it allows null. OpenAPI 3.0 and 3.1 write that in
 /// different ways.
-fn plain<'a>(document: &'a Value, mut schema: &'a Value) -> (&'a Value, bool) {
+fn unwrap_schema<'a>(document: &'a Value, mut schema: &'a Value) -> (&'a Value, bool) {
     let mut is_nullable = false;
     for _ in 0..MAX_HOPS {
         schema = resolve(schema, document);

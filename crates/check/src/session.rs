@@ -1,4 +1,4 @@
-//! A check under way: sends requests, checks what holds for every response, and collects what was found.
+//! A running check: sends requests, makes the checks of every response, and collects the findings.
 
 use std::rc::Rc;
 
@@ -39,8 +39,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Sends a request that an operation receives, and checks what holds for every response. Returns `None` if there is
-    /// no response, which is a difference of its own.
+    /// Sends a request to an operation, and makes the checks of every response. Returns `None` without a response, which is a
+    /// difference itself.
     pub fn send(
         &mut self,
         operation: Option<&Operation>,
@@ -50,7 +50,7 @@ impl Session {
         self.exchange(name, request, |report, exchange| responses::check(report, operation, exchange))
     }
 
-    /// Sends a request for something that is no operation, and checks nothing but that there is a response.
+    /// Sends a request that belongs to no operation, and only checks that there is a response.
     pub fn fetch(&mut self, name: &str, request: Request) -> Result<Option<Exchange>, Stop> {
         self.exchange(name, request, |_, _| {})
     }

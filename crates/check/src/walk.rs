@@ -12,7 +12,7 @@ use super::{
     session::{Access, Session, target},
 };
 
-/// Maximum number of records that are requested of those that the responses of one operation name.
+/// Maximum number of requested records among those that the responses of one operation name.
 const MAX_SAMPLES: usize = 3;
 
 /// The values of path parameters, by name.
@@ -27,7 +27,7 @@ pub struct Sample {
     pub target: String,
 }
 
-/// What the walk of a key has found.
+/// The findings of the walk with a key.
 #[derive(Debug, Default)]
 pub struct Found {
     /// A request that succeeded for each operation, by path.

@@ -27,7 +27,7 @@ struct Writes<'a> {
     session: &'a mut Session,
     document: Rc<Document>,
     caller: Caller,
-    /// The paths of what was created and not deleted yet, with their templates.
+    /// The paths of records that were created and not deleted yet, with their templates.
     created: Vec<(&'static str, String)>,
 }
 
@@ -55,7 +55,7 @@ impl Writes<'_> {
         self.check_codebase(&group)
     }
 
-    /// Sends a change. Whatever it creates is deleted in the end, also if it should have been refused.
+    /// Sends a change. Created records are deleted at the end, even if the change should have been refused.
     fn send(
         &mut self,
         method: &'static str,

@@ -64,14 +64,14 @@ struct Group {
     numbers: Vec<i64>,
 }
 
-/// What the records of a group have in common, and the statistics of their numbers.
+/// A group of records: their common values, and the statistics of their numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupStatistics {
     /// Values of the properties that the records are grouped by; `None` for records without a value.
     pub keys: Vec<Option<String>>,
     /// Number of records.
     pub records: u64,
-    /// Statistics of the numbers of those records that have one; `None` if no record has.
+    /// Statistics of the numbers of the records that have one; `None` if none has one.
     pub numbers: Option<Statistics>,
 }
 
@@ -104,8 +104,8 @@ impl Aggregation {
         Ok(key)
     }
 
-    /// Adds a record, given by its values of each property that the aggregation groups by. A record with several values
-    /// belongs to several groups, and one without a value to that of [`GroupKey::NONE`].
+    /// Adds a record, given by its values of each property that the aggregation groups by. A record with several values belongs
+    /// to several groups; a record without a value belongs to the group [`GroupKey::NONE`].
     pub fn add(
         &mut self,
         properties: &[Vec<GroupKey>; MAX_DIMENSIONS],
@@ -131,8 +131,8 @@ impl Aggregation {
         if self.groups.len() > MAX_GROUPS { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// Returns the number of records, and the groups by the first `dimensions` properties, those with the most records
-    /// first.
+    /// Returns the number of records, and the groups by the first `dimensions` properties, in descending order of their numbers
+    /// of records.
     pub fn finish(self, dimensions: usize) -> (u64, Vec<GroupStatistics>) {
         let mut names = vec![""; self.keys.len()];
         for (name, key) in &self.keys {

@@ -65,13 +65,13 @@ pub struct Signature {
     pub signed_at: Timestamp,
 }
 
-/// Returns the agreement of a completed purchase, with what [`render_terms`] returned when it was ordered.
+/// Returns the agreement of a completed purchase, with the text that [`render_terms`] returned at the time of the order.
 pub fn render(terms: &str, signature: &Signature) -> String {
     let Signature { document, purchase, signed_at } = signature;
     format!("Agreement {document}\nPurchase: {purchase}\nSigned at: {signed_at}\n{terms}")
 }
 
-/// Returns the part of an agreement that is known before the purchase: all but its IDs and its time.
+/// Returns the part of an agreement that is known before the purchase: everything except its IDs and its time.
 pub fn render_terms(terms: &Terms, deal: &Deal) -> String {
     let Terms { buyer, vendor, listing, title, conditions, asset_count, .. } = terms;
     let Deal { kind, scope, charges, pay_with, is_exclusive } = *deal;
@@ -128,7 +128,7 @@ pub struct Names<'t> {
     pub title: &'t str,
 }
 
-/// Returns the names in an agreement, or in what [`render_terms`] has returned; `None` if a text has another form.
+/// Returns the names in an agreement, or in a text of [`render_terms`]; `None` if the text has another form.
 pub fn names(text: &str) -> Option<Names<'_>> {
     let (_, text) = text.split_once("Buyer: ")?;
     let (buyer, text) = text.split_once("\nVendor: ")?;

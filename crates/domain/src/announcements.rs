@@ -1,4 +1,4 @@
-//! What the operator announces to everybody who uses the web app.
+//! The announcement of the operator to all users of the web app.
 
 use crate::{string_enum::string_enum, time::Timestamp};
 

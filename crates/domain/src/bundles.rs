@@ -1,5 +1,4 @@
-//! Bundles: what is delivered of a purchase. The entries of a bundle are `{asset-id}/…`, one for each asset, after
-//! the manifest.
+//! Bundles: the deliveries of purchases. The entries of a bundle are `{asset-id}/…`, one for each asset, after the manifest.
 
 use std::fmt::Write as _;
 
@@ -18,8 +17,8 @@ pub const CROISSANT_PATH: &str = "croissant.json";
 /// Path of the attestation in a bundle.
 pub const ATTESTATION_PATH: &str = "attestation.json";
 
-/// What is hashed with the manifest of a bundle that has no other document: the format of the archive, whose bytes depend on
-/// nothing else.
+/// Hashed together with the manifest of a bundle that has no other document. It identifies the format of the archive: the bytes
+/// of the archive depend only on the format and the manifest.
 const FORMAT: &str = "marketplace bundle 1";
 
 /// What is hashed with the documents of other bundles.

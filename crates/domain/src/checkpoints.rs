@@ -125,7 +125,7 @@ impl SignedCheckpoint {
         Some(SignedCheckpoint { checkpoint, key_hint: *key_hint, signature: signature.to_vec() })
     }
 
-    /// Whether the signature says that a key has made it. Only the signature itself proves that.
+    /// Whether the signature claims to be made by a key. This does not verify the claim.
     pub fn names(&self, public_key: &[u8]) -> bool {
         key_hash(&self.checkpoint.head.origin, public_key)[..HINT] == self.key_hint
     }

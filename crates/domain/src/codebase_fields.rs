@@ -1,5 +1,5 @@
-//! The fields that only codebases have. All that is done with each of them follows from one list: changing,
-//! locking, storing, and restoring them.
+//! The fields that only codebases have. Everything about them follows from one list: changing, locking, storing,
+//! and restoring them.
 
 use serde_json::{Value, json};
 
@@ -63,8 +63,8 @@ macro_rules! codebase_fields {
                 [$((stringify!($name), rusqlite::types::Value::from(self.$name))),+].into_iter()
             }
 
-            /// Reads the columns of the fields. A text that is no date counts as absent. `next` returns the index of the column of each, in the order of
-            /// [`CodebaseFields::NAMES`].
+            /// Reads the columns of the fields. An invalid date is treated as absent. `next` returns the index of the column of
+            /// each, in the order of [`CodebaseFields::NAMES`].
             #[cfg(feature = "rusqlite")]
             pub fn read(row: &rusqlite::Row, mut next: impl FnMut() -> usize) -> rusqlite::Result<CodebaseFields> {
                 Ok(CodebaseFields { $($name: columns::ColumnValue::read(row, next())?,)+ })

@@ -1,4 +1,4 @@
-//! Steps that become due at a time: what time alone changes in a market.
+//! Steps that become due at a time: changes of a market that time alone causes.
 
 use super::{
     row_ids::{self, GrantRowId, KeyRowId, LedgerEntryRowId, OfferRowId, OpportunityRowId, PurchaseRowId},

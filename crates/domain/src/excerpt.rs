@@ -11,8 +11,9 @@ pub fn excerpt(text: &str) -> String {
     }
 }
 
-/// Returns a text in quotes, for messages. Whatever could change how the rest of the message is read is escaped: quotes, control
-/// characters, line separators, and marks of the writing direction. Letters of all scripts with their marks stay.
+/// Returns a text in quotes, for messages. Escapes all characters that could change how the rest of the message is read:
+/// quotes, control characters, line separators, and marks of the writing direction. Letters of all scripts with their marks
+/// stay.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -47,7 +47,7 @@ pub fn locked_by_api(locks: &FieldLocks) -> impl Iterator<Item = &str> {
     locks.iter().filter(|(_, source)| **source == LockSource::Api).map(|(field, _)| field.as_str())
 }
 
-/// Locks the fields that an API key wrote. Clearing a field unlocks it: no value is left to protect.
+/// Locks the fields that an API key wrote. Clearing a field unlocks it, since it has no value to protect.
 pub fn update_api_locks<'a>(locks: &mut FieldLocks, written: impl IntoIterator<Item = (&'a str, bool)>) {
     for (field, has_value) in written {
         if has_value {

@@ -151,7 +151,7 @@ pub fn parse_filter<F: FilterableField>(text: &str, fields: &[F]) -> Result<Cond
     }
 }
 
-/// Splits `text` at its first colon. `at` is the position of `text` in the entry; `part` names what precedes
+/// Splits `text` at its first colon. `at` is the position of `text` in the entry; `part` names the text before
 /// the colon.
 fn split_at_colon<'a>(text: &'a str, at: usize, part: &str) -> Result<(&'a str, &'a str), FilterError> {
     text.split_once(':').ok_or_else(|| FilterError {

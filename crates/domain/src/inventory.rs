@@ -79,7 +79,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// Returns an asset about which nothing is known but its kind. It belongs to no team yet.
+    /// Returns an asset of a kind, with all other fields empty. It belongs to no team yet.
     #[must_use]
     pub fn empty(kind: Kind) -> Asset {
         Asset {
@@ -233,7 +233,7 @@ impl AssetChange {
         fields.filter_map(|(name, is_filled)| Some((name, is_filled?))).collect()
     }
 
-    /// Returns what is wrong with the values themselves. Bodies of requests are checked by their schema, which has the same
+    /// Returns the problems with the values themselves. Bodies of requests are checked by their schema, which has the same
     /// bounds.
     pub fn find_problems(&self) -> Problems {
         let mut problems = Problems::default();

@@ -207,8 +207,8 @@ const FIRST_RETRY_DELAY_MICROS: i64 = 10 * MICROS_PER_SECOND;
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// How many microseconds a waiting job can be ahead of its time. One that is due later was scheduled while the clock was
-/// ahead. This is twice the longest delay, so that a clock that is adjusted a little changes nothing.
+/// How many microseconds a waiting job can be ahead of its time. A job that is due later was scheduled while the clock was
+/// ahead. This is twice the longest delay, so that a small adjustment of the clock has no effect.
 pub const MAX_WAIT_MICROS: i64 = 2 * (FIRST_RETRY_DELAY_MICROS << (MAX_ATTEMPTS - 2));
 
 /// Like [`MAX_WAIT_MICROS`], for [`REGULAR_KINDS`].

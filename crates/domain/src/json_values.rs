@@ -1,4 +1,4 @@
-//! Reads JSON without building a tree of it: what is kept of a value is decided when the value arrives.
+//! Reads JSON without building a tree: decides for each value when it arrives whether to keep it.
 
 use std::{borrow::Cow, fmt};
 

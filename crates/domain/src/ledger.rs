@@ -113,7 +113,7 @@ pub struct Posting {
 pub struct Transfer {
     /// Reason for the movement.
     pub entry_type: EntryType,
-    /// The changes of the accounts, at most one for each account. They sum to zero, and none is zero.
+    /// The changes of the accounts, at most one for each account. Each is nonzero, and their sum is zero.
     pub postings: Vec<Posting>,
 }
 
@@ -190,8 +190,8 @@ impl Transfer {
         Transfer::new(EntryType::Refund, undone)
     }
 
-    /// Splits a refund into transfers that each take one of the shares from the vendor's earnings. The shares sum to
-    /// what the refund takes; the first transfer also has everything else.
+    /// Splits a refund into transfers that each take one of the shares from the vendor's earnings. The shares sum to the
+    /// refunded amount; the first transfer also contains all other postings.
     pub fn split_refund(&self, shares: &[Cents]) -> Vec<Transfer> {
         let find = |is_wanted: fn(&Posting) -> bool| self.postings.iter().find(|posting| is_wanted(posting));
         let vendor = find(|posting| matches!(posting.account, Account::Earnings(_)) && posting.cents.0 < 0);
@@ -301,7 +301,7 @@ impl BalanceChange {
 }
 
 impl EntryType {
-    /// Whether entries of this type use earnings, and so do not change what a team has earned in total.
+    /// Whether entries of this type use earnings. Such entries do not change the total earnings of a team.
     pub const fn uses_earnings(self) -> bool {
         matches!(self, EntryType::CreditConversion | EntryType::Withdrawal)
     }

@@ -40,7 +40,7 @@ pub mod listings;
 pub mod log_proofs;
 pub mod merkle;
 pub mod money;
-pub mod named;
+pub mod name_lists;
 pub mod notifications;
 pub mod offers;
 pub mod opportunities;

@@ -53,8 +53,8 @@ string_enum! {
 }
 
 impl Operation {
-    /// Returns the event that the operation adds to the history of the listing. Featuring has none: it arranges
-    /// the catalog, and leaves the listing as it is.
+    /// Returns the event that the operation adds to the history of the listing. Featuring has none: it only
+    /// changes the order of the catalog.
     pub const fn event(self) -> Option<Event> {
         Some(match self {
             Operation::UpdateTexts | Operation::UpdateTerms | Operation::ChangeData => Event::Updated,
@@ -162,7 +162,7 @@ impl ListingStatus {
         Some(ListingStatus { review, catalog })
     }
 
-    /// Returns the status after a change of what was reviewed.
+    /// Returns the status after a change of the reviewed content.
     const fn without_approval(self) -> ListingStatus {
         match self.review {
             ReviewStatus::Approved => ListingStatus { review: ReviewStatus::Draft, ..self },

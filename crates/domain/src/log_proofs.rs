@@ -10,7 +10,7 @@ use crate::{attestations::Envelope, checkpoints::Checkpoint, merkle::Hash};
 /// The media type of a proof.
 pub const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 
-/// What the leaf of a log is: an envelope of DSSE.
+/// Kind of the leaves of a log: a DSSE envelope.
 const LEAF_KIND: &str = "dsse";
 
 /// The version of [`LEAF_KIND`].
@@ -19,7 +19,7 @@ const LEAF_VERSION: &str = "0.0.1";
 /// Maximum number of hashes: a tree has fewer than 2^64 leaves.
 const MAX_HASHES: usize = 64;
 
-/// The proof. What it says twice is the same each time.
+/// The proof. Values that it states twice are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogProof {

@@ -146,7 +146,7 @@ pub fn is_consistent(from: (u64, &Hash), to: (u64, &Hash), proof: &[Hash]) -> bo
     last == 0 && old == *old_root && new == *new_root
 }
 
-/// Goes up as long as a node is the last of its level and has no sibling, which the level above has as it is.
+/// Goes up while the node is the last one of its level and has no sibling: the next level contains it unchanged.
 const fn skip_missing(mut node: u64, mut last: u64) -> (u64, u64) {
     while node != 0 && node.is_multiple_of(2) {
         (node, last) = (node / 2, last / 2);

@@ -55,8 +55,8 @@ impl Cents {
         (cents <= MAX_AMOUNT.0).then_some(Cents(sign * cents))
     }
 
-    /// Returns this percentage of the amount, rounded half up to a cent. All fees are rounded here. Of the
-    /// percentage, four decimal places count; the computation is exact, whatever the amount. Saturates.
+    /// Returns this percentage of the amount, rounded half up to a cent. All fees are rounded here. The
+    /// percentage is used with four decimal places; the computation is exact for every amount. Saturates.
     #[must_use]
     pub fn percent(self, percent: f64) -> Cents {
         let millionths = (percent * 1e4).round() as i128; // `as` saturates.

@@ -1,4 +1,4 @@
-//! Offers: bids of buyers on listings. What each operation does in each status, and the amounts that are allowed.
+//! Offers: bids of buyers on listings. Their state machine, and the allowed amounts.
 
 use super::{money::Cents, state_machine::state_machine};
 use crate::string_enum::string_enum;

@@ -262,8 +262,8 @@ impl Opportunity {
         self.metadata.budget_max.or(self.metadata.budget_min)
     }
 
-    /// Whether all words of a text occur in the opportunity, regardless of case and accents. Other characters of a word count only if
-    /// the opportunity has the word with them: `C++` is not about C, but `demand,` is about demand.
+    /// Whether all words of a text occur in the opportunity, regardless of case and accents. Other characters of a word count
+    /// only if the opportunity contains the word with them: `C++` does not match C, but `demand,` matches demand.
     pub fn contains_terms(&self, text: &str) -> bool {
         let text = search_key(text);
         if !text.contains(continues_word) {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     excerpt::{excerpt, quoted},
-    named::Named,
+    name_lists::NameList,
     problem::Problem,
     string_enum::StringEnum,
 };
@@ -75,7 +75,7 @@ pub struct OpportunityChange {
 }
 
 impl OpportunityChange {
-    /// Whether the change sets nothing but a deadline, which a published opportunity allows.
+    /// Whether the change only sets a deadline, which a published opportunity allows.
     pub fn is_only_deadline(&self) -> bool {
         let only = OpportunityChange { deadline: self.deadline.clone(), ..OpportunityChange::default() };
         *self == only && self.deadline != Change::Unchanged
@@ -116,7 +116,7 @@ impl From<&Opportunity> for OpportunityFields {
 }
 
 impl OpportunityFields {
-    /// Returns what is wrong with the fields, regardless of the time and of the teams that exist.
+    /// Returns the problems with the fields that depend neither on the time nor on existing teams.
     pub fn find_problems(&self, kind: OpportunityKind) -> Problems {
         let mut problems = Problems::default();
         problems.check_text(&["title"], &self.title, texts::TITLE);
@@ -142,8 +142,7 @@ impl OpportunityFields {
         problems
     }
 
-    /// Adds what is wrong with the times at `now` to `problems`: they must be ahead, by at most
-    /// [`MAX_DAYS_AHEAD`].
+    /// Adds the problems with the times to `problems`: they must be after `now`, by at most [`MAX_DAYS_AHEAD`].
     pub fn check_times(&self, now: Timestamp, problems: &mut Problems) {
         for (name, time) in [("deadline", self.deadline), ("evaluation_date", self.evaluation_date)] {
             if time.is_some_and(|time| time <= now || time > now.plus_days(MAX_DAYS_AHEAD)) {
@@ -155,7 +154,7 @@ impl OpportunityFields {
     }
 
     fn check_lists(&self, problems: &mut Problems) {
-        let mut check = |path: &[&str], count: usize, max: usize, repeated: Named| {
+        let mut check = |path: &[&str], count: usize, max: usize, repeated: NameList| {
             let name = path.last().copied().unwrap_or_default();
             if count > max {
                 let message = format!("`{name}` has {count} items. It can have at most {max}.");
@@ -202,8 +201,12 @@ impl OpportunityFields {
     }
 }
 
-/// Names those of the first `max` items that occur among them more than once.
-fn find_repeated<T: Ord>(items: impl Iterator<Item = T>, max: usize, name: impl Fn(&T) -> String) -> Named {
+/// Names the items that occur more than once among the first `max` items.
+fn find_repeated<T: Ord>(
+    items: impl Iterator<Item = T>,
+    max: usize,
+    name: impl Fn(&T) -> String,
+) -> NameList {
     let mut counts = BTreeMap::new();
     for item in items.take(max) {
         *counts.entry(item).or_insert(0) += 1;

@@ -22,8 +22,8 @@ string_enum! {
 }
 
 state_machine! {
-    /// Vendors can read canceled opportunities, so only one that was published can be canceled. A draft that is
-    /// given up is closed, which no vendor can see.
+    /// Vendors can read canceled opportunities, so only one that was published can be canceled. An abandoned
+    /// draft is closed, so no vendor can see it.
     OpportunityStatus by OpportunityOperation;
     Draft: Update => Draft, Exclude => Draft, Publish => Published, Close => Closed;
     Published: ExtendDeadline => Published, Exclude => Published, Close => Closed, Cancel => Cancelled;

@@ -64,7 +64,7 @@ impl From<TeamRowId> for Principal {
     }
 }
 
-/// The owner of an API key, with what access control needs to know of it.
+/// The owner of an API key, with the data for access control.
 #[derive(Clone, Debug)]
 pub enum KeyOwner {
     /// The team that the key belongs to.
@@ -86,7 +86,7 @@ string_enum! {
     }
 }
 
-/// What an operation of operators does. The scopes of keys distinguish these acts.
+/// The kind of an operation of operators. The scopes of keys distinguish these kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorAct {
     /// Reads anything.

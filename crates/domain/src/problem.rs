@@ -18,7 +18,7 @@ pub enum LocSegment {
 pub struct Problem {
     /// Location of the invalid value: `path`, `query`, `header` or `body`, followed by the path to the value.
     pub loc: Vec<LocSegment>,
-    /// What is invalid, and what is expected.
+    /// The invalid value, and the expected one, in words.
     pub msg: String,
     /// Machine-readable type of the problem, in the style of Pydantic, such as `extra_forbidden`.
     #[serde(rename = "type")]

@@ -7,9 +7,9 @@ use super::{
 
 /// The problems with a body that were found so far.
 ///
-/// The parser of a body passes them on with everything that it could parse. An operation adds what is wrong
-/// with that, such as unknown references, and fails with all problems before it changes anything. So a client
-/// gets all of them at once.
+/// The parser of a body passes them on with everything that it could parse. An operation adds further problems,
+/// such as unknown references, and fails with all problems before it changes anything. So a client gets all of
+/// them at once.
 #[derive(Clone, Debug, Default)]
 pub struct Problems(Vec<Problem>);
 
@@ -35,7 +35,7 @@ impl Problems {
         self.0.push(problem);
     }
 
-    /// Adds what is wrong with a text, if anything is. See [`texts::find_problem`].
+    /// Adds the problem with a text, if there is one. See [`texts::find_problem`].
     pub fn check_text(&mut self, path: &[&str], text: &str, rule: TextRule) {
         if let Some(problem) = texts::find_problem(path, text, rule) {
             self.push(problem);

@@ -48,8 +48,8 @@ state_machine! {
 }
 
 impl BidStatus {
-    /// Whether the bid stands: it was neither declined nor withdrawn. A team has at most one on an opportunity.
-    pub const fn is_standing(self) -> bool {
+    /// Whether the bid is in effect: it was neither declined nor withdrawn. A team has at most one on an opportunity.
+    pub const fn is_in_effect(self) -> bool {
         !matches!(self, BidStatus::Declined | BidStatus::Withdrawn)
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn every_operation_in_every_status() {
         insta::assert_snapshot!(state_machine::table(BidStatus::ALL, |status| {
-            let standing = if status.is_standing() { " (standing)" } else { "" };
+            let standing = if status.is_in_effect() { " (standing)" } else { "" };
             format!("{}{standing}", status.as_str())
         }));
     }

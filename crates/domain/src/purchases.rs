@@ -1,4 +1,4 @@
-//! Purchases of listings: what each operation does in each status, and what a purchase costs.
+//! Purchases of listings: their state machine, and their costs.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -52,8 +52,8 @@ state_machine! {
 }
 
 impl PurchaseStatus {
-    /// Whether a purchase in this status stands: it is paid, or can still be.
-    pub const fn is_standing(self) -> bool {
+    /// Whether a purchase in this status is in effect: it is paid or can still be paid.
+    pub const fn is_in_effect(self) -> bool {
         matches!(self, PurchaseStatus::Pending | PurchaseStatus::Completed)
     }
 }
@@ -81,8 +81,8 @@ string_enum! {
 }
 
 impl PurchaseKind {
-    /// Whether the purchase covers data of the listing, and not only its sample. A team has at most one
-    /// standing purchase of a listing that does, and at most one that does not.
+    /// Whether the purchase covers data of the listing, and not only its sample. Of each of these two kinds, a team has at
+    /// most one purchase of a listing that is in effect.
     pub const fn is_of_data(self) -> bool {
         matches!(self, PurchaseKind::Full | PurchaseKind::AcceptedBid)
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn purchase_stands_until_it_is_canceled_or_refunded() {
         let standing: Vec<_> =
-            PurchaseStatus::ALL.iter().copied().filter(|status| status.is_standing()).collect();
+            PurchaseStatus::ALL.iter().copied().filter(|status| status.is_in_effect()).collect();
         assert_eq!(standing, [PurchaseStatus::Pending, PurchaseStatus::Completed]);
     }
 

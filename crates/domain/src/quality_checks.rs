@@ -42,7 +42,7 @@ string_enum! {
     }
 }
 
-/// The outcome of a check, as far as the verdict of a run needs it.
+/// The part of a check's outcome that the verdict of a run needs.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckOutcome {
     /// Whether the run fails if this check does not pass.

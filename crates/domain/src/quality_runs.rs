@@ -73,8 +73,8 @@ pub fn is_run_passed(status: RunStatus, checks: impl IntoIterator<Item = CheckOu
         && checks.into_iter().all(|check| !check.is_mandatory || check.status == CheckStatus::Passed)
 }
 
-/// Whether the charge of a run that ends or ended with this status is kept. A run that failed is refunded, and one
-/// that was canceled before it had begun to compute.
+/// Whether the charge of a run that ends or ended with this status is kept. The charge is refunded if the run failed, or was
+/// canceled before it began to compute.
 pub const fn is_charge_kept(status: RunStatus, has_begun: bool) -> bool {
     match status {
         RunStatus::Error => false,

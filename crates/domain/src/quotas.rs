@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::principals::PrincipalKind;
 
-/// What a principal uses. The names of the fields are the names of the quotas.
+/// The usage of a principal. The fields have the names of the quotas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Number of assets that are not deleted.
@@ -20,9 +20,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns the first quota that a change from `self` to `after` exceeds. A change that adds nothing to
-    /// what a quota limits cannot exceed it, even if the principal uses more than `limits` allows. A limit of
-    /// 0 is none.
+    /// Returns the first quota that a change from `self` to `after` exceeds. A change that does not increase the
+    /// usage of a quota cannot exceed it, even if the principal already exceeds `limits`. 0 means no limit.
     pub fn find_excess(&self, after: &Usage, limits: &Usage, kind: PrincipalKind) -> Option<QuotaExcess> {
         let holder = match kind {
             PrincipalKind::Team => "team",

@@ -1,4 +1,4 @@
-//! What lists of a team's purchases, offers, sales, and earnings can be filtered by.
+//! Filters of lists of a team's purchases, offers, sales, and earnings.
 
 use uuid::Uuid;
 

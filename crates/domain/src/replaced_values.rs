@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{field_locks::LockSource, inventory::Asset};
 
-/// The field that is read from the data of any asset. The others are those of codebases.
+/// The field that is read from the data of assets of all kinds. The other fields belong to codebases.
 const DESCRIPTION: &str = "description";
 
 /// The value of a field before linked data replaced it.

@@ -3,8 +3,8 @@
 use super::{assets::RepositoryChannel, patterns::is_repository_name};
 
 /// Returns the host and the full name of the repository at an address, such as `https://github.com/owner/name` and
-/// `git@gitlab.com:group/name.git`. What the address shows of the repository, such as a branch, does not matter. `None` for other
-/// hosts, and for what is no address of a repository.
+/// `git@gitlab.com:group/name.git`. Other parts of the address, such as a branch, are ignored. `None` for other hosts, and for
+/// addresses that do not name a repository.
 pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String)> {
     let text = text.trim();
     let after_scheme =
@@ -18,7 +18,7 @@ pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String
     }
     let end = rest.find(['/', ':'])?;
     let (host, mut path) = (rest[..end].to_ascii_lowercase(), &rest[end + 1..]);
-    // Only after a scheme, a colon is followed by a port.
+    // A colon is followed by a port only if the address has a scheme.
     if after_scheme.is_some() && rest[end..].starts_with(':') {
         path = path.split_once('/').filter(|(port, _)| port.parse::<u16>().is_ok())?.1;
     }
@@ -34,7 +34,7 @@ pub fn parse_repository_address(text: &str) -> Option<(RepositoryChannel, String
         return None;
     }
     let segments: Vec<&str> = match channel {
-        // Groups can be nested. What is shown of a repository follows a hyphen.
+        // Groups can be nested. A hyphen separates the name from the page of the repository.
         RepositoryChannel::Gitlab => segments.take_while(|segment| *segment != "-").collect(),
         RepositoryChannel::Github | RepositoryChannel::Bitbucket => segments.take(2).collect(),
     };

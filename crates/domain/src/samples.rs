@@ -1,4 +1,4 @@
-//! What the sample of a listing has: assets that the vendor chose, and which of their files or tasks.
+//! The content of a listing's sample: assets that the vendor chose, and some of their files or tasks.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::problems::Problems;
 use crate::{
     excerpt::{excerpt, quoted},
-    named::Named,
+    name_lists::NameList,
     problem::Problem,
 };
 
@@ -105,7 +105,7 @@ pub fn check(problems: &mut Problems, sample: &[SampledAsset]) {
             add("paths", "too_long", rule);
         }
         let invalid = paths.iter().take(MAX_SAMPLE_PATHS).filter(|path| !is_path(path));
-        let invalid: Named = invalid.map(|path| quoted(&excerpt(path))).collect();
+        let invalid: NameList = invalid.map(|path| quoted(&excerpt(path))).collect();
         if !invalid.is_empty() {
             let rule = format!(
                 "Each path must name a file or a directory of the data, from its root and without `..`, in 1 to \

@@ -1,4 +1,4 @@
-//! Sessions of people who have signed in: how long they last, and what a person has chosen for one.
+//! Sessions of people who have signed in: their lifetime, and their preferences.
 
 use serde::{Deserialize, Serialize};
 
@@ -114,8 +114,8 @@ impl Default for InventoryColumns {
     }
 }
 
-/// What a person has chosen for a session. Everything is optional, so that a choice that is new has a default in sessions that
-/// began before.
+/// Preferences of a session. All fields are optional, so a new preference has a default in sessions that began before it
+/// existed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionPreferences {
@@ -143,7 +143,7 @@ impl SessionLimits {
         absolute.min(last_used_at.plus_micros(i64::from(self.idle_minutes) * MICROS_PER_MINUTE))
     }
 
-    /// Returns the times before which sessions have ended: those of their start, and of their last use.
+    /// Returns two times: sessions that started before the first one, or were last used before the second one, have ended.
     pub fn earliest(self, now: Timestamp) -> (Timestamp, Timestamp) {
         (
             now.plus_micros(-i64::from(self.hours) * 60 * MICROS_PER_MINUTE),

@@ -1,5 +1,5 @@
-//! State machines whose states are values without data: what each operation does in each state, and the error
-//! for an operation that the state does not allow.
+//! State machines whose states are values without data: the transitions, and the error for an operation that the
+//! state does not allow.
 
 use crate::string_enum::StringEnum;
 

@@ -54,7 +54,7 @@ pub struct ModelResults {
 pub struct TaskQuality {
     /// Aggregates over graded runs, by model.
     pub pass_at_k: BTreeMap<String, ModelResults>,
-    /// Aggregates over graded runs whose trace names no model of the catalog.
+    /// Aggregates over graded runs whose traces do not name a model of the catalog.
     pub unattributed_runs: Option<ModelResults>,
     /// Results in effect, by agent: the completed checks of the latest trace.
     pub qa_agents: BTreeMap<QaAgent, QaResult>,

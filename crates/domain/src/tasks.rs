@@ -158,7 +158,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Whether a task can have this value in the column. `null` is no value; derived columns have none.
+    /// Whether a task can have this value in the column. `null` is not a value; derived columns have no values.
     pub fn accepts(&self, value: &Value) -> bool {
         match self.kind {
             ColumnKind::Derived => false,

@@ -93,7 +93,7 @@ impl TextRule {
         }
     }
 
-    /// Returns what is wrong with a text: the type of the problem, and what the text must or must not have.
+    /// Returns the problem with a text: its type, and the violated rule.
     pub fn find_fault(&self, text: &str) -> Option<(&'static str, String)> {
         let TextRule { min, max, lines, has_visible_ends } = *self;
         let length = text.chars().count();
@@ -122,8 +122,8 @@ impl TextRule {
     }
 }
 
-/// Returns what is wrong with a text: its length in characters, or a control character. `path` leads to it in
-/// the body.
+/// Returns the problem with a text: its length in characters, or a control character. `path` leads to it in the
+/// body.
 pub fn find_problem(path: &[&str], text: &str, rule: TextRule) -> Option<Problem> {
     let name = path.last().copied().unwrap_or("body");
     let (kind, fault) = rule.find_fault(text)?;

@@ -1,4 +1,4 @@
-//! Imports of graded traces: the format of a line, and what an import records.
+//! Imports of graded traces: the format of a line, and the records of an import.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ fn without_commas(text: &str) -> Option<String> {
     let mut groups = text.split(',');
     let first = groups.next().unwrap_or_default();
     let rest: Vec<&str> = groups.collect();
-    // A number with thousands begins with none of 0 to 0.999 thousands: `0,500` is what others write for a half.
+    // A number with thousands separators must not begin with `0,`: in some countries, `0,500` means a half.
     let digits = first.trim_start_matches('-');
     let begins = (1..=3).contains(&digits.len()) && !digits.starts_with('0');
     let is_grouped = rest.is_empty() || begins && rest.iter().all(|group| group.len() == 3);

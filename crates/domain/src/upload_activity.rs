@@ -1,11 +1,11 @@
-//! What requests of one process do with one upload at the same time: the transitions of its lock.
+//! The lock of one upload within a process, and its transitions: which requests may work on the upload at the same time.
 //!
-//! The grant's row says whether an upload is planned, consumed, or discarded, and survives a restart. This
-//! state says who is working on its bytes, and exists only as long as the process.
+//! The grant's row says whether an upload is planned, consumed, or discarded, and survives a restart. This state
+//! says who is working on its bytes, and ends with the process.
 
 use std::collections::BTreeSet;
 
-use crate::named::Named;
+use crate::name_lists::NameList;
 
 /// A step of an upload that takes a while. Two steps of one upload run at the same time only if both receive
 /// parts, and these are different parts.
@@ -25,7 +25,7 @@ pub enum UploadStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UploadConflict {
     /// The parts with these numbers are being received; for a part, the same part.
-    PartsArriving(Named),
+    PartsArriving(NameList),
     /// The upload is being completed.
     Completing,
     /// The upload is being replaced or deleted.
@@ -97,7 +97,7 @@ mod tests {
     }
 
     proptest! {
-        /// Steps begin and end in any order; those that run together are different parts, or only one.
+        /// Steps begin and end in any order. Only steps for different parts run at the same time.
         #[test]
         fn only_different_parts_run_together(steps in prop::collection::vec((any_step(), any::<bool>()), 0..60)) {
             let (mut activity, mut running) = (UploadActivity::default(), Vec::new());

@@ -1,4 +1,4 @@
-//! What is sent to a webhook, as Standard Webhooks prescribes: the body, the ID, and the signatures.
+//! Messages to webhooks, as Standard Webhooks prescribes: the body, the ID, and the signatures.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hmac::{Hmac, Mac};
@@ -57,9 +57,9 @@ pub fn signature_header(secrets: &[SigningSecret], id: &str, timestamp: i64, bod
     secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the ID of the delivery of an event to an endpoint. Without the endpoint's `id_secret`, nothing can be
-/// learned from it about the event, such as how many there are. `number` is the row ID of the event. In a world, those
-/// that report an advance of the clock do not count for other events, so both may have the same number.
+/// Returns the ID of the delivery of an event to an endpoint. Without the endpoint's `id_secret`, the ID reveals nothing about
+/// the event, such as the number of events. `number` is the row ID of the event. In a world, reports of clock advances are not
+/// counted, so another event may have the same number.
 pub fn delivery_id(id_secret: &[u8; 32], event_type: EventType, number: EventRowId) -> Uuid {
     let mut mac = Hmac::<Sha256>::new_from_slice(id_secret).expect("HMAC takes keys of any length");
     mac.update(&number.0.to_be_bytes());
@@ -102,12 +102,12 @@ impl Message<'_> {
         self.body(Map::from_iter([("team_id".to_owned(), json!(team))]))
     }
 
-    /// Returns the body, with `added` in its data. It is all that the data of a body has that would be too large.
+    /// Returns the body, with `added` in its data. If the body would be too large, its data is only `added`.
     fn body(&self, mut added: Map<String, Value>) -> serde_json::Result<String> {
         let subject = json!({"kind": self.event_type.resource(), "id": self.subject.0});
         added.insert("subject".to_owned(), subject);
         let mut data = added.clone();
-        // What the event itself says counts.
+        // The fields of the event itself take precedence.
         data.extend(serde_json::from_str::<Map<String, Value>>(self.data)?);
         let body = self.body_with(data);
         if body.len() <= MAX_BODY_BYTES {

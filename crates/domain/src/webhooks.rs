@@ -19,8 +19,8 @@ const RETRY_DELAYS: [i64; 9] =
 /// Maximum number of seconds by which `Retry-After` can delay an attempt.
 const MAX_RETRY_AFTER: i64 = 24 * HOUR;
 
-/// How many microseconds a pending delivery can be ahead of its next attempt. One that is further ahead was scheduled while the
-/// clock was ahead. This is twice the longest delay, so that a clock that is adjusted a little changes nothing.
+/// How many microseconds a pending delivery can be ahead of its next attempt. A delivery that is further ahead was scheduled
+/// while the clock was ahead. This is twice the longest delay, so that a small adjustment of the clock has no effect.
 pub const MAX_WAIT_MICROS: i64 = 2 * MAX_RETRY_AFTER * MICROS_PER_SECOND;
 
 /// Number of days without a success after which a delivery that fails disables its endpoint.

@@ -77,7 +77,7 @@ pub fn size(bytes: u64) -> String {
         return counted(bytes, "byte", "bytes");
     }
     let rounded = |unit: f64| (bytes as f64 / unit).round() as u64;
-    // What is rounded up to 1,000 of a unit is one of the next.
+    // A value that rounds up to 1,000 of a unit is written as 1 of the next unit.
     let fits = |&(_, unit): &(&str, f64)| rounded(unit) < 1_000;
     let (name, unit) = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9)].into_iter().find(fits).unwrap_or(("TB", 1e12));
     match rounded(unit / 10.0) {

@@ -1,10 +1,9 @@
-//! Layout of a ZIP archive whose files are stored without compression. It is computed from the names, sizes, and
-//! checksums of the files alone, so any range of the archive can be produced without reading what precedes it. Sizes
-//! that need it are ZIP64.
+//! Layout of a ZIP archive whose files are stored without compression. It is computed from the names, sizes, and checksums of
+//! the files alone, so any range of the archive can be produced without reading the earlier bytes. Large sizes use ZIP64.
 
 use std::borrow::Cow;
 
-/// Sizes, offsets, and counts from these on are in fields of ZIP64.
+/// From these values on, sizes, offsets, and counts are in fields of ZIP64.
 const ZIP64_BYTES: u64 = u32::MAX as u64;
 const ZIP64_FILES: usize = u16::MAX as usize;
 
@@ -120,8 +119,8 @@ pub enum Next {
     Directory,
 }
 
-/// Returns what begins with these bytes: the fixed part of a local header, or at least 4 bytes of a directory. `None` if it is
-/// neither.
+/// Returns the kind of the structure that begins with these bytes, which are the fixed part of a local header, or at least 4
+/// bytes of a directory. `None` if it is neither.
 pub fn read_next(start: &[u8]) -> Option<Next> {
     let number = |at: usize| Some(usize::from(u16::from_le_bytes(start.get(at..at + 2)?.try_into().ok()?)));
     match start.get(..4)? {
@@ -156,7 +155,7 @@ fn header_length(entry: &StoredEntry) -> u64 {
     HEADER_BYTES as u64 + entry.path.len() as u64 + if is_zip64(entry) { 20 } else { 0 }
 }
 
-/// Writes what local headers and the central directory have in common: from the version to the size.
+/// Writes the common part of local headers and the central directory: from the version to the size.
 fn write_common(to: &mut Vec<u8>, entry: &StoredEntry, version: u16) {
     // Version, flags, method (stored), time, and date.
     for field in [version, UTF_8, 0, TIME, DATE] {

@@ -1,4 +1,4 @@
-//! Files and directories that only the owner of the process can access, whatever its umask is.
+//! Files and directories that only the owner of the process can access, regardless of the umask.
 
 use std::{
     ffi::OsString,
@@ -23,8 +23,8 @@ pub const FILE_MODE: u32 = 0o600;
 /// The directory at the root of a new file system, which counts as empty.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// Lets this thread, and those that it starts later, create files as the owner of a directory, if the process runs as root.
-/// Otherwise, the owner could not use them. Does nothing if the directory does not exist.
+/// If the process runs as root, makes this thread and the threads that it starts later create files as the owner of a
+/// directory. Otherwise, the owner could not use them. Does nothing if the directory does not exist.
 ///
 /// The process still reaches all files. Programs that it runs create files as root.
 pub fn create_as_owner_of(directory: &Path) {
@@ -53,7 +53,7 @@ fn other_owner(directory: &Path) -> Option<Metadata> {
     fs::metadata(directory).ok().filter(is_other)
 }
 
-/// Returns the names of what a directory contains, apart from the directory of a new file system.
+/// Returns the names of the entries of a directory, except for the directory `lost+found` of a new file system.
 pub fn file_names(directory: &Path) -> io::Result<Vec<OsString>> {
     let names = fs::read_dir(directory)?.map(|entry| io::Result::Ok(entry?.file_name()));
     names.filter(|name| !name.as_ref().is_ok_and(|name| name == LOST_AND_FOUND)).collect()
@@ -87,8 +87,8 @@ pub fn temp_dir_with_prefix(parent: &Path, prefix: &str) -> io::Result<tempfile:
     tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(parent)
 }
 
-/// Restricts a directory and everything in it to the owner, if other users have access to the directory. Returns whether
-/// they have none now: the directory of a mounted volume may belong to another user, who alone can restrict it.
+/// Restricts a directory and everything in it to the owner, if other users have access to the directory. Returns whether they
+/// no longer have access: the directory of a mounted volume may belong to another user, who alone can restrict it.
 pub fn repair_tree(directory: &Path) -> io::Result<bool> {
     if is_private(&fs::metadata(directory)?) {
         return Ok(true);
@@ -100,8 +100,8 @@ pub fn repair_tree(directory: &Path) -> io::Result<bool> {
     }
 }
 
-/// Restricts a directory and everything in it to the owner, except for what belongs to other users. The directory itself is
-/// changed last, so that [`repair_tree`] repeats an interrupted call.
+/// Restricts a directory and everything in it to the owner, except for entries of other users. The directory itself is changed
+/// last, so that [`repair_tree`] repeats an interrupted call.
 pub fn restrict_tree(directory: &Path) -> io::Result<()> {
     restrict_contents(directory)?;
     fs::set_permissions(directory, Permissions::from_mode(DIRECTORY_MODE))

@@ -1,5 +1,4 @@
-//! The bodies of requests that arrive before the requests are admitted. So a client that sends slowly does not delay the
-//! others.
+//! Receives the bodies of requests before the requests are admitted, so a client that sends slowly does not delay the others.
 
 use std::{
     io,
@@ -20,8 +19,8 @@ use crate::{
     request_coding::{DECODER_BYTES, IsDecoded},
 };
 
-/// Memory for the bodies of all requests that are not admitted yet, in units of [`UNIT_BYTES`]: 64 MB. What does not fit
-/// arrives after the admission.
+/// Memory for the bodies of all requests that are not admitted yet, in units of [`UNIT_BYTES`]: 64 MB. Bodies that do not fit
+/// are received after the admission.
 const MAX_UNITS: usize = 64 << 10;
 
 /// Unit in which memory is counted.
@@ -41,9 +40,9 @@ impl Default for EarlyReceiver {
 }
 
 impl EarlyReceiver {
-    /// Waits until the body of a request has arrived, as far as there is memory for it, but not longer than the settings
-    /// permit. If it does not arrive, reading it fails with the reason. A body over `server.max_body_bytes` is left unread.
-    /// Returns the number of bytes of the body, as far as it is known.
+    /// Waits until the body of a request has arrived or the memory for it is full, but not longer than the settings permit. If
+    /// the body does not arrive, reading it fails with the reason. A body over `server.max_body_bytes` is left unread. Returns
+    /// the number of bytes of the body, as far as it is known.
     pub async fn receive(&self, request: &mut Request, settings: &ConnectionSettings) -> u64 {
         let stated = stated_length(request);
         let body: InnerBody = request.take_body().into();

@@ -7,7 +7,7 @@ use poem::http::{HeaderMap, HeaderValue, header};
 /// What to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selected {
-    /// Everything. Also for several ranges, which a server may ignore.
+    /// Everything. Also the answer to a request for several ranges, which a server may ignore.
     Whole,
     /// These bytes, at least one.
     Part(Range<u64>),

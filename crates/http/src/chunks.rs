@@ -81,7 +81,7 @@ impl Chunks {
     }
 }
 
-/// Returns the error of a body that failed. Whoever received its first part may have stated the reason.
+/// Returns the error of a body that failed. The receiver of its first part may have stated the reason.
 fn receiving_error(cause: std::io::Error) -> Refusal {
     let ended_early = |_| Refusal::Malformed("The body ended early. Send it again.".to_owned());
     cause.downcast().unwrap_or_else(ended_early)

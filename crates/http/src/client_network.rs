@@ -1,4 +1,4 @@
-//! The network of a client: what limits on requests and connections count, since one client can have many
+//! The network of a client. Limits on requests and connections apply to networks, since one client can have many
 //! addresses.
 
 use std::net::{IpAddr, Ipv6Addr};

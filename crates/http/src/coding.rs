@@ -98,8 +98,8 @@ impl Coding {
     }
 }
 
-/// Returns the first bytes, at most `max_bytes`, of what was encoded as `Content-Encoding` says. Returns none for another
-/// coding, and for bytes that are not in it. They may be cut.
+/// Decodes the first bytes, at most `max_bytes`, of content with this `Content-Encoding`. The content may be cut. Returns none
+/// for an unknown coding, and for invalid content.
 pub fn decode<'a>(encoding: Option<&[u8]>, bytes: &'a [u8], max_bytes: usize) -> Option<Cow<'a, [u8]>> {
     let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) else {
         return Some(Cow::Borrowed(&bytes[..bytes.len().min(max_bytes)]));

@@ -1,5 +1,4 @@
-//! A limit that is shared fairly: on the total of what requests hold, and on the share of each principal and
-//! each client network.
+//! A fair limit on the amounts that requests hold: in total, and by principal and client network.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -22,7 +21,7 @@ pub enum Holder<P> {
     Anonymous,
 }
 
-/// A limit on the total of what requests hold at the same time, and on what one holder has of it.
+/// A limit on the total amount that requests hold at the same time, and on the share of each holder.
 #[derive(Clone, Debug)]
 pub struct FairLimit<P>(Arc<Inner<P>>);
 
@@ -46,7 +45,7 @@ pub struct Maxima {
 }
 
 impl Maxima {
-    /// A maximum of the total, of each principal, and of each client network. 0 is no limit.
+    /// A maximum of the total, of each principal, and of each client network. 0 means no limit.
     pub const fn new(total: u64, per_principal: u64, per_network: u64) -> Maxima {
         Maxima { total, per_principal, per_network, anonymous: 0 }
     }
@@ -85,7 +84,7 @@ impl<P: Copy + Eq + Hash> Held<P> {
 }
 
 impl<P: Copy + Eq + Hash> FairLimit<P> {
-    /// Creates a limit on the total, on each principal, and on each client network. 0 is no limit.
+    /// Creates a limit on the total, on each principal, and on each client network. 0 means no limit.
     pub fn new(max: u64, max_per_principal: u64, max_per_network: u64) -> FairLimit<P> {
         FairLimit::with_maxima(Maxima::new(max, max_per_principal, max_per_network))
     }
@@ -104,14 +103,14 @@ impl<P: Copy + Eq + Hash> FairLimit<P> {
 
     /// Takes an amount for all of these holders at once, if the total and their shares allow it.
     ///
-    /// A request may exceed a share while its holder has nothing else, and the total while nobody has
-    /// anything, so that every single request is possible.
+    /// A request may exceed a share while its holder has nothing else, and the total while nobody has anything,
+    /// so that no single request is impossible.
     pub fn try_acquire(&self, holders: [Option<Holder<P>>; 2], amount: u64) -> Option<FairPermit<P>> {
         let mut permit = FairPermit { limit: self.clone(), holders, amount: 0 };
         permit.try_grow(amount).then_some(permit)
     }
 
-    /// Returns the total of what is held, and the maximum; 0 for no limit.
+    /// Returns the held total, and the maximum; 0 for no limit.
     pub fn load(&self) -> (u64, u64) {
         let held = self.0.held.lock().unwrap_or_else(PoisonError::into_inner);
         (held.total, held.maxima.total)
@@ -130,7 +129,7 @@ impl<P: Copy + Eq + Hash> FairPermit<P> {
     /// Takes more, if the total and the shares allow it.
     pub fn try_grow(&mut self, amount: u64) -> bool {
         let inner = &*self.limit.0;
-        // What no other permit needs is available in any case, so that every single request is possible.
+        // A single request always gets everything that no other permit holds, so no request is impossible.
         let fits =
             |held: u64, max: u64| max == 0 || held == self.amount || held.saturating_add(amount) <= max;
         let mut held = inner.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,10 +154,9 @@ impl<P: Copy + Eq + Hash> FairPermit<P> {
     /// Takes more, and waits up to `wait` until the total and the shares allow it. Returns whether it was
     /// taken.
     ///
-    /// Waiters have no order: each release wakes all of them, and what is taken first wins, so a large amount
-    /// can lose to small ones until `wait` is over. An order would let one holder's large amount, for which
-    /// its share has no room, delay amounts that fit. Therefore keep `wait` short, and take what is needed at
-    /// once instead of in steps.
+    /// Waiters have no order: each release wakes all of them, and the first one wins, so a large amount can lose
+    /// to small ones until `wait` is over. With an order, a large amount that exceeds the share of its holder
+    /// would delay amounts that fit. Therefore keep `wait` short, and take the whole amount at once.
     pub async fn grow(&mut self, amount: u64, wait: Duration) -> bool {
         if self.try_grow(amount) {
             return true;

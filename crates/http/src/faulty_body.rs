@@ -17,7 +17,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// Number of pieces per second in which a slow body is sent.
 const PIECES_PER_SECOND: u32 = 10;
 
-/// Maximum time for which a body is sent slowly. What is left then is sent at once.
+/// Maximum time for which a body is sent slowly. After that, the rest is sent at once.
 const MAX_SLOW_TIME: Duration = Duration::from_mins(1);
 
 type InnerBody = BoxBody<Bytes, io::Error>;
@@ -33,7 +33,7 @@ pub fn has_body(response: &mut Response) -> bool {
     length != Some(0)
 }
 
-/// Lets the body of a response fail after its first half, or, if its length is unknown, after its first part. If `wait` is
+/// Makes the body of a response fail after its first half, or, if its length is unknown, after its first part. If `wait` is
 /// given, nothing is sent until it resolves.
 pub fn end_early(response: &mut Response, wait: Option<Wait>) {
     let stated = response.headers().get(header::CONTENT_LENGTH);
@@ -44,7 +44,7 @@ pub fn end_early(response: &mut Response, wait: Option<Wait>) {
     response.set_body(Body::from(BoxBody::new(ShortBody { inner, length, remaining, wait })));
 }
 
-/// Lets the body of a response be sent at this rate.
+/// Limits the rate at which the body of a response is sent.
 pub fn slow_down(response: &mut Response, bytes_per_second: u32) {
     let inner: InnerBody = response.take_body().into();
     let (now, piece) = (Instant::now(), bytes_per_second.div_ceil(PIECES_PER_SECOND).max(1));
@@ -121,7 +121,7 @@ impl http_body::Body for ShortBody {
 /// A body that is sent in small pieces.
 struct SlowBody {
     inner: InnerBody,
-    /// What was taken from the body, and is not yet sent.
+    /// Bytes that were taken from the body but are not yet sent.
     pending: Bytes,
     /// Size in bytes of a piece.
     piece: usize,

@@ -1,5 +1,5 @@
 //! The HTTP server under the APIs: connections, request bodies and their codings, codings of responses, and limits that are
-//! shared fairly. It knows no resource of the market: the program states how it answers what is refused ([`Refusals`]), and
+//! shared fairly. It knows no resource of the market: the program states how refused requests are answered ([`Refusals`]), and
 //! who shares a limit ([`fair_limit::Holder`]).
 
 pub mod arrived_body;

@@ -24,7 +24,8 @@ pub enum Refusal {
 /// A response that is being made.
 pub type FutureResponse = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// How the program answers what is refused before its endpoint is called, so that all errors have the same headers and body.
+/// Answers of the program to requests that are refused before its endpoint is called, so that all errors have the same headers
+/// and body.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusals {
     /// Returns the response to a request.

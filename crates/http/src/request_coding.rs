@@ -33,7 +33,7 @@ pub struct IsDecoded;
 /// Replaces the body of a request by its decoded content, as its `Content-Encoding` says. Afterwards, no header describes
 /// the encoded body.
 ///
-/// This never fails, so that what is wrong with the rest of the request is reported first.
+/// This never fails, so that other problems of the request are reported first.
 pub fn decode_body(request: &mut Request) {
     if !request.headers().contains_key(header::CONTENT_ENCODING) {
         return;
@@ -102,7 +102,7 @@ impl GzipBody {
         GzipBody { encoded, rest: Bytes::new(), decoder: Decoder::Unused }
     }
 
-    /// Decodes a part of what has arrived: as much as fits into the decoder's buffer of 32 KB.
+    /// Decodes as much of the received data as fits into the decoder's buffer of 32 KB.
     fn decode(&mut self) -> io::Result<Bytes> {
         if matches!(self.decoder, Decoder::Unused) {
             self.decoder = Decoder::Decoding(Box::new(MultiGzDecoder::new(Vec::new())));
@@ -116,7 +116,7 @@ impl GzipBody {
         Ok(std::mem::take(decoder.get_mut()).into())
     }
 
-    /// Returns what was decoded and not returned. Fails if the last member is not complete.
+    /// Returns the rest of the decoded data. Fails if the last member is not complete.
     fn finish(&mut self) -> io::Result<Bytes> {
         match std::mem::replace(&mut self.decoder, Decoder::Ended) {
             Decoder::Decoding(decoder) => decoder.finish().map(Bytes::from).map_err(not_gzip),

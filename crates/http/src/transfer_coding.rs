@@ -4,8 +4,8 @@ use poem::http::{HeaderMap, header};
 
 use crate::Refusal;
 
-/// Checks that the body of a request has no transfer coding but `chunked`, once. The library reads the chunks whatever else the
-/// header names, so a coded body would be taken as it is.
+/// Checks that the body of a request has no transfer coding but `chunked`, once. The library decodes only the chunks and
+/// ignores other codings, so a coded body would be used undecoded.
 pub fn check(headers: &HeaderMap) -> Result<(), Refusal> {
     let mut values = headers.get_all(header::TRANSFER_ENCODING).iter();
     let is_known = match (values.next(), values.next()) {

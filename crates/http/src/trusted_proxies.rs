@@ -81,7 +81,7 @@ impl FromStr for Network {
                 "must be an IP address or a network, but is {text:?}; write it as \"10.0.0.7\" or \"10.0.0.0/8\""
             )
         })?;
-        // An address with bits after the prefix suggests another network than the one that is meant.
+        // An address with bits after the prefix probably means another network.
         if network.first() != network.address {
             let Network { prefix, .. } = network;
             return Err(format!(
@@ -120,7 +120,7 @@ impl fmt::Display for Network {
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies {
     networks: Arc<[Network]>,
-    /// Whether the other end of each connection counts as a proxy, but no further addresses do.
+    /// Whether the peer of each connection counts as a proxy, and no other address does.
     is_nearest_trusted: bool,
 }
 

@@ -1,6 +1,7 @@
 //! HTTP clients for all outgoing requests: to Git hosts and their APIs, S3-compatible stores, webhooks, and other servers of ours.
 //!
-//! All of them use the same TLS configuration, and read the certificates that the system trusts only for https. The caller decides where requests may go.
+//! All of them use the same TLS configuration, and read the trusted certificates of the system only for https. The caller
+//! decides where requests may go.
 
 mod posts;
 mod public_addresses;

@@ -29,7 +29,7 @@ struct SystemVerifier {
 }
 
 impl SystemVerifier {
-    /// Returns the verifier of the platform. If the system trusts nobody, the next call looks again.
+    /// Returns the verifier of the platform. If the system has no trusted certificates, the next call reads them again.
     fn loaded(&self) -> Result<&Verifier, Error> {
         if let Some(verifier) = self.loaded.get() {
             return Ok(verifier);

@@ -12,8 +12,8 @@
 //! The file is a list of packed arrays: a header with widths and lengths, followed by the cells. Each array
 //! starts at a cache line.
 //!
-//! Labels are read for many scattered documents, so what matters is how much memory is touched for each. A
-//! document's labels are therefore in a row of fixed length, typically one cache line; only those that do not
+//! Labels are read for many scattered documents, so the memory that is touched for each one determines the cost.
+//! A document's labels are therefore in a row of fixed length, typically one cache line; only those that do not
 //! fit are stored elsewhere.
 
 mod builder;

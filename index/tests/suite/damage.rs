@@ -88,7 +88,7 @@ fn each_damaged_file_is_named() {
 fn search_of_a_damaged_index_fails_without_a_panic() {
     let market = finished_market();
     // Each ends with a directory of its fields, which is read when the index is opened, and which is more than half of a file
-    // of few documents. So one of many is damaged.
+    // of few documents. So a file of many documents is damaged.
     for kind in ["idx", "pos"] {
         let files = segment_files(market.directory.path()).into_iter();
         let of_kind = files.filter(|file| file.extension().is_some_and(|extension| extension == kind));

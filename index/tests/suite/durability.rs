@@ -1,4 +1,4 @@
-//! What a failure of the machine leaves behind, since the writer does not wait for the disk.
+//! States that a failure of the machine can leave behind: the writer does not wait for the disk.
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn torn_index_of_an_earlier_boot_is_corrupt() {
         if name.starts_with('.') || name == UNSYNCED_FILE || name == "schema-version" {
             continue;
         }
-        // What file systems leave: nothing, a prefix, zeros, or zeros in some blocks.
+        // Contents that file systems leave: nothing, a prefix, zeros, or zeros in some blocks.
         let half = intact.len() / 2;
         let zeros_at_end = [&intact[..half], &vec![0; intact.len() - half]].concat();
         let zeros_at_start = [&vec![0; half], &intact[half..]].concat();

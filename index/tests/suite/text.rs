@@ -115,7 +115,7 @@ fn names_with_signs_are_words() {
     );
 }
 
-/// Vowel signs and viramas are no letters in Unicode, but parts of them.
+/// In Unicode, vowel signs and viramas are parts of letters, but not letters.
 #[test]
 fn words_of_indic_scripts_are_whole() {
     check(
@@ -197,7 +197,7 @@ proptest! {
         part in "[数据集のデข้]{1,4}",
     ) {
         let market = TestIndex::with_titles(&titles.iter().map(String::as_str).collect::<Vec<_>>());
-        // A search starts at its first letter; a mark before it has no letter that it could be on.
+        // A search starts at its first letter: a mark before it belongs to no letter.
         let part = part.trim_start_matches('\u{e49}');
         let contains = |title: &str| title.trim_start_matches('\u{e49}').contains(part);
         let expected: Vec<u64> =

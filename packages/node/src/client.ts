@@ -42,7 +42,7 @@ export class Client {
     return requireSuccess(await this.send(method, path, options));
   }
 
-  /** Sends a request, and returns the response, whatever its status. */
+  /** Sends a request, and returns the response with any status. */
   send(method: string, path: string, options?: RequestOptions): Promise<SandboxResponse> {
     return send(method, this.baseUrl + path, { ...options, key: this.key });
   }

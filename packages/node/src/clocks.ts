@@ -50,7 +50,7 @@ export class Clock {
     return this.change({ set: typeof time === 'string' ? time : time.toISOString() });
   }
 
-  /** Lets the clock run as fast as that of the machine. */
+  /** Makes the clock run as fast as the clock of the machine. */
   async run(): Promise<void> {
     await this.change({ mode: 'running' });
   }

@@ -1,4 +1,4 @@
-// What can go wrong. Every error shows what the server said.
+// Errors. Each contains the message of the server.
 
 /** Base of all errors of this package. */
 export class SandboxError extends Error {

@@ -68,7 +68,7 @@ export interface Fault {
   used: number;
 }
 
-/** The faults of a world. Of those that match, the first one that was added applies. */
+/** The faults of a world. If several match, the first one that was added applies. */
 export class Faults {
   #isUsed = false;
 
@@ -112,7 +112,7 @@ export class Faults {
   }
 }
 
-/** Reads a fault of a response, without what it does not state or do. */
+/** Reads a fault of a response. Leaves out fields without a value. */
 function readFault({ id, match, then, matched, used }: any): Fault {
   const given = (fields: object) => {
     const isGiven = ([, value]: [string, unknown]) => value !== null && value !== false;

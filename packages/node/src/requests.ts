@@ -28,7 +28,7 @@ export interface RequestParts {
   timeout?: number | undefined;
 }
 
-/** A response to a request, whatever its status. */
+/** A response to a request, with any status. */
 export interface SandboxResponse {
   method: string;
   url: string;

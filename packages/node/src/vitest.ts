@@ -42,7 +42,7 @@ export const test = base.extend<SandboxFixtures>({
 /** Another name of `test`. */
 export const it = test;
 
-/** Returns the server of the global setup, or else that of this process. */
+/** Returns the server of the global setup, or else the server of this process. */
 async function findSandbox(): Promise<Sandbox> {
   const provided = inject('marketplaceSandbox');
   return provided ? Sandbox.connect(provided.url, provided.key) : sharedSandbox();

@@ -130,7 +130,7 @@ export class World {
     return (await this.sandboxRequest('GET', '/export')).body;
   }
 
-  /** Replaces the state by that of an exported world. */
+  /** Replaces the state by the state of an exported world. */
   async importState(archive: Uint8Array): Promise<void> {
     const headers = { 'content-type': 'application/zip' };
     await this.sandboxRequest('POST', '/import', { body: archive, headers });

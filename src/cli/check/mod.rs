@@ -109,7 +109,7 @@ pub fn documents() -> [Rc<Document>; 4] {
     APIS.map(|api| Rc::new(document(api)))
 }
 
-/// Returns the document of an API that this build generates. A deployment serves at least the APIs of the interface.
+/// Returns this build's document of an API. A deployment serves at least the APIs of the interface.
 fn document(api: &'static Api) -> Document {
     let json = rest::openapi_json(api, "..", &ContactSettings::default());
     let is_optional = api.prefix != rest::VENDOR.prefix;

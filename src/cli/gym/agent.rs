@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::cli::CommandError;
 
-/// How long the processes of an agent may take to end after they are told to.
+/// How long the processes of an agent may take to end after the signal.
 const MAX_EXIT_TIME: Duration = Duration::from_secs(2);
 
 /// How often it is checked whether the agent has ended.

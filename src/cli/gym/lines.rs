@@ -10,7 +10,7 @@ use crate::gym::MAX_LINE_BYTES;
 /// What happened while a run waits for answers.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A line of output. One that is too long is cut one byte behind the limit, so that it is seen to be.
+    /// A line of output. A line that is too long is cut one byte after the limit, so that the caller can detect it.
     Line(Vec<u8>),
     /// The output has ended.
     End,

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use self::subject::{OpenedGym, Subject};
 use super::{CommandError, CommandResult, GlobalOptions, lists::print_json, print_line, print_note};
-use crate::{error::Named, gym::Outcome};
+use crate::{error::NameList, gym::Outcome};
 
 /// Measure how well an agent answers questions with the tools of the agent server.
 ///
@@ -84,7 +84,7 @@ impl Reference {
             print_line(report.to_text().trim_end());
         }
         let unanswered = report.questions.iter().filter(|question| question.outcome != Outcome::Right);
-        let unanswered: Named = unanswered.map(|question| &question.id).collect();
+        let unanswered: NameList = unanswered.map(|question| &question.id).collect();
         if unanswered.is_empty() {
             return Ok(());
         }

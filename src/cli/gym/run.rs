@@ -63,7 +63,7 @@ pub struct Run {
 
 /// How a run ended.
 #[derive(Debug, PartialEq, Eq)]
-enum Ending {
+enum RunEnd {
     Complete,
     TimedOut,
     Interrupted,
@@ -98,17 +98,17 @@ impl Run {
             (false, false) => print_line(text.trim_end()),
         }
         match ending {
-            Ending::Interrupted => Err(CommandError::Other("the run was interrupted".to_owned())),
-            Ending::TimedOut => {
+            RunEnd::Interrupted => Err(CommandError::Other("the run was interrupted".to_owned())),
+            RunEnd::TimedOut => {
                 print_note(format_args!("warning: the time was over before the agent ended"));
                 check_score(&report, self.min_score)
             }
-            Ending::Complete => check_score(&report, self.min_score),
+            RunEnd::Complete => check_score(&report, self.min_score),
         }
     }
 
     /// Asks the questions, and collects the answers.
-    fn ask(&self, gym: &Gym) -> Result<(Answers, Ending), CommandError> {
+    fn ask(&self, gym: &Gym) -> Result<(Answers, RunEnd), CommandError> {
         let (sender, events) = sync_channel(MAX_WAITING_LINES);
         {
             let _context = gym.runtime().enter();
@@ -147,14 +147,14 @@ fn collect(
     events: &Receiver<Event>,
     mut deadline: Option<Instant>,
     ends_complete: bool,
-) -> (Answers, Ending) {
+) -> (Answers, RunEnd) {
     let mut answers = Answers::default();
     let mut problems = 0;
     let is_question = |id: &str| gym.questions().iter().any(|question| question.id == id);
     loop {
         let is_complete = answers.len() == gym.questions().len();
         if is_complete && ends_complete {
-            return (answers, Ending::Complete);
+            return (answers, RunEnd::Complete);
         }
         let event = match deadline {
             Some(deadline) => events.recv_timeout(deadline.saturating_duration_since(Instant::now())),
@@ -174,10 +174,10 @@ fn collect(
                     }
                 }
             },
-            Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return (answers, Ending::Complete),
-            Ok(Event::Interrupted) => return (answers, Ending::Interrupted),
-            Err(RecvTimeoutError::Timeout) if is_complete => return (answers, Ending::Complete),
-            Err(RecvTimeoutError::Timeout) => return (answers, Ending::TimedOut),
+            Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return (answers, RunEnd::Complete),
+            Ok(Event::Interrupted) => return (answers, RunEnd::Interrupted),
+            Err(RecvTimeoutError::Timeout) if is_complete => return (answers, RunEnd::Complete),
+            Err(RecvTimeoutError::Timeout) => return (answers, RunEnd::TimedOut),
         }
     }
 }

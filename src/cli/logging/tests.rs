@@ -34,7 +34,7 @@ fn logged(format: LogFormat, has_colors: bool, work: impl FnOnce()) -> String {
     String::from_utf8(output.0.lock().unwrap().clone()).unwrap()
 }
 
-/// What a Git host may send to forge a log line and to control a terminal.
+/// A text with which a Git host could forge a log line and control a terminal.
 const FORGED: &str =
     "not found\r\n2026-01-01T00:00:00Z ERROR forged\u{1b}[2J\u{9b}31m\u{7}\u{2028}\u{202e}\u{85}end";
 

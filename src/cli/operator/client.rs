@@ -190,7 +190,7 @@ impl Client {
             .as_object()
             .into_iter()
             .flatten()
-            .map(|(name, value)| (name.clone(), plain(value)))
+            .map(|(name, value)| (name.clone(), parameter_text(value)))
             .collect();
         let (status, bytes) = match &self.target {
             Target::Local(runtime, routes) if routes.serves(url) => {
@@ -342,10 +342,10 @@ fn encode_query<'a>(parameters: impl Iterator<Item = &'a (&'a str, Value)>) -> S
         match value {
             Value::Null => {}
             Value::Array(values) => {
-                query.extend_pairs(values.iter().map(|value| (*name, plain(value))));
+                query.extend_pairs(values.iter().map(|value| (*name, parameter_text(value))));
             }
             value => {
-                query.append_pair(name, &plain(value));
+                query.append_pair(name, &parameter_text(value));
             }
         }
     }
@@ -353,7 +353,7 @@ fn encode_query<'a>(parameters: impl Iterator<Item = &'a (&'a str, Value)>) -> S
 }
 
 /// Returns a value as a parameter.
-fn plain(value: &Value) -> String {
+fn parameter_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

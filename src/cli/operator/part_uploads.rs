@@ -13,8 +13,8 @@ use crate::{
 /// Seconds to wait before each further attempt. A part that arrives begins a new series.
 const PAUSES: [u64; 5] = [0, 1, 2, 4, 8];
 
-/// Sends the parts that the plan of an upload lists: those that have not arrived. `path` is that of the plan. A part
-/// that fails is sent again, to a new URL.
+/// Sends the parts that the plan of an upload lists, which are the missing ones. `path` is the path of the plan. A part that
+/// fails is sent again, to a new URL.
 pub fn send_parts(client: &Client, file: &SourceFile, path: &str, plan: Value) -> CommandResult {
     let progress = Arc::new(CliProgress::bytes("uploading"));
     send_missing(
@@ -30,9 +30,9 @@ pub fn send_parts(client: &Client, file: &SourceFile, path: &str, plan: Value) -
     )
 }
 
-/// Calls `send` for each part that a plan lists, with its address, its place in the file, and the number of bytes that
-/// have arrived before. If it fails, calls `pause` with the seconds to wait, `reload` for a plan of what is missing now,
-/// and goes on. Fails when several attempts in a row have failed, or when the plan cannot be read again.
+/// Calls `send` for each part that a plan lists, with its address, its place in the file, and the number of bytes that have
+/// arrived before. If it fails, calls `pause` with the seconds to wait, and `reload` for a plan of the parts that are still
+/// missing, and continues. Fails when several attempts in a row have failed, or when the plan cannot be read again.
 fn send_missing(
     mut plan: Value,
     mut reload: impl FnMut() -> Result<Value, CommandError>,
@@ -169,7 +169,7 @@ mod tests {
         let server = Server { failures: vec![Some(unreadable)].into(), ..Server::default() };
         assert!(matches!(server.upload(), Err(CommandError::Other(_))));
         assert!(server.pauses.borrow().is_empty());
-        // A server that does not respond is asked again, one that refuses is not.
+        // A request without a response is repeated; a refused request is not.
         let refused = || CommandError::Refused { code: "not_found".to_owned(), message: String::new() };
         let server = Server {
             failures: failures(1).into(),

@@ -50,7 +50,7 @@ pub struct Name {
     field: &'static str,
     /// Whether the list can be filtered by the name.
     has_filter: bool,
-    /// Query parameters of the list: what cannot be used anymore is not found by name.
+    /// Query parameters of the list: records that cannot be used anymore are not found by name.
     filters: &'static [(&'static str, &'static str)],
 }
 
@@ -166,8 +166,8 @@ impl Records {
         ids_or_names.iter().map(|name| self.id(client, name)).collect()
     }
 
-    /// Returns the ID of a record, given its ID or name. Fails if no record or several have the name. The case of the name
-    /// only matters if records have names that differ in nothing else.
+    /// Returns the ID of a record, given its ID or name. Fails if no record or several have the name. The case of the name only
+    /// matters if names of records differ only in case.
     pub fn id(&self, client: &Client, id_or_name: impl Display + Copy) -> Result<String, CommandError> {
         let stated = id_or_name.to_string();
         match (&self.name, Uuid::try_parse(&stated)) {
@@ -196,7 +196,7 @@ impl Name {
             [one] => Ok(id_of(one)),
             [] => Err(self.unknown(name, &client.list(path, &self.filters(), Some(MAX_SUGGESTED))?)),
             several => {
-                let ids: crate::error::Named = several.iter().map(id_of).collect();
+                let ids: crate::error::NameList = several.iter().map(id_of).collect();
                 let kinds = plural(self.kind);
                 let message = format!("Several {kinds} are named {name:?}. Use one of their IDs: {ids}.");
                 Err(CommandError::Other(message))
@@ -208,8 +208,8 @@ impl Name {
         self.filters.iter().map(|(name, value)| (*name, Value::from(*value))).collect()
     }
 
-    /// Returns the records with a name: with exactly this one if the list can be filtered and has some, or else in any
-    /// case.
+    /// Returns the records with a name: with exactly this name if the list can be filtered by name and has such records, or
+    /// else in any case.
     fn find(&self, client: &Client, path: &str, name: &str) -> Result<Vec<Value>, CommandError> {
         let mut filters = self.filters();
         let mut limit = None;

@@ -149,7 +149,7 @@ fn directory_in_repository(path: &Path) -> Option<PathBuf> {
     directory.strip_prefix(root).ok().map(Path::to_owned)
 }
 
-/// Returns the relative URI of a path; `.` for the root. What is not unreserved in RFC 3986 is escaped.
+/// Returns the relative URI of a path; `.` for the root. Escapes all characters except the unreserved ones of RFC 3986.
 fn uri(path: &Path) -> String {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escaped = |segment: &[u8]| -> String {

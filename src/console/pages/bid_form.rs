@@ -87,7 +87,7 @@ fn seen(amount: Cents, pay_with: PayWith) -> Seen {
     Seen::of(&(amount, pay_with))
 }
 
-/// What is asked for: an amount, unless none is typed, and a way of payment.
+/// The typed values: an amount, if there is one, and a way of payment.
 struct TypedBid {
     amount: Option<Result<Cents>>,
     pay_with: PayWith,
@@ -146,11 +146,11 @@ impl Facts {
         }
     }
 
-    /// Returns why neither a bid can be made, nor an open one be changed.
+    /// Returns why the team can neither bid nor change its open bid.
     fn refusal(&self) -> Option<String> {
         match (&self.quote, &self.deals.bid, &self.deals.bid_possible) {
             (Some(Err(refused)), ..) => Some(deals::reason(refused)),
-            (_, None, Offered::Refused(reason)) => Some(deals::plain(reason)),
+            (_, None, Offered::Refused(reason)) => Some(deals::for_team(reason)),
             _ => None,
         }
     }
@@ -160,7 +160,7 @@ fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inpu
     let quote = facts.quote.as_ref().and_then(|quote| quote.as_ref().ok());
     let is_change = facts.deals.bid.is_some();
     let refusal = facts.refusal();
-    // One form, so that the button at the end sends what is typed. It bids nothing else than what the amounts are about.
+    // One form, so that the button at the end sends what is typed. The bid is always the one that the amounts are about.
     let form = html! {
         div.stack.wide {
             (listed(context, facts))
@@ -184,8 +184,8 @@ fn content(context: &Context, listing: Uuid, facts: &Facts, inputs: Option<&Inpu
     let content = Content { refusal: inputs.map(badges::refusal), ..Content::new(title, body) };
     content
         .with_note(html! { "Nothing is sent until you press the button at the end." })
-        .below("Catalog", paths::CATALOG)
-        .below(&facts.deals.title, paths::listing(listing))
+        .with_parent("Catalog", paths::CATALOG)
+        .with_parent(&facts.deals.title, paths::listing(listing))
         .narrow()
         .with_request("/v2/listings/browse/offers")
 }

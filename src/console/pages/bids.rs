@@ -5,7 +5,7 @@ use crate::{
     console::{
         parts::about,
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
     },
     domain::{
         listings::{Actor, CatalogStatus},
@@ -80,7 +80,7 @@ impl Page for Bid {
         let body = html! { (next_step) (facts(visit, &bid)) (about::section(visit, &notifications)) };
         let content = Content::new(format!("Your bid of {}", text::money(bid.amount)), body)
             .with_note(html! { bdi.long { (bid.listing_title) } })
-            .below("Bids", paths::BIDS)
+            .with_parent("Bids", paths::BIDS)
             .narrow()
             .with_request("/v2/listings/browse/offers");
         Ok(match actions(visit, &bid) {
@@ -190,16 +190,16 @@ impl Question for WithdrawBid {
         team_records::find(context.rows, buyer, id)
     }
 
-    fn ask(_: &Context, bid: &TeamOffer) -> Ask {
+    fn ask(_: &Context, bid: &TeamOffer) -> Confirmation {
         let (amount, path) = (text::money(bid.amount), Self::next(bid.id));
         let lost = html! {
             p { "The vendor of " b.long { bdi { (bid.listing_title) } } " can then no longer accept it. You can make another bid, as \
                  long as the listing accepts bids; the vendor sees that one as new." }
         };
         let page = Content::new(format!("Withdraw your bid of {amount}?"), Markup::default());
-        Ask {
-            page: page.below("Bids", paths::BIDS).below(&amount, &path),
-            what: match bid.status {
+        Confirmation {
+            page: page.with_parent("Bids", paths::BIDS).with_parent(&amount, &path),
+            prompt: match bid.status {
                 OfferStatus::Submitted => {
                     Ok((lost, "danger primary", format!("Withdraw the bid of {amount}")))
                 }

@@ -1,5 +1,5 @@
-//! The page on which a listing, its sample, or some of its assets are bought. What is chosen is in the address;
-//! buying it takes the terms that the page shows, which are named by their digest.
+//! The page on which a listing, its sample, or some of its assets are bought. The address contains the selection.
+//! The form names the terms that the page shows by their digest.
 
 use super::deals::{self, PAY_WITH};
 use crate::{
@@ -149,7 +149,7 @@ fn first_possible(deals: &ListingDeals) -> ScopeMode {
 
 fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
     let title = &facts.deals.title;
-    // One form, so that the button at the end sends what is chosen. It buys nothing else than what the amounts are about.
+    // One form, so that the button at the end sends what is chosen. The purchase is always the one that the amounts are about.
     let form = html! {
         div.stack.wide {
             (choosing(context, facts))
@@ -160,8 +160,8 @@ fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
     let body = fields::form_with_class(context, &paths::buy(listing), "decide", &form);
     Content::new("Check and buy", body)
         .with_note(html! { "Nothing is charged until you press the button at the end." })
-        .below("Catalog", paths::CATALOG)
-        .below(title, paths::listing(listing))
+        .with_parent("Catalog", paths::CATALOG)
+        .with_parent(title, paths::listing(listing))
         .narrow()
         .with_request(format!("/v2/listings/browse/{listing}"))
 }
@@ -169,8 +169,7 @@ fn content(context: &Context, listing: Uuid, facts: &Facts) -> Content {
 /// Returns what chooses what is bought, and how it is paid.
 fn choosing(context: &Context, facts: &Facts) -> Markup {
     let inputs = &context.inputs;
-    // With one asset, there is nothing to choose. If the address of the page chooses it, the page still shows what is
-    // chosen.
+    // With one asset, there is nothing to choose. If the address of the page chooses it, the page still shows the choice.
     let is_offered = |scope| {
         scope != ScopeMode::Selection || facts.deals.has_choice || facts.scope == ScopeMode::Selection
     };
@@ -218,7 +217,7 @@ fn choosing(context: &Context, facts: &Facts) -> Markup {
     }
 }
 
-/// Says what the market has found, since nobody should sign without knowing it.
+/// Shows the findings of the market, since nobody should sign without knowing them.
 fn evidence(deals: &ListingDeals) -> Markup {
     let (passed, required) = evidence::required(&deals.checks);
     html! {
@@ -249,13 +248,13 @@ fn choice((scope, name, offered): (ScopeMode, &str, &Offered)) -> Option<Choice>
     })
 }
 
-/// Returns why the other parts cannot be bought, unless it is for the reason that is shown beside the amounts.
+/// Returns why the other parts cannot be bought, unless this reason is already shown beside the amounts.
 fn refused_parts(facts: &Facts) -> Markup {
     let shown = facts.quote.as_ref().err().map(deals::reason);
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (_, name, offered) in facts.parts() {
         let Offered::Refused(reason) = offered else { continue };
-        let reason = deals::plain(reason);
+        let reason = deals::for_team(reason);
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, names)) => names.push(name),
             None => reasons.push((reason, vec![name])),

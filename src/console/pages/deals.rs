@@ -1,5 +1,4 @@
-//! What the pages on which one buys and bids have in common: the quote with its amounts and terms, and words for
-//! payments.
+//! Common parts of the pages for purchases and bids: the quote with its amounts and terms, and words for payments.
 
 use crate::{
     console::{
@@ -29,7 +28,7 @@ pub const PAY_WITH: &str = "pay_with";
 /// Field of the form that signs: the digest of the quote that was shown.
 pub const QUOTE: &str = "quote";
 
-/// Field of the button that shows the amounts and the terms of what is chosen, and signs nothing.
+/// Field of the button that shows the amounts and the terms of the selection, and signs nothing.
 const UPDATE: &str = "update";
 
 /// Field of the form that signs: the checkbox.
@@ -51,13 +50,13 @@ pub fn reason(refused: &Error) -> String {
             let problems: Vec<String> = problems.iter().map(|problem| problem.msg.clone()).collect();
             problems.join(" ")
         }
-        other => plain(&other.message()),
+        other => for_team(&other.message()),
     }
 }
 
 /// Says that the team has the data of a listing, which a team buys once; `None` if it has not.
 pub fn has_bought(deals: &ListingDeals) -> Option<&'static str> {
-    let mut standing = deals.purchases.iter().filter(|purchase| purchase.status.is_standing());
+    let mut standing = deals.purchases.iter().filter(|purchase| purchase.status.is_in_effect());
     standing.find(|purchase| purchase.kind.is_of_data()).map(|purchase| {
         match (purchase.status, purchase.scope) {
             (PurchaseStatus::Pending, _) => "Your team has ordered this listing.",
@@ -67,9 +66,9 @@ pub fn has_bought(deals: &ListingDeals) -> Option<&'static str> {
     })
 }
 
-/// Returns a reason as the team reads it.
-pub fn plain(reason: &str) -> String {
-    wording::for_own_team(&wording::plain(reason))
+/// Returns a reason in words for the team.
+pub fn for_team(reason: &str) -> String {
+    wording::for_own_team(&wording::humanize(reason))
 }
 
 /// Returns the way of payment with this name.
@@ -117,7 +116,7 @@ pub fn kinds() -> Vec<(&'static str, String)> {
     text::choices(kind_word)
 }
 
-/// Returns the choices of how to pay. `credits` are those of the team, if they are known.
+/// Returns the choices of how to pay. `credits` is the team's balance, if it is known.
 pub fn payments(context: &Context, credits: Option<Cents>, when_paid: &str) -> Vec<Choice> {
     let available =
         credits.map(|credits| format!("{} available. ", text::money(credits))).unwrap_or_default();
@@ -193,8 +192,8 @@ pub fn agreement(text: &str) -> Markup {
     html! { pre.agreement dir="auto" { (text) } }
 }
 
-/// Returns the hidden field with the digest of a quote, and the checkbox that signs its terms. After a refusal, the
-/// terms may be others, so they are to be signed again.
+/// Returns the hidden field with the digest of a quote, and the checkbox that signs its terms. After a refusal, the terms may
+/// have changed, so they have to be signed again.
 pub fn signature(context: &Context, quote: &Quote) -> Markup {
     let unsigned = Inputs::default();
     let is_unsigned = context.inputs.problem(ACCEPT).is_some();
@@ -206,8 +205,8 @@ pub fn signature(context: &Context, quote: &Quote) -> Markup {
     }
 }
 
-/// Returns the digest of the quote that a form signs. Fails if the box is not checked. A form without a quote has no box, and its
-/// digest is that of no quote.
+/// Returns the digest of the quote that a form signs. Fails if the box is not checked. A form without a quote has no checkbox,
+/// and its digest matches no quote.
 pub fn signed_digest(fields: &Fields) -> Result<String> {
     if fields.has(QUOTE) {
         fields.require(ACCEPT, "Check this box to sign the agreement.")?;
@@ -215,12 +214,12 @@ pub fn signed_digest(fields: &Fields) -> Result<String> {
     Ok(fields.get(QUOTE).unwrap_or_default().to_owned())
 }
 
-/// Returns the button that shows the amounts and the terms of what is chosen. Scripts press it when a choice changes.
+/// Returns the button that shows the amounts and the terms of the selection. Scripts press it when a choice changes.
 pub fn update_button(label: &str, is_primary: bool) -> Markup {
     html! { button.primary[is_primary] name=(UPDATE) value="yes" formnovalidate data-update { (label) } }
 }
 
-/// Returns the page with the chosen values of these fields in its address, if this is what the form was sent for.
+/// Returns the page with the chosen values of these fields in its address, if the form was sent with that button.
 pub fn updated(fields: &Fields, path: &str, names: &[&str]) -> Option<Answer> {
     fields.is_checked(UPDATE).then(|| {
         let chosen = fields.values().pairs().filter(|(name, _)| names.contains(name));
@@ -245,9 +244,9 @@ pub fn where_to_pay(context: &Context) -> Markup {
     }
 }
 
-/// Returns links to what the team has of a listing already: its purchases that stand, and its open bid.
+/// Returns links to the team's purchases of a listing that are in effect, and to its open bid.
 pub fn owned(context: &Context, deals: &ListingDeals) -> Markup {
-    let standing = deals.purchases.iter().filter(|purchase| purchase.status.is_standing());
+    let standing = deals.purchases.iter().filter(|purchase| purchase.status.is_in_effect());
     html! {
         @for purchase in standing {
             li { a href=(context.links.to(&paths::purchase(purchase.id))) {
@@ -260,7 +259,7 @@ pub fn owned(context: &Context, deals: &ListingDeals) -> Markup {
     }
 }
 
-/// Returns why a deal is not possible, and what helps: what the team has already, or another way to buy.
+/// Returns why a deal is not possible, with a way out: the team's existing purchase or bid, or another way to buy.
 pub fn refusal(context: &Context, deals: &ListingDeals, listing: Uuid, reason: &str) -> Markup {
     html! {
         (badges::message(Tone::Warning, &html! { (reason) }))
@@ -277,7 +276,7 @@ pub fn refusal(context: &Context, deals: &ListingDeals, listing: Uuid, reason: &
     }
 }
 
-/// Returns what one gets, and how one pays, as short facts above the amounts.
+/// Returns the purchased content and the way of payment, as short facts above the amounts.
 pub fn summary(what: &str, quote: &Quote) -> Markup {
     tables::facts(&[
         ("You buy", html! { (what) }),

@@ -1,4 +1,4 @@
-//! The notifications of a team, with links to what they are about.
+//! The notifications of a team, with links to their subjects.
 
 use crate::{
     console::prelude::*,
@@ -67,8 +67,8 @@ fn states() -> Vec<(&'static str, String)> {
     vec![("unread", "Unread".to_owned()), ("read", "Read".to_owned())]
 }
 
-/// Shows the title. That of an unread notification is a button, since opening what it is about marks it as read, which a link
-/// must not do.
+/// Shows the title. The title of an unread notification is a button: opening its subject marks it as read, and a link must not
+/// change anything.
 fn title(context: &Context, row: &Notification) -> Markup {
     let title = html! { bdi { @if row.is_read { (row.title) } @else { b { (row.title) } } } };
     let open = || path_of(row.id, "open");
@@ -100,7 +100,7 @@ fn state(context: &Context, row: &Notification) -> Markup {
     }
 }
 
-/// Returns the page that a notification is about, if there is one that the team can open.
+/// Returns the page of the subject of a notification, if there is one that the team can open.
 fn target(context: &Context, row: &Notification) -> Option<String> {
     // Links, which the API sends, are paths of the web app, but not only of pages that exist.
     let stated = || [&row.page, &row.link].into_iter().flatten().find(|path| is_page(context, path)).cloned();
@@ -119,7 +119,7 @@ fn about(context: &Context, row: &Notification) -> Option<String> {
     Some(if only_sells { paths::data_request(opportunity) } else { paths::opportunity(opportunity) })
 }
 
-/// Returns the list with what a notification is about, if it names nothing.
+/// Returns the list that contains the subject of a notification that names no record.
 fn fallback(kind: NotificationType) -> Option<String> {
     use NotificationType as T;
     let path = match kind {
@@ -143,7 +143,7 @@ fn is_page(context: &Context, path: &str) -> bool {
     path.starts_with('/') && context.pages.of(context.team()).any(|page| matches(page.path, path))
 }
 
-/// Whether a path is that of a page. All parameters of paths that notifications have are IDs.
+/// Whether a path is the path of a page. All parameters in paths of notifications are IDs.
 fn matches(page: &str, path: &str) -> bool {
     let (mut expected, mut found) = (page.split('/'), path.split('/'));
     loop {
@@ -191,7 +191,7 @@ impl Action for MarkRead {
     }
 }
 
-/// The button that opens what a notification is about, and marks it as read.
+/// The button that opens the subject of a notification, and marks the notification as read.
 pub struct OpenNotification;
 
 impl Action for OpenNotification {

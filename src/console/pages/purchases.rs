@@ -26,7 +26,7 @@ impl List for Purchases {
         vec![
             Column::link("Listing", |row| paths::purchase(row.id), |row| row.listing_title.clone()),
             Column::words("Kind", |row| deals::kind(row.kind, row.scope).to_owned()),
-            Column::badge("Status", |row| look(row.status)),
+            Column::badge("Status", |row| tone_and_label(row.status)),
             Column::money("Price, USD", |row| row.price),
             Column::money("Fee, USD", |row| row.buyer_fee),
             Column::money("Total, USD", TeamPurchase::total),
@@ -57,8 +57,8 @@ impl List for Purchases {
     }
 }
 
-/// Returns the look and the word of the status of a purchase.
-pub const fn look(status: PurchaseStatus) -> (Tone, &'static str) {
+/// Returns the tone and the label of the status of a purchase.
+pub const fn tone_and_label(status: PurchaseStatus) -> (Tone, &'static str) {
     match status {
         PurchaseStatus::Pending => (Tone::Waiting, "Waits for payment"),
         PurchaseStatus::Completed => (Tone::Good, "Completed"),
@@ -69,11 +69,11 @@ pub const fn look(status: PurchaseStatus) -> (Tone, &'static str) {
 
 /// Returns the status of a purchase as a badge.
 pub fn badge(status: PurchaseStatus) -> Markup {
-    let (tone, word) = look(status);
+    let (tone, word) = tone_and_label(status);
     badges::badge(tone, word)
 }
 
 /// Returns the statuses of purchases with their words, for a choice.
 pub fn statuses() -> Vec<(&'static str, String)> {
-    text::choices(|status| look(status).1)
+    text::choices(|status| tone_and_label(status).1)
 }

@@ -58,8 +58,8 @@ fn content(context: &Context, receipt: &Receipt) -> Content {
         }
     };
     Content::new("Receipt", body)
-        .below("Purchases", paths::PURCHASES)
-        .below(&purchase.listing_title, paths::listing(purchase.listing))
+        .with_parent("Purchases", paths::PURCHASES)
+        .with_parent(&purchase.listing_title, paths::listing(purchase.listing))
         .with_actions(actions(context, receipt))
         .narrow()
         .with_request("/v2/listings/browse/purchases")
@@ -91,7 +91,7 @@ fn download(context: &Context, purchase: &TeamPurchase) -> String {
     bundle_urls::download_url(context.market(), &context.base_url, purchase.listing, holder, context.now())
 }
 
-/// Returns what is to be done, or to be known, about the state of the purchase.
+/// Returns the notice about the state of the purchase.
 fn state(context: &Context, receipt: &Receipt) -> Markup {
     let purchase = &receipt.purchase;
     match &receipt.delivery {
@@ -136,7 +136,7 @@ fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationP
         div.stack.tight {
             @if is_queued {
                 b { "Your download is being prepared." }
-                // With scripts, the page follows the preparation by itself.
+                // With scripts, the page updates itself during the preparation.
                 div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
                 progress aria-label="Prepared files" value=(prepared) max=(entries.max(1)) {}
                 p { (text::grouped(prepared)) " of " (text::counted(entries, "file is", "files are")) " ready. "
@@ -336,7 +336,7 @@ fn explained(value: &impl std::fmt::Display, purpose: &str) -> Markup {
     html! { span.mono.long { (value) } p.note { (purpose) } }
 }
 
-/// Shows what the market has signed, and what proves that it is about the buyer.
+/// Shows the signed statement of the market, and the proof that it is about the buyer.
 fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSummary) -> Markup {
     let purchase = &receipt.purchase;
     let keys = signing_keys::PUBLISHED_PATH.rsplit('/').next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Files that belong to a receipt: the digests of what was delivered, and the text of the agreement; and the button
-//! that lets a download be prepared.
+//! Files that belong to a receipt: the digests of the delivered files, and the text of the agreement. Also the button that
+//! starts the preparation of a download.
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -34,7 +34,7 @@ pub fn proof_path(purchase: Uuid) -> String {
     format!("{}/proof", paths::purchase(purchase))
 }
 
-/// Returns the path of the form that lets the download of a purchase be prepared.
+/// Returns the path of the form that starts the preparation of a purchase's download.
 pub fn prepare_path(purchase: Uuid) -> String {
     format!("{}/prepare", paths::purchase(purchase))
 }

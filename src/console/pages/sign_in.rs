@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The row of the page.
-pub const ROW: PageRow = PageRow::open(paths::SIGN_IN, "Sign in", true, endpoint);
+pub const ROW: PageRow = PageRow::public(paths::SIGN_IN, "Sign in", true, endpoint);
 
 /// Whether the page offers the teams of the demo market, in the data of a request.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,8 @@ async fn respond(mut request: Request) -> poem::Result<Response> {
     }
 }
 
-/// Starts a session, and returns its token. A session that the browser has already ends, so nobody can choose the token of another.
+/// Starts a session, and returns its token. Ends a session that the browser already has, so nobody can choose the token of
+/// somebody else.
 async fn start(served: &Arc<ServedMarket>, request: &Request, fields: &Fields) -> Result<String> {
     let key = fields.require("key", "Enter a key.")?.to_owned();
     let network = session::client(served, request);

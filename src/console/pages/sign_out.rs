@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The row of the form. It needs no session, so it also ends one whose key has ended.
-pub const ROW: PageRow = PageRow::open("/sign-out", "Sign out", true, endpoint).not_shown();
+pub const ROW: PageRow = PageRow::public("/sign-out", "Sign out", true, endpoint).without_page();
 
 fn endpoint() -> BoxEndpoint<'static, Response> {
     make(respond).boxed()

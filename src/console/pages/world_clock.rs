@@ -141,8 +141,8 @@ impl FormPage for WorldClock {
     }
 }
 
-/// Returns the time to which a form moves the clock. A duration begins at the time that the page has shown, so a form that is sent
-/// again moves the clock no further, however far it was.
+/// Returns the time to which a form moves the clock. A duration begins at the time that the page has shown, so sending the form
+/// again does not move the clock further.
 pub(super) fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
     let duration = fields.parsed("advance", "Enter a duration, for example 30d or 1d12h.", |text| {
         durations::parse(text).filter(|micros| *micros <= MAX_ADVANCE_DAYS * 86_400_000_000)

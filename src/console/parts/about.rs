@@ -1,8 +1,8 @@
 //! Notifications about the thing that a page shows.
 //!
-//! A page reads them with what else it shows, by [`notifications::list_about`](crate::operations::notifications::list_about)
-//! with the IDs of the thing and of what belongs to it (such as the runs of a listing), and [`LIMIT`]; and shows them by
-//! [`section`].
+//! A page reads them together with its other data, by
+//! [`notifications::list_about`](crate::operations::notifications::list_about) with the IDs of the thing and of what belongs to
+//! it (such as the runs of a listing), and [`LIMIT`]; and shows them by [`section`].
 
 use maud::{Markup, html};
 

@@ -95,7 +95,7 @@ pub fn missing(asset: &Asset) -> String {
     names.join(", ")
 }
 
-/// Returns how far the data of an asset is; `None` for kinds that the platform stores itself.
+/// Returns the state of an asset's data; `None` for kinds that the platform stores itself.
 pub fn data_state(asset: &Asset) -> Option<(Tone, &'static str)> {
     match &asset.data {
         Some(data) => Some(progress(data)),

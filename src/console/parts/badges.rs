@@ -13,7 +13,7 @@ pub fn badge(tone: Tone, word: &str) -> Markup {
 
 /// Like [`badge`], with more than a word, such as a day.
 pub fn badge_of(tone: Tone, words: &Markup) -> Markup {
-    let (name, color) = tone.look();
+    let (name, color) = tone.icon_and_class();
     html! { span class={ "badge " (color) } { (icons::icon(name)) (words) } }
 }
 
@@ -43,7 +43,7 @@ pub fn message(tone: Tone, content: &Markup) -> Markup {
 }
 
 fn flash(tone: Tone, takes_focus: bool, content: &Markup) -> Markup {
-    let (name, color) = tone.look();
+    let (name, color) = tone.icon_and_class();
     let role = if tone == Tone::Bad { "alert" } else { "status" };
     html! {
         div class={ "flash " (color) } role=(role) tabindex=[takes_focus.then_some("-1")] autofocus[takes_focus] {
@@ -52,8 +52,8 @@ fn flash(tone: Tone, takes_focus: bool, content: &Markup) -> Markup {
     }
 }
 
-/// Returns why a form was refused, with links to its fields by their labels; nothing if none was. The fields must have been shown
-/// before. It has the focus, so that one reads it first.
+/// Returns why a form was refused, with links to its fields by their labels; nothing if none was. The fields must have been
+/// shown before. It gets the focus, so that screen readers read it first.
 pub fn refusal(inputs: &Inputs) -> Markup {
     if !inputs.is_refused() {
         return Markup::default();

@@ -1,4 +1,4 @@
-//! What differs between two versions of something: texts by word, other fields and assets in tables.
+//! Differences between two versions: texts by word, other fields and assets in tables.
 
 use std::collections::BTreeMap;
 
@@ -97,8 +97,8 @@ fn words_of(text: &str) -> Vec<&str> {
     words
 }
 
-/// Compares two sequences by their longest common subsequence. If they are too long for that, all between what they have in common
-/// at their ends is removed and added.
+/// Compares two sequences by their longest common subsequence. If they are too long for that, everything between their common
+/// prefix and suffix counts as removed and added.
 fn compare<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(Change, &'t str)> {
     let prefix = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[prefix..], &new[prefix..]);
@@ -182,7 +182,7 @@ fn broken(text: &str) -> Markup {
     html! { @for (index, line) in text.split('\n').enumerate() { @if index > 0 { br; } (line) } }
 }
 
-/// Shows what differs between a round of a listing's review and the listing as it is now. `before` names the round.
+/// Shows the differences between a round of a listing's review and the present listing. `before` names the round.
 pub fn of_listing(difference: &Difference, before: &str) -> Markup {
     let Difference { before: old, now: new, added, removed, changed, sampled, .. } = difference;
     if difference.is_empty() {
@@ -286,7 +286,7 @@ fn asset_row(change: &AssetChange) -> Vec<Markup> {
     ]
 }
 
-/// What a sample has of an asset without a choice of its parts.
+/// The content of a sample from an asset for which no parts were chosen.
 const DEFAULT_PARTS: &str = "no choice of parts, so the README, the license, and the first files or tasks";
 
 /// Returns the lines that state what a sample has: one for each asset, whose titles are given by ID.

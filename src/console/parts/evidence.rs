@@ -29,7 +29,7 @@ pub fn checks(checks: &[Check]) -> Markup {
     html! {
         ul.checks { @for check in checks { li {
             @let (tone, word) = check.verdict;
-            @let (icon, color) = tone.look();
+            @let (icon, color) = tone.icon_and_class();
             (icons::colored(icon, color))
             div {
                 span.out { (word) ": " } bdi { (check.label) }

@@ -14,7 +14,7 @@ fn charges(context: &Context, price: Cents) -> Charges {
     proposed_sales::charges(context.market().settings(), price)
 }
 
-/// Returns a price as a sum: what is sold for it, the fee, and what the vendor earns.
+/// Returns the calculation of a price: the sold content, the fee, and the vendor's earnings.
 pub fn sum(context: &Context, what: &str, price: Cents) -> Markup {
     let charges = charges(context, price);
     tables::sum(&[
@@ -24,7 +24,7 @@ pub fn sum(context: &Context, what: &str, price: Cents) -> Markup {
     ])
 }
 
-/// Says what the market keeps of a price, and what the vendor earns of it.
+/// States the fee of the market and the earnings of the vendor for a price.
 pub fn sentence(context: &Context, price: Cents) -> Markup {
     let charges = charges(context, price);
     html! {

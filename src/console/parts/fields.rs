@@ -203,7 +203,7 @@ impl<'f> Field<'f> {
     }
 }
 
-/// Says what is stored in a field, if that was changed after the form was opened and differs from what was typed.
+/// Shows the stored value of a field if it was changed after the form was opened and differs from the typed value.
 pub fn stored_now(stored: Option<&str>) -> Markup {
     html! { @if let Some(stored) = stored {
         p.note { "It says now: " @if stored.is_empty() { "nothing" } @else { b.long { bdi { (stored) } } } }
@@ -441,7 +441,7 @@ pub fn form_with_class(context: &Context, path: &str, class: &str, content: &Mar
     }
 }
 
-/// Returns a button that is a form of its own, for what needs no question.
+/// Returns a button with its own form, for actions without a confirmation.
 pub fn button(context: &Context, path: &str, label: &str, class: &str) -> Markup {
     form_with_class(context, path, "row", &html! { button class=(class) { (label) } })
 }
@@ -460,8 +460,7 @@ fn buttons_of_class(context: &Context, (class, label): (&str, &str), leave: (&st
     }
 }
 
-/// Returns the form of a page that asks before something is done: what is lost, the button that does it (its class and its label),
-/// and a link to the page that one returns to otherwise.
+/// Returns the form of a confirmation page: the losses, the button that confirms (its class and its label), and a link back.
 pub fn question(context: &Context, lost: &Markup, button: (&str, &str), leave: &str) -> Markup {
     let content = html! {
         div.prose { (lost) }

@@ -1,4 +1,4 @@
-//! Quality runs as their vendor sees them: the state of a run, and what its checks found, by check and by file.
+//! Quality runs as their vendor sees them: the state of a run, and its findings by check and by file.
 
 use std::collections::HashMap;
 
@@ -46,8 +46,8 @@ pub const fn outcome(status: RunStatus, has_passed: bool) -> RunOutcome {
     }
 }
 
-/// Returns the look and the words of the outcome of a run.
-pub const fn look(outcome: RunOutcome) -> (Tone, &'static str) {
+/// Returns the tone and the label of the outcome of a run.
+pub const fn tone_and_label(outcome: RunOutcome) -> (Tone, &'static str) {
     match outcome {
         RunOutcome::Passed => (Tone::Good, "Passed"),
         RunOutcome::Failed => (Tone::Bad, "Failed"),
@@ -60,7 +60,7 @@ pub const fn look(outcome: RunOutcome) -> (Tone, &'static str) {
 
 /// Returns the outcome of a run as a badge.
 pub fn badge(outcome: RunOutcome) -> Markup {
-    let (tone, word) = look(outcome);
+    let (tone, word) = tone_and_label(outcome);
     badges::badge(tone, word)
 }
 
@@ -130,7 +130,7 @@ fn facts(run: &RunRow, outcome: RunOutcome, checks: &[CheckRow]) -> Vec<(&'stati
     facts
 }
 
-/// Returns what checks found: by asset and check, what failed first, and then by file.
+/// Returns the findings of checks: first by asset and check, with failures first, then by file.
 pub fn findings(context: &Context, checks: &[CheckRow]) -> Markup {
     let mut groups = by_asset(checks);
     let all = groups.len();
@@ -193,7 +193,7 @@ struct Line<'c> {
     messages: Vec<(&'c str, CheckStatus)>,
 }
 
-/// Returns the checks of one asset, or of the listing as a whole: what did not pass, and then what passed.
+/// Returns the checks of one asset, or of the listing as a whole: first those that did not pass, then those that passed.
 fn of_subject(checks: &[&CheckRow]) -> Markup {
     let mut lines: Vec<Line> = Vec::new();
     for check in checks {
@@ -227,7 +227,7 @@ fn of_subject(checks: &[&CheckRow]) -> Markup {
 fn shown(line: &Line) -> Markup {
     let check = line.first;
     let (tone, word) = evidence::verdict(line.worst, check.is_mandatory);
-    let (icon, color) = tone.look();
+    let (icon, color) = tone.icon_and_class();
     let weight = match (check.is_mandatory, check.is_informational) {
         (true, _) => "required",
         (false, true) => "for information",
@@ -364,6 +364,6 @@ mod tests {
         assert_eq!(outcome(RunStatus::Completed, true), RunOutcome::Passed);
         assert_eq!(outcome(RunStatus::Completed, false), RunOutcome::Failed);
         assert_eq!(outcome(RunStatus::Running, true), RunOutcome::InProgress);
-        assert_eq!(look(outcome(RunStatus::Error, false)).1, "No result");
+        assert_eq!(tone_and_label(outcome(RunStatus::Error, false)).1, "No result");
     }
 }

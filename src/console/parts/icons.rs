@@ -40,7 +40,8 @@ pub fn colored(name: &'static str, color: &str) -> Markup {
     html! { svg class=(class) aria-hidden="true" { use href={ "#i-" (name) } {} } }
 }
 
-/// Returns the shapes that a page uses, hidden; all of them if a script changes parts of the page, and the mark of the market.
+/// Returns hidden definitions of the icons that a page uses, and of the logo; of all icons if a script changes parts of the
+/// page.
 pub fn shapes_of(page: &str) -> Markup {
     let has_changing_parts = page.contains("hx-get");
     let used: BTreeSet<&str> =

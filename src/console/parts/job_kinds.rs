@@ -21,7 +21,7 @@ pub const fn words(kind: JobKind) -> &'static str {
     }
 }
 
-/// Returns what a job does, for the name of its kind on the wire. Any other name becomes words.
+/// Returns the description of a job by the name of its kind on the wire. Any other name becomes words.
 pub fn named(kind: &str) -> String {
     JobKind::parse(kind).map_or_else(|| text::words(kind), |kind| words(kind).to_owned())
 }

@@ -26,7 +26,7 @@ pub fn heads() -> Row {
     heads.map(str::to_owned).to_vec()
 }
 
-/// Returns a row. The cells of what the details say are empty without these, as is the address, which the reader may not open.
+/// Returns a row. Without the details, their cells are empty. So is the address, which the reader may not open.
 pub fn cells(context: &Context, listing: &ListingView) -> Row {
     let summary = &listing.summary;
     let detail = |cell: &dyn Fn(&Details) -> String| listing.details.as_ref().map(cell).unwrap_or_default();

@@ -33,7 +33,7 @@ pub struct ListingView {
     pub vendor: TeamRowId,
     /// What everybody sees who sees the catalog.
     pub summary: Summary,
-    /// What only those see for whom the catalog is not locked; `None` for the others.
+    /// Data for teams for which the catalog is not locked; `None` for others.
     pub details: Option<Details>,
 }
 
@@ -88,7 +88,7 @@ pub struct ListedAsset {
     pub scale: AssetScale,
 }
 
-/// How much data an asset has. What does not apply to its kind is `None`.
+/// How much data an asset has. Fields that do not apply to its kind are `None`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct AssetScale {
     /// Lines of code.
@@ -230,7 +230,7 @@ impl Scale {
         if counts.is_empty() { "No assets".to_owned() } else { counts.join(", ") }
     }
 
-    /// Returns how much that is, such as `615,700 lines, 12 tasks`; empty if nothing was counted.
+    /// Returns the amount of content, such as `615,700 lines, 12 tasks`; empty if nothing was counted.
     pub fn amounts(&self) -> String {
         let mut amounts = Vec::new();
         if self.loc > 0 {
@@ -257,7 +257,7 @@ impl Delivery {
         format!("{days}, {}", delivery_method(self.method))
     }
 
-    /// Says how the vendor delivers what the market has no data of; `None` if that is by the download only.
+    /// Says how the vendor delivers assets whose data the market does not have; `None` if only the download is offered.
     pub fn by_vendor(self) -> Option<String> {
         let when = match self.expected_days {
             0 => "at once".to_owned(),
@@ -322,7 +322,8 @@ pub struct StatedFile {
     pub sha256: String,
 }
 
-/// Reads the files that a listing states, by path. They are read apart, since there may be many, and cards show none.
+/// Reads the files that a listing states, by path. They are read separately, since there may be many, and cards do not show
+/// them.
 pub fn stated_files(rendering: &Rendering) -> Result<BTreeMap<String, StatedFile>> {
     #[derive(Deserialize)]
     struct Stated {

@@ -6,12 +6,12 @@ use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Par
 /// Number of elements that any text may become, besides two for each of its bytes: a table with empty cells has more.
 const MIN_EVENTS: usize = 2_000;
 
-/// Renders a text of a team. Headings become paragraphs, since those of the page are its own.
+/// Renders a text of a team. Headings become paragraphs, since the page has its own headings.
 pub fn render(text: &str) -> Markup {
     render_with(text, |_| None)
 }
 
-/// Renders a document of the market below the heading of its page: its headings stay, one level lower.
+/// Renders a document of the market below the heading of its page: its headings move one level down.
 pub fn render_document(text: &str) -> Markup {
     render_with(text, |level| {
         Some(if level == HeadingLevel::H1 { HeadingLevel::H2 } else { HeadingLevel::H3 })
@@ -74,7 +74,7 @@ fn render_with(text: &str, heading: fn(HeadingLevel) -> Option<HeadingLevel>) ->
     PreEscaped(rendered)
 }
 
-/// Renders a text of the market, in which nothing but `[label](address)` is markup. Lines stay lines.
+/// Renders a text of the market, in which only `[label](address)` is markup. Line breaks are kept.
 pub fn render_links(text: &str) -> Markup {
     maud::html! { @for (index, line) in text.lines().enumerate() {
         @if index > 0 { br; }

@@ -39,7 +39,7 @@ const fn whole_words(part: &SampledPart) -> &'static str {
     }
 }
 
-/// Returns what a sample has of an asset, with a warning if that is everything.
+/// Returns the content of a sample from an asset, with a warning if it is everything.
 pub fn part(part: &SampledPart) -> Markup {
     html! {
         @if part.is_whole() { (badges::badge(Tone::Warning, whole_words(part))) " " }
@@ -119,7 +119,7 @@ pub fn total(contents: &[SampleContent]) -> String {
     }
 }
 
-/// Says what a sample has in total, and warns if it has everything of an asset.
+/// States the total content of a sample, and warns if it has everything of an asset.
 pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
     if contents.is_empty() {
         return html! {};

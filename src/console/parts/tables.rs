@@ -1,4 +1,4 @@
-//! Tables, lists of facts, pagers, and what is shown where a list is empty.
+//! Tables, lists of facts, pagers, and the content of empty lists.
 
 use maud::{Markup, Render, html};
 
@@ -84,7 +84,7 @@ pub fn section(id: &str, heading: &str, content: &Markup) -> Markup {
     html! { section.section aria-labelledby=(id) { h2 id=(id) { (heading) } (content) } }
 }
 
-/// Returns what is shown where a list is empty: what is not there, what to do, and a link that does it, by label and address.
+/// Returns the content of an empty list: what is missing, what to do, and a link for that, by label and address.
 pub fn empty(what: &str, advice: &str, link: Option<(&str, &str)>) -> Markup {
     html! {
         div.empty {

@@ -1,4 +1,4 @@
-//! What the forms of steps take: fields that show what a record has, and how what was typed is read.
+//! The fields of step forms: they show the values of a record, and read the typed values.
 
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -34,31 +34,29 @@ impl Input {
             let field = if is_required { field.required() } else { field }.value(value);
             if hint.is_empty() { field.show(inputs) } else { field.hint(html! { (hint) }).show(inputs) }
         };
-        let plain = |name| plain(record.get(name));
+        let text = |name| value_text(record.get(name));
         match *self {
-            Input::Line(name, label, hint) => field(Field::text(name, label), plain(name), hint),
-            Input::Lines(name, label, hint) => field(Field::lines(name, label), plain(name), hint),
+            Input::Line(name, label, hint) => field(Field::text(name, label), text(name), hint),
+            Input::Lines(name, label, hint) => field(Field::lines(name, label), text(name), hint),
             Input::Words(name, label, hint) => {
                 let words = record.texts(name).join(", ");
-                let words = if words.is_empty() { plain(name) } else { words };
+                let words = if words.is_empty() { text(name) } else { words };
                 field(Field::text(name, label), words.replace("[]", ""), hint)
             }
-            Input::Number(name, label, hint) => field(Field::integer(name, label), plain(name), hint),
+            Input::Number(name, label, hint) => field(Field::integer(name, label), text(name), hint),
             Input::Amount(name, label, hint) => {
                 let amount = record.integer(name).map(|cents| Cents(cents).to_string());
-                field(Field::decimal(name, label), amount.unwrap_or_else(|| plain(name)), hint)
+                field(Field::decimal(name, label), amount.unwrap_or_else(|| text(name)), hint)
             }
             Input::Day(name, label, hint) => {
                 let day = record.time(name).map(|time| time.day().to_string());
-                field(Field::day(name, label), day.unwrap_or_else(|| plain(name)), hint)
+                field(Field::day(name, label), day.unwrap_or_else(|| text(name)), hint)
             }
             Input::Choice(name, label, values) => {
                 let values = values.iter().map(|(value, words)| (*value, (*words).to_owned()));
-                fields::select(inputs, name, label, values, &plain(name))
+                fields::select(inputs, name, label, values, &text(name))
             }
-            Input::Options(name, label, values) => {
-                fields::select(inputs, name, label, values(), &plain(name))
-            }
+            Input::Options(name, label, values) => fields::select(inputs, name, label, values(), &text(name)),
             Input::Several(name, legend, values) => {
                 let has = record.texts(name);
                 let is_checked = |value: &str| has.iter().any(|own| own == value);
@@ -89,7 +87,7 @@ fn tick_box(context: &Context, name: &str, words: &str, is_checked: bool) -> Mar
     }
 }
 
-fn plain(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Missing => String::new(),
         Value::Integer(number) => number.to_string(),
@@ -115,7 +113,7 @@ pub fn tick(fields: &Fields, name: &str) -> bool {
     fields.is_checked(name)
 }
 
-/// Returns the chosen value of a field. Fails with a problem at the field if it is none of the values.
+/// Returns the chosen value of a field. Fails with a problem at the field if it is not one of the values.
 pub fn choice<E: StringEnum>(fields: &Fields, name: &'static str) -> Result<E> {
     fields.get(name).and_then(E::parse).ok_or_else(|| Error::invalid(problem(name, "Choose one of these.")))
 }

@@ -5,7 +5,7 @@ use std::{marker::PhantomData, sync::Arc};
 use maud::{Markup, html};
 use uuid::Uuid;
 
-use super::{Named, Resource, path_of};
+use super::{RecordTitle, Resource, path_of};
 use crate::{
     console::{
         address::Query,
@@ -48,24 +48,24 @@ impl<R: Resource> List for RecordList<R> {
     type Row = NamedRecord;
 
     fn columns() -> Vec<Column<NamedRecord>> {
-        let listed = R::SHOWN.iter().filter(|shown| shown.is_listed);
-        let column = |(index, shown): (usize, &'static super::Shown)| {
+        let listed = R::FIELDS.iter().filter(|field| field.is_listed);
+        let column = |(index, field): (usize, &'static super::RecordField)| {
             let show = move |context: &Context, row: &NamedRecord| {
-                let value = shown.show(context, &row.record, &row.names);
+                let value = field.show(context, &row.record, &row.names);
                 if index > 0 {
                     return value;
                 }
                 let path = path_of::<R>(&R::key_of(&row.record));
                 let address = context.links.to(&path);
-                match (R::NAMED, row.record.id(shown.name)) {
+                match (R::RECORD_TITLE, row.record.id(field.name)) {
                     // The head of the column has the kind. The beginning of the ID does not need the width of a title.
-                    (Named::Kind(_), Some(id)) => {
+                    (RecordTitle::Kind(_), Some(id)) => {
                         html! { a.nowrap.mono href=(address) title=(id) { (text::short_id(&row.record)) } }
                     }
                     _ => html! { a.long href=(address) { bdi { (R::title_of(&row.record)) } } },
                 }
             };
-            Column::of(shown.head(), show, move |row| shown.plain(&row.record, &row.names))
+            Column::of(field.head(), show, move |row| field.to_text(&row.record, &row.names))
         };
         listed.enumerate().map(column).collect()
     }
@@ -85,12 +85,12 @@ impl<R: Resource> List for RecordList<R> {
             };
         }
         let found = records::page_of_any(reader, operator.platform(), R::RECORDS, &filters, request.page)?;
-        let listed = || R::SHOWN.iter().filter(|shown| shown.is_listed);
+        let listed = || R::FIELDS.iter().filter(|field| field.is_listed);
         let ids: Vec<_> =
-            found.rows.iter().flat_map(|record| listed().flat_map(|shown| shown.named_ids(record))).collect();
+            found.rows.iter().flat_map(|record| listed().flat_map(|field| field.named_ids(record))).collect();
         let names = Arc::new(records::names(reader.rows, operator.platform(), &ids)?);
         let rows = found.rows.into_iter().map(|mut record| {
-            R::COMPLETE(&mut record, reader.now);
+            R::DERIVED_COLUMNS(&mut record, reader.now);
             NamedRecord { record, names: Arc::clone(&names) }
         });
         Ok(TeamPage { rows: rows.collect(), next: found.next, previous: found.previous, total: found.total })
@@ -126,7 +126,7 @@ impl<R: Resource> List for RecordList<R> {
         }
         match R::NEW {
             Some(step) if context.may_act() => {
-                // What the list is filtered by, such as a team, is stated in the form.
+                // The form states the filters of the list, such as a team.
                 let stated = step
                     .inputs
                     .iter()

@@ -3,23 +3,24 @@
 //!
 //! A resource is declared once, by [`Resource`]: where its records are, what is shown of them, and what can be done to them.
 
+mod const_text;
 mod info;
 mod inputs;
-mod joined;
 mod list;
 mod record;
+mod record_fields;
 mod resource;
 mod rows;
-mod shown;
 mod steps;
 
 pub use self::{
     inputs::{choice, day, id, ids, number, optional_id, required_number, tick, typed, words},
     record::RecordPage,
     resource::{
-        Below, Complete, Key, Links, Named, Previewed, Resource, Revealed, Step, path_of, refused, yes_or_no,
+        DeriveColumns, Key, Links, Previewed, RecordTitle, RenderFn, Resource, Revealed, Step, path_of,
+        refused, yes_or_no,
     },
     rows::{list_row, rows},
     steps::RecordStep,
 };
-pub use super::described::{Input, Shown, Shows};
+pub use super::described::{FieldFormat, Input, RecordField};

@@ -36,11 +36,11 @@ impl<R: Resource> Page for RecordPage<R> {
         let read = visit.read(move |reader, operator| {
             let platform = operator.platform();
             let mut record = records::find_any(reader.rows, platform, R::RECORDS, &key)?;
-            R::COMPLETE(&mut record, reader.now);
-            let ids: Vec<_> = R::SHOWN.iter().flat_map(|shown| shown.named_ids(&record)).collect();
+            R::DERIVED_COLUMNS(&mut record, reader.now);
+            let ids: Vec<_> = R::FIELDS.iter().flat_map(|field| field.named_ids(&record)).collect();
             let names = records::names(reader.rows, platform, &ids)?;
-            let above = R::above(reader, platform, &record)?;
-            let below = R::below(reader, platform, &record)?;
+            let above = R::above_fields(reader, platform, &record)?;
+            let below = R::below_fields(reader, platform, &record)?;
             Ok((record, names, above, below))
         });
         let (record, names, above, below) = read.await?;
@@ -52,7 +52,7 @@ impl<R: Resource> Page for RecordPage<R> {
             (links::<R>(context, &record))
             @if let Some(below) = below { (below(context)) }
         };
-        let content = Content::new(R::title_of(&record), body).below(R::TITLE, R::LIST);
+        let content = Content::new(R::title_of(&record), body).with_parent(R::TITLE, R::LIST);
         if !R::HAS_API {
             return Ok(content.into());
         }
@@ -61,7 +61,7 @@ impl<R: Resource> Page for RecordPage<R> {
 }
 
 fn facts<R: Resource>(context: &Context, record: &AnyRecord, names: &Names) -> Vec<(&'static str, Markup)> {
-    R::SHOWN.iter().map(|shown| (shown.label, shown.show(context, record, names))).collect()
+    R::FIELDS.iter().map(|field| (field.label, field.show(context, record, names))).collect()
 }
 
 /// Returns the lists about a record.

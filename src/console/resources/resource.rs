@@ -1,12 +1,12 @@
-//! What a resource is, and what can be done to its records.
+//! Declares a resource and the operations on its records.
 
 use maud::Markup;
 use uuid::Uuid;
 
-use super::joined::{self, Joined};
+use super::const_text::{self, ConstText};
 use crate::{
     console::{
-        described::{Input, Shown},
+        described::{Input, RecordField},
         forms::Fields,
         lists::ListFilter,
         navigation::NavigationItem,
@@ -30,26 +30,26 @@ pub trait Resource: Sized + Send + Sync + 'static {
     const LIST: &'static str;
 
     /// Path of a record.
-    const RECORD: &'static str = const { &Joined::new(Self::LIST, "/{id}") }.as_str();
+    const RECORD: &'static str = const { &ConstText::new(Self::LIST, "/{id}") }.as_str();
 
     /// Path of the form for a new record.
-    const NEW_PATH: &'static str = const { &Joined::new(Self::LIST, "/new") }.as_str();
+    const NEW_PATH: &'static str = const { &ConstText::new(Self::LIST, "/new") }.as_str();
 
     /// Path of a change of a record.
-    const STEP: &'static str = const { &Joined::new(Self::LIST, "/{id}/{step}") }.as_str();
+    const STEP: &'static str = const { &ConstText::new(Self::LIST, "/{id}/{step}") }.as_str();
 
     /// Title of the list.
     const TITLE: &'static str;
 
     /// Name of the file with the list, without its extension.
-    const FILE_NAME: &'static str = joined::last_segment(Self::LIST);
+    const FILE_NAME: &'static str = const_text::last_segment(Self::LIST);
 
     /// Where its records are.
     const RECORDS: &'static Records;
 
     /// Path of the operator API below which the same records are.
     const API: &'static str =
-        const { &Joined::new("/operator/v1", joined::below(Self::LIST, "/operator")) }.as_str();
+        const { &ConstText::new("/operator/v1", const_text::below(Self::LIST, "/operator")) }.as_str();
 
     /// Path of the operator API that lists the same records. A required filter is a parameter of the path.
     const LIST_API: &'static str = Self::API;
@@ -58,10 +58,10 @@ pub trait Resource: Sized + Send + Sync + 'static {
     const HAS_API: bool = true;
 
     /// Names of the operations of the operator API whose answers the page of a record shows below its fields.
-    const BELOW: &'static [&'static str] = &[];
+    const RELATED_OPERATIONS: &'static [&'static str] = &[];
 
     /// Kind of the records in the audit.
-    const SUBJECT: &'static str = const { &Joined::word(Self::RECORDS.name) }.as_str();
+    const SUBJECT: &'static str = const { &ConstText::word(Self::RECORDS.name) }.as_str();
 
     /// The lists that belong together with this one: labels and paths.
     const TABS: &'static [(&'static str, &'static str)] = &[];
@@ -69,8 +69,8 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// Its link in the navigation; `None` without one.
     const NAVIGATION: Option<NavigationItem> = None;
 
-    /// What is shown of a record, in this order. The first one names it.
-    const SHOWN: &'static [Shown];
+    /// The fields that are shown of a record, in this order. The first one names it.
+    const FIELDS: &'static [RecordField];
 
     /// The filters of the list: names of filters of [`Resource::RECORDS`].
     const FILTERS: &'static [ListFilter] = &[];
@@ -84,8 +84,8 @@ pub trait Resource: Sized + Send + Sync + 'static {
     /// What identifies a record.
     const KEY: Key = Key::Id("id");
 
-    /// What a record is called.
-    const NAMED: Named = Named::Kind(Self::TITLE);
+    /// How the title of the page of a record is made.
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind(Self::TITLE);
 
     /// Returns the identity of a record in an address; fails if it identifies none.
     fn identify(text: &str) -> Result<RecordKey> {
@@ -110,21 +110,21 @@ pub trait Resource: Sized + Send + Sync + 'static {
 
     /// Returns the title of the page of a record.
     fn title_of(record: &AnyRecord) -> String {
-        match Self::NAMED {
-            Named::By(column) => match record.text(column).trim() {
+        match Self::RECORD_TITLE {
+            RecordTitle::Column(column) => match record.text(column).trim() {
                 "" => "Without a name".to_owned(),
                 name => name.to_owned(),
             },
-            Named::Kind(kind) => format!("{kind} {}", text::short_id(record)),
-            Named::Number(kind, column) => {
+            RecordTitle::Kind(kind) => format!("{kind} {}", text::short_id(record)),
+            RecordTitle::Number(kind, column) => {
                 format!("{kind} {} ({})", record.integer(column).unwrap_or_default(), text::short_id(record))
             }
-            Named::Words(column) => text::words(record.text(column)),
+            RecordTitle::Words(column) => text::words(record.text(column)),
         }
     }
 
-    /// Adds what follows from the columns of a record at this time, such as its state.
-    const COMPLETE: Complete = |_, _| ();
+    /// Adds columns that are derived from the others at this time, such as the state.
+    const DERIVED_COLUMNS: DeriveColumns = |_, _| ();
 
     /// Returns the ID of the team that a record belongs to, for the audit; `None` if it belongs to none.
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
@@ -141,18 +141,18 @@ pub trait Resource: Sized + Send + Sync + 'static {
     const NEW: Option<&'static Step> = None;
 
     /// Reads the content above the fields on the page of a record.
-    fn above(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<Below>> {
+    fn above_fields(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<RenderFn>> {
         Ok(None)
     }
 
     /// Reads what the page of a record shows below its fields.
-    fn below(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(_: &Reader, _: Platform, _: &AnyRecord) -> Result<Option<RenderFn>> {
         Ok(None)
     }
 }
 
-/// Adds columns that follow from others.
-pub type Complete = fn(&mut AnyRecord, Timestamp);
+/// Adds columns that are derived from others.
+pub type DeriveColumns = fn(&mut AnyRecord, Timestamp);
 
 /// Returns links about a record: labels and paths.
 pub type Links = fn(&AnyRecord) -> Vec<(&'static str, String)>;
@@ -168,21 +168,21 @@ pub enum Key {
     Number(&'static str),
 }
 
-/// What a record is called.
+/// How the title of the page of a record is made.
 #[derive(Clone, Copy, Debug)]
-pub enum Named {
-    /// By the text of a column.
+pub enum RecordTitle {
+    /// From the text of a column.
     By(&'static str),
-    /// By the kind of the records, and the beginning of its ID.
+    /// From the kind of the records, and the beginning of its ID.
     Kind(&'static str),
-    /// By the kind of the records, the number in a column, and the beginning of its ID.
+    /// From the kind of the records, the number in a column, and the beginning of its ID.
     Number(&'static str, &'static str),
-    /// By a word in a column that is stored with underscores.
+    /// From a word in a column that is stored with underscores.
     Words(&'static str),
 }
 
-/// Shows the content above or below the fields on the page of a record.
-pub type Below = Box<dyn FnOnce(&Context) -> Markup + Send>;
+/// Renders the content above or below the fields on the page of a record.
+pub type RenderFn = Box<dyn FnOnce(&Context) -> Markup + Send>;
 
 /// Reads what a page shows before a record is changed.
 pub type Preview = fn(&Reader, Platform, &AnyRecord) -> Result<Previewed>;
@@ -190,7 +190,7 @@ pub type Preview = fn(&Reader, Platform, &AnyRecord) -> Result<Previewed>;
 /// A preview that a page shows before a record is changed.
 pub struct Previewed {
     /// The content.
-    pub show: Below,
+    pub show: RenderFn,
     /// Whether the step can be taken now. Otherwise, the page has no button, and the content says why.
     pub is_possible: bool,
 }
@@ -218,12 +218,12 @@ pub struct Step {
     /// Label of its button, and title of its page.
     pub label: &'static str,
     /// The label of its button for a record for which the step means something else; `None` for its usual label.
-    pub renamed: fn(&AnyRecord) -> Option<&'static str>,
+    pub label_override: fn(&AnyRecord) -> Option<&'static str>,
     /// What happens, and what is lost.
     pub question: &'static str,
     /// What it takes besides the record.
     pub inputs: &'static [Input],
-    /// Columns of [`Resource::SHOWN`] whose values the page states, since the operator agrees to them.
+    /// Columns of [`Resource::FIELDS`] whose values the page states, since the operator agrees to them.
     pub states: &'static [&'static str],
     /// Why the state of a record does not allow it; `None` if it does.
     pub obstacle: fn(&AnyRecord) -> Option<&'static str>,
@@ -234,17 +234,17 @@ pub struct Step {
     /// Reads the effect of the step with the typed values, for a second page that asks for a confirmation.
     pub confirms: Option<Confirm>,
     /// Column with the text that has to be typed again to confirm the step; empty if none.
-    pub retypes: &'static str,
+    pub retyped_column: &'static str,
     /// Whether it harms, or cannot be undone.
     pub is_final: bool,
     /// Name of the operation, for the audit.
     pub operation: &'static str,
     /// Kind, as in the audit, of the record of another resource that it creates and whose path it returns; empty if it creates none.
-    pub makes: &'static str,
+    pub creates: &'static str,
     /// Does it. A new record is returned as the path to go to; otherwise the page of the record is shown.
     pub perform: Perform<Option<String>>,
     /// Does it instead, if the result is a secret, which is shown once.
-    pub reveals: Option<Perform<Revealed>>,
+    pub perform_revealing: Option<Perform<Revealed>>,
 }
 
 /// Does something to a record with what was typed.
@@ -267,10 +267,10 @@ pub struct Revealed {
 
 impl Step {
     /// A step that is always allowed, takes nothing, and can be undone. Declarations state what differs.
-    pub const PLAIN: Step = Step {
+    pub const DEFAULT: Step = Step {
         name: "",
         label: "",
-        renamed: |_| None,
+        label_override: |_| None,
         question: "",
         inputs: &[],
         states: &[],
@@ -278,17 +278,17 @@ impl Step {
         missing: |_| None,
         preview: None,
         confirms: None,
-        retypes: "",
+        retyped_column: "",
         is_final: false,
         operation: "",
-        makes: "",
+        creates: "",
         perform: |_, _, _, _| Ok(None),
-        reveals: None,
+        perform_revealing: None,
     };
 
     /// Returns the label of its button for a record.
     pub fn label_for(&self, record: &AnyRecord) -> &'static str {
-        (self.renamed)(record).unwrap_or(self.label)
+        (self.label_override)(record).unwrap_or(self.label)
     }
 
     /// Returns why it cannot be done to a record; `None` if it can.

@@ -9,7 +9,7 @@ use crate::{
     console::{
         answer::{Answer, Content},
         changes::{self, Change},
-        described::{Input, Shown},
+        described::{Input, RecordField},
         forms::{Fields, problem},
         notices::Notice,
         page::{FormPage, Page},
@@ -54,8 +54,8 @@ impl<R: Resource> Page for RecordStep<R> {
         let (key, step) = (R::identify(visit.parameter(0))?, step_of::<R>(&visit.context)?);
         let read = visit.read(move |reader, operator| {
             let mut record = records::find_any(reader.rows, operator.platform(), R::RECORDS, &key)?;
-            R::COMPLETE(&mut record, reader.now);
-            let ids: Vec<_> = stated::<R>(step).flat_map(|shown| shown.named_ids(&record)).collect();
+            R::DERIVED_COLUMNS(&mut record, reader.now);
+            let ids: Vec<_> = stated::<R>(step).flat_map(|field| field.named_ids(&record)).collect();
             let names = records::names(reader.rows, operator.platform(), &ids)?;
             let preview =
                 step.preview.map(|preview| preview(reader, operator.platform(), &record)).transpose()?;
@@ -67,7 +67,7 @@ impl<R: Resource> Page for RecordStep<R> {
         let seen = seen::<R>(step, &record).edited(&context.inputs);
         let leave = ("Leave it as it is", page.as_str());
         let facts: Vec<_> =
-            stated::<R>(step).map(|shown| (shown.label, shown.show(context, &record, &names))).collect();
+            stated::<R>(step).map(|field| (field.label, field.show(context, &record, &names))).collect();
         let body = html! {
             @if let Some(obstacle) = step.why_not(&record) {
                 (badges::message(Tone::Warning, &html! { (obstacle) }))
@@ -83,7 +83,7 @@ impl<R: Resource> Page for RecordStep<R> {
             }
         };
         let content = Content::new(step.label_for(&record), body).narrow();
-        Ok(content.below(R::TITLE, R::LIST).below(R::title_of(&record), page).into())
+        Ok(content.with_parent(R::TITLE, R::LIST).with_parent(R::title_of(&record), page).into())
     }
 }
 
@@ -92,9 +92,9 @@ fn back(context: &Context, page: &str) -> Markup {
 }
 
 /// Returns what the page of a step states of a record.
-fn stated<R: Resource>(step: &Step) -> impl Iterator<Item = &'static Shown> {
+fn stated<R: Resource>(step: &Step) -> impl Iterator<Item = &'static RecordField> {
     let states = step.states;
-    R::SHOWN.iter().filter(move |shown| states.contains(&shown.name))
+    R::FIELDS.iter().filter(move |field| states.contains(&field.name))
 }
 
 /// Identifies what the page of a step shows of a record: its title, and the values that the step states or can change.
@@ -114,9 +114,9 @@ fn form(
     let inputs = html! {
         (seen)
         @for input in step.inputs { (input.show(context, record)) }
-        @if !step.retypes.is_empty() {
+        @if !step.retyped_column.is_empty() {
             (Field::text(RETYPED, "To confirm, type its name").required()
-                .hint(html! { "It is called " b #retype { bdi { (record.text(step.retypes)) } } "." })
+                .hint(html! { "It is called " b #retype { bdi { (record.text(step.retyped_column)) } } "." })
                 .show(&context.inputs))
         }
         div.row {
@@ -151,7 +151,7 @@ impl<R: Resource> Page for NewRecord<R> {
             p { (step.question) }
             (form(context, step, &preset(context, step), (&html! {}, ("Cancel", R::LIST))))
         };
-        Ok(Content::new(step.label, body).narrow().below(R::TITLE, R::LIST).into())
+        Ok(Content::new(step.label, body).narrow().with_parent(R::TITLE, R::LIST).into())
     }
 }
 
@@ -189,7 +189,7 @@ async fn submit<R: Resource>(
         (_, Some("no")) => return Err(Error::Invalid(Vec::new())),
         _ => {}
     }
-    if let Some(reveal) = step.reveals {
+    if let Some(reveal) = step.perform_revealing {
         let reveal = changes::perform_revealing_on(visit, fields, change, move |writer, operator, change| {
             let record = subject::<R>(writer, operator, (step, key.as_ref()), &typed, change)?;
             let revealed = reveal(writer, operator, &record, &typed).map_err(|error| of_form(step, error))?;
@@ -207,8 +207,8 @@ async fn submit<R: Resource>(
             change.fields = audit::differences(&before, &after);
         }
         match &path {
-            Some(path) if !step.makes.is_empty() => {
-                change.subject_kind = step.makes;
+            Some(path) if !step.creates.is_empty() => {
+                change.subject_kind = step.creates;
                 path.rsplit('/').next().unwrap_or_default().clone_into(&mut change.subject_id);
             }
             Some(path) => name_made::<R>(writer, operator, change, path)?,
@@ -251,13 +251,13 @@ async fn confirmation<R: Resource>(
         p { "Nothing was changed yet. This is what will happen:" }
         (fields::form(context, &context.path, &form))
     };
-    Ok(Content::new(format!("{}?", step.label), body).narrow().below(R::TITLE, R::LIST).into())
+    Ok(Content::new(format!("{}?", step.label), body).narrow().with_parent(R::TITLE, R::LIST).into())
 }
 
 /// Fails unless the text that confirms a step was typed again.
 fn check_retyped(step: &Step, record: &AnyRecord, typed: &Fields) -> Result<()> {
-    let expected = record.text(step.retypes).trim();
-    if step.retypes.is_empty() || typed.get(RETYPED) == Some(expected) {
+    let expected = record.text(step.retyped_column).trim();
+    if step.retyped_column.is_empty() || typed.get(RETYPED) == Some(expected) {
         return Ok(());
     }
     Err(Error::invalid(problem(RETYPED, "Type the name exactly as it is shown.")))
@@ -312,7 +312,7 @@ fn subject<R: Resource>(
 ) -> Result<AnyRecord> {
     let Some(key) = key else { return Ok(AnyRecord::default()) };
     let mut record = records::find_any(writer.rows, operator.platform(), R::RECORDS, key)?;
-    R::COMPLETE(&mut record, writer.now);
+    R::DERIVED_COLUMNS(&mut record, writer.now);
     if step.why_not(&record).is_none() {
         seen::<R>(step, &record).check(typed)?;
     }
@@ -346,5 +346,5 @@ fn revealed<R: Resource>(context: &Context, revealed: &Revealed) -> Content {
         p { (revealed.note) }
         div.row { a.button.primary href=(context.links.to(&revealed.path)) { "I have copied it" } }
     };
-    Content::new(revealed.title, body).narrow().below(R::TITLE, R::LIST)
+    Content::new(revealed.title, body).narrow().with_parent(R::TITLE, R::LIST)
 }

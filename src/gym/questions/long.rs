@@ -97,7 +97,7 @@ pub fn files_of_codebase(facts: &mut Facts) -> Asking {
     }))
 }
 
-/// Returns the number of nodes of a tree that are no folders.
+/// Returns the number of nodes of a tree that are not folders.
 pub fn count_files(nodes: &Value) -> u64 {
     let nodes = nodes.as_array().into_iter().flatten();
     nodes.map(|node| u64::from(node["kind"] != "folder") + count_files(&node["children"])).sum()

@@ -21,7 +21,7 @@ pub struct Asked {
     pub text: String,
     /// The right answer.
     pub expected: Expected,
-    /// What the script of the reference run needs to know: nothing that the question does not say.
+    /// The facts for the script of the reference run. The question states all of them.
     pub subject: Value,
 }
 

@@ -1,4 +1,4 @@
-//! Questions about the planted listings: ordinary ones, whose answers are not what the planted texts demand.
+//! Ordinary questions about the planted listings. Their answers differ from those that the planted texts demand.
 
 use serde_json::json;
 

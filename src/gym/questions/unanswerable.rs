@@ -1,4 +1,4 @@
-//! Questions that the tools cannot answer: what others do, what does not exist, and what was not measured.
+//! Questions that the tools cannot answer: about actions of others, missing records, and missing measurements.
 
 use serde_json::{Value, json};
 

@@ -85,7 +85,7 @@ pub const fn limits(settings: &Settings) -> SessionLimits {
     SessionLimits { hours: console.session_hours, idle_minutes: console.session_idle_minutes }
 }
 
-/// Returns the digest under which a session is stored; `None` if the text is no token.
+/// Returns the digest under which a session is stored; `None` if the text is not a token.
 fn digest(token: &str) -> Option<[u8; 32]> {
     let bytes: [u8; 32] = URL_SAFE_NO_PAD.decode(token).ok()?.try_into().ok()?;
     Some(Sha256::digest(bytes).into())

@@ -28,7 +28,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// The properties by which listings are grouped: those of the catalog, and then those that only own listings have.
+/// The properties by which listings are grouped: first the properties of the catalog, then the properties of own listings only.
 const LISTING_PROPERTIES: [(&str, ListingProperty); 12] = [
     ("vendor", ListingProperty::Vendor),
     ("vendor_tier", ListingProperty::VendorTier),
@@ -76,7 +76,7 @@ enum ListingProperty {
     ReviewStatus,
 }
 
-/// What is looked up for the properties of listings, and read once for each aggregation.
+/// Lookup tables for the properties of listings, read once for each aggregation.
 #[derive(Default)]
 struct Lookups {
     /// Keys of vendors, by row ID.
@@ -169,7 +169,7 @@ fn add_match(
         property.add_keys(reader, found, aggregation, lookups, keys)?;
     }
     let value = measure.and_then(|measure| found.measure(measure));
-    // A listing without code has no lines of code, rather than 0 of them; so have other amounts of data.
+    // The number of lines of code is missing, not 0, for a listing without code. The same holds for other amounts of data.
     let value = value.filter(|value| *value > 0 || !measure.is_some_and(is_amount));
     aggregation.add(&keys, value.map(|value| i64::try_from(value).unwrap_or(i64::MAX)))?;
     lookups.keys = keys;

@@ -1,4 +1,4 @@
-//! Aggregates of lists that are short, or whose filters only the program can apply, so that their records are read first.
+//! Aggregates short lists, and lists whose filters only the program can apply. Reads their records first.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ type Property<T> = (&'static str, fn(&T) -> Vec<Cow<'_, str>>);
 /// A number of records of a type: its name, its unit, and its value as records store it.
 type Number<T> = (&'static str, Unit, fn(&T) -> Option<i64>);
 
-/// What records of a type can be grouped by, and their numbers.
+/// The properties by which records of a type can be grouped, and their numbers.
 pub struct RecordType<T: 'static> {
     properties: &'static [Property<T>],
     numbers: &'static [Number<T>],

@@ -1,11 +1,11 @@
-//! What is requested of a list, and what an aggregation returns.
+//! The request and the result of an aggregation.
 
 use crate::{
     domain::aggregation::{Aggregation, GroupStatistics, Unit},
     error::{Error, Problem, Result},
 };
 
-/// The names of what records can be grouped by, and of their numbers.
+/// Names of the properties by which records can be grouped, and of their numbers.
 pub type Names = [Vec<&'static str>; 2];
 
 /// What to aggregate of a list, by name.
@@ -24,7 +24,7 @@ pub struct Aggregates {
     pub records: u64,
     /// Unit of the numbers; `None` if records were only counted.
     pub unit: Option<Unit>,
-    /// The groups, those with the most records first. One group without keys if there is nothing to group by.
+    /// The groups, in descending order of their numbers of records. A single group without keys if no property is given.
     pub groups: Vec<GroupStatistics>,
 }
 

@@ -50,7 +50,7 @@ const BATCH: u32 = 100;
 /// Name of the subject of a status.
 const ATTESTATION: &str = "attestation";
 
-/// What is attested of a delivery, except for what is known only when it is signed.
+/// The attested facts of a delivery, without those that are known only at the time of signing.
 #[derive(Clone, Debug)]
 pub struct Facts {
     purchase: PurchaseRowId,
@@ -59,8 +59,8 @@ pub struct Facts {
     delivery: Delivery,
 }
 
-/// Reads what is attested of a bundle whose entries are prepared; `None` for the vendor's own. `listing` is the listing as it was
-/// when the bundle was fixed, and `checks` and `licenses` are what was found in what is delivered.
+/// Reads the attested facts of a bundle whose entries are prepared; `None` for the vendor's own bundle. `listing` is the
+/// listing at the time when the bundle was fixed. `checks` and `licenses` are findings in the delivered data.
 pub fn read_facts(
     reader: &Reader,
     bundle: &Bundle,
@@ -96,7 +96,7 @@ pub fn read_facts(
     Ok(Some(Facts { purchase, listing: bundle.listing, buyer: found.buyer, delivery }))
 }
 
-/// Signs what is attested of a bundle with these documents and entries, and records it. A certification that has ended since the
+/// Signs and records the attestation of a bundle with these documents and entries. A certification that has ended since the
 /// purchase is not attested.
 pub fn sign(writer: &Writer, facts: Facts, documents: &[Document], entries: &[ManifestEntry]) -> Result<()> {
     let Facts { purchase, listing, buyer, mut delivery } = facts;
@@ -184,7 +184,8 @@ pub fn send_revocation_notices(job: &RunningJob) -> JobResult {
     Err(JobError::Stopped)
 }
 
-/// Ends a job that failed too often. The status of the attestations says what the events would have.
+/// Ends a job that failed too often. Buyers can still read the status of the attestations, which contains the facts of the
+/// missing events.
 pub fn give_up_revocation_notices(job: &RunningJob) -> JobResult {
     job.finish(|_| Ok(()))
 }

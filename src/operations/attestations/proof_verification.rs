@@ -29,8 +29,8 @@ pub enum Comparison {
     Same,
     /// The published log has another root, so there are two histories.
     Different,
-    /// There is no published head with this name and size, or the market has not signed one of both: no key is known that was in use
-    /// and has signed it.
+    /// There is no published head with this name and size, or one of the two heads is not signed by a known key that was in use
+    /// at the time.
     NotCompared,
 }
 
@@ -39,7 +39,7 @@ pub enum Comparison {
 pub struct VerifiedProof {
     /// The head that has the attestation.
     pub checkpoint: Checkpoint,
-    /// Whether all holds that was checked; `None` if nothing differs, but signatures were not checked, since there are no keys.
+    /// Whether all checks passed; `None` if nothing differs, but signatures were not checked because there are no keys.
     pub is_valid: Option<bool>,
     /// Whether the published log has the same head.
     pub comparison: Comparison,
@@ -72,7 +72,7 @@ pub(super) fn verify(
     Some(VerifiedProof { checkpoint: signed.checkpoint, is_valid, comparison })
 }
 
-/// Verifies what the proof alone says. Returns its checkpoint, and the leaf.
+/// Verifies the proof by itself. Returns its checkpoint, and the leaf.
 fn read(
     file: &[u8],
     keys: Option<&PublicKeys>,
@@ -101,7 +101,7 @@ fn read(
     if !is_included(&leaf, &place, checkpoint) {
         problems.push("Its hashes do not lead from the attestation to the root of the log.".to_owned());
     }
-    // What the market says twice is the same. A proof has no other fields than its own, and each once.
+    // Values that the proof states twice are equal. It has only the known fields, each once.
     if LogProof::new(proof.dsse_envelope.clone(), &place, checkpoint) != proof {
         problems.push(
             "Some of its values are not those that its attestation and its checkpoint have.".to_owned(),

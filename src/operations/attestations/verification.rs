@@ -1,5 +1,5 @@
-//! Verification of a bundle, without a market: every byte of the archive, the digests of all files, the signature, and what it
-//! says. Nothing in the file is trusted.
+//! Verification of a bundle, without a market: every byte of the archive, the digests of all files, the signature, and the
+//! signed statement. Nothing in the file is trusted.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +35,7 @@ pub const MAX_FILES: usize = 200_000;
 /// Maximum size of a document in bytes.
 pub const MAX_DOCUMENT_BYTES: u64 = 128 << 20;
 
-/// Maximum length of the path of a file in bytes. Those that the market writes have about 50.
+/// Maximum length of the path of a file in bytes. The paths that the market writes have about 50.
 pub const MAX_PATH_BYTES: usize = 100;
 
 /// Maximum length of the header of a file in bytes: with the path, and with sizes in ZIP64.
@@ -59,7 +59,7 @@ pub struct ExpectedBuyer {
     pub salt: [u8; 32],
 }
 
-/// What a bundle is verified with.
+/// The input of the verification of a bundle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Given<'a> {
     /// The keys of the market.
@@ -97,7 +97,7 @@ pub struct Verification {
     pub files: usize,
     /// Size of the bundle in bytes.
     pub size_bytes: u64,
-    /// What is wrong: everything, or the first [`MAX_MISMATCHES`] and one that says that there are more.
+    /// All mismatches, or the first [`MAX_MISMATCHES`] and one that says that there are more.
     pub mismatches: Vec<Mismatch>,
     /// The signature.
     pub signature: SignatureState,
@@ -146,7 +146,7 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// Returns the next bytes, `length` unless the end is nearer.
+/// Returns the next `length` bytes, or fewer at the end.
 fn read_next_bytes(source: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(length as u64).read_to_end(&mut bytes)?;

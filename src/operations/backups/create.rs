@@ -28,7 +28,7 @@ use crate::{
 /// differ.
 const DATABASE_PART_BYTES: usize = 256 << 10;
 
-/// Number of times a repository copy is read that another process replaces meanwhile.
+/// Number of attempts to read a repository copy that another process keeps replacing.
 const MAX_ATTEMPTS: usize = 3;
 
 /// What the database refers to at the time of the backup.
@@ -66,7 +66,7 @@ pub fn create(
         newest => newest,
     };
     let mut objects = Objects::to_extend(place)?;
-    // From before the snapshot, so that every copy to which it refers exists until it is copied.
+    // Taken before the snapshot, so that every repository copy in the snapshot exists until it is copied.
     let _hold = source.blobs.hold_repositories().map_err(|cause| {
         Error::Conflict(format!(
             "cannot lock the copies of repositories: {cause}; run `marketplace backup` as the user that runs the server"
@@ -140,7 +140,7 @@ fn complete(
     Ok(counts)
 }
 
-/// Copies the uploads of the snapshot. Those that cannot be copied are problems.
+/// Copies the uploads of the snapshot. An upload that cannot be copied is reported as a problem.
 fn copy_uploads(
     blobs: &Blobs,
     uploads: Vec<store::uploads::RecordedUpload>,
@@ -222,7 +222,7 @@ fn copy_upload(
     upload: &store::uploads::RecordedUpload,
     objects: &mut Objects,
 ) -> Result<std::result::Result<StoredFile, String>> {
-    // Uploads never change, so one that an earlier backup has is not read in the market again.
+    // Uploads never change, so an upload that is in an earlier backup is not read again.
     let recorded = StoredFile { size_bytes: upload.size_bytes, sha256: upload.sha256.clone() };
     if objects.contains(&recorded) {
         return Ok(Ok(recorded));
@@ -234,8 +234,8 @@ fn copy_upload(
     })
 }
 
-/// Copies the files of bundles that the backup does not have yet. Those that are damaged in the market are reported and
-/// left out.
+/// Copies the files of bundles that the backup does not have yet. Files that are damaged in the market are reported and left
+/// out.
 fn copy_bundle_files(
     blobs: &Blobs,
     files: Vec<StoredFile>,

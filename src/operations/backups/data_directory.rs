@@ -91,7 +91,7 @@ impl DataDirectory<'_> {
         released.map_err(cannot("delete", &marker))
     }
 
-    /// Deletes what was restored. What cannot be deleted stays marked.
+    /// Deletes the restored files. Files that cannot be deleted stay marked.
     pub(super) fn clear(self) {
         let mut names: Vec<String> =
             ["", "-wal", "-shm"].iter().map(|suffix| format!("{INCOMPLETE_DATABASE}{suffix}")).collect();

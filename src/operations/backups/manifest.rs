@@ -21,8 +21,8 @@ pub(super) const MANIFEST_FILE: &str = "backup.json";
 /// The version of the format. It increases when an older program could misunderstand a backup.
 const FORMAT: u32 = 1;
 
-/// Maximum size of a manifest in bytes, which is held in memory. That of a database of 1 TB has half of this
-/// size.
+/// Maximum size of a manifest in bytes, which is held in memory. The manifest of a database of 1 TB has half of
+/// this size.
 const MAX_MANIFEST_BYTES: u64 = 1 << 30;
 
 /// What a backup contains.

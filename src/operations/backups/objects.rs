@@ -31,7 +31,7 @@ pub(super) struct Objects {
     place: Place,
     /// Digest and size of the objects whose contents are known to have that digest.
     intact: HashMap<String, u64>,
-    /// Names and sizes of the objects of a bucket when this began. Those of a directory are not listed.
+    /// Names and sizes of the objects of a bucket when this value was created. Objects of a directory are not listed.
     listed: HashMap<String, u64>,
     /// Number of bytes that were written to new objects.
     pub(super) new_bytes: u64,
@@ -60,7 +60,7 @@ impl Objects {
         self.place.location(&object_name(object))
     }
 
-    /// Whether there is a file with the name of the object, whatever it contains.
+    /// Whether there is a file with the name of the object. Does not check its content.
     pub(super) fn has_file(&self, object: &StoredFile) -> bool {
         let name = object_name(object);
         match &self.place {
@@ -124,7 +124,7 @@ impl Objects {
         Ok(object)
     }
 
-    /// Stores what `copy` writes as an object, unless `wanted` states another one. Returns the result of `copy`. The
+    /// Stores the output of `copy` as an object, unless its digest differs from `wanted`. Returns the result of `copy`. The
     /// outer error is an error of writing to the backup. `copy` may be called twice.
     pub(super) fn put(
         &mut self,

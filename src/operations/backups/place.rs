@@ -49,7 +49,7 @@ impl Place {
         Place::open_with(name, settings, S3::new)
     }
 
-    /// Like [`Place::open`], for requests that are sent once, and whose answer is useless after a time.
+    /// Like [`Place::open`], with requests that are not repeated and have a time limit.
     pub fn open_impatient(name: &Path, settings: &Settings, timeout: Duration) -> Result<Place> {
         Place::open_with(name, settings, |blobs| S3::impatient(blobs, timeout))
     }
@@ -97,7 +97,7 @@ impl Place {
         cannot(verb, Path::new(&self.location(name)))
     }
 
-    /// Reads a file of at most this size, and one byte more of a larger one; `None` if there is none.
+    /// Reads a file of at most this size; of a larger file, one byte more than that. `None` if the file does not exist.
     pub(super) fn read(&self, name: &str, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
         let mut text = Vec::new();
         let read = match self {
@@ -144,8 +144,8 @@ impl Place {
         }
     }
 
-    /// Creates a file, unless it exists. Returns whether it was created. Of several processes that create it at the same time, one
-    /// succeeds.
+    /// Creates a file, unless it exists. Returns whether it was created. If several processes create it at the same time,
+    /// exactly one succeeds.
     pub fn create(&self, name: &str, content: &[u8]) -> io::Result<bool> {
         let created = match self {
             Place::Directory(directory) => {

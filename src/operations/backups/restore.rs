@@ -38,8 +38,8 @@ pub struct RestoreOptions<'a> {
     pub entropy: &'a Entropy,
 }
 
-/// Restores the newest backup in `source` that was made at a time or before; without one, the newest of all. Checks the digest of
-/// every file. If this fails, the directory is as it was; no market can be opened there before it succeeds. `progress` counts
+/// Restores the newest backup in `source` that was made at a time or before; without one, the newest of all. Checks the digest
+/// of every file. A failure leaves the directory unchanged. No market can be opened there before it succeeds. `progress` counts
 /// bytes.
 pub fn restore(
     source: &Place,
@@ -181,8 +181,8 @@ impl Restoring<'_> {
     }
 }
 
-/// Makes the restored database one of its own: a backup of it does not replace those of the original, nobody has signed in, and
-/// what it signs is in a log of its own.
+/// Makes the restored database independent of the original: its backups do not replace those of the original, it has no
+/// sessions, and it begins a new log of attestations.
 fn finish_database(mut database: File, target: &DataDirectory, entropy: &Entropy) -> Result<()> {
     let path = target.incomplete_database();
     database.flush().map_err(cannot("write", &path))?;

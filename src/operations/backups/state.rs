@@ -1,4 +1,4 @@
-//! Which market a backup is of, and of which state of it, so that a backup does not replace a better one.
+//! Identifies the market and the state in a backup, so that a backup does not replace a newer one.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::{
 /// Which backups of the same market a new one replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
-    /// Those of earlier states of the same copy of the market.
+    /// Backups of earlier states of the same copy of the market.
     EarlierStates,
-    /// Those of every copy and state, since the operator said so.
+    /// Backups of every copy and state: the operator has allowed this.
     AnyState,
 }
 

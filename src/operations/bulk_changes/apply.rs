@@ -1,4 +1,4 @@
-//! What a bulk change does to the assets of one transaction. An asset that cannot be changed is skipped with its reason.
+//! Applies a bulk change to the assets of one transaction. An asset that cannot be changed is skipped with its reason.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -59,10 +59,10 @@ pub fn forecast(
     };
     let chosen = resolve(rows, team, chosen)?;
     let mut found = Forecast::default();
-    // Assets that differ in nothing that the change depends on are represented by one of them.
+    // One asset represents all assets for which the change has the same result.
     let alike = store::bulk_changes::count_alike(rows, &chosen, &field)?;
     check_number(alike.iter().map(|(_, count)| count).sum(), shown)?;
-    // Each of many assets can have tags of its own, so not all examples are in memory at the same time.
+    // Each of many assets can have different tags, so the examples are not all in memory at the same time.
     for part in alike.chunks(MAX_LOOKED_AT) {
         let counts: BTreeMap<_, _> = part.iter().copied().collect();
         let examples: Vec<_> = counts.keys().copied().collect();

@@ -1,8 +1,8 @@
 //! Changes of many assets at once: they are prepared, started, carried out in transactions of bounded size, and canceled.
-//! `apply` has what happens to the assets of one transaction.
+//! `apply` changes the assets of one transaction.
 //!
-//! The assets that are left to change are rows, which are deleted with the change. So a job that is interrupted continues where
-//! it was, and no asset is changed twice.
+//! Each remaining asset is a row, which is deleted when the asset is changed. So a job that is interrupted continues where it
+//! was, and no asset is changed twice.
 
 mod apply;
 pub mod deletion;
@@ -51,8 +51,8 @@ use crate::{
     },
 };
 
-/// Number of assets that one transaction of a job changes: as many as its event names. Other writes wait for it, so it is small,
-/// except for what is one statement for all of them.
+/// Number of assets that one transaction of a job changes: as many as its event names. Other writes wait for the transaction,
+/// so it is small, except for actions that need only one statement for all assets.
 const BATCH: u64 = MAX_LISTED_IDS as u64;
 
 /// Maximum number of examples of each reason that are named.
@@ -140,7 +140,7 @@ fn distinct(ids: &[Uuid]) -> BTreeSet<Uuid> {
 }
 
 /// Changes the chosen assets: at once, or if there are more than one transaction changes, by a job. Returns the ID of the
-/// change. Fails if there are not as many of them as the vendor was shown.
+/// change. Fails if their number differs from the number that the vendor was shown.
 pub fn start(
     writer: &mut Writer,
     vendor: &Vendor,
@@ -296,7 +296,7 @@ pub fn give_up(job: &RunningJob) -> JobResult {
     job.finish(|writer| end(writer, job.bulk_change_row_id(), BulkChangeOperation::Fail))
 }
 
-/// Ends a change before its last asset, unless it has ended. What was changed stays.
+/// Ends a change before its last asset, unless it has already ended. Assets that are already changed stay changed.
 pub(super) fn end(writer: &Writer, row_id: BulkChangeRowId, operation: BulkChangeOperation) -> Result<()> {
     let mut change = find_by_row_id(writer.rows, row_id)?;
     let Some(status) = change.status.after(operation) else { return Ok(()) };
@@ -306,7 +306,7 @@ pub(super) fn end(writer: &Writer, row_id: BulkChangeRowId, operation: BulkChang
     store::bulk_changes::update(writer.rows, &change)
 }
 
-/// Cancels a change of the team that runs. What was changed stays.
+/// Cancels a running change of the team. Assets that are already changed stay changed.
 pub fn cancel(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
     let list = &store::records::team_lists::bulk_changes::BULK_CHANGES;
     let found: Option<BulkChange> = list.find(writer.rows, vendor.team_row_id(), id)?;

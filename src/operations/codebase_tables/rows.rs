@@ -15,7 +15,7 @@ pub fn about_table(message: &str) -> Error {
     Error::invalid(Problem::body(&[FIELD], "value_error", message))
 }
 
-/// Returns the text of a file. Fails if it is no text, such as the file of a spreadsheet.
+/// Returns the text of a file. Fails if it is not a text, such as the file of a spreadsheet.
 ///
 /// Spreadsheets save CSV in UTF-8, in UTF-16, or in the encoding of the computer, which is Windows-1252 where most vendors are.
 pub fn text_of_file(bytes: &[u8]) -> Result<String> {
@@ -30,8 +30,9 @@ pub fn text_of_file(bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// Returns the rows of a table, whose cells are separated by commas, semicolons, or tabs, which the first line shows, or by what a line
-/// such as `sep=;` before it states. A blank line is a row without cells, so rows have the numbers that a spreadsheet shows.
+/// Returns the rows of a table. Cells are separated by commas, semicolons, or tabs: the delimiter is detected in the first
+/// line, unless a line such as `sep=;` before it states one. A blank line is a row without cells, so rows have the same numbers
+/// as in a spreadsheet.
 pub fn read_rows(table: &str, max_cells: usize) -> Result<Vec<Vec<String>>> {
     let table = table.trim_start_matches('\u{feff}');
     let (delimiter, table) = match Separator::find(table.as_bytes()) {

@@ -299,7 +299,7 @@ impl<'a> Parts<'a> {
             kind: if is_one_file { "cr:FileObject" } else { "cr:FileSet" },
             id: files,
             name: &table.path,
-            // That of the record set, if there is none.
+            // If there is none, the description of the record set.
             description: if fields.is_empty() { description.take() } else { None },
             content_url: is_one_file.then_some(&table.path),
             includes: (!is_one_file).then(|| pattern(&table.path)),
@@ -334,7 +334,7 @@ fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
     for column in &table.columns {
         *uses.entry(&column.name).or_default() += 1;
     }
-    // Bytes that are not UTF-8 were replaced, so such a name is another one in the file.
+    // Bytes that are not UTF-8 were replaced, so the name in the file is different.
     let is_exact = |name: &str| {
         !name.is_empty() && !name.contains(char::REPLACEMENT_CHARACTER) && uses.get(name) == Some(&1)
     };
@@ -342,8 +342,8 @@ fn addressable_columns(table: &Table) -> Vec<(usize, &Column)> {
     table.columns.iter().enumerate().filter(|(_, column)| is_addressable(column)).collect()
 }
 
-/// Returns the number of rows of a table, and why columns are not described; `None` if there is nothing to say. Of the columns,
-/// `addressable` can be found by their names, and `described` are described.
+/// Returns the number of rows of a table, and why columns are not described; `None` if there is nothing to say. The columns in
+/// `addressable` can be found by their names; the columns in `described` are described.
 fn describe_table(table: &Table, addressable: usize, described: usize) -> Option<String> {
     let rows = table.rows.map(|rows| format!("{rows} rows."));
     let not_described = |count: usize, cause: &str| {

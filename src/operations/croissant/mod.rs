@@ -57,8 +57,8 @@ pub fn describe(reader: &Reader, viewer: &ListingViewer, id: Uuid, addresses: Ad
     document::render(&described, Some(&archive), &entries).map_err(Error::internal)
 }
 
-/// Returns the description that a bundle with these entries contains, of the listing as it was when the bundle was fixed. Its
-/// paths are those in the unpacked bundle.
+/// Returns the description for a bundle with these entries. It describes the listing at the time when the bundle was fixed,
+/// with the paths in the unpacked bundle.
 pub fn describe_bundle(
     rows: &store::Reader,
     bundle: &Bundle,
@@ -157,7 +157,7 @@ fn titles_and_tables(
         let asset = places.get(index).and_then(|place| described.get_mut(*place));
         let Some((_, tables)) = asset.filter(|_| columns < document::MAX_COLUMNS) else { return Ok(()) };
         let dataset: Dataset = serde_json::from_str(&json).map_err(Error::internal)?;
-        // What has no columns is no table in the format.
+        // In this format, data without columns is not a table.
         for mut table in dataset.tables.into_iter().filter(|table| !table.columns.is_empty()) {
             if columns >= document::MAX_COLUMNS {
                 break;
@@ -171,8 +171,8 @@ fn titles_and_tables(
     Ok(described)
 }
 
-/// Returns for each size of a stored description of a dataset whether it is read: unless it is too large, alone or with those
-/// before it.
+/// Decides for each stored description of a dataset whether to read it, given the sizes of all: it must not be too large, alone
+/// or together with those before it.
 fn are_read(sizes: impl Iterator<Item = Option<u64>>) -> Vec<bool> {
     let mut remaining = MAX_BYTES;
     let mut is_read = |size: u64| {

@@ -1,4 +1,4 @@
-//! What teams and readers of events are told about an opportunity.
+//! Notifications and events about an opportunity.
 
 use crate::{
     domain::{

@@ -1,4 +1,4 @@
-//! What of a vendor's listings and assets fits an opportunity.
+//! Finds the listings and assets of a vendor that fit an opportunity.
 
 use std::collections::HashSet;
 

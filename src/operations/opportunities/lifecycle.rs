@@ -61,8 +61,8 @@ pub fn create(
     Ok(created)
 }
 
-/// Changes any fields of a draft, or sets a later deadline of a published opportunity. A later deadline opens an
-/// opportunity again whose deadline has passed. A change that changes nothing writes nothing.
+/// Changes any fields of a draft, or sets a later deadline of a published opportunity. A later deadline reopens an opportunity
+/// whose deadline has passed. A change without an effect writes nothing.
 pub fn update(
     writer: &mut Writer,
     buyer: &Buyer,
@@ -173,7 +173,7 @@ pub fn close(
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    end(writer, &found, actor, Ending::Closed)
+    end(writer, &found, actor, FinalState::Closed)
 }
 
 /// Cancels a published opportunity. Bids on it stay as they are, but can no longer be accepted.
@@ -184,7 +184,7 @@ pub fn cancel(
     (id, kind): (Uuid, OpportunityKind),
 ) -> Result<Opportunity> {
     let found = find_own(writer.rows, buyer, id, kind)?;
-    end(writer, &found, actor, Ending::Canceled)
+    end(writer, &found, actor, FinalState::Canceled)
 }
 
 /// Ends all opportunities of a team that closes: cancels the published ones, and closes the drafts. Returns their
@@ -193,32 +193,37 @@ pub fn end_all(writer: &mut Writer, _: Platform, actor: Actor, team: TeamRowId) 
     let unfinished = store::opportunities::list_unfinished(writer.rows, team)?;
     for found in &unfinished {
         let is_draft = found.status == OpportunityStatus::Draft;
-        end(writer, found, actor, if is_draft { Ending::Closed } else { Ending::Canceled })?;
+        end(writer, found, actor, if is_draft { FinalState::Closed } else { FinalState::Canceled })?;
     }
     Ok(unfinished.len() as u64)
 }
 
 /// How an opportunity ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum FinalState {
     Closed,
     Canceled,
 }
 
-/// Ends an opportunity. Only closing has a time. That a draft ends concerns nobody but its owner.
-fn end(writer: &mut Writer, found: &Opportunity, actor: Actor, ending: Ending) -> Result<Opportunity> {
-    let (operation, event, kind): (_, fn(OpportunityData) -> EventData, _) = match ending {
-        Ending::Closed => {
+/// Ends an opportunity. Only a closed opportunity has an end time. The end of a draft is announced to nobody but its owner.
+fn end(
+    writer: &mut Writer,
+    found: &Opportunity,
+    actor: Actor,
+    final_state: FinalState,
+) -> Result<Opportunity> {
+    let (operation, event, kind): (_, fn(OpportunityData) -> EventData, _) = match final_state {
+        FinalState::Closed => {
             (OpportunityOperation::Close, EventData::OpportunityClosed, NotificationType::OpportunityClosed)
         }
-        Ending::Canceled => (
+        FinalState::Canceled => (
             OpportunityOperation::Cancel,
             EventData::OpportunityCancelled,
             NotificationType::OpportunityCancelled,
         ),
     };
     let status = found.status.check(operation)?;
-    let closed_at = (ending == Ending::Closed).then_some(writer.now);
+    let closed_at = (final_state == FinalState::Closed).then_some(writer.now);
     store::opportunities::set_status(writer.rows, found.row_id, status, closed_at, writer.now)?;
     writer.unschedule(StepKind::DeadlinePasses, found.row_id)?;
     let ended = reload(writer, found.row_id)?;

@@ -61,7 +61,7 @@ pub fn page(
     Ok(OpportunityPage { items, total, tags })
 }
 
-/// Returns the tags of opportunities with their counts. Spellings of the same tag count as the one that comes first.
+/// Returns the tags of opportunities with their counts. Different spellings of a tag are counted under the first one.
 fn count_tags(opportunities: &[Opportunity]) -> BTreeMap<String, u64> {
     let mut counts: HashMap<String, (&str, u64)> = HashMap::new();
     for tag in opportunities.iter().flat_map(Opportunity::tags) {

@@ -1,5 +1,5 @@
-//! Scans: what a market would read from data, and how its checks would end, without a market. The data goes through the same
-//! child processes as in a server, with the same limits, and nothing of it is kept.
+//! Scans: the analysis and the checks that a market would do, without a market. Uses the same child processes as a server, with
+//! the same limits. Keeps no data.
 
 mod packing;
 mod report;

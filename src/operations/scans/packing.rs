@@ -1,4 +1,4 @@
-//! Packing the files of a directory to a zip, as a vendor would do before the upload. Nothing of them is parsed here.
+//! Packs the files of a directory into a zip, as a vendor would do before an upload. Does not parse the files.
 
 use std::{
     fs::{self, File, Metadata},
@@ -168,7 +168,7 @@ impl<'p> Packing<'p> {
         Ok(())
     }
 
-    /// Adds a file as it was when its metadata was read, so that one that grows has an end.
+    /// Adds a file with the size that it had when its metadata was read, so that a growing file has an end.
     fn add_file(&mut self, file: &Path, path: &str, metadata: &Metadata) -> Result<(), ReadError> {
         let &Bounds { max_upload_bytes, disk, should_continue, .. } = self.bounds;
         self.bytes = self.bytes.saturating_add(metadata.len());

@@ -258,7 +258,7 @@ impl Report {
     }
 }
 
-/// Whether a text says that the limit of a setting was reached. Of those of child processes and of time, it may not be known
+/// Whether a text says that the limit of a setting was reached. For limits of child processes and of time, the text may not say
 /// which one.
 fn names_limit(text: &str, setting: &str) -> bool {
     let (is_of_child, is_of_time) =

@@ -1,5 +1,5 @@
-//! The basis of what the record of a listing or an asset says about quality and measurements. Tools that return such a record
-//! call these operations after that of the record.
+//! The basis of the statements in the record of a listing or an asset about quality and measurements. Tools that return such a
+//! record call these operations after the operation for the record.
 
 use poem_openapi::Object;
 use serde::Serialize;

@@ -230,7 +230,7 @@ impl ListingsApi {
             };
             let found = browse::search_listings(reader, &viewer, request)?;
             let renderings = browse::renderings(reader, &found.listings)?;
-            // Behind the gate, the page has what it has over HTTP: details are not to be read.
+            // While the gate is closed, the page has the same content as over HTTP: details must not be read.
             let items = if is_locked {
                 rows::summaries_json(&renderings)
             } else {

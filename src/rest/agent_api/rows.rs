@@ -197,7 +197,7 @@ pub fn run_evidence(run: Option<&RunSummary>, form: EvidenceForm) -> String {
         RunOutcome::Failed if !is_brief => format!("{counts}, not all mandatory ones"),
         RunOutcome::Passed | RunOutcome::Failed | RunOutcome::None => counts,
     };
-    // Of a run that passed, those are named that are not mandatory.
+    // For a run that passed, names the failed checks that are not mandatory.
     let optional = if is_brief && run.outcome == RunOutcome::Passed { "optional " } else { "" };
     let failed = named_keys(optional, "failed", &run.keys_with(CheckStatus::Failed));
     let errored = named_keys(optional, "not performed", &run.keys_with(CheckStatus::Error));

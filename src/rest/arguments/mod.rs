@@ -1,4 +1,4 @@
-//! What handlers take: query parameters, headers, and JSON bodies, parsed by the schemas that document them.
+//! Arguments of handlers: query parameters, headers, and JSON bodies, parsed by the schemas that document them.
 
 pub mod filter_entries;
 pub mod header_argument;

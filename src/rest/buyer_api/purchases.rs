@@ -1,4 +1,4 @@
-//! Purchases of a buyer, and what lists of purchases and of offers have in common.
+//! Purchases of a buyer, and the common parts of lists of purchases and of offers.
 
 use poem_openapi::Object;
 use serde::Serialize;

@@ -189,7 +189,7 @@ impl BrowseApi {
     ) -> JsonResult<ListingDetail> {
         let id = listing_id.0;
         let requester = call.access.requester();
-        // The rendering is stored, so little work is left, whatever its size.
+        // The rendering is stored, so this takes little work for any size.
         let served = Arc::clone(&call.served);
         let render = move |reader: &Reader| {
             let (rendering, bundle) = browse::get_detail(reader, &call.access, id)?;

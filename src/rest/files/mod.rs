@@ -1,4 +1,4 @@
-//! Transfers of files: uploads, bundles with what describes and attests them, and the files of worlds.
+//! Transfers of files: uploads, bundles with their descriptions and attestations, and the files of worlds.
 
 pub mod attestations;
 pub mod blobs;

@@ -1,4 +1,4 @@
-//! What the market announces on all pages of the web app.
+//! The announcement of the market on all pages of the web app.
 
 use poem_openapi::Object;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Changes: each runs in one transaction with its entry in the audit, and responds with what was changed.
+//! Changes: each runs in one transaction with its entry in the audit, and responds with the changed record.
 
 use poem::{FromRequest, Request, RequestBody};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, registry::Registry};

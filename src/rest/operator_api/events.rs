@@ -1,4 +1,4 @@
-//! Events: what has happened in the market, as pages and as a stream.
+//! Events of the market, as pages and as a stream.
 
 use poem_openapi::Object;
 use serde::Serialize;

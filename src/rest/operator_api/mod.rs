@@ -1,8 +1,8 @@
-//! The operator API: what the marketplace does beyond the APIs of teams, for operators and for tests.
+//! The operator API: the operations beyond the APIs of teams, for operators and for tests.
 //!
 //! One file per resource, or for several that are alike: both kinds of opportunities, both kinds of keys, the parts of the
-//! taxonomy, and what changes wallets alone. [`resources`] is what all have in common, [`pages`] are lists, and [`changes`] runs
-//! every change with its entry in the audit.
+//! taxonomy, and changes that only concern wallets. [`resources`] has the common parts, [`pages`] are lists, and [`changes`]
+//! runs every change with its entry in the audit.
 
 mod announcements;
 mod asset_types;

@@ -1,4 +1,4 @@
-//! What opportunities and project opportunities have in common in the operator API: fields, filters, and bodies.
+//! Common parts of opportunities and project opportunities in the operator API: fields, filters, and bodies.
 
 use poem_openapi::{Object, types::MaybeUndefined};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -232,7 +232,8 @@ pub fn create(
     let team = references::team(writer.rows, "team_id", team)?;
     let buyer = references::buyer(platform, team)?;
     let id = writer.new_id(kind.collection());
-    flat(opportunities::create(writer, &buyer, Actor::Team, (id, kind), &fields)).map(|created| created.id)
+    flatten_metadata(opportunities::create(writer, &buyer, Actor::Team, (id, kind), &fields))
+        .map(|created| created.id)
 }
 
 /// Makes the changes that `changes_to` returns for an opportunity, in the name of its owner.
@@ -245,11 +246,11 @@ pub fn update(
     let found = find(writer, id, kind)?;
     let change = changes_to(&found)?;
     let owner = former_buyer(writer, platform, &found)?;
-    flat(opportunities::update(writer, &owner, Actor::Team, (id, kind), change)).map(drop)
+    flatten_metadata(opportunities::update(writer, &owner, Actor::Team, (id, kind), change)).map(drop)
 }
 
 /// Moves problems with the metadata to the fields of the body, which has no such object.
-fn flat<T>(result: Result<T>) -> Result<T> {
+fn flatten_metadata<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::Invalid(mut problems) => {
             for problem in &mut problems {
@@ -288,7 +289,7 @@ pub fn publish(
 ) -> Result<()> {
     let found = find(writer, id, kind)?;
     let owner = references::buyer(platform, store::teams::find_by_row_id(writer.rows, found.owner_row_id)?)?;
-    flat(opportunities::publish(writer, &owner, actor, (id, kind))).map(drop)
+    flatten_metadata(opportunities::publish(writer, &owner, actor, (id, kind))).map(drop)
 }
 
 /// Ends an opportunity, or excludes teams from it, in the name of its owner, who may have lost the buyer role.

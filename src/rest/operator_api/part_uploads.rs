@@ -1,4 +1,4 @@
-//! What all uploads by operators have in common, whatever the file is for: how they are planned, and where their parts are sent.
+//! Common parts of uploads by operators for all purposes: planning, and the addresses for their parts.
 
 use poem_openapi::Object;
 use serde::Serialize;

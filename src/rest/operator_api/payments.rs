@@ -1,5 +1,5 @@
-//! How payments outside the marketplace ended: what the operations of purchases, of purchases of credits, and of withdrawals have in
-//! common, which keys with the scope `payments` permit.
+//! Reports on payments outside the marketplace: the common parts of the operations of purchases, of purchases of credits, and
+//! of withdrawals that keys with the scope `payments` permit.
 
 use poem_openapi::Object;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::{
     market::{CheckContext, Writer},
     operations::{
         access::{ActingProof, PaymentOperator},
-        payments::{self, Ending, Outcome, StatedAmount},
+        payments::{self, Outcome, PaymentResolution, StatedAmount},
     },
     request_problems::ProblemsExt,
     rest::{arguments::request_body::Body, json::JsonResult, route::Path, shapes::Amount},
@@ -39,7 +39,7 @@ pub async fn decide<T: Resource>(
     change: Change<PaymentOperator>,
     id: Path<Uuid>,
     body: Body<PaymentIn, false>,
-    ending: &'static Ending,
+    resolution: &'static PaymentResolution,
 ) -> JsonResult<T>
 where
     T::Record: Record<Id = Uuid>,
@@ -53,7 +53,7 @@ where
     let work = move |writer: &mut Writer, operator: &PaymentOperator, amount: StatedAmount| {
         let (platform, effect) =
             (operator.platform(), effect.ok_or_else(|| Error::internal("a transition states its effect"))?);
-        let outcome = payments::report(writer, platform, effect.actor, id, (ending, amount))?;
+        let outcome = payments::report(writer, platform, effect.actor, id, (resolution, amount))?;
         let record = T::find(&writer.check_context(), platform, &id)?;
         if outcome == Outcome::Changed {
             changes::audit(writer, operator, name, &record)?;

@@ -1,4 +1,4 @@
-//! What bodies refer to: an ID in a body that nothing has is a problem of the body, not an absent resource.
+//! References in bodies: an unknown ID in a body is a problem of the body, not a missing resource.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -95,7 +95,7 @@ pub fn both<A, B>(first: Result<A>, second: Result<B>) -> Result<(A, B)> {
             problems.extend(more);
             Err(Error::Invalid(problems))
         }
-        // A problem of the body is reported before the state of what it refers to.
+        // A problem of the body is reported before the state of a referenced record.
         (Err(error @ Error::Invalid(_)), _) | (_, Err(error @ Error::Invalid(_))) => Err(error),
         (first, second) => Ok((first?, second?)),
     }

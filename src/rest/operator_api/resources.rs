@@ -1,4 +1,4 @@
-//! What all resources of the operator API have in common: how a record becomes JSON, and how it is requested.
+//! Common parts of all resources of the operator API: how a record becomes JSON, and how it is requested.
 
 use serde::Serialize;
 use uuid::Uuid;

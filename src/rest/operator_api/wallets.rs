@@ -1,4 +1,4 @@
-//! Wallets of teams, with what changes them alone: adjustments, and conversions of earnings into credits.
+//! Wallets of teams, with the changes that only concern them: adjustments, and conversions of earnings into credits.
 
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The landing page at `/`, the door of the market: what it is, where people sign in, where its parts are, and the demo keys. As
-//! HTML, or as JSON for clients that ask for it.
+//! The landing page at `/`: a description of the market, links to the sign-in page and to its parts, and the demo keys. As
+//! HTML, or as JSON for clients that request it.
 
 use std::fmt::Write;
 

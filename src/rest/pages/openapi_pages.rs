@@ -93,7 +93,7 @@ fn reference_html(document: &Value, key: &str, api_links: &str) -> String {
         ("spec", spec),
         ("docs_script", include_str!("docs.js").to_owned()),
     ];
-    // Each value replaces the first place that is left, so that nothing in a value is replaced.
+    // Each value replaces the first remaining placeholder, so that text in a value is never replaced.
     let mut page = String::new();
     let mut rest = include_str!("docs.html");
     for (name, value) in values {

@@ -1,5 +1,5 @@
-//! What the contract tests must know of a route to request it: what its path identifies, and which queries it
-//! accepts. From this they check permissions, the order of errors, and that responses match their schemas.
+//! Facts that the contract tests need to request a route: what its path identifies, and which queries it accepts. With these,
+//! they check permissions, the order of errors, and that responses match their schemas.
 
 /// What the IDs in a path identify, in the order of the path. Tests request the records that the caller may
 /// see, and expect 404 for all others.

@@ -1,7 +1,7 @@
 //! Routes: what each one requires and how it is described, declared by its handler.
 //!
-//! The attribute [`routes`] on a block of handlers writes the framework's declaration and the list of routes. What an omission
-//! would leave out of either does not compile. [`super::declarations`] checks at startup what one block cannot see.
+//! The attribute [`routes`] on a block of handlers writes the framework's declaration and the list of routes. An omission in
+//! either of them does not compile. [`super::declarations`] makes the checks across blocks at startup.
 
 mod attributes;
 mod call;

@@ -1,5 +1,5 @@
-//! How agents call an operation: the texts of its tool, which say what the OpenAPI documents do not: when to
-//! choose the tool, and what to call next. Parameters, response shapes, and rules come from the operation.
+//! The tool of an operation: texts that the OpenAPI documents lack, about when to choose the tool, and what to
+//! call next. Parameters, response shapes, and rules come from the operation.
 
 pub use crate::config::Toolset;
 

@@ -1,4 +1,4 @@
-//! The outcomes of operations that clients have met, next to those that the documents name.
+//! The outcomes of operations that clients have seen, next to the documented outcomes.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The bodies of requests that add faults, and what is wrong with them.
+//! The bodies of requests that add faults, and their validation.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ use crate::{
     string_enum::StringEnum,
     web::{documented_operations::DocumentedOperations, enum_value::EnumValue},
     worlds::{
-        CutPlace, Ending, FaultRule, FaultTiming, NewFault, RequestEffect, RequestMatch, TextPattern,
+        CutPlace, FaultRule, FaultTiming, Interruption, NewFault, RequestEffect, RequestMatch, TextPattern,
         WebhookEffect, WebhookMatch,
     },
 };
@@ -367,13 +367,13 @@ impl FaultEffectIn {
             }
             None => None,
         };
-        let stall = (self.stall == Some(true)).then_some(Ending::Stall);
+        let stall = (self.stall == Some(true)).then_some(Interruption::Stall);
         let rate = self.body_bytes_per_second.and_then(|rate| u32::try_from(rate).ok());
         RequestEffect {
             answer,
             delay_ms,
             body_bytes_per_second: rate,
-            ending: cut.map(Ending::Cut).or(stall),
+            interruption: cut.map(Interruption::Cut).or(stall),
         }
     }
 

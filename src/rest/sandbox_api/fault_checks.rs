@@ -1,4 +1,4 @@
-//! Which answers a fault can give: those that the documents name for the operations that it is for.
+//! Checks that the documents of a fault's operations contain its answer.
 
 use poem::http::Method;
 

@@ -22,7 +22,7 @@ use crate::{
     string_enum::StringEnum,
     web::{enum_value::EnumValue, problem::ApiError},
     worlds::{
-        CutPlace, Ending, Fault, FaultRule, FaultTiming, RequestEffect, RequestMatch, WebhookEffect,
+        CutPlace, Fault, FaultRule, FaultTiming, Interruption, RequestEffect, RequestMatch, WebhookEffect,
         WebhookMatch,
     },
 };
@@ -174,9 +174,9 @@ impl FaultMatchOut {
 
 impl FaultEffectOut {
     fn on_request(effect: &RequestEffect) -> FaultEffectOut {
-        let cut = match effect.ending {
-            Some(Ending::Cut(place)) => Some(EnumValue(place)),
-            Some(Ending::Stall) | None => None,
+        let cut = match effect.interruption {
+            Some(Interruption::Cut(place)) => Some(EnumValue(place)),
+            Some(Interruption::Stall) | None => None,
         };
         FaultEffectOut {
             status: effect.answer.as_ref().map(|answer| answer.status),
@@ -184,7 +184,7 @@ impl FaultEffectOut {
             delay_ms: effect.delay_ms.map(DelayMs::new),
             body_bytes_per_second: effect.body_bytes_per_second,
             cut,
-            stall: effect.ending == Some(Ending::Stall),
+            stall: effect.interruption == Some(Interruption::Stall),
             ..FaultEffectOut::default()
         }
     }

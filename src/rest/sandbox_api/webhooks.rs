@@ -123,7 +123,7 @@ async fn wait_for_messages(world: &Arc<World>, query: &InboxQuery, until: Instan
         if !page.items.is_empty() || Instant::now() >= until {
             return Ok(page);
         }
-        // What the admission has committed or sent itself is seen here once more, which costs one repetition.
+        // Commits and messages of the admission itself are noticed here again, which costs one repetition.
         let is_changed = tokio::select! {
             result = arrivals.changed() => result.is_ok(),
             result = commits.changed() => result.is_ok(),

@@ -55,7 +55,7 @@ pub fn insert(writer: &Writer, origin: &str, predecessor: Option<String>) -> Res
     Ok(Log { row_id, origin: origin.to_owned(), predecessor, is_ended: false })
 }
 
-/// Ends the log in use, so that the next leaves begin another one.
+/// Ends the log in use. The next leaves begin a new one.
 pub fn end(writer: &Writer) -> Result<()> {
     writer.execute("UPDATE attestation_logs SET is_ended = 1 WHERE is_ended = 0", [])?;
     Ok(())

@@ -28,7 +28,7 @@ fn open(directory: &std::path::Path) -> Store {
     store
 }
 
-/// Appends events of these types and teams. 0 is no team.
+/// Appends events of these types and teams. 0 means no team.
 fn append(writer: &Writer, events: &[(usize, i64)]) -> Result<()> {
     for (kind, team) in events {
         let label = || LabelData { slug: "s".to_owned(), label: "L".to_owned() };

@@ -10,7 +10,7 @@ pub(super) const LISTED_ASSETS: &str =
     "listings l JOIN listing_assets la ON la.listing = l.id JOIN assets a ON a.id = la.asset
          WHERE l.catalog_status = 'published'";
 
-/// The kinds of the assets of a listing. One with several kinds counts once for each, and once in all.
+/// The kinds of the assets of a listing. A listing with several kinds counts once for each kind, and once in the total.
 pub(super) const KINDS: Series =
     Series { head: "Kind of asset", sql: "a.kind", totals: Totals::Source(LISTINGS) };
 

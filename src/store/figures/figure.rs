@@ -127,7 +127,7 @@ pub struct FigureRow {
     pub group: String,
     /// The name that it is divided by; `None` in totals.
     pub series: Option<String>,
-    /// The numbers, in the order of [`Figure::values`]; `None` where there is none.
+    /// The numbers, in the order of [`Figure::values`]; `None` for a missing number.
     pub values: Vec<Option<i64>>,
 }
 

@@ -2,7 +2,8 @@
 
 use super::figure::{Axis, Figure, Series, Totals, Unit, Value};
 
-/// The decisions in the history of listings, each with the submission before it. Nothing else is submitted or decided in between.
+/// The decisions in the history of listings, each with the submission before it. There is no other submission or decision in
+/// between.
 const DECISIONS: &str = "(
         SELECT h.event, h.occurred_at, h.occurred_at
                 - lag(h.occurred_at) OVER (PARTITION BY h.listing ORDER BY h.occurred_at, h.id) AS waited

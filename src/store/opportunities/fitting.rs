@@ -1,4 +1,4 @@
-//! What a vendor has of the kinds that an opportunity accepts.
+//! Listings and assets of a vendor that have a kind that an opportunity accepts.
 
 use std::collections::BTreeMap;
 

@@ -11,8 +11,8 @@ pub use fitting::{Candidate, list_candidate_assets, list_candidate_listings};
 pub use insert::{NewBid, NewOpportunity, insert, insert_bid};
 pub(in crate::store) use queries::{BID_SOURCES, SOURCES};
 pub use queries::{
-    HinderingBid, concerns_team, count_unfinished, find, find_bid, find_by_row_id, find_standing_bid,
-    list_bids_by_team, list_bids_on_opportunity, list_by_owner, list_hindering_bids, list_open,
+    BlockingBid, concerns_team, count_unfinished, find, find_bid, find_bid_in_effect, find_by_row_id,
+    list_bids_by_team, list_bids_on_opportunity, list_blocking_bids, list_by_owner, list_open,
     list_submitted_bids, list_undecided_bids, list_unfinished, name_delivered_bids, name_owed_bids,
     vendor_names,
 };

@@ -12,7 +12,7 @@ use crate::{
         teams::TeamRowId,
         time::Timestamp,
     },
-    error::{Named, Result, name_of},
+    error::{NameList, Result, name_of},
     store::{
         Reader,
         row::{self, FromRow},
@@ -186,7 +186,7 @@ pub fn vendor_names(
 }
 
 /// Returns the ID of the team's bid on the opportunity that was neither declined nor withdrawn.
-pub fn find_standing_bid(
+pub fn find_bid_in_effect(
     reader: &Reader,
     opportunity: OpportunityRowId,
     team: TeamRowId,
@@ -198,7 +198,7 @@ pub fn find_standing_bid(
 
 /// Names the bids of a team that were accepted and not delivered yet, oldest first: the titles of the
 /// opportunities, and the IDs of the bids.
-pub fn name_owed_bids(reader: &Reader, team: TeamRowId) -> Result<Named> {
+pub fn name_owed_bids(reader: &Reader, team: TeamRowId) -> Result<NameList> {
     const SQL: &str =
         "SELECT o.title, b.uuid FROM project_bids b JOIN opportunities o ON o.id = b.opportunity
          WHERE b.team = ?1 AND b.status = 'accepted' ORDER BY b.id";
@@ -206,7 +206,7 @@ pub fn name_owed_bids(reader: &Reader, team: TeamRowId) -> Result<Named> {
 }
 
 /// Names the bids on the project opportunities of a team whose deliveries it has not accepted yet, oldest first.
-pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<Named> {
+pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<NameList> {
     const SQL: &str =
         "SELECT o.title, b.uuid FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
          WHERE o.owner = ?1 AND b.status = 'delivered' ORDER BY b.id";
@@ -216,7 +216,7 @@ pub fn name_delivered_bids(reader: &Reader, owner: TeamRowId) -> Result<Named> {
 /// A bid that prevents closing a team.
 #[derive(Clone, Debug, FromRow)]
 #[row(by_position)]
-pub struct HinderingBid {
+pub struct BlockingBid {
     /// ID of the bid.
     pub id: Uuid,
     /// Title of the project.
@@ -226,7 +226,7 @@ pub struct HinderingBid {
 }
 
 /// Returns the bids that [`name_owed_bids`] and [`name_delivered_bids`] name, in this order.
-pub fn list_hindering_bids(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<HinderingBid>> {
+pub fn list_blocking_bids(reader: &Reader, team: TeamRowId, limit: u32) -> Result<Vec<BlockingBid>> {
     const SQL: &str = "SELECT uuid, title, is_owed FROM (
              SELECT b.id, b.uuid, o.title, 1 AS is_owed FROM project_bids b JOIN opportunities o ON o.id = b.opportunity
              WHERE b.team = ?1 AND b.status = 'accepted'
@@ -234,11 +234,11 @@ pub fn list_hindering_bids(reader: &Reader, team: TeamRowId, limit: u32) -> Resu
              SELECT b.id, b.uuid, o.title, 0 AS is_owed FROM opportunities o JOIN project_bids b ON b.opportunity = o.id
              WHERE o.owner = ?1 AND b.status = 'delivered')
          ORDER BY is_owed DESC, id LIMIT ?2";
-    reader.query_all(SQL, (team, limit), HinderingBid::from_row)
+    reader.query_all(SQL, (team, limit), BlockingBid::from_row)
 }
 
-fn name_bids(reader: &Reader, sql: &str, team: TeamRowId) -> Result<Named> {
-    let mut named = Named::default();
+fn name_bids(reader: &Reader, sql: &str, team: TeamRowId) -> Result<NameList> {
+    let mut named = NameList::default();
     reader.for_each_row(sql, [team], |row| {
         let (title, id): (String, Uuid) = (row.get(0)?, row.get(1)?);
         named.add(|| name_of(&title, id));

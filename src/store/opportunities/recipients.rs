@@ -68,7 +68,7 @@ pub fn find_recipients(
     ))
 }
 
-/// What an audience and the owner are told.
+/// The notifications to an audience and the owner.
 #[derive(Debug)]
 pub struct Announcement<'a> {
     /// Type of the notifications.

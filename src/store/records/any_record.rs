@@ -1,4 +1,4 @@
-//! Records of any resource: all columns of a row, by their names. Pages that show whatever a resource has read them so.
+//! Records of any resource: all columns of a row, by their names. Used by pages that show all fields of a resource.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ impl AnyRecord {
         self.texts(name).iter().filter_map(|text| Uuid::try_parse(text).ok()).collect()
     }
 
-    /// Sets the value of a column, such as one that follows from others by rules.
+    /// Sets the value of a column, such as one that is derived from others.
     pub fn set(&mut self, name: &str, value: Value) {
         match self.0.iter_mut().find(|(column, _)| column == name) {
             Some((_, old)) => *old = value,

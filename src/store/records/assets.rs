@@ -27,7 +27,7 @@ pub struct AssetRecord {
     /// IDs of the first 100 listings with the asset, oldest first.
     #[row(json)]
     pub listing_ids: Vec<Uuid>,
-    /// IDs of the first 100 tasksets: that of a taskset, and those of a bundle.
+    /// IDs of the first 100 tasksets of an asset of kind taskset or bundle.
     #[row(json)]
     pub taskset_ids: Vec<Uuid>,
 }

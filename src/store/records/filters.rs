@@ -41,7 +41,7 @@ impl Filters {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Adds the conditions of those of these filters that are set to a query.
+    /// Adds the conditions of these filters to a query, as far as they are set.
     pub(super) fn apply(
         &self,
         reader: &Reader,
@@ -94,8 +94,8 @@ pub enum Filter {
     /// The column is the row ID of the record with this ID in a table, or with one of the IDs of an array. An unknown ID matches
     /// nothing.
     RefersTo(&'static str, &'static str),
-    /// Like [`Filter::RefersTo`], but fails if there is no such record, which is called by the name. So a list of what belongs to
-    /// a record is not empty by mistake.
+    /// Like [`Filter::RefersTo`], but fails if there is no such record. The error contains the name. So the list is not empty
+    /// just because the ID is wrong.
     BelongsTo(&'static str, &'static str, &'static str),
     /// Whatever the function adds to the query for the value.
     Custom(fn(PageQuery, &Value, &Filters) -> PageQuery),

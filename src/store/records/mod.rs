@@ -1,9 +1,9 @@
-//! Records as operators see them: those of all teams, with the IDs of what they refer to. Each resource can be found
-//! by its ID and listed in pages, with filters.
+//! Records of all teams as operators see them, with the IDs of the records that they refer to. Each record can be found by its
+//! ID, and each resource can be listed in pages, with filters.
 //!
-//! A resource is a [`Records`]: where its records are, and by what a list is filtered. Its columns have the names of the
-//! fields on the wire, so that a record is read as the struct that is its JSON. What cannot be read so, because it follows
-//! from rules of the domain, is read as a type of this module.
+//! A resource is a [`Records`]: where its records are, and by what a list is filtered. Its columns have the names of the JSON
+//! fields, so that a row is read directly as the struct of the JSON. If fields are derived by rules of the domain, the row is
+//! read as a type of this module.
 
 pub mod any_record;
 pub mod asset_types;
@@ -55,7 +55,7 @@ pub struct Records {
     pub name: &'static str,
     /// The list of columns, by the names of the fields that are read, in parts.
     pub columns: &'static [&'static str],
-    /// The tables, in parts. Those of which only columns are shown are joined by `LEFT JOIN`, since the count of the rows then
+    /// The tables, in parts. Tables that only provide columns are joined by `LEFT JOIN`, since the count of the rows then
     /// leaves them out.
     pub tables: &'static [&'static str],
     /// The column of the row IDs, by which a list is ordered.
@@ -64,7 +64,7 @@ pub struct Records {
     pub id: &'static str,
     /// What all records fulfill.
     pub condition: Option<&'static str>,
-    /// What a list can be filtered by: names on the wire, with their conditions.
+    /// The filters of a list: names on the wire, with their conditions.
     pub filters: &'static [(&'static str, Filter)],
 }
 
@@ -126,7 +126,7 @@ pub trait RecordId: ToSql + Clone + Send + 'static {}
 
 impl<T: ToSql + Clone + Send + 'static> RecordId for T {}
 
-/// What a row of a resource is read as.
+/// The type that a row of a resource is read as.
 pub trait Record: FromRow + Send {
     /// What identifies a record.
     type Id: RecordId;

@@ -18,7 +18,7 @@ impl Record for ZipUploadRecord {
     const RECORDS: &'static Records = &ZIP_UPLOADS;
 }
 
-/// Uploads of zips. Those that have expired are found, and listed unless the list is of those in progress.
+/// Uploads of zips. Expired uploads can be found by ID. Lists contain them, except for the list of uploads in progress.
 pub const ZIP_UPLOADS: Records = Records {
     name: "upload in progress",
     columns: &[operator_uploads::COLUMNS],

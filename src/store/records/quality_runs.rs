@@ -5,7 +5,7 @@ use super::{
     Records,
 };
 
-/// Quality runs. Those that earlier versions started for a team have another text for the trigger.
+/// Quality runs. Runs that earlier versions started for a team have another text for the trigger.
 pub const QUALITY_RUNS: Records = Records {
     name: "quality run",
     columns: &["r.uuid AS id, (SELECT t.uuid FROM teams t WHERE t.id = r.team) AS team_id,

@@ -209,7 +209,7 @@ pub(super) fn with_reader(test: impl FnOnce(&Reader)) {
         .unwrap();
 }
 
-/// Lists of small tables are not among these: taxonomy, operator keys, and jobs, which are those in the queue.
+/// Without the lists of small tables: taxonomy, operator keys, and jobs in the queue.
 #[test]
 fn lists_with_a_filter_scan_no_table() {
     check_lists(&[
@@ -259,7 +259,7 @@ fn lists_of_sales_and_money_with_a_filter_scan_no_table() {
                 ("catalog_status", each::<CatalogStatus>()),
                 ("stage", each::<LifecycleStage>()),
                 ("exclusive", both()),
-                // Few listings are featured, so a list of the others finds them at once.
+                // Few listings are featured, so a list of the other ones finds its rows at once.
                 ("featured", Vec::new()),
                 ("certified", both()),
             ],

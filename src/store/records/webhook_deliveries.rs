@@ -1,4 +1,4 @@
-//! Deliveries to webhooks with their attempts, as operators see them. Those of deleted webhooks are not shown.
+//! Deliveries to webhooks with their attempts, as operators see them. Deliveries to deleted webhooks are not shown.
 
 use super::{
     Filter::{Equals, OfPages, RefersTo},

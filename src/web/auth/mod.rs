@@ -16,8 +16,8 @@ use crate::{
     error::Result,
     market::Market,
     operations::access::{
-        ActingOperator, Authenticated, AuthenticatedTeam, BoundTeam, Buyer, CatalogViewer, FullCatalogViewer,
-        ListingViewer, Member, Operator, PaymentOperator, PaymentReader, Vendor,
+        ActingOperator, Authenticated, AuthenticatedTeam, Buyer, CatalogViewer, FullCatalogViewer,
+        ListingViewer, Member, Operator, PaymentOperator, PaymentReader, TeamWithNda, Vendor,
     },
     web::{
         auth::required_access::RequiredAccess, in_process::InProcessProof, key_headers,
@@ -90,7 +90,7 @@ policies! {
     /// Requires a valid key of a team.
     AuthenticatedTeam: ValidKey;
     /// Requires a valid key of a team that has accepted the mutual NDA.
-    BoundTeam: BoundTeam from AuthenticatedTeam;
+    TeamWithNda: TeamWithNda from AuthenticatedTeam;
     /// Requires an operator key.
     Operator: Operator;
     /// Requires an operator key that permits changes.

@@ -6,12 +6,12 @@ use crate::domain::principals::PrincipalKind;
 /// [`crate::web::auth::Policy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredAccess {
-    /// A valid key of a team or of an operator. Only pages of the web app need no more.
+    /// A valid key of a team or of an operator. Used only by pages of the web app.
     AnyKey,
     /// A valid key of a team.
     ValidKey,
-    /// A valid key of a team that has accepted the mutual NDA, whatever its roles. Only pages of the web app need no more.
-    BoundTeam,
+    /// A valid key of a team that has accepted the mutual NDA, with any roles. Used only by pages of the web app.
+    TeamWithNda,
     /// A marketplace role and the mutual NDA.
     Member,
     /// As `Member`. While the catalog is locked for the team, it only gets the first page without filters.
@@ -53,7 +53,7 @@ impl RequiredAccess {
         match self {
             RequiredAccess::AnyKey
             | RequiredAccess::ValidKey
-            | RequiredAccess::BoundTeam
+            | RequiredAccess::TeamWithNda
             | RequiredAccess::Member
             | RequiredAccess::MemberFirstPage
             | RequiredAccess::CatalogAccess
@@ -68,7 +68,7 @@ impl RequiredAccess {
     pub const fn audience(self) -> Audience {
         match self {
             RequiredAccess::AnyKey => Audience::Everyone,
-            RequiredAccess::ValidKey | RequiredAccess::BoundTeam => Audience::AllTeams,
+            RequiredAccess::ValidKey | RequiredAccess::TeamWithNda => Audience::AllTeams,
             RequiredAccess::Member
             | RequiredAccess::MemberFirstPage
             | RequiredAccess::CatalogAccess

@@ -47,7 +47,7 @@ pub struct Meter<K: Hash + Eq + Clone> {
     limiter: RateLimiter<K, DashMapStateStore<K>, LimiterClock, StateInformationMiddleware>,
     clock: LimiterClock,
     count: AtomicU32,
-    /// Requests that callers were charged without having them left. They come out of what refills.
+    /// Debts: requests that callers were charged beyond their remaining quota. They are paid from the refill.
     debts: Mutex<HashMap<K, u32>>,
     /// Number of callers with debts. While there are none, requests need no lock.
     debtors: AtomicUsize,
@@ -77,14 +77,13 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         let debt = if self.debtors.load(Ordering::Relaxed) == 0 { 0 } else { self.pay(caller) };
         match self.limiter.check_key(caller) {
             Ok(state) if debt == 0 => self.allowed(state.remaining_burst_capacity()),
-            // Unreachable: what refilled since the debt was paid is less than a request.
+            // Unreachable: the refill since the debt was paid is less than one request.
             Ok(_) => self.rejected(Duration::ZERO, debt),
             Err(wait) => self.rejected(wait.wait_time_from(self.clock.now()), debt),
         }
     }
 
-    /// Charges a caller for more requests. If it has fewer left, the rest comes out of what refills, but never
-    /// more than one quota.
+    /// Charges a caller for more requests. If fewer are left, the rest becomes a debt of at most one quota.
     pub fn charge(&self, caller: &K, requests: u32) -> QuotaState {
         let mut debts = self.lock_debts();
         let debt = debts.entry(caller.clone()).or_default();
@@ -109,7 +108,7 @@ impl<K: Hash + Eq + Clone> Meter<K> {
         QuotaState { full_in_seconds, ..self.allowed(0) }
     }
 
-    /// Pays the debt of a caller from what it has left. Returns the remaining debt.
+    /// Pays the debt of a caller from its remaining requests. Returns the remaining debt.
     fn pay(&self, caller: &K) -> u32 {
         let mut debts = self.lock_debts();
         let Some(debt) = debts.get_mut(caller) else { return 0 };

@@ -2,10 +2,10 @@
 //! key) by [`Budget`]. Each market has its own.
 //!
 //! The middleware counts a request by address before its key is checked and its body is read. Requests with a
-//! malformed head or `Host` and preflight requests are answered earlier, and not counted. A request with a
-//! valid key is also counted by principal, as soon as that is known: see [`RequestLimits::charge_principal`].
-//! When it has ended, its principal pays for what its reads and writes have cost. If no limit is configured,
-//! a request has no [`RequestLimits`], and nothing is counted.
+//! malformed head or `Host` and preflight requests are answered earlier, and not counted. A request with a valid
+//! key is also counted by principal, as soon as that is known: see [`RequestLimits::charge_principal`]. When it
+//! has ended, its principal is charged for the cost of its reads and writes. If no limit is configured, a request
+//! has no [`RequestLimits`], and nothing is counted.
 
 mod budgets;
 mod meter;
@@ -49,7 +49,7 @@ use crate::{
 /// HTTP", draft 10.
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Response header with what remains of them, as defined in section 4 of the draft.
+/// Response header with the remaining requests, as defined in section 4 of the draft.
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// The name of the limit per client address in the headers.
@@ -59,8 +59,8 @@ const ADDRESS_BUDGET: &str = "address";
 /// another request.
 const TIME_PER_REQUEST: Duration = Duration::from_millis(50);
 
-/// How long a response waits if a budget did not suffice. A client that does not wait by itself then takes little of the server's
-/// time: each of its connections sends at most ten requests a second.
+/// Delay of a response if a budget is used up. It limits a client that does not wait by itself to ten requests per second and
+/// connection.
 const REFUSAL_DELAY: Duration = Duration::from_millis(100);
 
 /// All configured limits, with the request counts.
@@ -114,7 +114,7 @@ impl CurrentLimits {
 }
 
 impl LiveRateLimits {
-    /// Creates the limits that the settings of a market specify. When a budget changes, all requests are counted anew.
+    /// Creates the limits that the settings of a market specify. When a budget changes, all counts start again.
     pub fn of_market(market: &Market) -> LiveRateLimits {
         let stopwatch = market.stopwatch();
         let current = CurrentLimits::new(&market.settings().limits, &stopwatch);
@@ -177,7 +177,7 @@ impl RequestLimits {
     }
 
     /// Records the budget of an operation, once it is known. The costs of an earlier operation of the same
-    /// request are charged to that one's budget.
+    /// request are charged to the budget of that operation.
     pub fn set_budget(request: &Request, budget: Budget) {
         let Some(RequestLimits(inner)) = request.data::<RequestLimits>() else { return };
         if inner.budget() != budget {
@@ -196,7 +196,7 @@ impl RequestLimits {
         }
     }
 
-    /// Returns the requester of a request whose key has not been checked. What its reads and writes cost is
+    /// Returns the requester of a request whose key has not been checked. The cost of its reads and writes is
     /// charged to the principal when it ends.
     pub fn client_requester(request: &Request, settings: &Settings) -> Requester {
         let network = settings.proxies().client_network(request);
@@ -249,8 +249,8 @@ fn write_states(quota_states: &[QuotaState], headers: &mut HeaderMap) {
     }
 }
 
-/// Returns the response to a request whose principal has used up a budget, whatever it has used. A market without
-/// limits responds as with the limits of a new one.
+/// Returns the response for an exhausted budget, even if the principal has budget left. A market without limits uses the
+/// default limits.
 pub fn exhausted_response(request: &Request, budget: Budget, settings: &LimitSettings) -> Response {
     let quota = match budget.quota(settings) {
         0 => budget.quota(&Settings::default().limits),

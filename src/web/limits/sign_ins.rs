@@ -37,8 +37,7 @@ const KEY_PREFIXES: [&str; 3] = ["mkt_op_", "mkt_demo_", "mkt_"];
 /// Description of what is used up.
 const BUDGET: &str = "number of failed sign-ins";
 
-/// The failures to sign in to a market. They are forgotten by the time of the machine, also if the clock of the market stands
-/// still.
+/// The failures to sign in to a market. They expire by the time of the machine, even if the clock of the market stands still.
 #[derive(Debug)]
 pub struct SignInLimits {
     stopwatch: Stopwatch,
@@ -132,7 +131,7 @@ impl<K: Copy + Eq + Hash> Counts<K> {
     /// Returns how long it takes until another failure is allowed.
     fn wait(&self, key: &K, now: Duration) -> Duration {
         let remaining = self.forgotten_at.get(key).map_or(Duration::ZERO, |at| at.saturating_sub(now));
-        // The last failure of the burst is allowed as soon as all others but it fit.
+        // The last failure of a burst is allowed as soon as all others fit.
         (remaining + INTERVAL).saturating_sub(INTERVAL * BURST)
     }
 

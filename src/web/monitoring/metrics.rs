@@ -287,7 +287,7 @@ impl Limits {
 fn write_attempts(families: &mut Families, attempts: &AttemptCounters) -> fmt::Result {
     let jobs =
         family!("_job", "attempts", "Attempts of background jobs that have ended, by kind and outcome.");
-    // Also those that have not happened: Prometheus sees no increase in the first value of a series.
+    // Includes events with a count of zero: Prometheus sees no increase in the first value of a series.
     let by_kind = attempts.jobs().map(|(kind, outcome, count)| {
         ([("kind", kind.as_str()), ("outcome", outcome.as_str())], count as f64)
     });

@@ -71,7 +71,7 @@ pub struct Monitor {
 struct State {
     status: &'static str,
     failed: Vec<Condition>,
-    /// What needs attention, although the server can do its work. Left out if there is nothing.
+    /// Conditions that need attention, although the server can do its work. Left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<Note>,
 }
@@ -85,7 +85,7 @@ string_enum! {
         CallersShareAddress = "callers_share_address",
         /// The primary of the replica cannot be reached, so nothing can be changed here.
         PrimaryAway = "primary_away",
-        /// The copy of the replica is not kept current, or lacks what the primary had more than 40 seconds ago.
+        /// The copy of the replica is not kept current, or is more than 40 seconds behind the primary.
         CopyNotCurrent = "copy_not_current",
         /// Litestream does not run, so what is changed now is not replicated.
         NotReplicated = "not_replicated",

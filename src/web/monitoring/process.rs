@@ -1,4 +1,4 @@
-//! Figures about the process, from `/proc`. Those that cannot be read are left out.
+//! Figures about the process, from `/proc`. Figures that cannot be read are left out.
 
 use std::fs;
 

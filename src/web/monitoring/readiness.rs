@@ -36,7 +36,7 @@ string_enum! {
         DatabaseIntact = "database_intact",
         /// The database has the schema of this version of the program.
         Migrated = "migrated",
-        /// The search index contains what is committed, or will in a moment.
+        /// The search index contains all committed changes, or will in a moment.
         IndexInStep = "index_in_step",
         /// The data directory can be written to.
         DiskWritable = "disk_writable",
@@ -83,7 +83,7 @@ impl Readiness {
         if market.ensure_space(0).is_err() {
             failed.push(Condition::ReserveFree);
         }
-        // A check can take longer than its result is valid, so those who wait for it must not check again.
+        // A check can take longer than its result is valid, so its waiters must not check again.
         *last = Some((self.stopwatch.elapsed(), failed.clone()));
         failed
     }

@@ -1,11 +1,11 @@
-//! What the monitor of a replica reports besides that of its market.
+//! Figures of the monitor of a replica, besides those of its market.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
 
-/// How long a copy may lack something that the primary had, before the primary answers instead, if it can.
+/// Maximum delay of a copy. If it is longer, the primary answers instead, if it can.
 const MAX_BEHIND: Duration = Duration::from_secs(40);
 
 /// The state of a replica.

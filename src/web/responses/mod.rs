@@ -1,4 +1,4 @@
-//! What is done to responses before they are sent: entity tags, compression, and temporary files for large ones.
+//! Processes responses before they are sent: entity tags, compression, and temporary files for large ones.
 
 pub mod compression;
 pub mod etag;

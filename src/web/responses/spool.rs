@@ -54,7 +54,7 @@ struct Inner {
     _permit: FairPermit,
 }
 
-/// What a temporary file is made with.
+/// Settings for temporary files.
 #[derive(Clone, Debug)]
 struct SpoolContext {
     market: Market,
@@ -62,8 +62,8 @@ struct SpoolContext {
 }
 
 impl SpoolContext {
-    /// Stores what `write` writes, at most `max_bytes`. Fails if that would use the reserve of the disk, which
-    /// is kept for what frees space.
+    /// Stores the output of `write`, at most `max_bytes`. Fails if that would use the reserve of the disk, which
+    /// is kept for operations that free space.
     async fn create(
         self,
         max_bytes: u64,
@@ -87,7 +87,7 @@ impl SpoolContext {
 }
 
 impl Spool {
-    /// Stores what `convert` makes of these bytes, which must not be longer, in another temporary file.
+    /// Stores the output of `convert` for these bytes, which must not be longer, in another temporary file.
     pub async fn convert(
         &self,
         convert: impl FnOnce(&mut dyn Read, &mut SpoolWriter) -> io::Result<()> + Send + 'static,
@@ -209,7 +209,7 @@ pub async fn layer<E: Endpoint<Output = Response>>(
     let Some(transfers) = transfers.filter(|transfers| transfers.must_count(&mut response)) else {
         return Ok(response);
     };
-    // Boxed, since the future of every request has room for those that are not.
+    // Boxed: otherwise, it would enlarge the future of every request.
     match Box::pin(limit_memory(&market, &transfers, &mut response)).await {
         Ok(()) => Ok(response),
         Err(error) => Ok(problem::error_response(&error, id.as_str())),

@@ -19,8 +19,8 @@ use crate::{
     },
 };
 
-/// A market that is served, with the rule for its links and what is kept between requests. All handlers get
-/// it.
+/// A market that is served, with the rule for its links and the state that is kept between requests. All handlers
+/// get it.
 pub struct ServedMarket {
     market: Market,
     link_base: LinkBase,
@@ -30,7 +30,7 @@ pub struct ServedMarket {
     in_flight: InFlight,
     held_requests: HeldRequests,
     sign_ins: SignInLimits,
-    /// The worlds of the server; none if it has no sandbox, or if the market is that of a world.
+    /// The worlds of the server; none without a sandbox, and in the market of a world.
     sandbox: OnceLock<Arc<SandboxHost>>,
 }
 

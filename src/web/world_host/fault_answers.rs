@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Seconds in the `Retry-After` of an error that has none of its own.
+/// Default seconds in the `Retry-After` of an error.
 const RETRY_SECONDS: u64 = 1;
 
 /// The status in the log of a request whose connection is closed before an answer. It is never sent.

@@ -1,7 +1,7 @@
 //! Carries out the faults of a world that are for requests.
 //!
-//! Which fault takes effect is decided when it is the turn of the request, and the request is answered or executed in this
-//! turn, through all middleware. What takes time follows when the turn is over, so it holds up no other request.
+//! In the turn of a request, the fault is chosen, and the request is answered or executed, through all middleware. Delays
+//! follow after the turn, so they do not hold up other requests.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
         shares::held_requests::{HeldPlace, HeldRequests, ServerStop},
         world_host::fault_answers::PlannedAnswer,
     },
-    worlds::{ChosenFault, CutPlace, Ending, FaultAnswer, RequestFacts, World},
+    worlds::{ChosenFault, CutPlace, FaultAnswer, Interruption, RequestFacts, World},
 };
 
 /// The header with the ID of the fault that has changed a response.
@@ -45,7 +45,7 @@ pub struct PlannedFault {
     id: HeaderValue,
     delay: Duration,
     bytes_per_second: Option<u32>,
-    ending: Option<Ending>,
+    interruption: Option<Interruption>,
     /// The place of a response that stalls.
     place: Option<HeldPlace>,
     stop: Option<ServerStop>,
@@ -58,7 +58,7 @@ impl FaultContext {
         if world.faults().is_empty() || *request.method() == Method::OPTIONS {
             return None;
         }
-        // Boxed, since the future of every request has room for those that are not.
+        // Boxed: otherwise, it would enlarge the future of every request.
         Box::pin(self.find(world, request)).await
     }
 
@@ -76,18 +76,18 @@ impl FaultContext {
             id: HeaderValue::try_from(id).ok()?,
             delay: Duration::from_millis(delay_ms.into()),
             bytes_per_second: effect.body_bytes_per_second,
-            ending: effect.ending,
+            interruption: effect.interruption,
             place: None,
             stop: ServerStop::of_request(request),
         };
         let mut answer = effect.answer.as_ref().map(|answer| planned_answer(answer, operation));
-        match effect.ending {
-            Some(Ending::Cut(CutPlace::Before)) => answer = Some(PlannedAnswer::None),
-            Some(Ending::Stall) => match self.place(world, request).await {
+        match effect.interruption {
+            Some(Interruption::Cut(CutPlace::Before)) => answer = Some(PlannedAnswer::None),
+            Some(Interruption::Stall) => match self.place(world, request).await {
                 Ok(place) => fault.place = Some(place),
                 Err(_) => {
                     answer = Some(PlannedAnswer::error(503, Some(Code::AtCapacity.as_str()), Budget::Other));
-                    fault.ending = None;
+                    fault.interruption = None;
                 }
             },
             _ => {}
@@ -118,7 +118,7 @@ async fn caller(world: &World, request: &Request) -> Option<Authenticated> {
     Authenticated::authenticate(&market, requester, key).await.ok()
 }
 
-/// Returns what a request is answered with. `operation` is the one that the request is for.
+/// Returns the answer to a request. `operation` is the operation of the request.
 fn planned_answer(answer: &FaultAnswer, operation: Option<&DocumentedOperation>) -> PlannedAnswer {
     let FaultAnswer { status, code } = answer;
     match operation {
@@ -140,15 +140,15 @@ impl PlannedFault {
         if !self.delay.is_zero() {
             wait(self.delay, self.stop.clone()).await;
         }
-        match self.ending {
-            None | Some(Ending::Cut(CutPlace::Before)) => {}
-            Some(Ending::Cut(CutPlace::AfterWrite)) => response.set_data(Cut::BeforeHead),
-            Some(Ending::Cut(CutPlace::Body)) if faulty_body::has_body(&mut response) => {
+        match self.interruption {
+            None | Some(Interruption::Cut(CutPlace::Before)) => {}
+            Some(Interruption::Cut(CutPlace::AfterWrite)) => response.set_data(Cut::BeforeHead),
+            Some(Interruption::Cut(CutPlace::Body)) if faulty_body::has_body(&mut response) => {
                 faulty_body::end_early(&mut response, None);
             }
             // Without a body, only the head can be cut.
-            Some(Ending::Cut(CutPlace::Headers | CutPlace::Body)) => response.set_data(Cut::InHead),
-            Some(Ending::Stall) => self.stall(&mut response).await,
+            Some(Interruption::Cut(CutPlace::Headers | CutPlace::Body)) => response.set_data(Cut::InHead),
+            Some(Interruption::Stall) => self.stall(&mut response).await,
         }
         if let Some(rate) = self.bytes_per_second {
             faulty_body::slow_down(&mut response, rate);

@@ -39,7 +39,7 @@ use crate::{
 /// What the paths of uploads begin with. Their transfers hold no turn.
 const UPLOADS: &str = "/v2/blobs/";
 
-/// Bytes that a request adds to the disk at most, besides its body, unless it uploads a file: the pages of the database that
+/// Maximum number of bytes that a request without an upload adds to the disk, besides its body: the pages of the database that
 /// it writes.
 const WRITE_BYTES: u64 = 64 << 10;
 
@@ -91,7 +91,7 @@ impl SandboxHost {
         }
     }
 
-    /// Sets what the faults of worlds need to know. Without it, requests have no faults.
+    /// Sets the data that the faults of worlds need. Without it, requests have no faults.
     pub fn set_fault_context(&self, context: FaultContext) {
         let _ = self.faults.set(context);
     }
@@ -254,7 +254,7 @@ impl SandboxHost {
         turn.release();
         recorded.note_code(&mut response).await;
         let response = match fault {
-            // Boxed, since the future of every request has room for those that are not.
+            // Boxed: otherwise, it would enlarge the future of every request.
             Some(fault) => Box::pin(fault.carry_out(response)).await,
             None => response,
         };

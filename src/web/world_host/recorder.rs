@@ -38,7 +38,7 @@ const FAULT_HEADER: HeaderName = HeaderName::from_static("x-sandbox-fault");
 /// What the paths of the sandbox API for a world begin with.
 const SANDBOX_PREFIX: &str = "/sandbox/v1/worlds/";
 
-/// What follows the name of the world in paths of the sandbox API whose requests do not change the world.
+/// The rest of a path of the sandbox API, after the name of the world, for requests that do not change the world.
 const NOT_RECORDED: [&str; 4] = ["", "/snapshots", "/expectations", "/journal"];
 
 /// Records requests to the worlds of a server.
@@ -73,7 +73,7 @@ impl WorldRecorder {
     /// Begins to record a request to a world, whose path is below its base address.
     pub async fn start(&self, world: &World, is_by_port: bool, request: &mut Request) -> RecordedRequest {
         let market = world.market();
-        // What is recorded is what the server reads, so that secrets are found in it.
+        // Records the bytes that the server reads, so that secrets in them are found.
         request_coding::decode_body(request);
         let head = self.head(request, Origin::World, is_by_port);
         RecordedRequest::start(world, head, vec![market], request).await
@@ -134,7 +134,7 @@ impl RecordedRequest {
         let mut recorded =
             RecordedRequest { recording, journal, key: None, origin, code: None, markets, world_market };
         if let Some(digest) = digest {
-            // Usually known, and otherwise read while the request does not have its turn yet.
+            // Usually already known. Otherwise, read before the turn of the request.
             let label = recorded.find_label(digest).await;
             recorded.key = Some((digest, label));
         }
@@ -253,8 +253,7 @@ fn tee(inner: BoxBody<Bytes, io::Error>, length: Option<u64>, to: &Arc<RecordedB
 /// A body that copies what is read from it.
 struct TeeBody {
     inner: BoxBody<Bytes, io::Error>,
-    /// Number of bytes that are still to come, if their number is known. Whoever reads a body of stated length may not ask
-    /// for its end.
+    /// Number of outstanding bytes, if known. The reader of a body with a stated length may never ask for its end.
     remaining: Option<u64>,
     to: Arc<RecordedBody>,
 }

@@ -1,4 +1,4 @@
-//! How the jobs, the hosts, and the webhooks of a market meet the faults of its world.
+//! Applies the faults of a world to the jobs, the hosts, and the webhooks of its market.
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! Faults of a world: failures on demand, until they are deleted or the world is reset.
 //!
-//! Faults are looked at in the order in which they were added, and the first one that matches takes effect. Which
-//! requests a share selects, and how long a delay is, follow from the seed of the world and from counts, so they are the
-//! same on every run.
+//! Faults are tried in the order in which they were added, and the first match takes effect. Which requests a share selects,
+//! and how long a delay is, follow from the seed of the world and from counts, so they are the same on every run.
 
 mod hooks;
 mod rules;
@@ -15,7 +14,7 @@ use std::sync::{
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::rules::{
-    CutPlace, Ending, FaultAnswer, FaultRule, RequestEffect, RequestFacts, RequestMatch, TextPattern,
+    CutPlace, FaultAnswer, FaultRule, Interruption, RequestEffect, RequestFacts, RequestMatch, TextPattern,
     WebhookEffect, WebhookMatch,
 };
 use crate::{
@@ -41,12 +40,12 @@ pub struct NewFault {
     pub is_forced: bool,
 }
 
-/// When a fault applies. Everything that is given must be the case.
+/// When a fault applies. All given conditions must hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaultTiming {
     /// Only the case with this number, counted from 1.
     pub nth: Option<u64>,
-    /// Only so many cases.
+    /// At most this many cases.
     pub next: Option<u64>,
     /// Share of the cases, from 0 to 1.
     pub share: Option<f64>,
@@ -264,7 +263,7 @@ impl Faults {
         self.choose(moment, effect, |_, effect| effect)
     }
 
-    /// Counts a case for all faults that are for it, and returns what `take` makes of the first one whose conditions are
+    /// Counts a case for all faults that are for it, and returns the result of `take` for the first one whose conditions are
     /// met.
     fn choose<E, T>(
         &self,

@@ -66,7 +66,7 @@ pub struct RequestEffect {
     /// Rate at which the body of the response is sent.
     pub body_bytes_per_second: Option<u32>,
     /// Where the response ends early.
-    pub ending: Option<Ending>,
+    pub interruption: Option<Interruption>,
 }
 
 /// How a request is answered instead of being executed.
@@ -80,7 +80,7 @@ pub struct FaultAnswer {
 
 /// How a response ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum Interruption {
     /// The connection is closed.
     Cut(CutPlace),
     /// Nothing more is sent.

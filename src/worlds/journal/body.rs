@@ -1,5 +1,5 @@
-//! The bodies of requests and responses, kept while they are transferred. Short ones are in memory, and longer ones in
-//! files. Of one that is too long, the beginning is kept.
+//! The bodies of requests and responses, kept while they are transferred. Short ones are in memory, and longer ones in files.
+//! If a body is too long, only its beginning is kept.
 
 use std::{
     fmt,
@@ -230,7 +230,7 @@ impl RecordedBody {
         }
     }
 
-    /// Returns what is known of the body. Reads a file if the body is in one.
+    /// Returns the kept part of the body. Reads a file if the body is in one.
     pub fn snapshot(&self) -> BodySnapshot {
         let state = self.lock();
         let (beginning, is_kept) = match &state.kept {

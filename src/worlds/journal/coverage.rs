@@ -1,4 +1,4 @@
-//! Which outcomes of operations clients have met. The counts are exact, whatever a journal drops.
+//! Counts of the outcomes of operations that clients have seen. They are exact, even if a journal drops entries.
 
 use std::{
     collections::BTreeMap,

@@ -1,5 +1,5 @@
-//! Bytes as those who receive them may decode them: percent-encoded, or escaped in JSON, also one within the other. What is
-//! found in decoded bytes has its place in what was sent.
+//! Decodes bytes as their receiver may decode them: percent-encoding and JSON escapes, also nested. Each match in the decoded
+//! bytes has a position in the sent bytes.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -10,12 +10,12 @@ const MAX_DECODINGS: usize = 4;
 #[derive(Debug)]
 struct Layer<'a> {
     bytes: Cow<'a, [u8]>,
-    /// Where bytes begin in what was sent: after each of these pairs of places, here and there, both advance alike.
+    /// Maps positions in the decoded bytes to positions in the sent bytes: after each of these pairs, both advance equally.
     starts: Vec<(usize, usize)>,
 }
 
-/// Returns what `find` finds in bytes as they were sent, and in them decoded once, twice, and so on, as places in what was
-/// sent: in their order, and joined if they overlap.
+/// Returns the matches of `find` in the sent bytes and in the bytes decoded once, twice, and so on. The matches are ranges of
+/// the sent bytes, in order, and joined if they overlap.
 pub fn find_in_decoded(sent: &[u8], find: impl Fn(&[u8]) -> Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut layer = Layer { bytes: Cow::Borrowed(sent), starts: vec![(0, 0)] };
     let mut found = find(sent);

@@ -148,7 +148,7 @@ impl JournalEntry {
         }
     }
 
-    /// Returns the key of the request; `None` if it had none, or none that exists.
+    /// Returns the key of the request; `None` without a key, or with an unknown one.
     pub fn key(&self) -> Option<&KeyLabel> {
         self.key.get().map(AsRef::as_ref)
     }

@@ -1,4 +1,5 @@
-//! Expectations: how often a world was called in some way. If that is not as expected, the nearest calls say what differs.
+//! Expectations on the number of calls of a kind to a world. If the number differs, the report contains the nearest calls and
+//! their differences.
 
 use std::{
     collections::BTreeMap,
@@ -32,10 +33,10 @@ const MAX_NUMBERS: usize = 1_000;
 /// Maximum number of levels of a body that are compared one by one.
 const MAX_DEPTH: usize = 64;
 
-/// How much a call that is for something else differs from one that is not as expected.
+/// Additional distance of a call to another operation or path.
 const UNRELATED_WEIGHT: usize = 100;
 
-/// What calls to a world are compared with. All that is set must match.
+/// The pattern that calls to a world are compared with. All fields that are set must match.
 #[derive(Clone, Debug, Default)]
 pub struct CallMatch {
     /// `operationId` in the document.
@@ -115,7 +116,7 @@ impl Expectation {
                 }
                 continue;
             }
-            // Of two that differ as much, the later one is nearer.
+            // If two differ equally, the later one is nearer.
             let place = nearest.partition_point(|(weight, ..)| *weight < differences.weight);
             if place < MAX_NEAREST {
                 nearest.insert(place, (differences.weight, entry, differences.texts));
@@ -257,7 +258,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Compares a value with what is expected of it: objects may have more fields, arrays must have as many elements.
+/// Compares a value with the expected one: objects may have more fields, arrays must have the same length.
 fn compare_values(
     place: &Place,
     expected: &Value,

@@ -32,7 +32,7 @@ pub struct Journal {
     keys: Mutex<HashMap<KeyDigest, Arc<KeyLabel>>>,
     /// Number of the last entry.
     last: watch::Sender<u64>,
-    /// What the clients of this world have met, and what those of all worlds have.
+    /// Coverage by the clients of this world, and by those of all worlds.
     pub(super) coverage: [Arc<Coverage>; 2],
 }
 

@@ -114,7 +114,7 @@ impl Recording {
     }
 }
 
-/// Runs what a request to the sandbox API does, so that its admission to a world is recorded.
+/// Runs the work of a request to the sandbox API, so that its admission to a world is recorded.
 pub async fn record_admission<T>(recording: Arc<Recording>, work: impl Future<Output = T>) -> T {
     CURRENT.scope(recording, work).await
 }

@@ -1,5 +1,5 @@
-//! The secrets in what a journal has, which it does not show: API keys, secrets of webhooks, signatures of addresses, and
-//! tokens of upload grants, wherever they are, and however they are encoded. Headers are masked when they are recorded.
+//! Finds the secrets in entries of a journal, which are masked: API keys, secrets of webhooks, signatures of addresses, and
+//! tokens of upload grants, at any place and in any encoding. Headers are masked when they are recorded.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ impl Mark {
     }
 }
 
-/// Keys of the demo market are shorter than those here: they are no secrets.
+/// Keys of the demo market are shorter, so they do not match: they are not secrets.
 const MARKS: [Mark; 11] = [
     Mark::new(b"mkt_", 24, b""),
     Mark::new(b"whsec_", 20, b"+/="),
@@ -163,7 +163,7 @@ pub fn mask_text(text: &str) -> String {
     into_text(&mask(text.as_bytes(), false))
 }
 
-/// Like [`mask_text`], for a value by what precedes it where it was sent, such as `signature=`.
+/// Like [`mask_text`], for a value whose prefix in the request, such as `signature=`, is given.
 pub fn mask_value(before: &str, value: &str) -> String {
     let masked = mask_text(&format!("{before}{value}"));
     masked.strip_prefix(before).map_or_else(|| MASK.to_owned(), str::to_owned)
@@ -174,7 +174,7 @@ pub fn mask_path(path: &str) -> String {
     into_text(&masked(path.as_bytes(), &find_in_path(path)))
 }
 
-/// Secrets begin and end between characters, so what is left is still UTF-8.
+/// Secrets begin and end between characters, so the rest is still UTF-8.
 fn into_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

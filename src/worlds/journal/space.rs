@@ -1,4 +1,4 @@
-//! How much the journals of worlds may keep, in memory and in files: each of them, and all together.
+//! Limits on the size of journals of worlds, in memory and in files: of each journal, and in total.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! What operators do with teams, keys, grants, and the taxonomy: rules, events, and what ends by itself.
+//! Operations of operators on teams, keys, grants, and the taxonomy: rules, events, and automatic ends.
 
 mod grants;
 mod keys;

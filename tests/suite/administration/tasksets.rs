@@ -79,7 +79,7 @@ fn record_build(market: &TestMarket, version: Uuid, status: BuildStatus) -> Resu
     })
 }
 
-/// What the platform adds is what the vendor can import as an asset.
+/// The vendor can import everything that the platform adds as an asset.
 #[tokio::test]
 async fn task_with_a_successful_build_becomes_an_asset() {
     let market = small_market(&[]);

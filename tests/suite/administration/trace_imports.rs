@@ -1,4 +1,4 @@
-//! Imports of graded traces: what is imported once, what is rejected, and what a kill leaves.
+//! Imports of graded traces: each trace is imported once, rejections, and the state after a kill.
 
 use std::{
     cell::Cell,

@@ -1,4 +1,4 @@
-//! What the market signs names no buyer, and is for the buyer alone.
+//! Attestations do not name the buyer, and only the buyer gets them.
 
 use marketplace::{
     domain::attestations::{Envelope, decode_base64, sha256},
@@ -86,7 +86,7 @@ async fn attestations_identify_no_buyer_and_are_for_buyers_only() {
     let status: Envelope = serde_json::from_slice(&status.bytes).unwrap();
     hidden.assert_absent("the status", &String::from_utf8(decode_base64(&status.payload).unwrap()).unwrap());
 
-    // What the vendor and everybody gets shows neither the buyer nor the time of the sale.
+    // Responses to the vendor and to everybody show neither the buyer nor the time of the sale.
     let detail = market.get(VENDOR, &format!("/v2/listings/browse/{listing}")).await;
     let croissant = market.get(VENDOR, &format!("/v2/listings/browse/{listing}/croissant")).await;
     let keys = market.send(poem::http::Method::GET, "/.well-known/marketplace-keys.json", &[]).await;

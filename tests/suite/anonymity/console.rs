@@ -22,13 +22,13 @@ use crate::harness::{
 /// Maximum number of pages that are read of each row with parameters.
 const PAGES_OF_ROW: usize = 3;
 
-/// What identifies the teams that a vendor must not learn of, by the pages that show other teams.
+/// Identifiers of teams that a vendor must not see, for each kind of page that shows other teams.
 #[derive(Clone, Debug)]
 pub struct HiddenFrom {
     /// All teams that have traded, but the vendor itself.
     pub all: Hidden,
-    /// Without those that own opportunities, which buyers publish under their own name, and those that have bid on an opportunity
-    /// of the reader, or that the reader has excluded from one: the reader sees their names.
+    /// Without teams whose names the reader may see: owners of opportunities, which buyers publish under their own name, and
+    /// teams that have bid on an opportunity of the reader or that the reader has excluded from one.
     pub without_owners: Hidden,
     /// Without those that have listings, whose vendors the catalog names, and the preview of a listing beside similar ones, and
     /// those whose names the reader sees on its own opportunities.
@@ -36,7 +36,8 @@ pub struct HiddenFrom {
 }
 
 impl HiddenFrom {
-    /// Collects what is hidden from a team. The function returns what identifies the teams that a condition allows.
+    /// Collects the identifiers that are hidden from a team. The function returns the identifiers of the teams that match a
+    /// condition.
     pub fn new(
         market: &TestMarket,
         reader: Uuid,

@@ -186,8 +186,8 @@ async fn check_webhooks(market: &TestMarket, receiver: &Receiver) -> usize {
     received.len()
 }
 
-/// Lets a vendor have what the demo lacks: an unfinished upload, a change of many assets, a group, a grant, a listing in review, and
-/// one in the archive. Returns the paths of records that no list of the test leads to.
+/// Creates records of a vendor that the demo lacks: an unfinished upload, a change of many assets, a group, a grant, a listing
+/// in review, and one in the archive. Returns the paths of records that no list of the test leads to.
 async fn begin(market: &TestMarket) -> Vec<String> {
     let browser = Browser::signed_in(market, VENDOR).await;
     let upload =

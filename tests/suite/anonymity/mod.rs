@@ -1,5 +1,5 @@
-//! What a vendor gets never identifies a buyer: responses, events, and webhooks, in the demo market and in the markets
-//! of random operations. Requests in the name of a buyer have its name wherever a client may write a text of its own.
+//! Nothing that a vendor gets identifies a buyer: responses, events, and webhooks, in the demo market and in the markets of
+//! random operations. Requests in the name of a buyer have its name wherever a client may write a text of its own.
 
 mod attestations;
 mod console;
@@ -43,7 +43,7 @@ impl Hidden {
         self.0.iter().find(|hidden| lower.contains(*hidden))
     }
 
-    /// Asserts that a text has none of them. `what` says what the text is.
+    /// Asserts that a text contains none of them. `what` names the text.
     pub fn assert_absent(&self, what: &str, text: &str) {
         let found = self.find_in(text);
         assert!(found.is_none(), "{what} shows {found:?}: {text}");
@@ -92,7 +92,7 @@ fn events(market: &Market, team: Uuid) -> Vec<Event> {
     .collect()
 }
 
-/// Returns what a webhook of a team would get of an event in its view.
+/// Returns the message of an event to a webhook of the team in whose view it is.
 fn message(event: &Event) -> String {
     let message = Message {
         event_type: event.event_type,

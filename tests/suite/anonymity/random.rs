@@ -1,4 +1,4 @@
-//! The markets of random operations: whatever happened, and after further trades over HTTP, no vendor learns a buyer.
+//! Markets of random operations: no vendor learns a buyer, even after further trades over HTTP.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::{
 /// Number of listings that are traded.
 const TRADED_LISTINGS: usize = 12;
 
-/// Number of vendors that read what they may, and number of records of each kind that each reads.
+/// Number of vendors that read all their pages, and number of records of each kind that each of them reads.
 const READING_VENDORS: usize = 4;
 const RECORDS: usize = 8;
 

@@ -31,7 +31,7 @@ async fn rule_1_only_the_first_page_has_counts_and_facets() {
     assert_eq!(keys(&other), ["a"]);
 }
 
-/// A query without words is no query: its first page is the same, cursor included, whichever was requested first.
+/// A query without words is treated as no query: its first page is the same, including the cursor, in either order of requests.
 #[tokio::test]
 async fn cursor_of_a_query_without_words_is_that_of_no_query() {
     let market = small_market(&[

@@ -169,7 +169,7 @@ fn first_lines(mut command: std::process::Command) -> Vec<String> {
     lines.take_while(|line| !line.starts_with(LAST_LINE)).collect()
 }
 
-/// A settings file in the working directory is that of another market. One that is named counts, and so do variables.
+/// A settings file in the working directory belongs to another market and is ignored. A named one and variables apply.
 #[test]
 fn demo_ignores_a_settings_file_that_it_only_finds() {
     let temp_dir = temp_dir();
@@ -190,7 +190,7 @@ fn demo_ignores_a_settings_file_that_it_only_finds() {
         let tries: Vec<&String> = lines.iter().filter(|line| line.contains("/v2/listings/browse")).collect();
         assert!(!tries.is_empty() && tries.iter().all(|line| line.contains(expected)), "{lines:?}");
     }
-    // A file that cannot be read is none either.
+    // An unreadable file is treated as a missing one.
     std::fs::write(directory.join("marketplace.toml"), "[server\n").unwrap();
     assert!(!first_lines(marketplace(&demo, directory)).is_empty());
     assert_eq!(run_failing(&["team", "list"], directory).0, 2, "other commands use it");

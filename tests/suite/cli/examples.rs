@@ -77,7 +77,7 @@ fn examples_are_valid_commands_on_a_server() {
             shell.env("MARKETPLACE_OPERATOR_URL", &url).env("MARKETPLACE_OPERATOR_KEY", key.trim());
             let output = shell.output().unwrap();
             let stderr = String::from_utf8_lossy(&output.stderr);
-            // Most of what the examples name does not exist, so the server may refuse them.
+            // Most records in the examples do not exist, so the server may refuse the requests.
             assert!(matches!(output.status.code(), Some(0 | 1)), "{example}: {stderr}");
             for problem in ["cannot connect", "there is no market", "respond", "API key"] {
                 assert!(!stderr.contains(problem), "{example}: {stderr}");

@@ -85,7 +85,7 @@ fn own_address_says_that_the_server_stops() {
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
 }
 
-/// Backups are dated by the clock of the machine, from which that of a demo differs.
+/// Backups have the time of the machine, which differs from the clock of a demo.
 #[test]
 fn backup_of_a_demo_has_an_age() {
     let temp_dir = temp_dir();

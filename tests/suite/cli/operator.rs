@@ -82,7 +82,7 @@ const PRIVATE_WEBHOOKS: (&str, &str) = ("MARKETPLACE_WEBHOOKS_ALLOW_PRIVATE_ADDR
 /// An archive without files.
 pub(super) const EMPTY_ZIP: &[u8; 22] = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// What commands print, in a form that does not depend on the market: IDs are numbered in the order in which they are
+/// The output of commands, in a form that does not depend on the market: IDs are numbered in the order in which they are
 /// printed first, and times and secrets are replaced.
 struct Transcript<'a> {
     desk: &'a Desk,
@@ -178,7 +178,7 @@ fn administer(to: &mut Transcript) {
     to.text(&["team", "list"]);
     to.text(&["key", "create", "Acme Data", "--name", "ci"]);
     to.json(&["key", "expire", "ci", "2999-01-01T00:00:00Z"]);
-    // The name is that of the successor, too, but only one of both is active.
+    // The successor has the same name, but only one of both is active.
     let successor = to.json(&["key", "rotate", "ci"])["key"]["id"].clone();
     assert!(to.text(&["key", "revoke", "ci"]).contains(successor.as_str().unwrap()));
     assert!(to.failure(&["key", "expire", "ci", "never"]).contains("Several keys are named \"ci\""));
@@ -459,7 +459,7 @@ fn problems_with_the_server_say_what_to_do() {
         assert!(actual == code && stderr.contains(expected), "{url} {arguments:?}: {actual} {stderr}");
         assert!(!stderr.contains("mkt_op"), "no message contains the key: {stderr}");
     }
-    // What belongs to a file or to the documentation around a key and a URL does no harm.
+    // Surrounding characters of a key or a URL from a file or the documentation are ignored.
     for (url, key) in [(format!("{url}/"), format!(" {key}\n")), (format!("{url}/operator/v1"), key.clone())]
     {
         assert_eq!(run(&url, &key, &["team", "show", "Acme Data"]), (0, String::new()), "{url}");

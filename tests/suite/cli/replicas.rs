@@ -26,8 +26,8 @@ use crate::harness::random::Random;
 /// Number of rounds after which a process is killed.
 const ROUNDS_PER_KILL: u32 = 35;
 
-/// Time between two kills that make a replica restore anew: a follower that ends so soon after it was started cannot continue, and
-/// a new copy is restored within it.
+/// Time between two kills that make a replica restore the database again: a follower that ends so soon after its start cannot
+/// continue, and a new copy is restored within this time.
 const BETWEEN_KILLS: Duration = Duration::from_secs(5);
 
 /// Name of the key `mkt_demo_locked`.
@@ -75,7 +75,7 @@ fn primary_without_litestream_says_so() {
     monitoring::get_until(&address, "/metrics", "marketplace_replication_running 0");
 }
 
-/// Also if nothing has told the data directory: no server was started with it since the promotion.
+/// Also if the data directory does not know about it, because no server was started with it since the promotion.
 #[test]
 fn commands_refuse_the_directory_of_a_former_primary() {
     let directory = temp_dir();
@@ -348,7 +348,7 @@ fn promoted_replica_takes_over() {
     assert!(error.contains("another server was promoted"), "{error}");
 }
 
-/// It would go on to answer with what it had. The promotion does not wait, although it runs.
+/// It would continue to answer with its state. The promotion does not wait for it, although it runs.
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
 fn former_primary_stops_by_itself() {
@@ -375,7 +375,7 @@ fn replica_reads_what_litestream_logs() {
     }
 }
 
-/// What a replica has shown is there after the promotion, also if the machine of the primary was lost under load.
+/// Everything that a replica has shown exists after the promotion, even if the machine of the primary was lost under load.
 #[test]
 #[ignore = "needs Litestream, which `.ci/replicas` provides"]
 #[allow(clippy::print_stdout)] // How much was lost is of interest.
@@ -402,7 +402,7 @@ fn promotion_keeps_what_was_replicated() {
         cluster.kill_primary();
     });
     let created = created.into_inner().unwrap();
-    // What the replica has by now has passed through the store. It answers itself, since the primary is away.
+    // All data of the replica has come through the store. It answers itself, since the primary is not running.
     let replica = cluster.replica_url(0);
     let shows = |cluster: &Cluster, url: &str, team: &str| {
         cluster.send(url, &Call::get(&format!("/operator/v1/teams/{team}"))).status == 200

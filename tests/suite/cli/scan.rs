@@ -291,7 +291,7 @@ fn directory_and_zip_of_it_give_the_same_figures() {
     assert_eq!(of_file["figures"]["tables"], of_zip["figures"]["tables"]);
 }
 
-/// The files of a nested repository that are for Git are delivered, but are no data.
+/// The Git files of a nested repository are delivered, but are not data.
 #[test]
 fn files_for_version_control_do_not_count() {
     let directory = temp_dir();

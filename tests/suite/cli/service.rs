@@ -1,4 +1,4 @@
-//! A server as a service: its first files, what it tells the service manager, reloads, and secrets in files.
+//! A server as a service: its first files, messages to the service manager, reloads, and secrets in files.
 
 use std::{
     fs,

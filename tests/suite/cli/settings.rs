@@ -69,7 +69,7 @@ fn settings_file_that_leads_nowhere_is_not_ignored() {
     assert!(code == 1 && stderr.contains("there is no market in elsewhere"), "{stderr}");
 }
 
-/// What only the network can judge does not keep a server from starting, and a request that needs it does not panic.
+/// A server starts even if settings that only the network can confirm do not work, and a request that needs it does not panic.
 #[test]
 fn server_starts_without_its_store_and_says_so() {
     let temp_dir = temp_dir();

@@ -1,4 +1,4 @@
-//! Every text has one rule, whatever the way in: the APIs, fixture sets, and the command line.
+//! Every text has one rule for all sources: the APIs, fixture sets, and the command line.
 
 use marketplace::{
     clock::fixture_record_id,

@@ -163,7 +163,7 @@ fn client_without_tls_is_told_so() {
     let response = send_plain(market.connect(), "GET / HTTP/1.1\r\nhost: market.test\r\n\r\n");
     assert!(response.starts_with("HTTP/1.1 400 "), "{response}");
     assert!(response.contains("https://") && response.contains("\"error\""), "{response}");
-    // What is neither HTTP nor TLS gets an alert, and the connection ends.
+    // Data that is neither HTTP nor TLS gets an alert, and the connection ends.
     let mut stream = market.connect();
     stream.write_all(&[0x80, 0x2e, 1, 0, 2, 0, 0, 0]).unwrap();
     let mut received = Vec::new();

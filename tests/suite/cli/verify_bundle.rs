@@ -43,7 +43,7 @@ fn verification_whose_result_is_lost_is_not_a_mismatch() {
     }
 }
 
-/// What a bundle contains cannot move the cursor, or imitate a line.
+/// Contents of a bundle can neither move the cursor nor imitate a line.
 #[test]
 fn names_in_a_bundle_are_escaped() {
     let temp_dir = temp_dir();

@@ -132,7 +132,7 @@ async fn fields_are_edited_without_locking_them() {
         .expect(200, "AB-12")
         .expect(200, "Ask Ann");
     assert!(!page.text.contains("Set through the API"), "{}", page.visible());
-    // What was saved is what the form shows, and saving it again changes nothing.
+    // The form shows the saved values, and saving it again changes nothing.
     let stored = market.get(VENDOR, &format!("/v2/raw-data/{id}")).await.ok();
     let again = browser.submit(&browser.get(&path).await, &path, &[]).await;
     assert_eq!(again.status(), 303, "{}", again.visible());

@@ -280,7 +280,7 @@ async fn assets_are_attached_as_far_as_the_listing_takes_them() {
     again.expect(200, "On the listing already");
     let page = browser.get(&format!("{NEW}?action=attach&all=1&listing={draft}")).await;
     page.expect(200, "Attach 3 assets");
-    // The listing of another team is none.
+    // The listing of another team does not exist for the team.
     let foreign = market.get(BOTH, "/v2/listings").await.ok()["items"][0]["id"].as_str().unwrap().to_owned();
     browser.submit(&page, NEW, &[("to_listing", &foreign)]).await.expect(422, "listings of your team");
 }

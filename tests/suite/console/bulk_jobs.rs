@@ -102,7 +102,7 @@ async fn many_assets_are_attached_by_a_job() {
     market.run_background();
     browser.get(&path).await.expect(200, "0 changed, 1,001 skipped").expect(200, "1,001 assets: Locked");
 
-    // What the change is about is deleted while it waits.
+    // The target of the change is deleted while the change waits.
     let path = begin(&browser, "attach", &[("to_listing", &draft)]).await;
     market.run_background();
     browser.get(&path).await.expect(200, "1,001 assets: On the listing already");

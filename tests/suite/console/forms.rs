@@ -47,7 +47,7 @@ fn is_marked(page: &str, field: &str) -> bool {
     after.split("</legend>").next().is_some_and(|legend| legend.contains("required</span>"))
 }
 
-/// Returns what is wrong with the problems that a refused page shows.
+/// Returns faults in how a refused page shows its problems.
 fn faults_of(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let links = Regex::new("^<a href=\"#([^\"]+)\">([^<]+)</a>:? ").unwrap();

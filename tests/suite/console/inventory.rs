@@ -287,7 +287,7 @@ async fn assets_are_moved_between_groups() {
     let moved = browser.submit(&page, &move_path, &[("group", &default)]).await;
     browser.get(moved.location()).await.expect(200, "The asset was moved");
     assert_eq!(total(&browser.get(&format!("{INVENTORY}?group={group}")).await), 1);
-    // Another team's group is none.
+    // Another team's group does not exist for the team.
     let other = Browser::signed_in(&market, "mkt_demo_both").await;
     let foreign = other.get(INVENTORY).await.text.split("data-group=\"").nth(1).unwrap()[..36].to_owned();
     assert_eq!(browser.submit(&page, &move_path, &[("group", &foreign)]).await.status(), 422);

@@ -1,5 +1,5 @@
-//! What happens between opening a page and sending its form: somebody else changes the record, signs in to the same browser, or
-//! the session ends.
+//! Changes between opening a page and sending its form: somebody else changes the record, signs in to the same browser, or the
+//! session ends.
 
 use marketplace::{
     domain::{listings::Actor, money::Cents, purchases::PayWith},
@@ -182,7 +182,7 @@ async fn form_belongs_to_the_team_that_opened_it() {
     let list = browser.get("/console/selling/listings").await;
     assert!(!list.text.contains(typed[0].1), "{}", list.visible());
     browser.submit(&columns, "/console/inventory/columns", &[]).await.expect(409, "Nothing was saved.");
-    // It still works for its own team, once however often it is sent.
+    // It still works for its own team, and only once.
     assert_eq!(browser.sign_in(VENDOR).await.status(), 303);
     let saved = browser.submit(&form, NEW_LISTING, &typed).await;
     assert_eq!(saved.status(), 303, "{}", saved.visible());

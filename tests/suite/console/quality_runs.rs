@@ -101,7 +101,7 @@ async fn findings_are_those_of_the_latest_runs() {
         page.expect(200, "By asset");
         let section = page.text.split("id=\"by-asset\"").nth(1).unwrap().split("</section>").next().unwrap();
         assert_eq!(section.matches("<th scope=\"row\"").count() as u64, *findings, "{key}");
-        // What is about a whole listing has its title, and leads to it.
+        // A finding about a whole listing has its title, and links to it.
         assert!(!section.contains("The whole listing"), "{section}");
         let run = &link.captures(section).expect("a run")[1];
         browser.open(run).await.expect(200, "What was checked");

@@ -58,7 +58,7 @@ async fn refresh(market: &TestMarket) {
     .await;
 }
 
-/// What was scheduled while the clock was ahead does not wait until it is as late again.
+/// Work that was scheduled while the clock was ahead does not wait until that time.
 #[tokio::test(flavor = "multi_thread")]
 async fn cleanup_goes_on_after_the_clock_was_set_back() {
     let market = empty_market();

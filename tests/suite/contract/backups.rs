@@ -205,7 +205,7 @@ fn restore_refuses_a_directory_that_is_in_use_or_not_empty() {
     assert!(!directory.path().join("new").exists());
 }
 
-/// Whatever is damaged in a backup, restoring it fails, names the file, and leaves nothing behind.
+/// Restoring a damaged backup fails, names the file, and leaves nothing behind.
 #[test]
 fn damaged_backup_is_not_restored() {
     let (market, directory) = (TestMarket::demo(), temp_dir());

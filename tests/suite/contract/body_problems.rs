@@ -38,7 +38,7 @@ pub struct Case {
     pub path: String,
     /// The path with an ID or a token that nothing has; empty if the path has none.
     absent_path: String,
-    /// What the body has before and after the parts.
+    /// The text of the body before and after the parts.
     around: [&'static str; 2],
     /// Where the parts are, such as `items.1.`.
     prefix: &'static str,
@@ -266,8 +266,8 @@ async fn all_problems_of_a_body_are_reported_in_its_order() {
         assert_eq!(problems.iter().any(is_of_operation), !SCHEMA_ONLY.contains(&name), "{name}");
         assert!(!problems.iter().all(is_of_operation), "{name}");
         if !case.absent_path.is_empty() {
-            // Without what the path names, at least the problems of the schema are reported, in the same
-            // order.
+            // If the record in the path does not exist, at least the problems of the schema are reported, in the
+            // same order.
             let reported = send(&market, case.method(), &case.absent_path, body).await.problems();
             let mut rest = problems.iter();
             assert!(
@@ -326,7 +326,7 @@ async fn conflicts_with_stored_rows_come_after_all_problems() {
     assert_eq!(response.problems(), ["body.matches.0.group_id unknown_reference"]);
     let response = send(&market, "POST", &path, "{}".to_owned()).await;
     assert_eq!(response.expect_error(409), "listing_not_editable");
-    // What the path names must exist before references are checked, but not before the schema is.
+    // The record in the path must exist before references are checked, but not before the schema is checked.
     let absent = format!("codebases/{ABSENT}");
     let response = send(&market, "PATCH", &absent, json!({"domain_tags": ["nope"]}).to_string()).await;
     assert_eq!(response.expect_error(404), "not_found");

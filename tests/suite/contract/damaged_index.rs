@@ -156,7 +156,7 @@ fn verify_finds_every_damage_and_changes_nothing() {
     }
 }
 
-/// What a process that was killed had not committed to the index is not damage: the next one applies it.
+/// Changes that a killed process had not committed to the index are not damage: the next process applies them.
 #[test]
 fn verify_accepts_an_index_that_lacks_the_last_changes() {
     let directory = templates::demo().copy();

@@ -193,7 +193,7 @@ async fn image_equals_a_new_demo_market() {
     assert!(count > 200, "{count} requests");
 }
 
-/// What a call that was interrupted leaves is replaced.
+/// Files of an interrupted call are replaced.
 #[test]
 fn interrupted_unpacking_is_repeated() {
     let directory = unpack();

@@ -157,7 +157,7 @@ fn rescheduled_and_canceled_steps_do_not_happen_at_their_first_time() {
     assert_eq!(log(300..400).iter().map(|step| (step.1, step.2)).collect::<Vec<_>>(), [(301, at(5))]);
 }
 
-/// The IDs are those of the step, whenever it is carried out, and whatever else takes IDs.
+/// The IDs depend only on the step, not on its time of execution or on other IDs.
 #[test]
 fn ids_of_a_step_depend_on_nothing_else() {
     let ids = [0, 3].map(|others| {
@@ -191,7 +191,7 @@ fn step_that_fails_is_undone_reported_and_repeated_at_the_next_start() {
     assert_eq!(next, Some(at(1)));
 }
 
-/// What was overdue when the market was upgraded notifies nobody; later steps do.
+/// Steps that were overdue at the upgrade send no notifications; later steps do.
 #[test]
 fn steps_overdue_at_a_migration_are_quiet() {
     let market = new_market();

@@ -1,4 +1,4 @@
-//! One team cannot keep the readers from another, whatever it sends and however many connections it has.
+//! One team cannot block the readers for another team, with any requests and any number of connections.
 
 use std::{fmt::Write, sync::mpsc};
 

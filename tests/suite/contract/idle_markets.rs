@@ -136,7 +136,7 @@ struct Process {
     output: Lines<BufReader<ChildStdout>>,
 }
 
-/// What a thread has done so far.
+/// Counters of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Thread {
     name: String,

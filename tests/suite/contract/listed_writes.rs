@@ -110,7 +110,7 @@ fn newest_files(index: &Path) -> Vec<PathBuf> {
     files.split_off(files.len().saturating_sub(4))
 }
 
-/// What an unclean boot does to the files of an index.
+/// Effects of an unclean shutdown on the files of an index.
 type Loss = fn(&Path);
 
 #[test]

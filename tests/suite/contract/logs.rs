@@ -1,5 +1,5 @@
-//! What requests, tool calls, and jobs leave in the log: what they waited for, and never a path, which may
-//! contain a secret.
+//! Log lines of requests, tool calls, and jobs: they contain waiting times, but never a path, which may contain a
+//! secret.
 
 use std::{
     io,

@@ -1,5 +1,5 @@
-//! One process serves many markets with one set of routes. What is written to one is not visible in another,
-//! and what a principal uses in one does not count in another, although the row IDs are the same.
+//! One process serves many markets with one set of routes. Writes to one are not visible in another, and usage of
+//! a principal in one does not count in another, although the row IDs are the same.
 
 use std::sync::mpsc;
 

@@ -1,4 +1,4 @@
-//! The pages for people: what they link, and what their forms send unless a reader changes them.
+//! The pages for people: their links, and the default values of their forms.
 
 use std::collections::BTreeSet;
 
@@ -117,7 +117,9 @@ async fn forms_of_docs_pages_begin_without_optional_parameters() {
             let parameters = browse["get"]["parameters"].as_array().unwrap();
             let filled = parameters.iter().filter(|parameter| !parameter["schema"]["default"].is_null());
             let query: Vec<String> = filled
-                .map(|of| format!("{}={}", of["name"].as_str().unwrap(), plain(&of["schema"]["default"])))
+                .map(|of| {
+                    format!("{}={}", of["name"].as_str().unwrap(), form_value(&of["schema"]["default"]))
+                })
                 .collect();
             let sent =
                 demo().get("mkt_demo_buyer", &format!("/v2/listings/browse?{}", query.join("&"))).await.ok();
@@ -129,6 +131,6 @@ async fn forms_of_docs_pages_begin_without_optional_parameters() {
 }
 
 /// Returns a value as a form sends it.
-fn plain(value: &Value) -> String {
+fn form_value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

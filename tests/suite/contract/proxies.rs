@@ -52,7 +52,7 @@ const CASES: [Case; 34] = [
     ("127.0.0.1", &[(FOR, "198.51.100.1"), (PROTO, "http")], "198.51.100.1", false),
     ("127.0.0.1", &[(FOR, "198.51.100.1"), (PROTO, "wss")], "198.51.100.1", false),
     ("::ffff:127.0.0.1", &[(FOR, "198.51.100.1")], "198.51.100.1", false),
-    // What the client has written itself is left of what the proxy added.
+    // Entries of the client are to the left of the entries of the proxy.
     ("127.0.0.1", &[(FOR, "1.1.1.1, 198.51.100.1"), (PROTO, "https")], "198.51.100.1", true),
     ("127.0.0.1", &[(FOR, "10.0.0.1, 198.51.100.1")], "198.51.100.1", false),
     ("127.0.0.1", &[(FOR, "1.1.1.1"), (FOR, "198.51.100.1")], "198.51.100.1", false),
@@ -136,7 +136,7 @@ fn proxy_that_was_forgotten_is_noticed_at_the_start() {
 }
 
 proptest! {
-    /// Whatever a client writes, it can be taken neither for another client nor for a proxy, if each proxy adds whom it sees.
+    /// If each proxy adds its peer, a client cannot pretend to be another client or a proxy.
     #[test]
     fn client_cannot_choose_its_address(
         written in proptest::collection::vec("[ -~]{0,20}|10\\.0\\.0\\.[1-9]|1\\.1\\.1\\.1", 0..6),

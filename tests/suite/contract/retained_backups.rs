@@ -85,7 +85,7 @@ fn objects(directory: &Path) -> [BTreeSet<String>; 2] {
     [named, stored.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()]
 }
 
-/// Whatever is deleted, each backup that is kept can be restored, and nothing is stored that none needs.
+/// After every deletion, each kept backup can be restored, and no unneeded object is stored.
 #[test]
 fn kept_backups_can_be_restored() {
     let directory = temp_dir();
@@ -110,7 +110,7 @@ fn kept_backups_can_be_restored() {
     assert_eq!(backups::list(&place).unwrap().len(), walk.made.len() + 1);
 }
 
-/// As long as it is not known what a backup needs, nothing is deleted.
+/// While the objects of a backup are not known, nothing is deleted.
 #[test]
 fn damaged_manifest_costs_no_other_backup() {
     let directory = temp_dir();

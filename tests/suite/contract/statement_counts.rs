@@ -1,4 +1,4 @@
-//! Each list endpoint executes a small, constant number of SQL statements, whatever the page size.
+//! Each list endpoint executes a small, constant number of SQL statements for every page size.
 
 use poem::http::Method;
 use serde_json::{Value, json};

@@ -14,7 +14,7 @@ const RECORDS_PER_STATE: usize = 3;
 /// Fields with the state of a record.
 const STATE_FIELDS: [&str; 3] = ["stage", "status", "state"];
 
-/// What was seen in a state of the records of a collection.
+/// Observations of a state of the records in a collection.
 #[derive(Default)]
 struct Seen {
     /// The operations that errors say are allowed, of any record in the state.

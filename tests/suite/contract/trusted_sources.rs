@@ -12,7 +12,7 @@ use tokio::{
 use super::cases::{BUYER, OPERATOR};
 use crate::harness::{TestMarket, TestResponse, demo, documents::documents};
 
-/// Paths that are no operations: pages, documents, files, the agent server, worlds, and unknown ones.
+/// Paths that are not operations: pages, documents, files, the agent server, worlds, and unknown ones.
 const OTHER_PATHS: [&str; 12] = [
     "/",
     "/vendor/docs",

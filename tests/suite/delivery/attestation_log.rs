@@ -34,7 +34,7 @@ const HOUR: i64 = 3_600_000_000;
 
 const LOG: &str = "/.well-known/marketplace-log.json";
 
-/// Lets the next head be made.
+/// Makes the next head.
 async fn pass_hour(shop: &Shop) {
     shop.market.clock().advance(HOUR);
     run_background(&shop.market).await;

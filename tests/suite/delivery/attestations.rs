@@ -1,4 +1,4 @@
-//! Attestations: what the market signs about a delivery, who gets it, and what happens to it afterwards.
+//! Attestations: the signed statement about a delivery, its readers, and its later states.
 
 use std::collections::BTreeMap;
 
@@ -158,7 +158,7 @@ async fn status(shop: &Shop, team: &str, sha256: &str) -> Statement<AttestationS
     statement(&response.bytes)
 }
 
-/// Returns what a buyer was told about attestations.
+/// Returns the notifications and events of a buyer about attestations.
 fn changes(shop: &Shop, team: &str) -> Vec<String> {
     let events = shop.market.market().read_blocking(|reader| {
         let id = teams::team(reader.rows, team).id;

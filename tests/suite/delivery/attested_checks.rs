@@ -1,4 +1,4 @@
-//! What is attested of a listing and of its checks: as it was at the purchase, and only of the data that is delivered.
+//! The attested facts of a listing and its checks: as of the purchase, and only about the delivered data.
 
 use std::{collections::BTreeSet, fs};
 

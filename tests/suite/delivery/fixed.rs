@@ -1,4 +1,4 @@
-//! A bundle stays as it was when its purchase completed, whatever the vendor does, until a refund.
+//! A bundle does not change after the completion of its purchase, regardless of the vendor's actions, until a refund.
 
 use std::{collections::BTreeMap, fs};
 

@@ -1,4 +1,4 @@
-//! Bundles: what is delivered of purchases, and the downloads at signed URLs.
+//! Bundles: deliveries of purchases, and downloads at signed URLs.
 
 mod attestation_log;
 mod attestations;

@@ -294,7 +294,7 @@ proptest! {
     }
 }
 
-/// No more hashes are kept than a tree can need, however large the file is.
+/// The number of kept hashes is limited by the depth of a tree, for a file of any size.
 #[test]
 fn proof_with_too_many_hashes_is_not_read() {
     let mut proof: serde_json::Value = serde_json::from_slice(&sold().proof).unwrap();

@@ -74,7 +74,7 @@ fn events_are_removed_when_they_are_older_than_the_setting() {
     assert_eq!(remove(&market), Removed::default(), "nothing more is old");
 }
 
-/// The report says how many records there are, so that a subscriber can begin anew with the lists.
+/// The report says how many records there are, so that a subscriber can start again with the lists.
 #[test]
 fn report_counts_the_records_of_the_market() {
     let market = TestMarket::demo();

@@ -1,4 +1,4 @@
-//! Panics of the tested program, in whatever thread: of a request, of a job, or of the program's own. None may happen, even
+//! Panics of the tested program, in all threads: of requests, of jobs, and of the program itself. A panic fails the test, even
 //! if the program answers with an error afterwards.
 
 use std::{

@@ -1,4 +1,4 @@
-//! What changes of a listing end, refuse, and append to the outbox.
+//! Effects of changes of a listing: ended states, refusals, and events.
 
 use marketplace::{
     clock::fixture_record_id,

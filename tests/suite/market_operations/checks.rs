@@ -1,4 +1,4 @@
-//! What must hold in a market, whatever was done to it. Reads the tables, since no API shows all of it.
+//! Invariants of a market after any operations. Reads the tables, since no API shows all data.
 
 mod projects;
 mod taxonomy;
@@ -137,7 +137,7 @@ fn check_money(rows: &Connection) {
     );
 }
 
-/// Nothing is sold exclusively twice, nor sold otherwise once it is, and nobody has two standing purchases of a kind.
+/// After an exclusive sale, an asset is not sold again. No team has two purchases of a kind that are in effect.
 fn check_sales(rows: &Connection) {
     assert_none(
         rows,

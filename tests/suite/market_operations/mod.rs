@@ -1,5 +1,5 @@
-//! Random operations of many teams, concurrently and with kills: whatever they do, money, sales, statuses,
-//! histories, and events stay consistent, and no vendor learns a buyer.
+//! Random operations of many teams, concurrently and with kills: money, sales, statuses, histories, and events
+//! stay consistent, and no vendor learns a buyer.
 
 mod checks;
 pub mod driver;

@@ -9,17 +9,17 @@ use super::{
 use crate::{contract::cases::VENDOR, harness::demo};
 
 /// Name of a property or number, and where records have it.
-pub type Named = (&'static str, &'static str);
+pub type NamedPath = (&'static str, &'static str);
 
 /// A list that is aggregated: the records over REST, and what they can be grouped by and measured in.
 pub struct Aggregated {
     pub list: &'static str,
     pub records: Vec<Value>,
-    pub groups: &'static [Named],
-    pub numbers: &'static [Named],
+    pub groups: &'static [NamedPath],
+    pub numbers: &'static [NamedPath],
 }
 
-const LISTING_GROUPS: &[Named] = &[
+const LISTING_GROUPS: &[NamedPath] = &[
     ("vendor", "/team_name"),
     ("vendor_tier", "/vendor_tier"),
     ("asset_type", "/asset_types"),
@@ -31,13 +31,13 @@ const LISTING_GROUPS: &[Named] = &[
     ("language", "/catalog_scale/languages"),
 ];
 
-const OWN_LISTING_GROUPS: &[Named] = &[
+const OWN_LISTING_GROUPS: &[NamedPath] = &[
     ("review_status", "/review_status"),
     ("vendor_tier", "/vendor_tier"),
     ("certified", "/platform_quality_certified"),
 ];
 
-const LISTING_NUMBERS: &[Named] = &[
+const LISTING_NUMBERS: &[NamedPath] = &[
     ("price", "/price"),
     ("sample_price", "/sample_price"),
     ("price_per_task", "/price_per_task"),

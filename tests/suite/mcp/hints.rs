@@ -1,4 +1,4 @@
-//! Hints: an unknown value of a filter is no error, and the answer names the nearest known ones.
+//! Hints: an unknown value of a filter is not an error, and the answer names the nearest known ones.
 
 use serde_json::{Value, json};
 

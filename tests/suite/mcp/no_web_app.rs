@@ -1,4 +1,4 @@
-//! What agents are told exists: there is no web application, so no text sends a user to one.
+//! Texts for agents only mention existing things: they do not send users to a web application.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What a request asks for by headers and by its address: its tools, and the text of answers.
+//! Options of a request in headers and in its address: its tools, and the text of answers.
 
 use poem::http::Method;
 use serde_json::{Value, json};

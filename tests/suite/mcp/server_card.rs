@@ -1,4 +1,4 @@
-//! What the server says of itself to those who are not connected yet, and to those who are.
+//! The server's description of itself, before and after a connection.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use poem::http::Method;

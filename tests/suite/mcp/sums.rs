@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
-    aggregated_lists::{Aggregated, Named, catalog, lists_of_team},
+    aggregated_lists::{Aggregated, NamedPath, catalog, lists_of_team},
     call, post,
     rest_records::{LISTS_OF_A_RECORD, UNKNOWN_ID, rest_details, rest_list, rest_pages, texts, tool_list},
     tools,
@@ -44,8 +44,8 @@ type GroupSums = (u64, Option<(usize, i64, i64, i64, i64)>);
 /// Computes the groups of records.
 fn expected_groups(
     records: &[Value],
-    groups: &[Named],
-    number: Option<Named>,
+    groups: &[NamedPath],
+    number: Option<NamedPath>,
 ) -> BTreeMap<Vec<Option<String>>, GroupSums> {
     let mut members: BTreeMap<Vec<Option<String>>, Vec<&Value>> = BTreeMap::new();
     for record in records {
@@ -103,8 +103,8 @@ async fn aggregated(key: &str, arguments: Value) -> BTreeMap<Vec<Option<String>>
 
 /// Asserts that the tool's groups are those of the records: by each property, in each number, and by pairs.
 async fn assert_aggregates(key: &str, Aggregated { list, records, groups, numbers }: &Aggregated) {
-    let numbers: Vec<Option<Named>> = numbers.iter().copied().map(Some).chain([None]).collect();
-    let mut cases: Vec<(Vec<Named>, Option<Named>)> =
+    let numbers: Vec<Option<NamedPath>> = numbers.iter().copied().map(Some).chain([None]).collect();
+    let mut cases: Vec<(Vec<NamedPath>, Option<NamedPath>)> =
         numbers.iter().map(|number| (Vec::new(), *number)).collect();
     for (index, group) in groups.iter().enumerate() {
         cases.push((vec![*group], numbers[index % numbers.len()]));
@@ -164,7 +164,7 @@ async fn sums_of_a_list_that_belongs_to_a_record_are_those_of_the_list() {
     let latest = rest_list(VENDOR, &path, "estimations").await;
     let filters = json!({"asset_id": codebases});
     let arguments = json!({"list": "list_latest_estimations", "group_by": ["status"], "filters": filters});
-    let by_status: &[Named] = &[("status", "/estimation/status")];
+    let by_status: &[NamedPath] = &[("status", "/estimation/status")];
     assert_eq!(aggregated(VENDOR, arguments).await, expected_groups(&latest, by_status, None));
     for list in LISTS_OF_A_RECORD {
         let refused = call(demo(), VENDOR, "aggregate", json!({"list": list})).await;
@@ -199,7 +199,7 @@ async fn sums_of_a_team_are_those_of_its_lists() {
 #[tokio::test]
 async fn filters_of_sums_are_those_of_the_list() {
     let catalog = catalog(BUYER).await;
-    let by_tier: &[Named] = &[("vendor_tier", "/vendor_tier")];
+    let by_tier: &[NamedPath] = &[("vendor_tier", "/vendor_tier")];
     let of_java: Vec<Value> = catalog
         .records
         .into_iter()

@@ -170,7 +170,7 @@ async fn attempts_to_send_to_webhooks_are_counted_by_outcome() {
     assert!(!found.text.contains("Watched house"));
 }
 
-/// Labels are known in advance: whatever is requested, nothing is added, and nothing of a request or of a team is shown.
+/// Labels are known in advance: no request adds one, and none contains data of a request or a team.
 #[tokio::test]
 async fn nothing_of_requests_and_teams_is_in_the_metrics() {
     let market = TestMarket::demo();

@@ -1,4 +1,4 @@
-//! What the document says about the effects of operations.
+//! The effects of operations in the document.
 
 use marketplace::{rest::OPERATOR, string_enum::StringEnum};
 use serde_json::json;

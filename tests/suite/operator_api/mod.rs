@@ -1,4 +1,4 @@
-//! The operator API: what its resources show, what their operations do, and what the audit and the outbox have of it.
+//! The operator API: its resources, its operations, and their entries in the audit and the outbox.
 
 mod assets;
 mod bodies;

@@ -92,7 +92,7 @@ async fn refund_returns_the_money_while_it_is_possible() {
     assert_eq!(refunded["status"], "refunded");
     assert_eq!(refunded["refunded_at"], json!(market.clock().now()));
     assert_eq!(credits(&market, "buyer").await, "1000.00");
-    // What the vendor has spent cannot be refunded.
+    // Earnings that the vendor has spent cannot be refunded.
     market.clock().advance(8 * DAY);
     let body = json!({"team_id": team_id("seller"), "amount": "90.00"});
     let spent = post(&market, "conversions", &body).await.expect_status(201);

@@ -1,4 +1,4 @@
-//! Requests at the same time: what is done twice is done once, and what there is once is sold once.
+//! Concurrent requests: a repeated operation takes effect once, and an exclusive item is sold once.
 
 use serde_json::json;
 

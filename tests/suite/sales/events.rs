@@ -1,4 +1,4 @@
-//! The events of sales, and what a vendor can learn of its buyers: nothing.
+//! The events of sales, which reveal nothing about buyers to a vendor.
 
 use marketplace::domain::record_filters::RecordFilter;
 use marketplace::{

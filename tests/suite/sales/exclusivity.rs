@@ -1,4 +1,4 @@
-//! Exclusive listings: what they can carry, what their sale ends, and what a refund makes possible again.
+//! Exclusive listings: allowed assets, effects of a sale, and effects of a refund.
 
 use marketplace::{
     domain::{
@@ -366,7 +366,7 @@ fn data_that_was_sold_exclusively_is_not_sold_again() {
         let (market, copy) = (market_with_copy(is_repository), listing_id("copy"));
         let pending = buy(&market, "other", copy, PurchaseKind::Full, PayWith::Invoice).unwrap();
         let solo = buy(&market, "buyer", listing_id("solo"), PurchaseKind::Full, PayWith::Credits).unwrap();
-        // What was delivered is known without the data.
+        // The delivered data is known even after the data is gone.
         let detached = write(&market, |writer| {
             let seller = vendor(writer.rows, "seller");
             linked_data::detach(writer, &seller, asset_id("s1"), Kind::Codebase)

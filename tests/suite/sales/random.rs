@@ -1,5 +1,5 @@
-//! Random offers, purchases, and refunds by several teams: whatever they do, nothing is sold exclusively twice, no
-//! credit is lost, and every status is reached by a legal operation.
+//! Random offers, purchases, and refunds by several teams: nothing is sold exclusively twice, no credit is lost, and every
+//! status is reached by a legal operation.
 
 use std::collections::BTreeMap;
 
@@ -192,8 +192,8 @@ fn check(market: &TestMarket, made: &mut Made) {
     }
 }
 
-/// No asset is sold to anybody else while it is sold exclusively, and no team has two standing purchases of a
-/// kind.
+/// While an asset is sold exclusively, it is not sold to another team. No team has two purchases of a kind that are in
+/// effect.
 fn check_sales(purchases: &[(PurchaseRow, Vec<AssetRowId>)]) {
     let mut sales: BTreeMap<AssetRowId, Vec<bool>> = BTreeMap::new();
     let mut standing: BTreeMap<(i64, i64, bool), u64> = BTreeMap::new();
@@ -203,7 +203,7 @@ fn check_sales(purchases: &[(PurchaseRow, Vec<AssetRowId>)]) {
                 sales.entry(*asset).or_default().push(purchase.is_exclusive);
             }
         }
-        if purchase.status.is_standing() {
+        if purchase.status.is_in_effect() {
             let key = (purchase.buyer.0, purchase.listing.0, purchase.kind.is_of_data());
             *standing.entry(key).or_default() += 1;
         }

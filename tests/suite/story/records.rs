@@ -1,5 +1,4 @@
-//! What the story leaves behind: every notification, history entry, event, message, and entry of the audit, in order,
-//! once.
+//! All records of the story: every notification, history entry, event, message, and audit entry, in order, once.
 
 use marketplace::domain::webhook_messages::{SigningSecret, signature_header};
 use serde_json::{Value, json};

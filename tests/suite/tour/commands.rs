@@ -10,7 +10,7 @@ use crate::harness::archives::zip_of;
 
 const REPOSITORIES: &str = "docs/sell.md";
 
-/// What precedes the commands. A server listens on a free port, and the shell waits until it does.
+/// The setup before the commands: a server listens on a free port, and the shell waits for it.
 const PREAMBLE: &str = r#"
 set -euo pipefail
 start_server() {

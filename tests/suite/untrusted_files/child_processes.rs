@@ -162,7 +162,7 @@ async fn child_that_never_ends_is_killed() {
     }
 }
 
-/// Whatever a child leaves in the directory where it indexes a pack, nothing outside of the copy is written.
+/// Files that a child leaves in the directory where it indexes a pack never cause a write outside of the copy.
 #[tokio::test]
 async fn hostile_child_cannot_make_the_server_write_elsewhere() {
     let hash = "0123456789012345678901234567890123456789";

@@ -1,5 +1,5 @@
-//! Random files: trees of JSON, YAML, ZIP, Parquet, and Git objects. Whatever is in them, a child process
-//! reads them within small limits of memory and time, and replies.
+//! Random files: trees of JSON, YAML, ZIP, Parquet, and Git objects. A child process reads all of them within
+//! small limits of memory and time, and replies.
 
 use std::{
     fmt::Write as _,
@@ -32,7 +32,7 @@ const FILES: u64 = 12;
 /// Maximum size in bytes of a random JSON value.
 const MAX_JSON_BYTES: usize = 100_000;
 
-/// What a child may use. Enough for honest files of the same size, with a debug build.
+/// Limits of a child. They suffice for honest files of the same size, with a debug build.
 const LIMITS: ResourceLimits = ResourceLimits {
     memory_bytes: 256 << 20,
     address_space_bytes: 4 << 30,

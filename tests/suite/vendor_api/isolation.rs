@@ -1,4 +1,4 @@
-//! A team can neither see nor change the records of another team, whatever ID it sends in whatever place.
+//! A team can neither see nor change the records of another team, with any ID at any place.
 
 use std::collections::BTreeSet;
 

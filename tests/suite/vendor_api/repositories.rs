@@ -237,8 +237,8 @@ async fn private_repository_is_read_with_the_token() {
     assert!(seen[0].ends_with(" -") && seen.iter().any(|line| line.ends_with(&authorization)), "{seen:#?}");
 }
 
-/// Whatever a hostile host sends, the codebase ends in a final state with an error message, the limits hold,
-/// and the market keeps working.
+/// For every response of a hostile host, the codebase ends in a final state with an error message, the limits
+/// hold, and the market keeps working.
 #[tokio::test]
 async fn hostile_host_ends_in_an_error_message() {
     let repositories = ledger_repository();

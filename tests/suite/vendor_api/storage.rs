@@ -1,4 +1,4 @@
-//! A full disk, and quotas of teams: what is rejected, what still works, and what frees space.
+//! A full disk, and quotas of teams: rejected operations, operations that still work, and operations that free space.
 
 use marketplace::{
     config::Settings,

@@ -1,5 +1,5 @@
-//! Uploads by many clients at once: whatever the order of their steps, a completed upload keeps its bytes,
-//! and a cleanup leaves nothing else.
+//! Uploads by many clients at once: for every order of their steps, a completed upload keeps its bytes, and a
+//! cleanup leaves nothing else.
 
 mod interruptions;
 

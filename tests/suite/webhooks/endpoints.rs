@@ -1,4 +1,4 @@
-//! Endpoints: what is checked when they are saved, how many there may be, and what is deleted when.
+//! Endpoints: checks when they are saved, their maximum number, and deletions.
 
 use marketplace::{
     domain::webhooks::{DeliveryStatus, WebhookDisabledReason, WebhookStatus},
@@ -52,7 +52,7 @@ fn private_addresses_are_refused_when_saved() {
         assert_eq!(problem(check_url(&market, url)), "private_address", "{url}");
     }
     assert_eq!(problem(check_url(&market, "http://1.1.1.1/")), "url_scheme", "http is for private addresses");
-    // Whoever has a reason to use one learns which setting allows it.
+    // The message names the setting that allows such an address.
     for url in ["https://127.0.0.1/hook", "https://localhost/hook", "http://127.0.0.1:9000/hook"] {
         let Err(Error::Invalid(problems)) = check_url(&market, url) else { panic!("{url} is refused") };
         assert!(problems[0].msg.contains("`webhooks.allow_private_addresses`"), "{url}: {}", problems[0].msg);
@@ -153,7 +153,7 @@ fn changes_have_events_and_show_no_secret() {
     };
     let other = check_url(&market, "http://127.0.0.1:10/").unwrap();
     update(&WebhookChange { url: Some(&other), ..WebhookChange::default() });
-    // What is as it was has no event.
+    // A change without an effect has no event.
     update(&WebhookChange { url: Some(&other), description: Some("Test"), ..WebhookChange::default() });
     update(&WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() });
     let disabled = WebhookChange { status: Some(WebhookStatus::Disabled), ..WebhookChange::default() };

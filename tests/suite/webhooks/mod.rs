@@ -1,5 +1,5 @@
-//! Webhooks: what is sent to whom, how it is signed, and what happens if it cannot be delivered. The endpoints are
-//! real servers on ports of their own; the clocks of the markets are stopped.
+//! Webhooks: messages and their receivers, signatures, and failed deliveries. The endpoints are real servers on ports of their
+//! own; the clocks of the markets are stopped.
 
 mod endpoints;
 mod payments;
@@ -86,7 +86,7 @@ fn create(market: &TestMarket, team: &str, url: &str) -> Uuid {
     create_for(market, Some(team), url, &[]).unwrap().0.id
 }
 
-/// Lets an event of a team occur: `key.created`. Returns the ID of the key.
+/// Causes an event of a team: `key.created`. Returns the ID of the key.
 fn occur(market: &TestMarket, team: &str) -> Uuid {
     write(market, |writer| keys::create(writer, team, "ci", None)).unwrap().0
 }

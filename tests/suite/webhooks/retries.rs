@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Lets the only delivery to a webhook fail for good, from its current attempt on.
+/// Makes the only delivery to a webhook fail permanently, from its current attempt on.
 async fn fail(market: &TestMarket, webhook: uuid::Uuid) {
     for count in 1..=10 {
         let delivery = wait_for_last_attempt(market, webhook, count).await;
@@ -100,7 +100,7 @@ async fn failed_delivery_disables_a_webhook_without_success_for_five_days() {
     assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
 }
 
-/// What was scheduled while the clock was ahead does not wait until it is as late again.
+/// Attempts that were scheduled while the clock was ahead do not wait until that time.
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_go_on_after_the_clock_was_set_back() {
     let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(500)));
@@ -132,7 +132,7 @@ async fn status_410_disables_at_once_and_keeps_what_is_pending() {
     let failed = deliveries(&market, webhook)[1].id;
     let redeliver = || write(&market, |writer| webhook_deliveries::redeliver(writer, platform(), failed));
     assert!(matches!(redeliver(), Err(Error::Conflict(_))));
-    // What was pending is sent when the webhook is enabled again.
+    // Pending deliveries are sent when the webhook is enabled again.
     receiver.reply_with(Reply::status(204));
     let change = WebhookChange { status: Some(WebhookStatus::Enabled), ..WebhookChange::default() };
     write(&market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();

@@ -42,7 +42,7 @@ async fn outcomes_are_counted_for_a_world_and_for_all() {
     assert!(all["operations"].as_u64().unwrap() > 200 && all["outcomes"].as_u64().unwrap() > 1_000);
     let missing = world.sandbox("GET", "/coverage?met=false", &Value::Null).await.ok();
     assert!(outcomes(&missing, "get_wallet").iter().all(|(.., count)| *count == 0));
-    // Neither the end of the worlds nor a reset changes the counts.
+    // The counts do not change when a world ends or is reset.
     world.sandbox("POST", "/reset", &Value::Null).await.ok();
     world.sandbox("DELETE", "/journal", &Value::Null).await.expect_status(204);
     assert_eq!(world.sandbox("GET", "/coverage?met=true", &Value::Null).await.ok(), of_world);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::journal_story::{OPERATOR, VENDOR, WorldCaller};
 use crate::harness::archives::gzip;
 
-/// What is recorded is the decoded body, so secrets are masked in it, and expectations and replays see what the server saw.
+/// The decoded body is recorded, so secrets in it are masked, and expectations and replays see what the server saw.
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_in_gzip_are_recorded_decoded() {
     let world = WorldCaller::new("one", json!({})).await;

@@ -73,7 +73,7 @@ fn prepare(directory: &Path) {
     let made = Mutex::new(driver::Made::load(&market));
     let mut driver = driver::Driver::new(&market, &made, harness::random::Random::new(3));
     for _ in 0..400 {
-        // Most of what a rule refuses is refused again, and changes nothing.
+        // Most refused operations are refused again, and change nothing.
         let _ = driver.act();
     }
 }

@@ -20,7 +20,7 @@ type Exchange = (String, u16, BTreeMap<String, String>, String);
 /// Maximum number of requests to an operation that succeed, out of all that are possible in the demo market.
 const MAX_REQUESTS: usize = 8;
 
-/// Returns requests to an operation, of which the last one does not succeed, if there is such a one.
+/// Returns requests to an operation. The last one fails, if the operation has such a request.
 fn requests(row: &'static Case) -> impl Iterator<Item = CaseRequest> {
     let ok = row.ok_requests();
     let step = ok.len().div_ceil(MAX_REQUESTS).max(1);

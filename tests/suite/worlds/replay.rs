@@ -1,4 +1,4 @@
-//! Replays: the requests of a world in another process, and what is refused.
+//! Replays: the requests of a world in another process, and refusals.
 
 use std::{
     collections::BTreeMap,
@@ -255,7 +255,7 @@ async fn incomplete_and_invalid_files_are_refused() {
         &with_request(&file, 1, |request| request["path"] = json!(["/\u{7f}"])),
         "its address is not valid",
     );
-    // What was deleted from the journal is missing.
+    // Deleted entries of the journal are missing.
     world.sandbox("DELETE", "/journal", &Value::Null).await.expect_status(204);
     world.call(VENDOR, "GET", "/v2/wallet", &Value::Null).await.ok();
     refused(

@@ -1,4 +1,4 @@
-//! What worlds cost: files that they share, and no threads and no open files while nobody uses them.
+//! The cost of worlds: they share files, and use neither threads nor open files while they are idle.
 
 use std::{
     collections::BTreeMap,

@@ -6,8 +6,8 @@ use encoding_rs::{CoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use super::detection::{Encoding, UTF_8_MARK, UTF_16BE_MARK, UTF_16LE_MARK};
 
-/// Converts text that comes in parts to UTF-8, without its byte order mark. Invalid UTF-16 becomes U+FFFD; what is not
-/// UTF-16 stays as it is, and so may be invalid.
+/// Converts text that comes in parts to UTF-8, without its byte order mark. Invalid UTF-16 becomes U+FFFD; other text is passed
+/// on unchanged, and may be invalid.
 pub struct Decoder {
     utf_16: Option<encoding_rs::Decoder>,
     /// The mark, until the first part was decoded.
@@ -20,8 +20,8 @@ impl Decoder {
         Decoder { utf_16: encoding.utf_16_decoder(), mark: encoding.mark() }
     }
 
-    /// Decodes the next part: `bytes` itself if nothing changes, else what is then in `buffer`. The first part has the
-    /// whole mark. Each byte becomes at most three.
+    /// Decodes the next part. Returns `bytes` itself if nothing changes, or else the contents of `buffer`. The first part
+    /// contains the complete mark. Each byte becomes at most three.
     pub fn decode<'b>(&mut self, bytes: &'b [u8], is_last: bool, buffer: &'b mut Vec<u8>) -> &'b [u8] {
         let bytes = bytes.strip_prefix(std::mem::take(&mut self.mark)).unwrap_or(bytes);
         let Some(decoder) = &mut self.utf_16 else { return bytes };

@@ -10,8 +10,8 @@ use super::{
 /// Number of bytes that are read and decoded at once.
 const BUFFER_BYTES: usize = 65_536;
 
-/// Reads a text in UTF-8, without its byte order mark, from a source in UTF-8 or UTF-16. What is in another encoding stays as
-/// it is.
+/// Reads a text in UTF-8, without its byte order mark, from a source in UTF-8 or UTF-16. Text in another encoding is passed on
+/// unchanged.
 pub struct TextReader<R> {
     source: R,
     /// The decoder, once the beginning was read.

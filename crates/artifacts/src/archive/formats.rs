@@ -1,11 +1,11 @@
-//! Formats of archives and of compression that are not read, and what vendors are told about them.
+//! Unsupported formats of archives and of compression, with messages for vendors.
 
 use zip::CompressionMethod;
 
 use crate::Rejection;
 
-/// Returns what is wrong with a file of an archive that is compressed with a method that is not read, as a predicate that
-/// follows its path in a message. `None` if the method is read.
+/// Returns the problem of a file that is compressed with an unsupported method, as a predicate that follows its path in a
+/// message. `None` if the method is supported.
 pub(super) fn unsupported_compression(method: CompressionMethod) -> Option<String> {
     let name = match method {
         CompressionMethod::Stored | CompressionMethod::Deflated | CompressionMethod::Zstd => return None,
@@ -30,7 +30,7 @@ pub(super) fn unsupported_compression(method: CompressionMethod) -> Option<Strin
     Some(format!("uses an unsupported compression method, {name} (Deflate and Zstandard are supported)"))
 }
 
-/// What files of other formats begin with, at which position, and the names of these formats.
+/// Signatures of other formats: the bytes, their position, and the name of the format.
 const OTHER_FORMATS: [(usize, &[u8], &str); 8] = [
     (0, b"7z\xbc\xaf\x27\x1c", "7z"),
     (0, b"Rar!\x1a\x07", "RAR"),

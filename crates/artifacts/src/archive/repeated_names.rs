@@ -1,5 +1,5 @@
-//! Archives in which entries have the same name. The library keeps one of them, and compares no headers, so this module
-//! does. Some programs list a directory more than once, which is harmless.
+//! Finds entries of an archive with the same name. The library keeps only one of them and does not compare headers, so this
+//! module does. Some programs list a directory more than once, which is harmless.
 
 use std::{
     collections::HashMap,
@@ -7,13 +7,13 @@ use std::{
     io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom},
 };
 
-/// What the header of an entry in the central directory begins with.
+/// Signature of the header of an entry in the central directory.
 const LISTED_MARK: &[u8] = b"PK\x01\x02";
 
-/// What the header before the data of an entry begins with.
+/// Signature of the header before the data of an entry.
 const LOCAL_MARK: &[u8] = b"PK\x03\x04";
 
-/// Length in bytes of a header in the central directory, without the name and what follows it.
+/// Length in bytes of a header in the central directory, without the name and the fields after it.
 const LISTED_BYTES: usize = 46;
 
 /// Length in bytes of a header before the data, without the name and what follows it.
@@ -28,18 +28,18 @@ pub(super) enum RepeatedNames {
     Files(String),
     /// Only directories.
     Directories {
-        /// Whether the headers before the data are those that the central directory lists, and no others.
+        /// Whether the headers before the data are exactly those that the central directory lists.
         is_consistent: bool,
     },
 }
 
 /// An entry of the central directory.
-struct Listed {
+struct DirectoryEntry {
     name: Vec<u8>,
     header: [u8; LISTED_BYTES],
 }
 
-impl Listed {
+impl DirectoryEntry {
     /// Whether it is a directory, as [`super::is_directory`] decides.
     fn is_directory(&self) -> bool {
         matches!(self.name.last(), Some(b'/' | b'\\')) && number(&self.header, 24) == 0
@@ -50,7 +50,7 @@ impl Listed {
     }
 }
 
-/// Reads which names an archive repeats, whose central directory is at this offset. Fails if there is none.
+/// Reads the repeated names of an archive whose central directory is at this offset. Fails if there is none.
 pub(super) fn read(file: &File, directory_at: u64) -> io::Result<RepeatedNames> {
     let mut reader = BufReader::new(file);
     let mut listed = read_directory(&mut reader, directory_at)?;
@@ -65,12 +65,12 @@ pub(super) fn read(file: &File, directory_at: u64) -> io::Result<RepeatedNames> 
         return Err(ErrorKind::InvalidData.into());
     }
     drop(are_directories);
-    listed.sort_unstable_by_key(Listed::offset);
+    listed.sort_unstable_by_key(DirectoryEntry::offset);
     let is_consistent = are_consistent(&mut reader, &listed, directory_at)?;
     Ok(RepeatedNames::Directories { is_consistent })
 }
 
-fn read_directory(reader: &mut BufReader<&File>, at: u64) -> io::Result<Vec<Listed>> {
+fn read_directory(reader: &mut BufReader<&File>, at: u64) -> io::Result<Vec<DirectoryEntry>> {
     reader.seek(SeekFrom::Start(at))?;
     let mut listed = Vec::new();
     loop {
@@ -86,13 +86,17 @@ fn read_directory(reader: &mut BufReader<&File>, at: u64) -> io::Result<Vec<List
         let mut name = vec![0; length(&header, 28)];
         reader.read_exact(&mut name)?;
         reader.seek_relative((length(&header, 30) + length(&header, 32)) as i64)?;
-        listed.push(Listed { name, header });
+        listed.push(DirectoryEntry { name, header });
     }
 }
 
 /// Whether the headers before the data are those that the central directory lists, in the order of their offsets. Between them
 /// is no space for another one. Archives of more than 4 GB are not understood.
-fn are_consistent(reader: &mut BufReader<&File>, listed: &[Listed], directory_at: u64) -> io::Result<bool> {
+fn are_consistent(
+    reader: &mut BufReader<&File>,
+    listed: &[DirectoryEntry],
+    directory_at: u64,
+) -> io::Result<bool> {
     let mut end = 0;
     for entry in listed {
         if !has_no_space(end, entry.offset()) {
@@ -117,7 +121,7 @@ fn are_consistent(reader: &mut BufReader<&File>, listed: &[Listed], directory_at
     Ok(has_no_space(end, directory_at))
 }
 
-/// Whether there is no header between two offsets. What follows the data of an entry is shorter than one.
+/// Whether there is no header between two offsets: the bytes after the data of an entry are shorter than a header.
 fn has_no_space(from: u64, to: u64) -> bool {
     to.checked_sub(from).is_some_and(|gap| gap < LOCAL_BYTES as u64)
 }

@@ -1,5 +1,5 @@
 //! One pass over all files of a ZIP archive: each file is unpacked completely and compared with the central
-//! directory, whether or not the visitor reads it. Does not depend on what the visitor does.
+//! directory, even if the visitor does not read it.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -35,8 +35,8 @@ const MAX_ATTRIBUTES_FILES: usize = 1_000;
 /// The order is that of the central directory, except that `.gitattributes` files come first.
 ///
 /// Problems of single files are reported to the visitor. An error means that the central directory cannot be
-/// read, or that this machine failed. Never unpacks more than the limits allow, however small the archive
-/// claims its files to be.
+/// read, or that this machine failed. Never unpacks more than the limits allow, regardless of the sizes that the
+/// archive states.
 pub fn visit(
     path: &Path,
     limits: Limits,
@@ -161,7 +161,7 @@ impl Pass<'_> {
         Ok(size)
     }
 
-    /// Unpacks an entry completely. Returns what is wrong with its data, if anything.
+    /// Unpacks an entry completely. Returns the problem with its data, if there is one.
     fn unpack(
         &mut self,
         archive: &mut ZipArchive<BudgetedFile>,
@@ -222,7 +222,7 @@ fn read_full(data: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Returns what is wrong with data that cannot be read, or an error if this machine failed.
+/// Returns the problem with unreadable data, or an error if this machine failed.
 fn data_problem(cause: io::Error) -> Result<&'static str, ReadError> {
     if cause.raw_os_error().is_some() {
         return Err(ReadError::Io(cause));

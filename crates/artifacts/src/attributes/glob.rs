@@ -45,7 +45,8 @@ struct Matcher {
     next: Vec<usize>,
     /// For each position in the pattern, the step in which it was last added.
     added: Vec<u64>,
-    /// For each position in the pattern, the step in which what may follow without a byte was last added.
+    /// For each position in the pattern, the step in which it was last added together with the positions that it can reach
+    /// without a byte.
     entered: Vec<u64>,
     step: u64,
 }
@@ -132,7 +133,7 @@ impl Matcher {
         self.current = std::mem::replace(&mut self.next, current);
     }
 
-    /// Adds a position, and those that the path may reach from it without a byte.
+    /// Adds a position, and the positions that can be reached from it without a byte.
     fn enter(&mut self, tokens: &[Token], mut at: usize) {
         while self.entered[at] != self.step {
             self.entered[at] = self.step;
@@ -152,7 +153,7 @@ impl Matcher {
     }
 }
 
-/// Splits a pattern into its parts. Returns `None` if it is malformed, so that it matches nothing.
+/// Splits a pattern into its parts. Returns `None` if it is malformed; it then matches nothing.
 fn parse(text: &[u8]) -> Option<Vec<Token>> {
     let (mut tokens, mut at) = (Vec::new(), 0);
     while let Some(byte) = text.get(at) {

@@ -25,8 +25,8 @@ pub(super) fn follow_parent(parent_pid: u32) -> io::Result<bool> {
     Ok(parent.is_some_and(|pid| i64::from(pid) == i64::from(parent_pid)))
 }
 
-/// Denies this process all files except its input, the network, and other processes. Returns what the kernel
-/// does not enforce.
+/// Denies this process all files except its input, the network, and other processes. Returns the restrictions
+/// that the kernel does not enforce.
 pub(super) fn restrict(task: &Task) -> Vec<String> {
     let mut unenforced = Vec::new();
     match restrict_files(task) {
@@ -223,7 +223,7 @@ fn apply(rules: BTreeMap<i64, Vec<SeccompRule>>, error: i32) -> Result<(), Box<d
     Ok(seccompiler::apply_filter(&program)?)
 }
 
-/// What a confined child was able to do although it must not.
+/// Forbidden operations that a confined child could carry out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelfTest {
     /// Descriptions of the attempts that succeeded.

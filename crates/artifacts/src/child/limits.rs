@@ -23,7 +23,7 @@ pub struct ResourceLimits {
 }
 
 impl ResourceLimits {
-    /// Applies the limits to this process, for good. Lower ones that it has already stay.
+    /// Applies the limits to this process permanently. Lower existing limits stay.
     pub(super) fn apply(&self) -> io::Result<()> {
         let limits = [
             (Resource::Core, 0, 0),

@@ -153,7 +153,7 @@ impl ChildProcess {
     }
 
     fn signal(&self, signal: Signal) {
-        // The process is not reaped before it is dropped or has ended, so the ID is its own.
+        // The process is not reaped before it has ended or is dropped, so the ID still belongs to it.
         if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process(pid, signal);
         }

@@ -19,7 +19,8 @@ const PREFIX_BYTES: usize = 4;
 /// Replies of at most this many bytes are read at any time; of larger ones, only one at a time.
 const SMALL_REPLY_BYTES: usize = 2 << 20;
 
-/// What a reply may have. A few bytes can be a value of a hundred bytes. The size of the reply limits its texts.
+/// Limits on the values of a reply: a few bytes can become a value of a hundred bytes in memory. The size of the reply limits
+/// its texts.
 const VALUE_LIMITS: ValueLimits = ValueLimits { values: 1_000_000, text_bytes: usize::MAX, depth: 32 };
 
 /// What a child process replies.
@@ -76,7 +77,7 @@ impl<T> From<TaskResult<T>> for Result<T, ReadError> {
         match result {
             TaskResult::Done(value) => Ok(value),
             TaskResult::Rejected(message) => Err(Rejection(message).into()),
-            // What the child says about this machine is not trusted to be worth many attempts.
+            // The child is not trusted: an error that it blames on this machine is retried only a few times.
             TaskResult::Io(cause) => Err(ReadError::ProcessEnded(cause)),
         }
     }
@@ -86,7 +87,7 @@ impl<T> From<TaskResult<T>> for Result<T, ReadError> {
 #[derive(Debug)]
 pub struct ReplyBytes {
     bytes: Vec<u8>,
-    /// Lets no other large reply be received while this one is in memory.
+    /// Prevents other large replies while this one is in memory.
     _permit: Option<LargeReplyPermit>,
 }
 
@@ -150,7 +151,7 @@ pub(super) fn receive(
     }
     let length = length as usize;
     let permit = (length > SMALL_REPLY_BYTES).then(|| large.acquire());
-    // Grows with what is there, so that a child that only announces bytes costs nothing.
+    // Grows with the received bytes, so that announcing many bytes costs nothing.
     let mut bytes = Vec::new();
     // One byte more, to notice a stream that does not end with the reply.
     from.take(length as u64 + 1).read_to_end(&mut bytes).map_err(|_| ReceiveError::Incomplete)?;
@@ -170,7 +171,7 @@ pub(super) struct LargeReplies(Arc<(Mutex<bool>, Condvar)>);
 struct LargeReplyPermit(LargeReplies);
 
 impl LargeReplies {
-    /// Waits for the permission. Who has it only parses and stores a reply, and waits for nothing else.
+    /// Waits for the permission. Its holder only parses and stores a reply, and waits for nothing else.
     fn acquire(&self) -> LargeReplyPermit {
         let (is_taken, changed) = &*self.0;
         let is_taken = is_taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What a child process is asked to do.
+//! The tasks of child processes.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ pub enum Task {
         /// Limits on the archive.
         limits: Limits,
     },
-    /// Tries what a child must not be able to do. Replies with a [`SelfTest`](super::SelfTest).
+    /// Tries forbidden operations. Replies with a [`SelfTest`](super::SelfTest).
     TestConfinement,
     /// Writes the objects of a zipped bare repository to a pack in the directory, which is named [`git::REPACKED`].
     /// Replies with a [`RepackedRepository`](git::RepackedRepository).

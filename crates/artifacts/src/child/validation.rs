@@ -1,5 +1,5 @@
-//! Validation of what a child process replies. The child may have been taken over by the files that it read,
-//! so a reply is checked against the same limits that honest code keeps.
+//! Validation of the replies of child processes. The files that a child read may have compromised it, so its
+//! reply is checked against the same limits that honest code keeps.
 
 use super::confinement::SelfTest;
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 /// Maximum number of findings of one pass.
 const MAX_FINDINGS: usize = 100;
 
-/// Maximum number of places of one finding: of its cause, what was noticed, and what was left out, from several samples each.
+/// Maximum number of places of one finding: causes, notices, and omissions, from several samples each.
 const MAX_PLACES_OF_FINDING: usize = 5 * MAX_PLACES;
 
 /// Maximum number of languages and of file extensions.

@@ -100,7 +100,7 @@ fn to_json<T: Serialize>(
     serde_json::to_vec(&Reply { result: TaskResult::from(result), cause, unenforced })
 }
 
-/// Returns what removes the places of findings, unless they are wanted.
+/// Returns a function that removes the places of findings, unless they are requested.
 fn without_places_unless(is_detailed: bool) -> impl Fn(Outcome) -> Outcome {
     move |outcome| if is_detailed { outcome } else { outcome.without_places() }
 }

@@ -17,7 +17,7 @@ pub const HEAD_BYTES: usize = 65_536;
 /// Number of rows at the beginning from which column types are detected.
 const TYPE_SAMPLE_ROWS: usize = 50;
 
-/// Number of bytes of a field that are inspected: at least those of the longest name of a column.
+/// Number of inspected bytes of a field: at least the length of the longest column name.
 const MAX_FIELD_BYTES: usize = 4 * MAX_COLUMN_NAME_CHARS;
 
 /// Number of fields of a row that are inspected. Further fields are only counted.
@@ -65,7 +65,7 @@ impl CsvReader {
         self.check(decoded);
     }
 
-    /// Takes an error of the encoding, which is in the text after what was read.
+    /// Records an error of the encoding, which comes after the text that was read.
     fn check(&mut self, decoded: Result<(), InvalidText>) {
         let Err(error) = decoded else { return };
         if self.rows.is_none() {
@@ -122,7 +122,7 @@ impl CsvReader {
     }
 }
 
-/// Returns what the beginning of a file tells, without a number of rows.
+/// Summarizes the beginning of a file, without a number of rows.
 pub fn summarize_head(format: Format, head: &[u8]) -> FileSummary {
     let mut buffer = Vec::new();
     let text = Decoder::new(Encoding::of_text(head)).decode(head, false, &mut buffer);
@@ -287,7 +287,7 @@ fn parse_first_rows(head: &[u8], delimiter: u8, comment: Option<u8>, has_quotes:
         at += read;
         content.extend_from_slice(&field[..written.min(MAX_FIELD_BYTES - content.len())]);
         match result {
-            // Ignore a row that the beginning cuts off, unless it is the only one.
+            // Ignore the last row, which may be cut off, unless it is the only one.
             ReadFieldResult::InputEmpty if head.len() >= HEAD_BYTES && !rows.is_empty() => break,
             ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
             ReadFieldResult::End => break,

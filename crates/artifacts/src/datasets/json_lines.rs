@@ -1,5 +1,5 @@
 //! JSON Lines: the keys and types in the first lines, and whether every line is valid JSON. Lines are parsed as
-//! streams: besides the line itself, only the beginnings of its keys are in memory, however large its values.
+//! streams: only the line itself and the beginnings of its keys are in memory, even if values are large.
 
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ impl JsonLinesReader {
         self.check(decoded);
     }
 
-    /// Takes an error of the encoding, which is in the text after what was read.
+    /// Records an error of the encoding, which comes after the text that was read.
     fn check(&mut self, decoded: Result<(), InvalidText>) {
         let Err(error) = decoded else { return };
         let line = self.lines + 1;

@@ -32,7 +32,7 @@ use super::{Column, FileSummary, TableError, parquet_limits};
 /// Maximum size of a footer in bytes.
 const MAX_FOOTER_BYTES: u64 = 16 << 20;
 
-/// Size in bytes of what follows the footer: its length, and the magic number.
+/// Size in bytes of the trailer after the footer: its length, and the magic number.
 const TRAILER_BYTES: u64 = 8;
 
 /// Maximum number of columns in a description.
@@ -46,8 +46,8 @@ pub fn summarize_footer<R: Read + Seek>(reader: &mut R, size: u64) -> Result<Fil
     read_footer(reader, size).map(|metadata| summarize(&metadata))
 }
 
-/// Reads a file completely, and returns the facts that its footer declares. `budget` is that of all files of
-/// the data.
+/// Reads a file completely, and returns the facts that its footer declares. All files of the data share the
+/// `budget`.
 pub fn read_file<R: ChunkReader + 'static>(
     reader: R,
     budget: &mut Budget,

@@ -233,7 +233,7 @@ impl Default for Budget {
 }
 
 impl Amounts {
-    /// Takes as much as possible of what is needed, and returns the rest.
+    /// Takes as much as possible of the needed amount, and returns the rest.
     fn take(&mut self, needed: Amounts) -> Amounts {
         let rest = Amounts {
             bytes: needed.bytes.saturating_sub(self.bytes),
@@ -246,7 +246,7 @@ impl Amounts {
 }
 
 impl Budget {
-    /// Creates a budget of which nothing is left that files share.
+    /// Creates a budget whose shared part is used up.
     #[cfg(test)]
     pub fn without_shared() -> Budget {
         Budget { shared: Amounts::default(), ..Budget::default() }

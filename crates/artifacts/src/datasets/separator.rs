@@ -1,6 +1,6 @@
 //! The line by which spreadsheet programs state the delimiter of a CSV file.
 
-/// A first line such as `sep=;`, which spreadsheet programs write and read. It states the delimiter and is no row.
+/// A first line such as `sep=;`, which spreadsheet programs write and read. It states the delimiter and is not a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Separator {
     /// The delimiter, which is an ASCII character.

@@ -79,7 +79,7 @@ impl TableReader {
         }
     }
 
-    /// Returns the outcome after the last chunk of the file. `budget` is that of all files of the data.
+    /// Returns the outcome after the last chunk of the file. All files of the data share the `budget`.
     pub fn finish(self, budget: &mut Budget) -> ReadOutcome {
         let read = match self {
             TableReader::Csv(csv) => csv.finish(),

@@ -1,6 +1,6 @@
-//! The part of Thrift's compact protocol that is needed to validate Parquet metadata before the library reads
-//! it: structs of integers, lists and structs; everything else is skipped. It allocates nothing, and takes at
-//! most one step per byte.
+//! The part of Thrift's compact protocol that validates Parquet metadata before the library reads it: structs of
+//! integers, lists, and structs. Everything else is skipped. It allocates nothing, and takes at most one step per
+//! byte.
 
 /// Maximum nesting depth of structs and lists, as in the readers of the format itself.
 const MAX_NESTING: u32 = 32;

@@ -27,7 +27,7 @@ pub fn is_bundle(start: &[u8]) -> bool {
     SIGNATURES.iter().any(|signature| start.starts_with(signature.as_bytes()))
 }
 
-/// Returns what precedes the pack in a bundle with this newest commit.
+/// Returns the header of a bundle with this newest commit.
 pub fn header(head: &str) -> String {
     format!("{}\n{head} HEAD\n\n", SIGNATURES[0])
 }
@@ -48,7 +48,7 @@ pub fn open(path: &Path) -> Result<OpenBundle, ReadError> {
     Ok(OpenBundle { head, pack })
 }
 
-/// Reads what precedes the pack. Returns the ID of the newest commit of the default branch.
+/// Reads the header. Returns the ID of the newest commit of the default branch.
 fn read_header(file: &mut impl BufRead) -> Result<String, ReadError> {
     let mut remaining = file.take(MAX_HEADER_BYTES);
     let mut refs = BTreeMap::new();

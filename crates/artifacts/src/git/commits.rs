@@ -1,5 +1,5 @@
-//! Commits as `git log` reads them: unusual headers make no commit unreadable. Only a commit without a valid tree or with
-//! an invalid parent is damaged, since Git itself stops there.
+//! Reads commits like `git log`: a commit with unusual headers is still readable. Only a commit without a valid tree or with an
+//! invalid parent is damaged, since Git itself stops there.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub(super) fn root_of_newest(repository: &Repository) -> Result<ObjectId, ReadEr
     Ok(read_links(find(repository, &repository.head, &mut buffer)?)?.tree)
 }
 
-/// Reads what a commit refers to. Like for Git, parents are only the lines that directly follow the tree.
+/// Reads the references of a commit. Like for Git, parents are only the lines that directly follow the tree.
 pub(super) fn read_links(commit: &[u8]) -> Result<Links, ReadError> {
     parse_links(commit).ok_or_else(|| damaged_copy("a commit has no valid tree, or an invalid parent"))
 }
@@ -65,7 +65,7 @@ fn parse_links(commit: &[u8]) -> Option<Links> {
     Some(Links { tree, parents })
 }
 
-/// Parses a line of a name and an ID. Returns the ID, and what follows the line.
+/// Parses a line with a name and an ID. Returns the ID, and the text after the line.
 fn parse_id_line<'a>(text: &'a [u8], name: &[u8]) -> Option<(ObjectId, &'a [u8])> {
     let (id, rest) = text.strip_prefix(name)?.split_at_checked(40)?;
     Some((ObjectId::from_hex(id).ok()?, rest.strip_prefix(b"\n")?))
@@ -90,7 +90,7 @@ fn header_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| matches!(byte, b'\n' | b'\0')).take_while(|line| !line.is_empty())
 }
 
-/// What the headers of a commit say about who made it, and when.
+/// The author and the time in the headers of a commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Headers<'a> {
     /// Name and email address of the author. `None` if there is no author, or if the header cannot be read.
@@ -104,7 +104,7 @@ pub(super) struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// Reads the [text](text_of) of a commit. Of headers that occur twice, the last one counts.
+    /// Reads the [text](text_of) of a commit. If a header occurs twice, the last one counts.
     pub(super) fn read(text: &'a [u8]) -> Headers<'a> {
         let (mut length, mut signatures) = (0, 0);
         let (mut author, mut committer) = (None, None);
@@ -159,8 +159,8 @@ fn split_at_byte(text: &[u8], at: usize) -> (&[u8], &[u8]) {
     (&text[..at], &text[at + 1..])
 }
 
-/// Parses a time in seconds since 1970 that a time zone follows. Returns also what follows the zone. Times that Git takes
-/// for the beginning of 1970 are none.
+/// Parses a time in seconds since 1970 that a time zone follows. Also returns the text after the zone. Times that Git treats as
+/// the beginning of 1970 are ignored.
 fn parse_time(text: &[u8]) -> Option<(i64, &[u8])> {
     let (digits, rest) = split_digits(text.trim_ascii_start())?;
     let zone = rest.trim_ascii_start();

@@ -1,8 +1,8 @@
 //! Copying a repository: a bare clone of its newest commit with the full history, within limits, and from
 //! public addresses only unless the settings allow private ones.
 //!
-//! The host's bytes are only stored here, as one pack file. Indexing the pack means parsing it, so that is up
-//! to the caller, who does it in a child process.
+//! The host's bytes are only stored here, as one pack file. Indexing the pack means parsing it, so the caller
+//! does that in a child process.
 
 use std::{
     fs,
@@ -179,7 +179,7 @@ fn into_read_error(error: CopyError, source: &RemoteRepository, limits: Limits) 
 
 /// Whether an error is one of the disk of the server.
 fn is_of_own_disk(error: &gix::Error) -> bool {
-    // `source` of a `gix::Error` skips the error that it was made from, as that of an `io::Error` does.
+    // Like an `io::Error`, a `gix::Error` skips the error that it was made from in `source`.
     error.iter_errors().any(|source| {
         let wrapped = source.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         source.is::<OwnDisk>() || wrapped.and_then(|wrapped| wrapped.downcast_ref::<OwnDisk>()).is_some()

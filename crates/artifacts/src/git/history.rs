@@ -55,7 +55,7 @@ pub struct History {
 /// Numbers of commits from which a [`History`] could not take everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnusualCommits {
-    /// Number of commits whose author, committer, or date is missing, repeated, or no valid header.
+    /// Number of commits whose author, committer, or date is missing, repeated, or invalid.
     pub unusual_headers: u64,
     /// Number of commits with a time after `now`.
     pub future: u64,

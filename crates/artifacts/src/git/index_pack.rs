@@ -1,5 +1,5 @@
-//! Indexing of a received pack, and the options to open repositories with. Parses what a host sent, so it runs
-//! in a child process.
+//! Indexing of a received pack, and the options to open repositories with. Parses untrusted data of a host, so it
+//! runs in a child process.
 
 use std::{
     fs::{self, File},
@@ -76,8 +76,8 @@ fn write_pack(file: File, directory: &Path, head: &str, limits: Limits) -> gix::
     Ok(IndexedPack { objects: u64::from(written.index.num_objects) })
 }
 
-/// Moves an indexed pack from the directory of the process that indexed it into a repository. Accepts nothing but
-/// regular files with the names of a pack and its index, whatever else that process has left there.
+/// Moves an indexed pack from the directory of the process that indexed it into a repository. Accepts only regular files with
+/// the names of a pack and its index, and ignores other files that the process has left there.
 pub(super) fn move_pack(from: &Path, repository: &Path) -> io::Result<()> {
     let to = repository.join("objects/pack");
     fs::create_dir_all(&to)?;

@@ -1,4 +1,4 @@
-//! Receiving the pack of a repository's newest commit from its host. Nothing of the pack is parsed here.
+//! Receives the pack of a repository's newest commit from its host. Does not parse the pack.
 
 use std::{
     fmt,
@@ -55,7 +55,7 @@ impl fmt::Debug for RemoteRepository {
     }
 }
 
-/// The pack could not be written to the disk of the server, which is no fault of the host.
+/// The pack could not be written to the disk of the server, which is not the fault of the host.
 #[derive(Debug)]
 pub(super) struct OwnDisk(pub(super) io::Error);
 
@@ -200,7 +200,7 @@ fn copy_limited(
     }
 }
 
-/// A negotiation that wants one commit and has nothing.
+/// A negotiation that wants one commit, and has no common commits.
 struct WantOne(ObjectId);
 
 impl Negotiate for WantOne {

@@ -1,6 +1,6 @@
-//! Zips of bare repositories: puts all of their objects into one pack. Nothing of the zip is unpacked to files of its
-//! own, and its configuration, hooks, and references to other repositories have no effect. Parses what a stranger sent, so
-//! it runs in a child process.
+//! Zips of bare repositories: puts all of their objects into one pack. The zip is not unpacked into files, and its
+//! configuration, hooks, and references to other repositories have no effect. The input is untrusted, so this runs in a child
+//! process.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ use crate::{
 /// Name of the file that the pack is written to.
 pub const REPACKED: &str = "repacked";
 
-/// Size in bytes of what precedes the objects of a pack, and of the digest that follows them.
+/// Size in bytes of the header of a pack, and of the digest at its end.
 const PACK_HEADER_BYTES: u64 = 12;
 const PACK_TRAILER_BYTES: u64 = 20;
 
@@ -76,7 +76,7 @@ struct Current {
 enum Kind {
     /// `HEAD`, `packed-refs`, or a file with one ref.
     Refs,
-    /// A pack, whose objects are copied as they are: a delta refers to another one by its distance or its ID.
+    /// A pack whose objects are copied unchanged. A delta refers to another object by its distance or its ID.
     Pack,
     /// A compressed object with its type and its size.
     Object,
@@ -160,7 +160,7 @@ impl Visitor for Repacker {
         let start = current.position;
         current.position += bytes.len() as u64;
         if current.kind != Kind::Pack {
-            // The zip may have more than it states; the limit of a file is that of its stated size.
+            // The zip may contain more bytes than it states; each file is limited to its stated size.
             let room = (current.size as usize).saturating_sub(current.bytes.len());
             current.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
             return;
@@ -282,8 +282,7 @@ impl Repacker {
     }
 }
 
-/// Returns what precedes the compressed data of an object in a pack: its type, and its size in groups of 7 bits, after
-/// the first 4.
+/// Returns the header of an object in a pack: its type, and its size: first 4 bits, then groups of 7 bits.
 fn object_header(kind: u8, size: usize) -> Vec<u8> {
     let (mut byte, mut rest) = ((kind << 4) | (size & 15) as u8, size >> 4);
     let mut header = Vec::new();

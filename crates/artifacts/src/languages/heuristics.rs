@@ -1,4 +1,4 @@
-//! The heuristics of Linguist that tell languages with the same extension apart, and its patterns of vendored
+//! The heuristics of Linguist that distinguish languages with the same extension, and its patterns of vendored
 //! paths. The `linguist` crate has both as data. Its own regular expressions backtrack, so that some take
 //! quadratic time; these here are linear.
 

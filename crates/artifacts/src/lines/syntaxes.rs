@@ -30,7 +30,7 @@ pub(super) struct Quotes {
     pub(super) close: &'static str,
     /// Whether it may have several lines. If not, it ends with its line.
     pub(super) spans_lines: bool,
-    /// What does not end the string, although it has a delimiter.
+    /// Sequences that contain the delimiter but do not end the string.
     pub(super) escapes: &'static [&'static str],
 }
 

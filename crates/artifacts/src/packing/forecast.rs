@@ -27,7 +27,7 @@ pub struct Forecast {
     pub missing: Vec<String>,
     /// For some of the missing paths, a path of the data that ends with the missing path.
     pub meant: Vec<String>,
-    /// The paths of all files of the data; empty if there are more than [`MAX_LISTED_FILES`], or if the tree has not all of them.
+    /// The paths of all files of the data; empty if there are more than [`MAX_LISTED_FILES`], or if the tree is incomplete.
     pub paths: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Forecast {
     }
 }
 
-/// Returns what an archive with a selection of files will have.
+/// Returns the files of an archive with a selection of files.
 pub fn forecast(structure: &Structure, selection: &FileSelection) -> Forecast {
     let wanted = match selection {
         FileSelection::All => Wanted::All,

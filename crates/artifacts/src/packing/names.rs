@@ -1,4 +1,4 @@
-//! Names of files in an archive. Whoever unpacks it gets a file only if no other file has its name, and no directory.
+//! Names of files in an archive. Each name is unique among files and directories; otherwise, unpacking would lose a file.
 
 use std::{borrow::Cow, collections::HashSet};
 

@@ -45,7 +45,7 @@ pub struct Ci {
 
 impl Check for Ci {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
-        // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
+        // The root may be one directory deeper, which is known only at the end of the pass.
         let path_in_directory =
             entry.path.split_once('/').map_or("", |(_, path_in_directory)| path_in_directory);
         let is_named = is_ci_config(entry.path) || is_ci_config(path_in_directory);

@@ -150,9 +150,8 @@ impl Fingerprint {
         }
     }
 
-    /// Returns the share, from 0 to 1, of these files that the other set contains, too. Exact for sets of
-    /// fewer than 4,096 distinct files; estimated for larger ones, from those hashes that are in the range of
-    /// both fingerprints.
+    /// Returns the share, from 0 to 1, of these files that the other set contains, too. Exact for sets of fewer
+    /// than 4,096 distinct files; estimated for larger ones, from the hashes in the range of both fingerprints.
     pub fn share_contained_in(&self, other: &Fingerprint) -> f64 {
         let largest_hash = |fingerprint: &Fingerprint| {
             if fingerprint.0.len() < MAX_HASHES { u64::MAX } else { *fingerprint.0.last().unwrap_or(&0) }
@@ -301,7 +300,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
-        /// Fingerprints of large sets compare with a small error, whatever the sizes of the sets.
+        /// Comparing fingerprints of large sets has a small error for all sizes.
         #[test]
         fn fingerprints_of_large_sets_are_close(size in 2_000..30_000_u64, extra in 2_000..30_000_u64, common in 0..2_000_u64) {
             let set = fingerprint((0..size).map(hash_of));

@@ -1,4 +1,4 @@
-//! What the history of a repository could not be taken from: commits with unusual headers, and those of the future.
+//! Commits that the history of a repository ignores: commits with unusual headers, and commits in the future.
 
 use super::{Finding, Rule, samples::with_noun};
 use crate::git::{History, UnusualCommits};

@@ -30,7 +30,7 @@ pub struct Integrity {
     unreadable: Samples,
     pointers: Samples,
     too_large: Samples,
-    /// Files of a repository that cannot be unpacked beside others. Those of an archive are rejected when it is read.
+    /// Files of a repository that cannot be unpacked beside others. An archive with such files is rejected when it is read.
     clashing: Samples,
     names: PackedNames,
     left_out: Samples,
@@ -61,7 +61,7 @@ impl Integrity {
         }
     }
 
-    /// Returns what is wrong and what to do about it, as sentences.
+    /// Returns the problems with advice, as sentences.
     fn problems(&self) -> Vec<String> {
         let (advice, pointer_advice, what) = match self.source {
             Source::Zip => (

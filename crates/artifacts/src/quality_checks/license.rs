@@ -60,13 +60,13 @@ const REPLACED_WORDS: [(&str, &str); 14] = [
     ("wxWindows", "LGPL-2.0-or-later WITH WxWindows-exception-3.1"),
 ];
 
-/// What the message of a passed check begins with.
+/// Beginning of the message of a passed check.
 const FOUND: &str = "Found: ";
 
-/// What is between a license and the file in which it was found.
+/// The text between the license and the name of the file in which it was found.
 const IN: &str = " in ";
 
-/// What is between two licenses.
+/// The text between two licenses.
 const SEPARATOR: &str = "; ";
 
 /// A file that may state a license.
@@ -94,7 +94,7 @@ pub struct License {
 impl Check for License {
     fn start_file(&mut self, entry: &Entry<'_>) -> FileAction {
         self.is_collecting = false;
-        // The root may be one directory deeper. Whether it is becomes known at the end of the pass.
+        // The root may be one directory deeper, which is known only at the end of the pass.
         let inner_path = entry.path.split_once('/').map_or("", |(_, path)| path);
         let kind = candidate_kind(entry.path).or_else(|| candidate_kind(inner_path));
         let (true, Some(kind)) = (entry.is_file() && self.candidates.len() < MAX_FILES, kind) else {
@@ -151,8 +151,8 @@ impl Check for License {
     }
 }
 
-/// Returns the SPDX expressions of the licenses that the message of a passed check for [`LICENSE_FOUND`] names. Names of files are
-/// quoted, so that none is mistaken for a license. What a shortened message has only in part is left out.
+/// Returns the SPDX expressions of the licenses that the message of a passed check for [`LICENSE_FOUND`] names. Names of files
+/// are quoted, so that none is mistaken for a license. Expressions that were cut off in a shortened message are left out.
 pub fn licenses_in(message: &str) -> Vec<String> {
     let mut rest = message.strip_prefix(FOUND).unwrap_or_default();
     let mut licenses: Vec<String> = Vec::new();
@@ -165,7 +165,7 @@ pub fn licenses_in(message: &str) -> Vec<String> {
     licenses
 }
 
-/// Returns what follows a [`quoted`] name at the beginning of a text; `None` if the text does not begin with a whole one.
+/// Returns the text after a [`quoted`] name at the beginning of a text; `None` if the text does not begin with a complete one.
 fn skip_quoted(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('"')?;
     let mut is_escaped = false;
@@ -298,7 +298,7 @@ fn name_of_text<'a>(key: &'a String, aliases: &'a [String]) -> Option<&'a String
     names.min_by_key(|name| (!name.ends_with("-only"), name.len()))
 }
 
-/// Returns the text of the LGPL without the text of the GPL, which SPDX appends to it and projects have in a file of its own.
+/// Returns the text of the LGPL without the text of the GPL, which SPDX appends to it, but projects have in a separate file.
 fn text_without_gpl(text: &TextData) -> Option<TextData> {
     let is_title = |line: &String| line.trim().eq_ignore_ascii_case("GNU GENERAL PUBLIC LICENSE");
     let at = text.lines().iter().position(is_title).filter(|at| *at > 0)?;

@@ -399,7 +399,7 @@ impl Checks {
         if self.reads_bytes.contains(&true) { FileAction::Read } else { FileAction::Skip }
     }
 
-    /// Reports a file that is not data, or what is wrong with it, since a damaged one may hide a damaged archive.
+    /// Reports a file that is not data, or its problem, since such a damaged file may indicate a damaged archive.
     fn end_extra(&mut self, path: &str, problem: Option<&str>) {
         for check in &mut self.all {
             let is_covered = check.covers_extra();

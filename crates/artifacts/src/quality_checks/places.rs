@@ -1,4 +1,4 @@
-//! Where in the data something was found: what a finding says in its message, file by file.
+//! Places of a finding in the data: the content of its message, file by file.
 
 use marketplace_domain::string_enum::string_enum;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct FurtherPlaces {
     pub cause: u64,
     /// Number of notes.
     pub note: u64,
-    /// Number of files that are not part of what was read.
+    /// Number of files that were not read.
     pub left_out: u64,
 }
 

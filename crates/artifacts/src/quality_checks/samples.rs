@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use marketplace_domain::named::Named;
+use marketplace_domain::name_lists::NameList;
 
 use super::places::{MAX_PLACES, Place};
 use crate::contents::quoted;
@@ -14,7 +14,7 @@ const MAX_SAMPLES: usize = 3;
 /// Locations of a problem: the total number, descriptions of the first few, and the first [`MAX_PLACES`] as values.
 #[derive(Debug, Default)]
 pub struct Samples {
-    named: Named<MAX_SAMPLES>,
+    named: NameList<MAX_SAMPLES>,
     places: Vec<Place>,
 }
 
@@ -24,7 +24,7 @@ impl Samples {
         self.add(|| Place::file(path, ""), |place| quoted(&place.path));
     }
 
-    /// Adds a file with what is wrong with it, a predicate. The message has both.
+    /// Adds a file with its problem, which is a predicate. The message has both.
     pub fn add_problem(&mut self, path: &str, problem: impl fmt::Display) {
         self.add(
             || Place::file(path, &problem.to_string()),
@@ -32,8 +32,8 @@ impl Samples {
         );
     }
 
-    /// Adds a place, with its description in the message. Neither is created if there are enough already, also if they were too
-    /// long to be kept.
+    /// Adds a place, with its description in the message. Neither is created if there are already enough, including those that
+    /// were too long to be kept.
     pub fn add(&mut self, place: impl FnOnce() -> Place, name: impl FnOnce(&Place) -> String) {
         if self.named.count() >= MAX_PLACES as u64 {
             return self.named.add_unnamed(1);
@@ -45,7 +45,7 @@ impl Samples {
         }
     }
 
-    /// Adds what has no place in the data, by its description in the message.
+    /// Adds a finding without a place in the data, by its description in the message.
     pub fn add_unplaced(&mut self, name: impl FnOnce() -> String) {
         self.named.add(name);
     }

@@ -104,7 +104,7 @@ struct CompiledRule {
 /// of metadata before them.
 const MAX_KEY_PREAMBLE_BYTES: usize = 1_024;
 
-/// Maximum number of bytes of a private key that tell it from others. They are too many to be guessed.
+/// Maximum number of bytes of a private key that identify it. They are too many to be guessed.
 const KEY_CONTEXT_BYTES: usize = 256;
 
 /// Number of hexadecimal digits of the digest that tells places of a kind apart.
@@ -113,7 +113,7 @@ const CONTEXT_DIGITS: usize = 32;
 /// Maximum length in bytes of a value that is judged. Longer ones are judged by their beginning.
 const MAX_VALUE_BYTES: usize = 4_096;
 
-/// Matches what follows the header of a private key: its lines, as in a file or in a string literal.
+/// Matches the lines after the header of a private key, in a file or in a string literal.
 static KEY_BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let between =
         r#"(?:[\s"'+,;>|`]|\\[nr]|(?:Proc-Type|DEK-Info|Comment|Version|Public-Lines):[^\n]{0,120}\n)*"#;
@@ -301,7 +301,7 @@ fn add_matches(rule: &CompiledRule, path: &str, view: View<'_>, samples: &mut Sa
     }
 }
 
-/// Returns the first bytes of a private key, which tell it from others, of the text after its header.
+/// Returns the first bytes of a private key, which identify it, from the text after its header.
 fn start_of_key(following: &[u8]) -> &[u8] {
     let start = &following[..following.len().min(KEY_CONTEXT_BYTES)];
     let end = start.windows(5).position(|bytes| bytes == b"-----");

@@ -250,7 +250,7 @@ fn text_in_utf_16_is_checked() {
     }
 }
 
-/// A byte order mark and UTF-16 hide no license, and Latin-1 hides none in a text.
+/// A license is found in spite of a byte order mark or UTF-16, and in text with Latin-1.
 #[test]
 fn licenses_are_found_in_any_encoding() {
     let manifest = "\u{feff}{\"name\": \"a\", \"license\": \"ISC\"}";

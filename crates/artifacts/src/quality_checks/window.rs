@@ -17,7 +17,7 @@ const MAX_SCANNED_BYTES: usize = 65_536;
 /// repeats the overlap with the previous one, so many small scans cost much more than one large scan.
 const MIN_SCANNED_BYTES: usize = 16_384;
 
-/// Buffers the text between what was scanned and the next chunk.
+/// Buffers the text between the scanned part and the next chunk.
 #[derive(Debug, Default)]
 pub struct Window {
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What the parts of a connection tell each other about the current request and its response.
+//! State of the current request and its response, which the parts of a connection share.
 
 use std::{
     io,
@@ -31,7 +31,7 @@ pub struct Exchange {
     is_closing: AtomicBool,
     /// Whether the connection is to be closed in the middle of the head of the current response.
     cuts_head: AtomicBool,
-    /// Whether the connection is to be closed as soon as what the library has of the response is sent.
+    /// Whether to close the connection as soon as the library has sent its part of the response.
     is_cut: AtomicBool,
 }
 
@@ -81,7 +81,7 @@ impl Exchange {
         self.is_closing.store(true, Relaxed);
     }
 
-    /// Lets the connection be closed in the middle of the head of the current response.
+    /// Makes the connection end in the middle of the head of the current response.
     pub fn cut_head(&self) {
         self.cuts_head.store(true, Relaxed);
     }
@@ -91,7 +91,7 @@ impl Exchange {
         self.cuts_head.load(Relaxed)
     }
 
-    /// Closes the connection once it has sent what exists of the current response.
+    /// Closes the connection after the existing part of the current response is sent.
     pub fn cut(&self) {
         self.is_cut.store(true, Relaxed);
     }
@@ -131,7 +131,7 @@ impl Body for ResponseBody {
         let frame = Pin::new(&mut self.inner).poll_frame(context);
         if let Poll::Ready(Some(Err(cause))) = &frame {
             tracing::debug!(%cause, "response cut off");
-            // The library would drop what it has not sent yet. It sends that now, which then fails.
+            // The library would drop its unsent data. Make it send the data now, which then fails.
             self.exchange.cut();
             return Poll::Pending;
         }

@@ -5,7 +5,7 @@
 //! others take it for a line end. They are rejected, too.
 //!
 //! Other software may take such a line for the end of the head or for part of a value, and then see other
-//! requests than this server (RFC 9112, 11.2). Each byte is looked at once, and none is kept.
+//! requests than this server (RFC 9112, 11.2). Each byte is inspected once, and none is kept.
 
 use memchr::memchr;
 
@@ -38,7 +38,7 @@ enum Position {
     Head,
     /// A body, or a chunk with its line end, of which this many bytes remain.
     Bytes { remaining: u64, is_chunk: bool },
-    /// The line with the size of a chunk. The size ends where something else than digits begins.
+    /// The line with the size of a chunk. The size ends before the first character that is not a digit.
     ChunkSize { size: u64, is_complete: bool },
     /// A line after the last chunk, with its length and its last byte until now. An empty one ends the body.
     Trailer { length: u64, last_byte: u8 },
@@ -130,7 +130,7 @@ fn after_size_byte(byte: u8, size: u64, is_complete: bool) -> Position {
     }
 }
 
-/// What is known of a head that is not complete.
+/// State of the parser for an incomplete head.
 #[derive(Debug)]
 struct Head {
     /// The beginning of the current line.

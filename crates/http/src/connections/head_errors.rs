@@ -6,7 +6,7 @@ use poem::http::{HeaderValue, StatusCode, header};
 use super::exchange::Exchange;
 use crate::Refusal;
 
-/// Tells browsers to take a response for what its `Content-Type` says.
+/// Tells browsers to trust the `Content-Type` of a response.
 pub const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// Returns the response that replaces an error response of the library, whose head this is. Returns none for

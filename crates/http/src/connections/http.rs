@@ -112,7 +112,7 @@ pub async fn serve_connection<S: Stream>(
     let mut is_stopping = false;
     let result = loop {
         tokio::select! {
-            // First of all, so that a request that has arrived is seen before its connection is closed.
+            // This comes first, so that an arrived request is seen before its connection is closed.
             biased;
             result = &mut served => break result,
             () = connection.evicted() => return Ok(()),
@@ -175,8 +175,8 @@ async fn linger(mut socket: impl Stream) {
     let _ = timeout(MAX_LINGER, reading).await;
 }
 
-/// Returns the response to a request. If the request's body is not read completely by then, the rest is received,
-/// or the response is the last one of the connection. Returns none if the connection is to be closed instead.
+/// Returns the response to a request. If the request's body is not read completely until then, the rest is received, or the
+/// connection is closed after the response. Returns none if the connection is to be closed instead.
 async fn respond(
     app: &impl Endpoint<Output = Response>,
     request: http::Request<Incoming>,
@@ -209,7 +209,7 @@ async fn respond(
         }
     }
     if let Some(body) = body
-        // Boxed, since the future of every request has room for those that are not.
+        // Boxed: otherwise, it would enlarge the future of every request.
         && !Box::pin(body.receive_rest(response.status())).await
     {
         exchange.close_after_response();

@@ -39,7 +39,7 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// ones.
 const MAX_CLOSING: usize = 64;
 
-/// What a server says of itself while it serves.
+/// Status of a server while it runs.
 #[derive(Debug, Default)]
 pub struct Signals {
     /// The number of connections. Receivers are notified when the first one is opened, and when the last one has ended.
@@ -200,8 +200,9 @@ async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>, table: &Arc<Co
     }
 }
 
-/// Limits the connections, and those that are being closed, to half of the files that the process may have open. The other half is
-/// for the database, the search index, bodies, and child processes. Returns also the number of those that are being closed.
+/// Limits the connections, and those that are being closed, to half of the files that the process may have open. The other half
+/// is for the database, the search index, bodies, and child processes. Also returns the number of connections that are being
+/// closed.
 fn within_descriptors(
     settings: &ConnectionSettings,
     descriptors: Option<u64>,

@@ -18,8 +18,8 @@ use super::write_rate::WriteRate;
 pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Writes as much as fits into the send buffer at this moment.
     ///
-    /// The runtime reports a socket as writable only when a third of its send buffer is free, which takes a slow
-    /// client long. This finds out how much the client has read meanwhile.
+    /// The runtime reports a socket as writable only when a third of its send buffer is free, which takes long with a slow
+    /// client. This measures how much the client has read meanwhile.
     fn write_now(&self, data: &[IoSlice<'_>]) -> io::Result<usize>;
 
     /// Discards the data that the client has not read when the socket is dropped.

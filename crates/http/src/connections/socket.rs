@@ -12,11 +12,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{exchange::Exchange, framing::Framing, head_errors};
 
-/// What a malformed head is replaced by: a byte that no head may have, and the end of the head, so that the
-/// parser rejects it at once. The same holds for the lines after the last chunk of a body.
+/// Replacement for a malformed head: a byte that no head may contain, and the end of the head. The parser rejects
+/// it at once. The same holds for the lines after the last chunk of a body.
 const REJECTED_HEAD: &[u8] = b"\0\r\n\r\n";
 
-/// What a connection reads from and writes to: a socket, or TLS over a socket.
+/// The transport of a connection: a socket, or TLS over a socket.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
@@ -26,9 +26,9 @@ pub struct LimitedSocket<S> {
     inner: S,
     exchange: Arc<Exchange>,
     framing: Framing,
-    /// What remains to be received of [`REJECTED_HEAD`], if a head or the end of a body is malformed.
+    /// The part of [`REJECTED_HEAD`] that the parser has not received yet, if a head or the end of a body is malformed.
     rejection: Option<&'static [u8]>,
-    /// The rest of what replaces the response of the library: another error response, or a part of its head.
+    /// The rest of the data that replaces the response of the library: another error response, or a part of its head.
     last_bytes: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl<S: Stream> LimitedSocket<S> {
         *rest = later;
     }
 
-    /// Keeps the first half of a head, to be written as the last bytes of the connection. What follows is dropped.
+    /// Keeps the first half of a head, to be written as the last bytes of the connection. The rest is dropped.
     fn cut_head(&mut self, data: &[IoSlice<'_>]) {
         // The library begins with the head, in one piece.
         let Some(first) = data.first().filter(|_| !self.exchange.is_cut()) else { return };

@@ -1,4 +1,4 @@
-//! The open connections, and which of them must give way to a new one.
+//! The open connections, and the choice of a connection to close for a new one.
 //!
 //! A connection on which no request is running is *idle*: it was opened and sends its request head, or it waits
 //! for its next request. When there are too many connections, or too many idle ones of a client network, the
@@ -139,8 +139,8 @@ impl ConnectionTable {
     /// Admits a new connection if few enough are open, or if an idle one can be closed in its favor.
     ///
     /// If all connections have running requests, it waits for one of them to become idle or to end, for up to
-    /// [`MAX_ADMISSION_TIME`]. If another network could use a connection, it does not wait, since that one's client
-    /// would wait behind it. Returns none if the connection is not admitted.
+    /// [`MAX_ADMISSION_TIME`]. If another network could use a connection, it does not wait, since clients of that network would
+    /// have to wait behind it. Returns none if the connection is not admitted.
     pub async fn admit(self: &Arc<Self>, address: IpAddr) -> Option<OpenConnection> {
         let attempts = async {
             loop {
@@ -316,7 +316,7 @@ impl Drop for OpenConnection {
     fn drop(&mut self) {
         let table = Arc::clone(&self.connection.table);
         let mut entries = table.lock();
-        // In the lock, so that nothing evicts the connection in between.
+        // Within the lock, so that the connection cannot be evicted in between.
         match self.connection.state.swap(EVICTED, SeqCst) {
             EVICTED => {}
             state => {

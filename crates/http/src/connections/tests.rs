@@ -338,7 +338,7 @@ async fn client_that_reads_too_slowly_is_disconnected() {
     let limited = settings(|settings| settings.min_bytes_per_second = 1024);
     for bytes in [1, 100, 900] {
         let (total, seconds) = read_slowly(&limited, bytes).await;
-        // What is in the buffers is still read after the end.
+        // After the end, the contents of the buffers are still read.
         assert!(total < BIG && seconds >= 10, "{bytes} {total} {seconds}");
         let (mut end, served) = connect_with(1 << 10, &limited);
         end.write_all(BIG_GET).await.unwrap();

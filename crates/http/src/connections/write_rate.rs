@@ -102,7 +102,7 @@ impl WriteRate {
         let now = Instant::now();
         let is_everything = written == data.iter().map(|slice| slice.len()).sum::<usize>();
         if is_everything {
-            // How fast the client has read cannot be told, since it may have waited for more.
+            // The rate of the client is unknown, since it may have waited for more data.
             measured.rate.restart(now);
         }
         let is_fast_enough = measured.rate.record(written as u64, now).is_some();

@@ -27,7 +27,7 @@ impl Page for AddAssets {
             (ways(&visit.context))
             p.note { a href=(visit.links.to(Reference::PATH)) { "Domains and kinds that the market has" } }
         };
-        Ok(Content::new(Self::TITLE, body).below("Inventory", paths::INVENTORY).narrow().into())
+        Ok(Content::new(Self::TITLE, body).with_parent("Inventory", paths::INVENTORY).narrow().into())
     }
 }
 

@@ -74,7 +74,7 @@ impl Page for AttachFile {
                 ))
             },
             Err(error) => html! {
-                (badges::message(badges::Tone::Warning, &html! { (wording::plain(&error.message())) }))
+                (badges::message(badges::Tone::Warning, &html! { (wording::humanize(&error.message())) }))
                 div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
             },
         };

@@ -1,4 +1,4 @@
-//! The form with which a zip is uploaded, and what it says about the zip.
+//! The form for the upload of a zip, and its fields about the zip.
 
 use super::{chosen_exclusivity, chosen_group, exclusivity_field, group_field, name_of};
 use crate::{
@@ -32,8 +32,8 @@ pub enum Subject<'a> {
     Existing(&'a Asset),
 }
 
-/// Returns the form. With a script, it is sent to the page itself, and the file in parts; without, the whole form is sent to
-/// `whole`.
+/// Returns the form. With scripts, the form is sent to the page itself, and the file in parts. Without scripts, the whole form
+/// is sent to `whole`.
 pub fn form(context: &Context, subject: Subject, whole: &str, leave: (&str, &str)) -> Markup {
     let inputs = &context.inputs;
     let limit = context.market().settings().blobs.max_upload_bytes;

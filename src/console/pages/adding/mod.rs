@@ -27,12 +27,15 @@ const EXCLUSIVITY: &str = "exclusivity";
 
 /// Puts a page below those that lead to it.
 fn below_adding(content: Content) -> Content {
-    content.below("Inventory", paths::INVENTORY).below("Add", paths::ADD_ASSETS).narrow()
+    content.with_parent("Inventory", paths::INVENTORY).with_parent("Add", paths::ADD_ASSETS).narrow()
 }
 
 /// Puts a page below that of an asset.
 fn below_asset(content: Content, asset: &Asset) -> Content {
-    content.below("Inventory", paths::INVENTORY).below(name_of(asset), paths::asset(asset.id)).narrow()
+    content
+        .with_parent("Inventory", paths::INVENTORY)
+        .with_parent(name_of(asset), paths::asset(asset.id))
+        .narrow()
 }
 
 /// Returns what an asset is called.

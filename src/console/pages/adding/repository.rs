@@ -1,4 +1,4 @@
-//! Codebases by their repositories: a new one, and the repository of one that has no data.
+//! Adds a codebase by its repository, or a repository to a codebase without data.
 
 use super::{
     asset_of, below_adding, below_asset, chosen_exclusivity, chosen_group, collect, exclusivity_field,
@@ -96,7 +96,7 @@ impl FormPage for AddRepository {
     }
 }
 
-/// Fails if an asset cannot get a repository: it is no codebase, or has data.
+/// Fails if an asset cannot get a repository: it is not a codebase, or already has data.
 fn check_can_link(asset: &Asset) -> Result<()> {
     if asset.kind != Kind::Codebase {
         return Err(Error::Conflict("Only codebases have repositories.".to_owned()));
@@ -121,7 +121,7 @@ impl Page for LinkRepository {
         let body = html! {
             @match refusal {
                 Some(error) => {
-                    (badges::message(badges::Tone::Warning, &html! { (wording::plain(&error.message())) }))
+                    (badges::message(badges::Tone::Warning, &html! { (wording::humanize(&error.message())) }))
                     div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
                 },
                 None => {

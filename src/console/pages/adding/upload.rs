@@ -10,7 +10,7 @@ use crate::{
     console::{
         parts::kinds,
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
         receivers::Receiver,
     },
     domain::uploads::PartLayout,
@@ -147,7 +147,8 @@ impl Receiver for UploadPart {
     const PATH: &'static str = "/inventory/add/uploads/{upload}/parts/{part}";
     const TITLE: &'static str = "A part of an upload";
     const METHOD: Method = Method::PUT;
-    // As for parts at signed URLs: a large file has more parts than a budget has requests, and what they hold is shared.
+    // No budget, as for parts at signed URLs: a large file has more parts than a budget allows requests. The resources of parts
+    // are shared fairly instead.
     const BUDGET: Option<Budget> = None;
 
     type Access = Vendor;
@@ -208,13 +209,13 @@ impl Question for DiscardUpload {
         Ok((id, own_uploads::find(context, vendor, id)?))
     }
 
-    fn ask(_: &Context, (id, upload): &(Uuid, OperatorUpload)) -> Ask {
+    fn ask(_: &Context, (id, upload): &(Uuid, OperatorUpload)) -> Confirmation {
         let lost = html! { p {
             "What has arrived of " b.long { bdi { (upload.file_name) } } " is deleted. Your own file stays as it is."
         } };
-        Ask {
+        Confirmation {
             page: below_adding(Content::new("Discard this upload?", Markup::default())),
-            what: Ok((lost, "danger primary", "Discard the upload".to_owned())),
+            prompt: Ok((lost, "danger primary", "Discard the upload".to_owned())),
             leave: ("Back to the upload", paths::upload(*id)),
         }
     }

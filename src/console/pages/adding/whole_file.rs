@@ -113,7 +113,7 @@ async fn add(
     visit.market().spawn_blocking(finish).await?;
     is_planned?;
     let completed = complete(visit, fields, id, content).await;
-    // The form was refused, or was carried out before with an upload of its own.
+    // The form was refused, or was already carried out with another upload.
     if !matches!(completed, Ok(completed) if completed == id) {
         let vendor = visit.access.clone();
         let cancel = move |writer: &mut Writer| own_uploads::cancel(writer, &vendor, id);

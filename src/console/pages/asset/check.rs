@@ -1,4 +1,4 @@
-//! The question before an asset is checked: what it costs, and what is checked.
+//! The confirmation before an asset is checked, with the cost and the list of checks.
 
 use super::{below_asset, path, quality};
 use crate::{

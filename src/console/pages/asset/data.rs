@@ -1,4 +1,4 @@
-//! The linked data of an asset: how far it is, what was measured in it, and what can be done with it.
+//! The linked data of an asset: its state, its measurements, and the actions.
 
 use super::{path, structure};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 /// Number of file extensions that are shown.
 const MAX_EXTENSIONS: usize = 40;
 
-/// Returns how far the data is; nothing for kinds that the market stores itself.
+/// Returns the state of the data; nothing for kinds that the market stores itself.
 pub fn badge(details: &AssetDetails) -> Markup {
     html! { @if let Some((tone, word)) = assets::data_state(&details.asset) { (badges::badge(tone, word)) } }
 }

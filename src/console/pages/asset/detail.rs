@@ -74,7 +74,7 @@ fn body(context: &Context, details: &AssetDetails) -> Markup {
     }
 }
 
-/// Says what is missing, and what the retirement of the kind means.
+/// Says which fields are missing, and explains the retirement of the kind.
 fn messages(context: &Context, details: &AssetDetails) -> Markup {
     let asset = &details.asset;
     let missing = assets::missing(asset);

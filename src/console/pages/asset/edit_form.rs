@@ -57,7 +57,8 @@ pub fn form(context: &Context, found: &EditableAsset) -> Markup {
     fields::form(context, &path(asset.id, "edit"), &content)
 }
 
-/// Identifies what the form shows of an asset. A field that is locked meanwhile is refused by the operation, and named.
+/// Identifies what the form shows of an asset. If a field is locked meanwhile, the operation refuses the change and names the
+/// field.
 pub fn seen(asset: &Asset) -> Seen {
     let Asset { title, description, domain_tags, other_domain, price, notes, extra_columns, .. } = asset;
     let texts = (title, description, domain_tags, other_domain, notes, extra_columns);

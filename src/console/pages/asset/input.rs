@@ -1,4 +1,4 @@
-//! What the form of an asset changes: the fields that differ from those of the asset.
+//! The change that the form of an asset requests: the fields that differ from the asset.
 
 use super::columns;
 use crate::{
@@ -15,8 +15,7 @@ use crate::{
     string_enum::StringEnum,
 };
 
-/// Returns the change. Fails with the problems of fields that cannot be read; what is wrong with their values is up to the
-/// operation.
+/// Returns the change. Fails with the problems of fields that cannot be read; the operation validates their values.
 pub fn read(fields: &Fields, asset: &Asset) -> Result<AssetChange> {
     let mut input = Input { fields, asset, problems: Vec::new() };
     let has_own_words = asset.kind != Kind::Codebase;
@@ -40,7 +39,7 @@ pub fn read(fields: &Fields, asset: &Asset) -> Result<AssetChange> {
     if input.problems.is_empty() {
         return Ok(change);
     }
-    // All problems are shown at once: those of the fields that could be read, too.
+    // All problems are shown at once, including problems of fields that could be read.
     input.problems.extend(change.find_problems().into_vec());
     Err(Error::Invalid(input.problems))
 }

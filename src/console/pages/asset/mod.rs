@@ -1,4 +1,4 @@
-//! An asset of the inventory: what it is, its data, its quality runs, and what can be done with it.
+//! An asset of the inventory: its fields, its data, its quality runs, and the actions.
 
 pub mod check;
 mod columns;
@@ -24,12 +24,12 @@ pub fn path(id: Uuid, verb: &str) -> String {
 
 /// Puts a page below the inventory.
 fn below_inventory(content: Content) -> Content {
-    content.below("Inventory", paths::INVENTORY)
+    content.with_parent("Inventory", paths::INVENTORY)
 }
 
 /// Puts a page below the page of an asset.
 fn below_asset(content: Content, asset: &Asset) -> Content {
-    below_inventory(content).below(assets::name(asset), paths::asset(asset.id)).narrow()
+    below_inventory(content).with_parent(assets::name(asset), paths::asset(asset.id)).narrow()
 }
 
 /// Returns the address of an asset in the API.
@@ -53,7 +53,7 @@ const fn lock_reason(source: LockSource) -> &'static str {
     }
 }
 
-/// Returns what makes a script read the page again every few seconds, while something is in progress.
+/// Returns the markup that makes a script reload the page every few seconds while work is in progress.
 fn follow(context: &Context, path: &str) -> Markup {
     let here = context.links.to(path);
     html! { div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {} }

@@ -1,4 +1,4 @@
-//! What is in the linked data: its directories and files, and its tables with their columns.
+//! The structure of the linked data: its directories and files, and its tables with their columns.
 
 use crate::{
     artifacts::{
@@ -8,7 +8,7 @@ use crate::{
     console::prelude::*,
 };
 
-/// Number of directories and files that are shown, and of those in one directory.
+/// Maximum number of shown directories and files, in total and in one directory.
 const MAX_NODES: usize = 2_000;
 const MAX_CHILDREN: usize = 200;
 

@@ -49,6 +49,6 @@ impl List for BulkChanges {
     }
 
     fn finish(_: &Context, content: Content) -> Content {
-        content.below("Inventory", paths::INVENTORY)
+        content.with_parent("Inventory", paths::INVENTORY)
     }
 }

@@ -18,10 +18,13 @@ const NEW: &str = "/inventory/changes/new";
 
 /// Puts a page below those that lead to it.
 fn below_inventory(content: Content) -> Content {
-    content.below("Inventory", paths::INVENTORY).below("Changes of many assets", paths::BULK_CHANGES).narrow()
+    content
+        .with_parent("Inventory", paths::INVENTORY)
+        .with_parent("Changes of many assets", paths::BULK_CHANGES)
+        .narrow()
 }
 
-/// Returns what is done with a number of assets, such as "Tag 412 assets".
+/// Returns the label of an action on a number of assets, such as "Tag 412 assets".
 fn phrase(action: BulkActionKind, number: u64) -> String {
     let assets = text::counted(number, "asset", "assets");
     match action {

@@ -1,4 +1,4 @@
-//! The form that changes many assets: it shows their number, and what is lost, before anything happens.
+//! The form that changes many assets. It shows their number and the losses before anything happens.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -29,7 +29,7 @@ const NUMBER: &str = "number";
 /// The page.
 pub struct NewBulkChange;
 
-/// What the address, or the form, is about.
+/// The subject of the address or the form.
 struct RequestedChange {
     state: InventoryState,
     selection: Selection,
@@ -87,7 +87,7 @@ async fn content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
 
 impl FormPage for NewBulkChange {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        if fields.is_checked(review::AGAIN) {
+        if fields.is_checked(review::BACK_TO_FORM) {
             return content(visit, &Inputs::kept(fields.clone())).await;
         }
         let asked = RequestedChange::read(fields.values(), &visit.access)?.ok_or_else(|| {
@@ -221,7 +221,7 @@ fn form(
     fields::form(context, NEW, &content)
 }
 
-/// Shows the fields of an action, and what else one must know before.
+/// Shows the fields of an action, and its warnings.
 fn parameters(
     (context, inputs): (&Context, &Inputs),
     action: BulkActionKind,

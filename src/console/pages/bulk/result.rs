@@ -1,4 +1,4 @@
-//! A change of many assets: how far it is, and what it did and skipped.
+//! A change of many assets: its progress, and the changed and skipped assets.
 
 use super::{assets, badge, numbers, phrase, reason};
 use crate::{
@@ -35,8 +35,8 @@ impl Page for BulkChangePage {
         };
         let inventory = visit.links.to(paths::INVENTORY);
         let content = Content::new(phrase(change.action.kind(), change.selected), body)
-            .below("Inventory", paths::INVENTORY)
-            .below("Changes of many assets", paths::BULK_CHANGES)
+            .with_parent("Inventory", paths::INVENTORY)
+            .with_parent("Changes of many assets", paths::BULK_CHANGES)
             .with_actions(html! { a.button href=(inventory) { "Back to the inventory" } });
         Ok(content.narrow().into())
     }
@@ -67,7 +67,7 @@ fn running(context: &Context, change: &BulkChange) -> Markup {
     let content = html! {
         div.stack.tight {
             b { (text::grouped(looked_at)) " of " (text::counted(change.selected, "asset", "assets")) }
-            // With scripts, the page follows the change by itself.
+            // With scripts, the page updates itself during the change.
             div hx-get=(here) hx-trigger="every 2s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
             progress aria-label="Assets that were looked at" value=(looked_at) max=(change.selected.max(1)) {}
             p { (numbers(change)) ". You can leave this page. " a href=(here) { "See how far it is" } }

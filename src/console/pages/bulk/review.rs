@@ -1,4 +1,4 @@
-//! What a change of a field will do to the chosen assets, before it is started.
+//! The preview of a change of a field of the chosen assets, before it is started.
 
 use super::{NEW, assets, below_inventory, phrase, reason};
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 pub const REVIEW: &str = "review";
 
 /// Field of the button that leads from the review back to the form.
-pub const AGAIN: &str = "again";
+pub const BACK_TO_FORM: &str = "again";
 
 /// Shows what a change will do. `shown` is the number of assets that the form has shown.
 pub async fn show(
@@ -43,14 +43,14 @@ pub async fn show(
     let typed: Vec<(&str, String)> = fields
         .values()
         .pairs()
-        .filter(|(name, _)| ![REVIEW, AGAIN, KEY_FIELD, OPENED_BY_FIELD].contains(name))
+        .filter(|(name, _)| ![REVIEW, BACK_TO_FORM, KEY_FIELD, OPENED_BY_FIELD].contains(name))
         .map(|(name, value)| (name, value.to_owned()))
         .collect();
     let form = html! {
         (state::hidden(&typed))
         div.row {
             @if found.changed > 0 { button.primary { (phrase(kind, found.changed)) } }
-            button name=(AGAIN) value="yes" { "Change what you chose" }
+            button name=(BACK_TO_FORM) value="yes" { "Change what you chose" }
         }
     };
     let body = html! {

@@ -14,7 +14,7 @@ use crate::{
     operations::browse_filters::{self as filters, BrowseFilter, Flag, Range, Unit, VENDOR_TIERS},
 };
 
-/// Number of values of a facet that are shown before the others are asked for.
+/// Number of values of a facet that are shown initially.
 const FIRST_VALUES: usize = 6;
 
 /// Maximum number of values of a facet.
@@ -103,7 +103,7 @@ pub fn form(context: &Context, state: &State, found: &Found) -> Markup {
     }
 }
 
-/// Returns the filters that a list of a team's own listings has, too: all but those by their vendor.
+/// Returns the filters that also apply to a team's own listings: all except those by vendor.
 pub fn groups_of_own(state: &State, found: &Found) -> Markup {
     let is_of_vendor = |group: &Group| group.filters.contains(&BrowseFilter::VendorTiers);
     html! {
@@ -174,7 +174,7 @@ struct Value {
     is_chosen: bool,
 }
 
-/// Returns the values of a facet: those that are chosen, then those that most listings have.
+/// Returns the values of a facet: first the chosen ones, then those with the most listings.
 fn values_of(facet: Facet, state: &State, found: &Found) -> Vec<Value> {
     let chosen = state::chosen(state, facet);
     let mut counts: BTreeMap<&str, u64> =

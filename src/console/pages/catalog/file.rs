@@ -57,7 +57,7 @@ pub fn locked(visit: &Visit<CatalogViewer>, listings: &[ListingView]) -> Answer 
     csv::whole(NAME, heads(), listings.iter().map(|listing| cells(&visit.context, listing)).collect())
 }
 
-/// Returns where the next part begins, or what the file says at its end if more listings match than it can have.
+/// Returns the start of the next part, or the last line of the file if more listings match than it can have.
 fn after(next_cursor: Option<String>, left: usize) -> (Option<Position>, Option<String>) {
     match next_cursor {
         Some(_) if left == 0 => {

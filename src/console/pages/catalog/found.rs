@@ -1,4 +1,4 @@
-//! What a page of the catalog shows: listings, numbers, and names.
+//! The data of a page of the catalog: listings, numbers, and names.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Maximum number of chosen filters for which an empty page says what dropping them brings.
+/// Maximum number of chosen filters for which an empty page shows the number of matches without the filter.
 const MAX_DROPS: usize = 5;
 
 /// What a page shows.
@@ -45,7 +45,7 @@ pub struct Found {
     pub drops: Vec<u64>,
 }
 
-/// Finds what a page shows to a team for which the catalog is not locked.
+/// Reads the data of a page for a team for which the catalog is not locked.
 pub fn find(
     reader: &Reader,
     team: &AuthenticatedTeam,
@@ -73,7 +73,7 @@ pub fn find(
     })
 }
 
-/// Reads the names of the labels that listings have, and of those that are chosen.
+/// Reads the names of the labels of the listings, and of the chosen labels.
 fn names(
     reader: &Reader,
     team: &AuthenticatedTeam,

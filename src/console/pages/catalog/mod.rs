@@ -88,7 +88,7 @@ impl Page for Catalog {
     }
 }
 
-/// Shows the first page to a team for which the catalog is locked, and what opens the rest.
+/// Shows the first page to a team for which the catalog is locked, and how to unlock the rest.
 async fn show_locked(visit: &Visit<CatalogViewer>, state: &State) -> Result<Answer> {
     let gate = visit.access.gate();
     let mut request = state.request();

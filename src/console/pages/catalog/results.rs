@@ -169,7 +169,7 @@ fn pager(context: &Context, state: &State, found: &Found) -> Markup {
     tables::pager(&note, first.as_deref(), next.as_deref())
 }
 
-/// Returns what is shown where nothing matches: which filter to drop, and what that brings.
+/// Returns the content for an empty result: which filters to drop, and the number of matches without them.
 fn empty(context: &Context, state: &State, found: &Found, chips: &[Chip]) -> Markup {
     if chips.is_empty() {
         return tables::empty("The catalog is empty", "No vendor has published a listing yet.", None);

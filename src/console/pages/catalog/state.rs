@@ -25,10 +25,10 @@ pub const CURSOR: &str = "cursor";
 /// Maximum number of characters of the search text.
 const MAX_TEXT: usize = 1_000;
 
-/// Maximum number of chosen values. Each is shown with an address that has all others, so the rest is left out.
+/// Maximum number of chosen values. Each is shown with an address that contains all others, so further values are left out.
 const MAX_VALUES: usize = 100;
 
-/// Maximum number of listings that stay chosen for the comparison, which says so if they are too many for it.
+/// Maximum number of listings in the selection for the comparison. The comparison itself refuses too many.
 const MAX_CHOSEN: usize = 8;
 
 /// What the address asks for.
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// Adds what a page needs to keep, but the API does not know, to a query of this state.
+    /// Adds the parameters of the page that the API does not have to a query of this state.
     pub fn keep(&self, query: &Query) -> Query {
         self.compared.iter().fold(query.clone(), |kept, id| kept.and(CHOSEN_FIELD, &id.to_string()))
     }
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// Returns what a chosen value says; `None` if it selects nothing.
+    /// Returns a chosen value in words; `None` if it selects nothing.
     fn value_text(&self, filter: BrowseFilter, value: &str, names: &Names) -> Option<String> {
         let is_set = !self.unreadable.contains(&filter.parameters().0);
         match filter {

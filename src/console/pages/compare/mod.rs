@@ -38,7 +38,7 @@ impl Page for Compare {
             let catalog = visit.links.to(paths::CATALOG);
             let advice = "Tick the box “Compare” of up to four listings in the catalog.";
             let body = tables::empty("No listings to compare", advice, Some(("Open the catalog", &catalog)));
-            return Ok(Content::new(Self::TITLE, body).below("Catalog", paths::CATALOG).into());
+            return Ok(Content::new(Self::TITLE, body).with_parent("Catalog", paths::CATALOG).into());
         }
         if csv::is_asked(&visit.query) {
             return Ok(file::answer(&visit.context, &found));
@@ -90,7 +90,7 @@ fn content(context: &Context, chosen: &[Uuid], ids: &[Uuid], found: &Found) -> C
         @if count > 1 { "Rows in which all agree are folded at the end. " }
         (csv::link(&context.here(&csv::query(&shown))))
     };
-    let mut content = Content::new(title, body).below("Catalog", paths::CATALOG).with_note(note);
+    let mut content = Content::new(title, body).with_parent("Catalog", paths::CATALOG).with_note(note);
     if ids.len() < MAX_COMPARED {
         content = content.with_actions(html! {
             a.button href=(add.at(&context.links.to(paths::CATALOG))) { "Add a listing" }

@@ -104,9 +104,9 @@ async fn ask(visit: &Visit<Vendor>, id: Uuid, filter: AssetFilter) -> Result<Ans
     };
     let content = Content::new("Attach all that match?", body)
         .with_note(html! { "To " bdi.long { (title) } })
-        .below("Listings", paths::OWN_LISTINGS)
-        .below(title, paths::own_listing(id))
-        .below("Assets", paths::listing_assets(id));
+        .with_parent("Listings", paths::OWN_LISTINGS)
+        .with_parent(title, paths::own_listing(id))
+        .with_parent("Assets", paths::listing_assets(id));
     Ok(content.narrow().into())
 }
 
@@ -153,8 +153,8 @@ async fn content(visit: &Visit<Vendor>, outcome: Option<&AttachOutcome>) -> Resu
     let done = html! { a.button href=(context.links.to(&paths::own_listing(id))) { "Go to the listing" } };
     let content = Content::new(format!("Assets of {title}"), body)
         .with_actions(done)
-        .below("Listings", paths::OWN_LISTINGS)
-        .below(title, paths::own_listing(id))
+        .with_parent("Listings", paths::OWN_LISTINGS)
+        .with_parent(title, paths::own_listing(id))
         .with_request(format!("/v2/listings/{id}/assets"));
     Ok(content.into())
 }

@@ -71,7 +71,7 @@ async fn new_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
     let body = form::form(&visit.context, inputs, &subject, &taxonomy);
     let note = html! { "It is saved as a draft, which nobody else sees until the market has approved it and you publish it." };
     let content = Content::new(NewListing::TITLE, body).with_note(note);
-    Ok(content.below("Listings", paths::OWN_LISTINGS).narrow().into())
+    Ok(content.with_parent("Listings", paths::OWN_LISTINGS).narrow().into())
 }
 
 /// The page on which a listing is edited.
@@ -125,8 +125,8 @@ async fn edit_content(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> 
     };
     let content = Content::new(format!("Edit {title}"), body)
         .with_actions(actions)
-        .below("Listings", paths::OWN_LISTINGS)
-        .below(title, path);
+        .with_parent("Listings", paths::OWN_LISTINGS)
+        .with_parent(title, path);
     Ok(content.narrow().with_request(format!("/v2/listings/{id}")).into())
 }
 

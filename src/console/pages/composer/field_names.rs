@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-/// Field that says that the form has the texts. Those of a listing in the catalog cannot be changed.
+/// Field that says that the form contains the texts. The texts of a listing in the catalog cannot be changed.
 pub(super) const HAS_TEXTS: &str = "texts";
 
 /// Field with the ID of an asset of the sample, repeated.

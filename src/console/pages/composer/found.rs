@@ -1,4 +1,4 @@
-//! What the page has on which assets are attached, and what both of its tables need.
+//! The content of the page on which assets are attached, and the data that both of its tables need.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub(super) struct Found {
     pub(super) groups: Vec<Group>,
     /// What is searched for.
     pub(super) state: InventoryState,
-    /// A page of what was found; `None` if the search cannot be read.
+    /// A page of the results; `None` if the search cannot be parsed.
     pub(super) candidates: Option<AssetPage>,
     /// Which of these are attached already.
     pub(super) attached_candidates: BTreeSet<AssetRowId>,
@@ -54,7 +54,7 @@ pub(super) fn field_names(fields: &[RequiredField]) -> String {
     names.join(", ")
 }
 
-/// Shows the links between the pages of one of the tables; the other table stays where it is.
+/// Shows the links between the pages of one of the tables; the other table stays on its page.
 pub(super) fn pager(context: &Context, name: &str, shown: usize, total: u64) -> Markup {
     let from = offset(context, name);
     let (shown, rows) = (shown as u64, ROWS_PER_PAGE as u64);

@@ -34,7 +34,7 @@ impl Page for Preview {
         let read = visit.read(move |reader, vendor| {
             let edited = listing_edits::find(reader, vendor, id)?;
             let sample = samples::contents(reader, vendor, &edited.fields.sample)?;
-            Ok((listing::Shown::read(reader, &viewer, None, id)?, edited, sample))
+            Ok((listing::ListingPageData::read(reader, &viewer, None, id)?, edited, sample))
         });
         let (shown, edited, sample) = read.await?;
         let title = shown.listing.summary.title.clone();
@@ -46,8 +46,8 @@ impl Page for Preview {
         let content = Content::new(title.clone(), body)
             .with_note(html! { "As buyers see it" })
             .with_actions(actions)
-            .below("Listings", paths::OWN_LISTINGS)
-            .below(title, paths::own_listing(id));
+            .with_parent("Listings", paths::OWN_LISTINGS)
+            .with_parent(title, paths::own_listing(id));
         Ok(content.narrow().with_request(format!("/v2/listings/browse/{id}")).into())
     }
 }

@@ -1,4 +1,4 @@
-//! What the form of a listing says, with all problems of it.
+//! Reads the form of a listing, with all of its problems.
 
 use std::collections::BTreeSet;
 
@@ -61,14 +61,14 @@ pub(super) fn fields(
 }
 
 /// Returns the text of a field. Browsers send other line ends, and forms leave out white space at both ends, so a text that
-/// differs only in these stays as it is: another text would end the approval.
+/// differs only in these is left unchanged: a changed text would end the approval.
 fn text(fields: &Fields, name: &str, before: &str) -> String {
     let unified = |text: &str| text.replace("\r\n", "\n");
     let typed = unified(fields.get(name).unwrap_or_default());
     if unified(before).trim() == typed { before.to_owned() } else { typed }
 }
 
-/// Returns the chosen values: those of before in their order, then the new ones.
+/// Returns the chosen values: first the earlier ones in their order, then the new ones.
 fn chosen(fields: &Fields, name: &str, before: &[String]) -> Vec<String> {
     in_order(fields.all(name).map(str::to_owned).collect(), before)
 }
@@ -110,7 +110,7 @@ fn start_of_day(fields: &Fields, before: Option<Timestamp>) -> Result<Option<Tim
     Timestamp::parse(&format!("{day}T00:00:00Z")).map(Some).ok_or_else(invalid)
 }
 
-/// Returns the chosen assets of the sample: those of before in their order, then the new ones.
+/// Returns the chosen assets of the sample: first the earlier ones in their order, then the new ones.
 fn sampled(
     fields: &Fields,
     edited: Option<&EditedListing>,
@@ -139,7 +139,7 @@ fn stored(sample: &[SampledAsset], asset: Uuid) -> Option<&Selection> {
     sample.iter().find(|sampled| sampled.asset_id == asset).map(|sampled| &sampled.selection)
 }
 
-/// Whether a form chooses an asset for the sample: it is ticked, or parts of it are chosen anew.
+/// Whether a form chooses an asset for the sample: it is ticked, or parts of it are newly chosen.
 fn is_sampled(fields: &Fields, asset: Uuid, selection: &Selection, stored: Option<&Selection>) -> bool {
     let has_parts = selection.paths.is_some() || selection.task_ids.is_some();
     let is_ticked = fields.all(field_names::SAMPLE).any(|id| Uuid::try_parse(id).is_ok_and(|id| id == asset));
@@ -196,7 +196,7 @@ pub(super) fn choice(typed: Option<&Fields>, asset: Uuid, sample: &[SampledAsset
     }
 }
 
-/// Returns the IDs of tasks in a field, or adds a problem for those that are none.
+/// Returns the IDs of tasks in a field. Adds a problem for texts that are not IDs.
 fn tasks(fields: &Fields, asset: Uuid, problems: &mut Vec<Problem>) -> Vec<Uuid> {
     let name = field_names::tasks_field(asset);
     let texts = fields.get(&name).unwrap_or_default();

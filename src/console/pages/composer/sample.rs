@@ -37,7 +37,7 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
     let files =
         |asset: &Asset| boxes.iter().find(|(id, _)| *id == asset.id).map(|(_, files)| files.as_slice());
     let choice = |asset: &Asset, may_be_attached: bool| {
-        let shown = Shown { asset, content: content(asset), files: files(asset).unwrap_or_default() };
+        let shown = AssetChoice { asset, content: content(asset), files: files(asset).unwrap_or_default() };
         asset_choice(context, inputs, &shown, &edited.fields.sample, may_be_attached)
     };
     inputs.add_label(field_names::SAMPLE, "Content of the sample");
@@ -63,7 +63,7 @@ pub(super) fn section(context: &Context, inputs: &Inputs, subject: &Subject<'_>,
 }
 
 /// An asset as a choice.
-struct Shown<'s> {
+struct AssetChoice<'s> {
     asset: &'s Asset,
     content: Option<&'s SampleContent>,
     /// Its files, if they are few enough to be chosen from a list.
@@ -96,11 +96,11 @@ fn box_bytes(asset: Uuid, path: &str) -> usize {
 fn asset_choice(
     context: &Context,
     inputs: &Inputs,
-    shown: &Shown<'_>,
+    shown: &AssetChoice<'_>,
     sample: &[SampledAsset],
     may_be_attached: bool,
 ) -> Markup {
-    let Shown { asset, content, .. } = shown;
+    let AssetChoice { asset, content, .. } = shown;
     let (is_chosen, selection) = read::choice(inputs.typed(), asset.id, sample);
     let has_problem = [field_names::paths_field(asset.id), field_names::tasks_field(asset.id)]
         .iter()
@@ -134,7 +134,11 @@ fn asset_choice(
 }
 
 /// Shows the fields with the parts of an asset: its files as checkboxes if there are not too many, and other paths and tasks as text.
-fn parts(inputs: &Inputs, Shown { asset, files, .. }: &Shown<'_>, selection: &Selection) -> Markup {
+fn parts(
+    inputs: &Inputs,
+    AssetChoice { asset, files, .. }: &AssetChoice<'_>,
+    selection: &Selection,
+) -> Markup {
     let (paths_name, tasks_name, files_name) = (
         field_names::paths_field(asset.id),
         field_names::tasks_field(asset.id),

@@ -40,8 +40,8 @@ impl Page for AddToInventory {
             }
         };
         let content = Content::new(format!("Add {}", estimation.repo_full_name), body)
-            .below("Estimations", paths::ESTIMATIONS)
-            .below(&estimation.repo_full_name, back);
+            .with_parent("Estimations", paths::ESTIMATIONS)
+            .with_parent(&estimation.repo_full_name, back);
         Ok(content.narrow().into())
     }
 }

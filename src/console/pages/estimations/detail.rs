@@ -61,7 +61,7 @@ fn content(
         }
     };
     Content::new(&estimation.repo_full_name, body)
-        .below("Estimations", paths::ESTIMATIONS)
+        .with_parent("Estimations", paths::ESTIMATIONS)
         .narrow()
         .with_note(html! { "Estimation of a repository at " (channel(estimation.channel)) " " (status_badge(estimation.status)) })
         .with_request(format!("/v2/estimations/{}", estimation.id))
@@ -81,7 +81,7 @@ fn result(context: &Context, estimation: &Estimation) -> Markup {
     html! {
         @match estimation.status {
             EstimationStatus::Pending => {
-                // With scripts, the page follows the measurement by itself.
+                // With scripts, the page updates itself during the measurement.
                 div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
                 p { "The repository is being measured. " a href=(here) { "See how far it is" } }
             },

@@ -43,7 +43,7 @@ impl Page for NewEstimation {
         };
         let body = fields::form(&visit.context, PATH, &form);
         let content = Content::new(Self::TITLE, body)
-            .below("Estimations", paths::ESTIMATIONS)
+            .with_parent("Estimations", paths::ESTIMATIONS)
             .with_note(html! { "You get a quote of what it might be worth as a codebase. It costs nothing and binds nobody." });
         Ok(content.narrow().into())
     }

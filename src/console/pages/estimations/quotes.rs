@@ -18,7 +18,7 @@ impl Page for Quotes {
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let summary = visit.read(|reader, vendor| estimations::summary(reader, vendor, &[])).await?;
         let content = Content::new(Self::TITLE, body(&visit.context, &summary))
-            .below("Estimations", paths::ESTIMATIONS)
+            .with_parent("Estimations", paths::ESTIMATIONS)
             .with_note(html! { "Quotes are not binding. What a listing costs is your decision." })
             .with_request("/v2/estimations/summary");
         Ok(content.narrow().into())

@@ -1,4 +1,5 @@
-//! What selects assets: the groups, the form with the filters, the builder of conditions, and the chosen filters.
+//! The parts of the page that select assets: the groups, the form with the filters, the builder of conditions, and the chosen
+//! filters.
 
 use super::{
     columns,
@@ -49,7 +50,7 @@ pub fn built(query: &Query, state: &InventoryState) -> Option<InventoryState> {
     Some(InventoryState::of(&state.query().with(FILTER, &filter)))
 }
 
-/// Returns the groups with the numbers of their assets that match, as links that choose one, and what can be done with groups.
+/// Returns the groups with the numbers of their assets that match, as links that choose one, and the actions on groups.
 pub fn groups(context: &Context, state: &InventoryState, counts: &GroupCounts) -> Markup {
     let at = |group| address(context, &InventoryState { group, ..state.clone() });
     let chosen = counts.groups.iter().find(|(group, _)| Some(group.id) == state.group);
@@ -79,7 +80,7 @@ pub fn groups(context: &Context, state: &InventoryState, counts: &GroupCounts) -
     }
 }
 
-/// Returns what the fields of the filters show: what was typed, with its problems, if something cannot be read.
+/// Returns the values of the filter fields: if a value cannot be read, the typed values with their problems.
 pub fn inputs(query: &Query, state: &InventoryState) -> Inputs {
     if state.problems.is_empty() {
         return Inputs::default();

@@ -83,8 +83,8 @@ enum Left {
     Assets { row_ids: Arc<[AssetRowId]>, from: usize, names: Arc<Names> },
 }
 
-/// Answers with a file of all assets that match a state. Which ones these are is found first, so that what is added or moved
-/// meanwhile neither repeats an asset nor leaves one out.
+/// Answers with a file of all assets that match a state. The list of assets is read first, so that concurrent changes can
+/// neither repeat an asset nor leave one out.
 pub async fn file(visit: &Visit<Vendor>, state: &InventoryState, chosen: InventoryColumns) -> Result<Answer> {
     let first = Left::Everything(Box::new(state.filter(&visit.access)?));
     let heads = ["Asset".to_owned()].into_iter();

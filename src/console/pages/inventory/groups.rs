@@ -34,7 +34,7 @@ fn assets_path(group: Uuid) -> String {
 }
 
 fn below_inventory(content: Content) -> Answer {
-    content.below("Inventory", paths::INVENTORY).narrow().into()
+    content.with_parent("Inventory", paths::INVENTORY).narrow().into()
 }
 
 fn name_field(inputs: &Inputs, name: &str) -> Markup {

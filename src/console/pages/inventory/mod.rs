@@ -52,7 +52,7 @@ impl Page for Inventory {
         }
         let from = visit.query.get(FROM).and_then(|from| from.parse().ok()).unwrap_or(0);
         let is_readable = state.problems.is_empty();
-        // What cannot be read selects nothing. The groups are shown with all of their assets.
+        // A filter that cannot be read selects nothing. The groups are shown with all of their assets.
         let shown = if is_readable { state.clone() } else { InventoryState::default() };
         let (filter, limit) = (shown.filter(&visit.access)?, if is_readable { ASSETS_PER_PAGE } else { 0 });
         let page =
@@ -144,7 +144,7 @@ fn problems(state: &InventoryState) -> Markup {
     )
 }
 
-/// Returns what is shown where no asset matches, or the page is behind the last one.
+/// Returns the content if no asset matches, or if the page is after the last one.
 fn nothing(context: &Context, state: &InventoryState, found: &Found) -> Markup {
     if found.total(state) > 0 {
         let first = context.here(&state.query());

@@ -1,5 +1,5 @@
-//! The state of the inventory's page: all of it is in the address. Changes of many assets take the same fields for what they
-//! change.
+//! The state of the inventory's page: all of it is in the address. Changes of many assets use the same fields to select the
+//! assets.
 
 use super::filter_text;
 use crate::{
@@ -80,7 +80,7 @@ pub struct InventoryState {
     pub filter_text: String,
     /// The order; `None` for newest first.
     pub sort: Option<(SortColumn, SortDirection)>,
-    /// What cannot be read, by its field. Nothing matches a state with problems.
+    /// Values that cannot be read, by field. Nothing matches a state with problems.
     pub problems: Vec<Problem>,
 }
 
@@ -107,8 +107,8 @@ impl InventoryState {
         InventoryState { group, kind, stage, listing, text, conditions, filter_text, sort, problems }
     }
 
-    /// Returns the filter of the operations. Fails if something cannot be read, so that a mistake never selects more than is
-    /// meant.
+    /// Returns the filter of the operations. Fails if a value cannot be read, so that a mistake never selects more assets than
+    /// intended.
     pub fn filter(&self, vendor: &Vendor) -> Result<AssetFilter> {
         if !self.problems.is_empty() {
             return Err(Error::Invalid(self.problems.clone()));
@@ -209,7 +209,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Reads the selection from the query of an address. `None` if nothing is chosen, or an ID is none.
+    /// Reads the selection from the query of an address. `None` if nothing is chosen, or if an ID is invalid.
     pub fn of(query: &Query) -> Option<Selection> {
         if query.get(ALL).is_some() {
             let shown = query.get(MATCHING).and_then(|number| number.parse().ok());

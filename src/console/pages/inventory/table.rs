@@ -1,4 +1,4 @@
-//! The table of assets: one form, whose buttons lead to what can be done with the chosen assets.
+//! The table of assets: one form, whose buttons lead to the actions on the chosen assets.
 
 use super::{
     columns::{self, Row},
@@ -18,7 +18,7 @@ use crate::{
 /// Number of assets on a page.
 pub const ASSETS_PER_PAGE: u64 = 50;
 
-/// What can be done with chosen assets: values of the field, labels, and classes of the buttons.
+/// Actions on chosen assets: values of the field, labels, and classes of the buttons.
 const ACTIONS: [(&str, &str, &str); 7] = [
     ("move", "Move to…", "little"),
     ("tag", "Tag…", "little"),
@@ -34,7 +34,7 @@ const ACTIONS: [(&str, &str, &str); 7] = [
 pub struct Position {
     /// Number of assets before the page.
     pub from: u64,
-    /// Whether all assets that match are chosen, and not those of the page that are checked.
+    /// Whether all matching assets are chosen, instead of the checked ones on the page.
     pub takes_all: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the fields, comparisons, and values of the inventory are called.
+//! Labels for the fields, comparisons, and values of the inventory.
 
 use crate::{
     console::parts::{

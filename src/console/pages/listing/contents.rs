@@ -2,7 +2,7 @@
 
 use marketplace_index::Facet;
 
-use super::shown::Shown;
+use super::page_data::ListingPageData;
 use crate::console::{
     address::Query,
     parts::{
@@ -19,7 +19,7 @@ const MAX_ROWS: usize = 100;
 const MAX_WORDS: usize = 40;
 
 /// Shows what a listing contains.
-pub(super) fn contents(context: &Context, shown: &Shown, details: &Details) -> Markup {
+pub(super) fn contents(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     html! {
         (assets(shown, details))
         (facts(context, shown, details))
@@ -29,7 +29,7 @@ pub(super) fn contents(context: &Context, shown: &Shown, details: &Details) -> M
     }
 }
 
-fn assets(shown: &Shown, details: &Details) -> Markup {
+fn assets(shown: &ListingPageData, details: &Details) -> Markup {
     let summary = &shown.listing.summary;
     let rows: Vec<Vec<Markup>> = summary
         .assets
@@ -66,7 +66,7 @@ fn amount(scale: &AssetScale) -> String {
 }
 
 /// Shows domains and tags, which lead to other listings with them, and formats.
-fn facts(context: &Context, shown: &Shown, details: &Details) -> Markup {
+fn facts(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     let labels = |facet: Facet, slugs: &[String]| {
         let link = |slug: &String| {
             let query = Query::default().with(facet.name(), slug);
@@ -100,7 +100,7 @@ fn facts(context: &Context, shown: &Shown, details: &Details) -> Markup {
     html! { @if !facts.is_empty() { (tables::facts(&facts)) } }
 }
 
-fn languages(shown: &Shown, details: &Details) -> Markup {
+fn languages(shown: &ListingPageData, details: &Details) -> Markup {
     let shares = shown.listing.shares();
     let row = |language: &LanguageShare| {
         vec![
@@ -121,7 +121,7 @@ fn languages(shown: &Shown, details: &Details) -> Markup {
     }
 }
 
-fn tasksets(context: &Context, shown: &Shown, details: &Details) -> Markup {
+fn tasksets(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     let listing = shown.listing.summary.id;
     let rows: Vec<_> = details
         .tasksets
@@ -147,7 +147,7 @@ fn tasksets(context: &Context, shown: &Shown, details: &Details) -> Markup {
     }
 }
 
-fn files(shown: &Shown) -> Markup {
+fn files(shown: &ListingPageData) -> Markup {
     let size: u64 = shown.files.iter().map(|(_, file)| file.size_bytes).sum();
     let row = |(path, file): &(String, StatedFile)| {
         vec![

@@ -1,6 +1,6 @@
-//! The panel of a listing: its price, what the team has of it, and what it can do now.
+//! The panel of a listing: its price, the team's purchases and bids, and the possible actions.
 
-use super::shown::Shown;
+use super::page_data::ListingPageData;
 use crate::{
     console::{
         address::Query,
@@ -23,7 +23,7 @@ use crate::{
 const MAX_PURCHASES: usize = 5;
 
 /// Shows the panel.
-pub(super) fn panel(context: &Context, shown: &Shown, details: &Details) -> Markup {
+pub(super) fn panel(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     let id = shown.listing.summary.id;
     html! {
         div.panel {
@@ -113,7 +113,7 @@ fn actions(context: &Context, id: Uuid, deals: &ListingDeals) -> Markup {
     let bought = deals::has_bought(deals);
     let reason = |offered: &Offered| match offered {
         Offered::Now(_) => None,
-        Offered::Refused(reason) => Some(bought.map_or_else(|| deals::plain(reason), str::to_owned)),
+        Offered::Refused(reason) => Some(bought.map_or_else(|| deals::for_team(reason), str::to_owned)),
     };
     let (whole, bid) = (reason(&deals.whole), reason(&deals.bid_possible));
     let has_bid_button = deals.bid.is_none() && deals.accepts_bids;
@@ -173,7 +173,7 @@ fn bids_received(details: &Details) -> String {
 
 /// Whether the team has bought, or ordered, the sample.
 fn has_sample(deals: &ListingDeals) -> bool {
-    let mut standing = deals.purchases.iter().filter(|purchase| purchase.status.is_standing());
+    let mut standing = deals.purchases.iter().filter(|purchase| purchase.status.is_in_effect());
     standing.any(|purchase| purchase.kind == PurchaseKind::Sample)
 }
 
@@ -184,7 +184,7 @@ fn facts(context: &Context, id: Uuid, details: &Details, deals: &ListingDeals) -
         @match &deals.sample {
             Offered::Now(_) => { " · " a href=(part("sample")) { @if details.sample_price == Some(Cents(0)) { "Get the sample" } @else { "Buy the sample" } } }
             Offered::Refused(_) if has_sample(deals) => { span.note { " · Your team has this sample." } }
-            Offered::Refused(reason) if details.sample_price.is_some() => { span.note { " · " (deals::plain(reason)) } }
+            Offered::Refused(reason) if details.sample_price.is_some() => { span.note { " · " (deals::for_team(reason)) } }
             Offered::Refused(_) => {}
         }
     };

@@ -1,10 +1,10 @@
-//! A listing: what it contains, what the market says about it, and what the team can do with it.
+//! A listing: its content, the evidence of the market, and the actions of the team.
 
 mod contents;
 mod croissant;
 mod decision;
+mod page_data;
 mod share;
-mod shown;
 mod taskset;
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-pub(super) use self::shown::Shown;
+pub(super) use self::page_data::ListingPageData;
 pub(super) use self::taskset::{stage as version_stage, state as version_state, values as written_values};
 pub use croissant::Croissant;
 pub use taskset::TasksetPage;
@@ -45,9 +45,11 @@ impl Page for ListingPage {
     async fn show(visit: &Visit<ListingViewer>) -> Result<Answer> {
         let id = visit.id(0)?;
         let buyer = buyer(&visit.context);
-        let shown = visit.read(move |reader, viewer| Shown::read(reader, viewer, buyer.as_ref(), id)).await?;
+        let shown = visit
+            .read(move |reader, viewer| ListingPageData::read(reader, viewer, buyer.as_ref(), id))
+            .await?;
         let content = Content::new(shown.listing.summary.title.clone(), body(&visit.context, &shown));
-        let content = content.below("Catalog", paths::CATALOG).narrow();
+        let content = content.with_parent("Catalog", paths::CATALOG).narrow();
         Ok(content.with_request(format!("/v2/listings/browse/{id}")).into())
     }
 }
@@ -59,7 +61,7 @@ fn buyer(context: &Context) -> Option<Buyer> {
 }
 
 /// Shows a listing as buyers see it.
-pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
+pub(super) fn body(context: &Context, shown: &ListingPageData) -> Markup {
     let Some(details) = &shown.listing.details else { return Markup::default() };
     html! {
         @if let Some(note) = share::note_of_colleague(context) { (note) }
@@ -85,7 +87,7 @@ pub(super) fn body(context: &Context, shown: &Shown) -> Markup {
 }
 
 /// Shows a listing as buyers read it, without the actions of buyers, and without the evidence: reviewers see each check of the run.
-pub(super) fn reading(context: &Context, shown: &Shown) -> Markup {
+pub(super) fn reading(context: &Context, shown: &ListingPageData) -> Markup {
     let Some(details) = &shown.listing.details else { return Markup::default() };
     html! {
         (byline(shown, details))
@@ -96,7 +98,7 @@ pub(super) fn reading(context: &Context, shown: &Shown) -> Markup {
 }
 
 /// Shows the vendor's description, and the market's evidence.
-fn particulars(context: &Context, shown: &Shown, details: &Details) -> Markup {
+fn particulars(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     html! {
         (words(context, shown, details))
         (evidence_section(shown))
@@ -105,7 +107,7 @@ fn particulars(context: &Context, shown: &Shown, details: &Details) -> Markup {
 }
 
 /// Shows the vendor's description, and what the listing contains.
-fn words(context: &Context, shown: &Shown, details: &Details) -> Markup {
+fn words(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     let contrast = "the evidence below is the market's.";
     html! {
         (figures(shown, details))
@@ -115,7 +117,7 @@ fn words(context: &Context, shown: &Shown, details: &Details) -> Markup {
 }
 
 /// Shows the terms, and the history.
-fn conditions(shown: &Shown, details: &Details) -> Markup {
+fn conditions(shown: &ListingPageData, details: &Details) -> Markup {
     html! {
         (tables::section("terms", "Terms", &terms(shown, details)))
         (history(shown))
@@ -133,7 +135,7 @@ fn own_note(status: CatalogStatus) -> Markup {
     )
 }
 
-fn byline(shown: &Shown, details: &Details) -> Markup {
+fn byline(shown: &ListingPageData, details: &Details) -> Markup {
     html! {
         p.row {
             b.long { bdi { (shown.listing.summary.team_name) } }
@@ -149,7 +151,7 @@ fn byline(shown: &Shown, details: &Details) -> Markup {
     }
 }
 
-fn figures(shown: &Shown, details: &Details) -> Markup {
+fn figures(shown: &ListingPageData, details: &Details) -> Markup {
     let scale = &shown.listing.summary.scale;
     let mut figures: Vec<(&str, Markup, Markup)> = Vec::new();
     if scale.loc > 0 {
@@ -195,7 +197,7 @@ fn words_of_vendor(vendor: &str, words: &str, contrast: &str) -> Markup {
     }
 }
 
-fn evidence_section(shown: &Shown) -> Markup {
+fn evidence_section(shown: &ListingPageData) -> Markup {
     let Evidence { checks, environments, environments_passed, .. } = &shown.evidence;
     let (passed, all) = evidence::required(checks);
     let completed_at = shown.run().and_then(|run| run.completed_at);
@@ -221,7 +223,7 @@ fn evidence_section(shown: &Shown) -> Markup {
     }
 }
 
-fn terms(shown: &Shown, details: &Details) -> Markup {
+fn terms(shown: &ListingPageData, details: &Details) -> Markup {
     let terms = "your agreement states them when you buy.";
     html! {
         (words_of_vendor(&shown.listing.summary.team_name, &details.terms, terms))
@@ -233,7 +235,7 @@ fn terms(shown: &Shown, details: &Details) -> Markup {
     }
 }
 
-fn history(shown: &Shown) -> Markup {
+fn history(shown: &ListingPageData) -> Markup {
     let publications = shown.publications.iter().map(|at| Entry::new("Published", *at));
     let certified = shown.evidence.certified_at.map(|at| Entry::new("Certified by the market", at));
     let mut entries: Vec<Entry> = publications.chain(certified).collect();

@@ -1,7 +1,7 @@
 //! Links that lead elsewhere from a listing: to the comparison, to its description in Croissant, and to the same page for a
 //! colleague who decides.
 
-use super::{Shown, croissant};
+use super::{ListingPageData, croissant};
 use crate::console::{
     address::{PREFIX, Query},
     parts::{cards, icons, listing_view::ListingView},
@@ -11,13 +11,13 @@ use crate::console::{
 /// Field of the query with the note for a colleague.
 const NOTE: &str = "note";
 
-/// Field of the query that asks for the link, and not for what it shows.
+/// Field of the query that requests the link itself, and not its target.
 const MAKE: &str = "link";
 
 /// Maximum number of characters of a note.
 const MAX_NOTE: usize = 500;
 
-/// Shows the note that a colleague wrote to whom the page was sent.
+/// Shows the note that a colleague wrote for the recipient of the page.
 pub(super) fn note_of_colleague(context: &Context) -> Option<Markup> {
     if context.query.get(MAKE).is_some() {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn note_of_colleague(context: &Context) -> Option<Markup> {
     ))
 }
 
-/// Returns the note in the query: at most the permitted number of characters, without those that control anything.
+/// Returns the note in the query: at most the permitted number of characters, without control characters.
 fn note(context: &Context) -> Option<String> {
     let is_shown = |letter: &char| !letter.is_control() || *letter == '\n';
     let note: String = context.query.get(NOTE)?.chars().filter(is_shown).take(MAX_NOTE).collect();
@@ -41,7 +41,7 @@ fn note(context: &Context) -> Option<String> {
 }
 
 /// Shows the links to the comparison and for approval.
-pub(super) fn links(context: &Context, shown: &Shown) -> Markup {
+pub(super) fn links(context: &Context, shown: &ListingPageData) -> Markup {
     let listing = &shown.listing;
     let id = listing.summary.id;
     let compare = Query::default().with(cards::COMPARE_FIELD, &id.to_string());

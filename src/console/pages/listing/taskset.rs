@@ -42,8 +42,8 @@ impl Page for TasksetPage {
         let (listing, taskset, tasks) = read.await?;
         let content = Content::new(taskset.name.clone(), body(&listing, &taskset, &tasks))
             .with_note(html! { "Taskset of " bdi { (listing.summary.team_name) } ", created " (text::day(taskset.created_at)) })
-            .below("Catalog", paths::CATALOG)
-            .below(listing.summary.title.clone(), paths::listing(listing_id))
+            .with_parent("Catalog", paths::CATALOG)
+            .with_parent(listing.summary.title.clone(), paths::listing(listing_id))
             .with_request(format!("/v2/listings/browse/{listing_id}/tasksets/{taskset_id}/tasks"));
         Ok(content.into())
     }
@@ -120,7 +120,7 @@ fn graded(previewed: &PreviewedTask) -> impl Iterator<Item = GradedRun> {
 }
 
 fn derived(column: DerivedColumn, runs: &[GradedRun]) -> String {
-    tasks::derived_value(column, runs).map_or_else(|| text::MISSING.to_owned(), |value| plain(&value))
+    tasks::derived_value(column, runs).map_or_else(|| text::MISSING.to_owned(), |value| value_text(&value))
 }
 
 pub fn state(state: VersionState) -> Markup {
@@ -216,7 +216,7 @@ fn runs(traces: &[Trace]) -> Markup {
 }
 
 fn reward(reward: f64) -> String {
-    plain(&Value::from((reward * 1e4).round() / 1e4))
+    value_text(&Value::from((reward * 1e4).round() / 1e4))
 }
 
 /// Shows values that the vendor wrote, with their names, which may be long.
@@ -234,7 +234,7 @@ pub fn values(name: &str, values: &[(String, &Value)]) -> Markup {
 
 /// Shows a value that the vendor wrote: texts as they are, anything nested as JSON.
 fn value_of(value: &Value) -> Markup {
-    let text = plain(value);
+    let text = value_text(value);
     let shown: String = text.chars().take(MAX_VALUE).collect();
     let is_cut = shown.len() < text.len();
     html! {
@@ -244,7 +244,7 @@ fn value_of(value: &Value) -> Markup {
     }
 }
 
-fn plain(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Bool(true) => "Yes".to_owned(),

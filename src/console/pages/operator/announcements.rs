@@ -50,7 +50,7 @@ impl Page for Announcements {
     }
 }
 
-/// Returns what is shown above each page, and what operators have written.
+/// Returns the announcement above each page, and the one that operators have written.
 fn announced(context: &Context, stored: Option<&StoredAnnouncement>, shown: Option<&Announcement>) -> Markup {
     let form = context.links.to(Announce::PATH);
     html! {
@@ -115,7 +115,7 @@ impl Page for Announce {
             (fields::buttons(&visit.context, "Announce it", ("Cancel", ANNOUNCEMENTS)))
         };
         let body = fields::form(&visit.context, Self::PATH, &form);
-        Ok(Content::new(Self::TITLE, body).narrow().below(Announcements::TITLE, ANNOUNCEMENTS).into())
+        Ok(Content::new(Self::TITLE, body).narrow().with_parent(Announcements::TITLE, ANNOUNCEMENTS).into())
     }
 }
 

@@ -6,9 +6,9 @@ use crate::{
         parts::kinds,
         prelude::*,
         resources::{
-            self, Complete, Input, Key, Links, Named, Previewed, Resource, Shown,
-            Shows::{Badge, Flag, Many, Moment, Plain, Text},
-            Step,
+            self, DeriveColumns,
+            FieldFormat::{Badge, Flag, Many, Moment, Plain, Text},
+            Input, Key, Links, Previewed, RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{
@@ -42,17 +42,17 @@ impl Resource for AssetTypes {
     const EMPTY: &'static str = "The kinds of assets that the market knows appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("label", "Name", Plain),
-        Shown::listed("stage", "Status", Badge(stage_look)),
-        Shown::listed("is_enabled", "New assets", Flag),
-        Shown::listed("deprecated_at", "Retirement announced", Moment),
-        Shown::listed("retires_at", "Retires", Moment),
-        Shown::detail("accepts_new_listings", "Can be added to listings until then", Flag),
-        Shown::detail("message", "What vendors were told", Text),
-        Shown::detail("retired_at", "Retired", Moment),
-        Shown::detail("listing_kinds", "Former names of listings", Many),
-        Shown::detail("slug", "Name in filters", Plain),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("label", "Name", Plain),
+        RecordField::listed("stage", "Status", Badge(stage_look)),
+        RecordField::listed("is_enabled", "New assets", Flag),
+        RecordField::listed("deprecated_at", "Retirement announced", Moment),
+        RecordField::listed("retires_at", "Retires", Moment),
+        RecordField::detail("accepts_new_listings", "Can be added to listings until then", Flag),
+        RecordField::detail("message", "What vendors were told", Text),
+        RecordField::detail("retired_at", "Retired", Moment),
+        RecordField::detail("listing_kinds", "Former names of listings", Many),
+        RecordField::detail("slug", "Name in filters", Plain),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -62,9 +62,9 @@ impl Resource for AssetTypes {
 
     const KEY: Key = Key::Name("slug");
 
-    const NAMED: Named = Named::By("label");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
-    const COMPLETE: Complete = |record, now| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, now| {
         let stage = state_of(record, now).stage.as_str();
         record.set("stage", Value::Text(stage.to_owned()));
         if let Some(kind) = Kind::parse(record.text("slug")) {
@@ -146,7 +146,7 @@ const STEPS: &[Step] = &[
         perform: |writer, operator, record, _| {
             asset_types::set_enabled(writer, operator.platform(), kind_of(record)?, true).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "disable",
@@ -159,12 +159,12 @@ const STEPS: &[Step] = &[
         perform: |writer, operator, record, _| {
             asset_types::set_enabled(writer, operator.platform(), kind_of(record)?, false).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "deprecate",
         label: "Announce the retirement",
-        renamed: |record| record.time("deprecated_at").map(|_| "Change what was announced"),
+        label_override: |record| record.time("deprecated_at").map(|_| "Change what was announced"),
         question: "Vendors who have such assets or listings are notified. What was announced can be changed until the kind retires.",
         inputs: &[
             Input::Required(&Input::Day(
@@ -187,7 +187,7 @@ const STEPS: &[Step] = &[
             };
             asset_types::deprecate(writer, operator.platform(), kind_of(record)?, &input).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "retire",
@@ -206,6 +206,6 @@ const STEPS: &[Step] = &[
         perform: |writer, operator, record, _| {
             asset_types::retire(writer, operator.platform(), kind_of(record)?).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
 ];

@@ -6,12 +6,12 @@ use crate::{
         parts::{assets, kinds},
         prelude::*,
         resources::{
-            self, Below, Key, Links, Named, Resource, Shown,
-            Shows::{
+            self,
+            FieldFormat::{
                 Called, Flag, Id, Moment, Money, Number, Plain, Record, Records as Linked, Size, State, Text,
                 Word, Words,
             },
-            Step,
+            Key, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::stages::Stage,
@@ -33,37 +33,37 @@ impl Resource for Assets {
     const EMPTY: &'static str = "What vendors have in their inventories appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("title", "Name", Plain),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("kind", "Kind", Called(kinds::named)),
-        Shown::listed("price_cents", "Price, USD", Money),
-        Shown::listed("archive_status", "Copy of the data", State),
-        Shown::listed("analysis_status", "Analysis", State),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::detail("description", "Description, in the words of the vendor", Text),
-        Shown::detail("domain_tags", "Domains", Words),
-        Shown::detail("other_domain", "Other domain", Plain),
-        Shown::detail("exclusivity", "Exclusive sale", Word),
-        Shown::detail("lines_of_code", "Lines of code", Number),
-        Shown::detail("commits", "Commits", Number),
-        Shown::detail("contributors", "Contributors", Number),
-        Shown::detail("merged_prs", "Merged pull requests", Number),
-        Shown::detail("history_start", "First commit", Plain),
-        Shown::detail("history_end", "Last commit", Plain),
-        Shown::detail("channel", "Source of the data", Word),
-        Shown::detail("repo_full_name", "Repository", Plain),
-        Shown::detail("is_private", "Needs credentials", Flag),
-        Shown::detail("archive_bytes", "Size of the copy", Size),
-        Shown::detail("archive_error", "Why copying failed", Plain),
-        Shown::detail("analysis_error", "Why the analysis failed", Plain),
-        Shown::detail("commit_sha", "Analyzed commit", Id),
-        Shown::detail("attached_at", "Data linked", Moment),
-        Shown::detail("analyzed_at", "Analyzed", Moment),
-        Shown::detail("task_type", "Subject of the task", Word),
-        Shown::detail("listing_ids", "Listings with it", Linked(LISTINGS)),
-        Shown::detail("taskset_ids", "Tasksets", Linked(TASKSETS)),
-        Shown::detail("uuid", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("title", "Name", Plain),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("kind", "Kind", Called(kinds::named)),
+        RecordField::listed("price_cents", "Price, USD", Money),
+        RecordField::listed("archive_status", "Copy of the data", State),
+        RecordField::listed("analysis_status", "Analysis", State),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::detail("description", "Description, in the words of the vendor", Text),
+        RecordField::detail("domain_tags", "Domains", Words),
+        RecordField::detail("other_domain", "Other domain", Plain),
+        RecordField::detail("exclusivity", "Exclusive sale", Word),
+        RecordField::detail("lines_of_code", "Lines of code", Number),
+        RecordField::detail("commits", "Commits", Number),
+        RecordField::detail("contributors", "Contributors", Number),
+        RecordField::detail("merged_prs", "Merged pull requests", Number),
+        RecordField::detail("history_start", "First commit", Plain),
+        RecordField::detail("history_end", "Last commit", Plain),
+        RecordField::detail("channel", "Source of the data", Word),
+        RecordField::detail("repo_full_name", "Repository", Plain),
+        RecordField::detail("is_private", "Needs credentials", Flag),
+        RecordField::detail("archive_bytes", "Size of the copy", Size),
+        RecordField::detail("archive_error", "Why copying failed", Plain),
+        RecordField::detail("analysis_error", "Why the analysis failed", Plain),
+        RecordField::detail("commit_sha", "Analyzed commit", Id),
+        RecordField::detail("attached_at", "Data linked", Moment),
+        RecordField::detail("analyzed_at", "Analyzed", Moment),
+        RecordField::detail("task_type", "Subject of the task", Word),
+        RecordField::detail("listing_ids", "Listings with it", Linked(LISTINGS)),
+        RecordField::detail("taskset_ids", "Tasksets", Linked(TASKSETS)),
+        RecordField::detail("uuid", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -75,7 +75,7 @@ impl Resource for Assets {
 
     const KEY: Key = Key::Id("uuid");
 
-    const NAMED: Named = Named::By("title");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
     const LINKS: Links = |record| vec![("Quality runs", format!("{RUNS}?asset_id={}", Self::key_of(record)))];
 
@@ -87,15 +87,15 @@ impl Resource for Assets {
             record.text("channel").is_empty().then_some("It has no linked data that can be checked.")
         },
         operation: "create_quality_run",
-        makes: quality_runs::QualityRuns::SUBJECT,
+        creates: quality_runs::QualityRuns::SUBJECT,
         perform: |writer, operator, record, _| {
             let run = quality_runs::start_of_asset(writer, operator.platform(), id_of(record)?)?;
             Ok(Some(resources::path_of::<quality_runs::QualityRuns>(&run.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let found: AssetRecord = records::find(reader.rows, platform, &id_of(record)?)?;
         let stage = assets::stage_text(&found.asset);
         let missing = assets::missing(&found.asset);

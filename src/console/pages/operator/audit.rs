@@ -5,8 +5,8 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Key, Links, Named, Resource, Shown,
-            Shows::{Id, Moment, Number, Record, Subject, Word},
+            FieldFormat::{Id, Moment, Number, Record, Subject, Word},
+            Key, Links, RecordField, RecordTitle, RenderFn, Resource,
         },
     },
     operations::access::Platform,
@@ -25,18 +25,18 @@ impl Resource for Audit {
         Some(NavigationItem { section: Section::System, label: "Audit" });
     const EMPTY: &'static str = "What operators change, and teams change here, appears here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("operation", "What was done", Word),
-        Shown::listed("actor_kind", "By", Word),
-        Shown::listed("operator_key_id", "Operator's key", Record(OPERATOR_KEYS)),
-        Shown::listed("team_key_id", "Team's key", Record(KEYS)),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("subject_kind", "Record", Word),
-        Shown::listed("subject_id", "Which record", Subject("subject_kind")),
-        Shown::listed("occurred_at", "Time", Moment),
-        Shown::detail("session_id", "Session", Id),
-        Shown::detail("request_id", "ID of the request", Id),
-        Shown::detail("number", "Number", Number),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("operation", "What was done", Word),
+        RecordField::listed("actor_kind", "By", Word),
+        RecordField::listed("operator_key_id", "Operator's key", Record(OPERATOR_KEYS)),
+        RecordField::listed("team_key_id", "Team's key", Record(KEYS)),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("subject_kind", "Record", Word),
+        RecordField::listed("subject_id", "Which record", Subject("subject_kind")),
+        RecordField::listed("occurred_at", "Time", Moment),
+        RecordField::detail("session_id", "Session", Id),
+        RecordField::detail("request_id", "ID of the request", Id),
+        RecordField::detail("number", "Number", Number),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -50,9 +50,9 @@ impl Resource for Audit {
 
     const KEY: Key = Key::Number("number");
 
-    const NAMED: Named = Named::Words("operation");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Words("operation");
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let changes = FieldChanges::of(reader, platform, record)?;
         Ok(Some(Box::new(move |context| changes.show(context))))
     }

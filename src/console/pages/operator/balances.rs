@@ -83,7 +83,7 @@ fn ask(context: &Context) -> Markup {
     tables::section("proof", "Proof", &content)
 }
 
-/// Returns the sums of all postings, and what contradicts them.
+/// Returns the sums of all postings, and the contradictions.
 fn proven(proof: &Proof) -> Markup {
     let heads =
         [Head::text("Account"), Head::text("Reason"), Head::number("Entries"), Head::number("Sum, USD")];

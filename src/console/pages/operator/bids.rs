@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Named, Resource, Shown,
-            Shows::{Id, Moment, Money, Record, State, Word},
-            Step,
+            self,
+            FieldFormat::{Id, Moment, Money, Record, State, Word},
+            Input, RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{listings::Actor, offers::OfferStatus, purchases::PayWith},
@@ -45,19 +45,19 @@ impl Resource for Bids {
         Some(NavigationItem { section: Section::Market, label: "Bids" });
     const EMPTY: &'static str = "What buyers bid on listings appears here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Bid", Id),
-        Shown::listed("listing_id", "Listing", Record(LISTINGS)),
-        Shown::listed("team_id", "Buyer", Record(TEAMS)),
-        Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("amount", "Amount, USD", Money),
-        Shown::listed("pay_with", "Payment", Word),
-        Shown::listed("status", "Status", State),
-        Shown::listed("created_at", "Made", Moment),
-        Shown::detail("purchase_id", "Purchase", Record("/operator/purchases")),
-        Shown::detail("updated_at", "Changed", Moment),
-        Shown::detail("expires_at", "Expires", Moment),
-        Shown::detail("decided_at", "Decided", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Bid", Id),
+        RecordField::listed("listing_id", "Listing", Record(LISTINGS)),
+        RecordField::listed("team_id", "Buyer", Record(TEAMS)),
+        RecordField::listed("vendor_team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("amount", "Amount, USD", Money),
+        RecordField::listed("pay_with", "Payment", Word),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("created_at", "Made", Moment),
+        RecordField::detail("purchase_id", "Purchase", Record("/operator/purchases")),
+        RecordField::detail("updated_at", "Changed", Moment),
+        RecordField::detail("expires_at", "Expires", Moment),
+        RecordField::detail("decided_at", "Decided", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -67,7 +67,7 @@ impl Resource for Bids {
         ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Bid");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Bid");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Make a bid",
@@ -92,7 +92,7 @@ impl Resource for Bids {
             let id = offers::submit(writer, &buyer, Actor::Team, &input)?;
             Ok(Some(resources::path_of::<Bids>(&id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
     const STEPS: &'static [Step] = &[
@@ -109,7 +109,7 @@ impl Resource for Bids {
                 let vendor = vendor(writer, operator, record)?;
                 offers::accept(writer, &vendor, Actor::Team, id_of(record)?).map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "decline",
@@ -123,7 +123,7 @@ impl Resource for Bids {
                 let vendor = vendor(writer, operator, record)?;
                 offers::decline(writer, &vendor, Actor::Team, id_of(record)?).map(|()| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "change",
@@ -139,7 +139,7 @@ impl Resource for Bids {
                 offers::change(writer, &buyer, Actor::Team, id_of(record)?, Some(amount), Some(pay_with))?;
                 Ok(None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "withdraw",
@@ -153,7 +153,7 @@ impl Resource for Bids {
                 let buyer = inputs::former_buyer(writer, operator, record, "team_id")?;
                 offers::withdraw(writer, &buyer, Actor::Team, id_of(record)?).map(|()| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
     ];
 }

@@ -6,9 +6,9 @@ use crate::{
         pages::wallet::credit_purchases as requests,
         prelude::*,
         resources::{
-            self, Input, Named, Resource, Shown,
-            Shows::{Badge, Id, Moment, Money, Record},
-            Step,
+            self,
+            FieldFormat::{Badge, Id, Moment, Money, Record},
+            Input, RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{credit_purchases::CreditPurchaseStatus, listings::Actor},
@@ -38,16 +38,16 @@ impl Resource for CreditPurchases {
         Some(NavigationItem { section: Section::Money, label: "Requests for credits" });
     const EMPTY: &'static str = "Credits that teams buy or request appear here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "ID", Id),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("amount", "Amount, USD", Money),
-        Shown::listed("status", "Status", Badge(status_look)),
-        Shown::listed("created_at", "Requested", Moment),
-        Shown::listed("decided_at", "Decided", Moment),
-        Shown::detail("key_id", "Requested with the key", Record(KEYS)),
-        Shown::detail("ledger_entry_id", "Ledger entry", Record("/operator/ledger")),
-        Shown::detail("completed_at", "Credits added", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "ID", Id),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("amount", "Amount, USD", Money),
+        RecordField::listed("status", "Status", Badge(status_look)),
+        RecordField::listed("created_at", "Requested", Moment),
+        RecordField::listed("decided_at", "Decided", Moment),
+        RecordField::detail("key_id", "Requested with the key", Record(KEYS)),
+        RecordField::detail("ledger_entry_id", "Ledger entry", Record("/operator/ledger")),
+        RecordField::detail("completed_at", "Credits added", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -55,7 +55,7 @@ impl Resource for CreditPurchases {
         ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Request for credits");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Request for credits");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Add bought credits",
@@ -78,7 +78,7 @@ impl Resource for CreditPurchases {
             let made = credit_purchases::create(writer, &member, Actor::Team, amount)?;
             Ok(Some(resources::path_of::<CreditPurchases>(&made.id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
     const STEPS: &'static [Step] = &[
@@ -93,7 +93,7 @@ impl Resource for CreditPurchases {
                 credit_purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)
                     .map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "reject",
@@ -107,7 +107,7 @@ impl Resource for CreditPurchases {
                 credit_purchases::reject(writer, operator.platform(), Actor::Platform, id_of(record)?)
                     .map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
     ];
 }

@@ -9,9 +9,8 @@ use crate::{
         pages::settings::{webhook::attempts, webhook_forms::event_text},
         prelude::*,
         resources::{
-            Below, Previewed, Resource, Shown,
-            Shows::{Id, Moment, Number, Plain, Record, State},
-            Step, yes_or_no,
+            FieldFormat::{Id, Moment, Number, Plain, Record, State},
+            Previewed, RecordField, RenderFn, Resource, Step, yes_or_no,
         },
     },
     domain::{events::EventType, webhooks::DeliveryStatus},
@@ -35,16 +34,16 @@ impl Resource for Deliveries {
     const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
     const EMPTY: &'static str = "What was sent to webhooks appears here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("event_type", "Event", Plain),
-        Shown::listed("webhook_id", "Webhook", Record(WEBHOOKS)),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("attempt_count", "Attempts", Number),
-        Shown::listed("created_at", "Happened", Moment),
-        Shown::listed("next_attempt_at", "Next attempt", Moment),
-        Shown::detail("ended_at", "Ended", Moment),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("event_type", "Event", Plain),
+        RecordField::listed("webhook_id", "Webhook", Record(WEBHOOKS)),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("attempt_count", "Attempts", Number),
+        RecordField::listed("created_at", "Happened", Moment),
+        RecordField::listed("next_attempt_at", "Next attempt", Moment),
+        RecordField::detail("ended_at", "Ended", Moment),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -68,10 +67,10 @@ impl Resource for Deliveries {
         perform: |writer, operator, record, _| {
             webhook_deliveries::redeliver(writer, operator.platform(), id_of(record)?).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let found = webhook_deliveries::list_attempts(reader, platform, id_of(record)?)?;
         let message = text::laid_out_json(record.text("body"));
         let subject = webhook_deliveries::subject_of(record.text("body"));

@@ -6,9 +6,9 @@ use crate::{
         parts::kinds,
         prelude::*,
         resources::{
-            self, Input, Named, Resource, Shown,
-            Shows::{Called, Id, Moment, Money, Plain, Record, State, Word},
-            Step,
+            self,
+            FieldFormat::{Called, Id, Moment, Money, Plain, Record, State, Word},
+            Input, RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{
@@ -28,22 +28,22 @@ impl Resource for Estimations {
     const RECORDS: &'static Records = &ESTIMATION_RECORDS;
     const EMPTY: &'static str = "Repositories that vendors want to have estimated appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
-    const NAMED: Named = Named::By("name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("name", "Name", Plain),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("sku", "Kind", Called(kinds::named)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("quote_low", "Quote from, USD", Money),
-        Shown::listed("quote_high", "Quote up to, USD", Money),
-        Shown::listed("created_at", "Requested", Moment),
-        Shown::detail("channel", "Host", Word),
-        Shown::detail("repo_full_name", "Repository", Plain),
-        Shown::detail("failure_message", "Why there is no quote", Plain),
-        Shown::detail("inventory_asset_id", "Asset", Record(ASSETS)),
-        Shown::detail("completed_at", "Ended", Moment),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("name", "Name", Plain),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("sku", "Kind", Called(kinds::named)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("quote_low", "Quote from, USD", Money),
+        RecordField::listed("quote_high", "Quote up to, USD", Money),
+        RecordField::listed("created_at", "Requested", Moment),
+        RecordField::detail("channel", "Host", Word),
+        RecordField::detail("repo_full_name", "Repository", Plain),
+        RecordField::detail("failure_message", "Why there is no quote", Plain),
+        RecordField::detail("inventory_asset_id", "Asset", Record(ASSETS)),
+        RecordField::detail("completed_at", "Ended", Moment),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -78,6 +78,6 @@ impl Resource for Estimations {
             let made = estimations::request(writer, &vendor, Actor::Team, ids, &request)?;
             Ok(Some(resources::path_of::<Estimations>(&made.id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }

@@ -3,7 +3,7 @@
 use crate::{
     console::{
         prelude::*,
-        resources::{Shown, Shows},
+        resources::{FieldFormat, RecordField},
     },
     operations::{
         access::Platform,
@@ -55,22 +55,22 @@ impl FieldChanges {
     /// Shows the values before and after.
     pub fn show(&self, context: &Context) -> Markup {
         let heads = [Head::text("Field"), Head::text("Before"), Head::text("After")];
-        let shown = context.pages.shown_of(&self.kind);
+        let fields = context.pages.fields_of(&self.kind);
         let rows: Vec<Vec<Markup>> =
-            self.changes.iter().map(|change| self.row(context, shown, change)).collect();
+            self.changes.iter().map(|change| self.row(context, fields, change)).collect();
         html! { @if !rows.is_empty() {
             (tables::section("changes", "What changed", &tables::table("Changes", &heads, &rows)))
         } }
     }
 
-    fn row(&self, context: &Context, shown: &'static [Shown], change: &FieldChange) -> Vec<Markup> {
-        let known = shown.iter().find(|shown| shown.name == change.field);
-        let label = known.map_or_else(|| text::words(&change.field), |shown| shown.label.to_owned());
+    fn row(&self, context: &Context, fields: &'static [RecordField], change: &FieldChange) -> Vec<Markup> {
+        let known = fields.iter().find(|field| field.name == change.field);
+        let label = known.map_or_else(|| text::words(&change.field), |field| field.label.to_owned());
         let is_kept = change.before != Value::Missing || change.after != Value::Missing;
         let shows = |value: &Value| match (known, is_kept) {
             (_, false) => html! { span.note { "Not kept" } },
-            (Some(shown), true) => shown.show(context, &record_of(&change.field, value), &self.names),
-            (None, true) => Shown::detail("value", "", Shows::Plain).show(
+            (Some(field), true) => field.show(context, &record_of(&change.field, value), &self.names),
+            (None, true) => RecordField::detail("value", "", FieldFormat::Plain).show(
                 context,
                 &record_of("value", value),
                 &self.names,

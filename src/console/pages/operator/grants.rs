@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Complete, Input, Key, Named, Resource, Revealed, Shown,
-            Shows::{Id, Moment, Plain, Record, Size, State, Word},
-            Step,
+            self, DeriveColumns,
+            FieldFormat::{Id, Moment, Plain, Record, Size, State, Word},
+            Input, Key, RecordField, RecordTitle, Resource, Revealed, Step,
         },
     },
     domain::{
@@ -40,20 +40,20 @@ impl Resource for Grants {
         "With a grant, a program uploads one codebase of a team as a zip file, and can do nothing else.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("title", "Codebase", Plain),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("exclusivity", "Exclusive sale", Word),
-        Shown::listed("max_bytes", "Largest upload", Size),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::listed("expires_at", "Ends", Moment),
-        Shown::detail("file_name", "Uploaded file", Plain),
-        Shown::detail("size_bytes", "Its size", Size),
-        Shown::detail("consumed_at", "Used", Moment),
-        Shown::detail("revoked_at", "Revoked", Moment),
-        Shown::detail("group_uuid", "Group of the inventory", Id),
-        Shown::detail("uuid", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("title", "Codebase", Plain),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("exclusivity", "Exclusive sale", Word),
+        RecordField::listed("max_bytes", "Largest upload", Size),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::listed("expires_at", "Ends", Moment),
+        RecordField::detail("file_name", "Uploaded file", Plain),
+        RecordField::detail("size_bytes", "Its size", Size),
+        RecordField::detail("consumed_at", "Used", Moment),
+        RecordField::detail("revoked_at", "Revoked", Moment),
+        RecordField::detail("group_uuid", "Group of the inventory", Id),
+        RecordField::detail("uuid", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -61,7 +61,7 @@ impl Resource for Grants {
         ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
     ];
 
-    const COMPLETE: Complete = |record, now| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, now| {
         let grant = Grant {
             row_id: GrantRowId(0),
             id: Uuid::nil(),
@@ -81,7 +81,7 @@ impl Resource for Grants {
 
     const KEY: Key = Key::Id("uuid");
 
-    const NAMED: Named = Named::By("title");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
     const STEPS: &'static [Step] = &[Step {
         name: "revoke",
@@ -97,7 +97,7 @@ impl Resource for Grants {
             let found: GrantRecord = records::find(writer.rows, operator.platform(), &id_of(record)?)?;
             operations::revoke(writer, found.grant.row_id).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 
     const NEW: Option<&'static Step> = Some(&Step {
@@ -115,7 +115,7 @@ impl Resource for Grants {
             ),
         ],
         operation: "create_grant",
-        reveals: Some(|writer, operator, _, fields| {
+        perform_revealing: Some(|writer, operator, _, fields| {
             let vendor = operator.platform().vendor(inputs::team(writer, fields)?)?;
             let input = TeamGrantInput {
                 title: resources::typed(fields, "title"),
@@ -126,7 +126,7 @@ impl Resource for Grants {
             let (grant, token) = team_grants::create(writer, &vendor, &input)?;
             Ok(revealed(grant.id, token))
         }),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }
 

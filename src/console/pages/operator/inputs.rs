@@ -1,4 +1,4 @@
-//! What several forms of operators take: the team that they are about, and the ID of a record.
+//! Inputs that several forms of operators have in common: the team that they are about, and the ID of a record.
 
 use crate::{
     console::{prelude::*, resources::Input},

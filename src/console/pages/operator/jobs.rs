@@ -6,9 +6,9 @@ use crate::{
         parts::job_kinds,
         prelude::*,
         resources::{
-            self, Complete, Key, Resource, Shown,
-            Shows::{Called, Id, Moment, Number, Plain, Record, State},
-            Step,
+            self, DeriveColumns,
+            FieldFormat::{Called, Id, Moment, Number, Plain, Record, State},
+            Key, RecordField, Resource, Step,
         },
     },
     domain::{jobs::JobState, row_ids::JobRowId},
@@ -36,16 +36,16 @@ impl Resource for Jobs {
     const EMPTY: &'static str =
         "Work in the background that waits, runs, or has failed appears here. What is done is not kept.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Job", Plain),
-        Shown::listed("kind", "Kind", Called(job_kinds::named)),
-        Shown::listed("state", "Status", State),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("attempts", "Attempts", Number),
-        Shown::listed("enqueued_at", "Queued", Moment),
-        Shown::listed("due_at", "Starts from", Moment),
-        Shown::listed("ended_at", "Ended", Moment),
-        Shown::detail("subject_id", "ID of what it works on", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Job", Plain),
+        RecordField::listed("kind", "Kind", Called(job_kinds::named)),
+        RecordField::listed("state", "Status", State),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("attempts", "Attempts", Number),
+        RecordField::listed("enqueued_at", "Queued", Moment),
+        RecordField::listed("due_at", "Starts from", Moment),
+        RecordField::listed("ended_at", "Ended", Moment),
+        RecordField::detail("subject_id", "ID of what it works on", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -56,8 +56,8 @@ impl Resource for Jobs {
 
     const KEY: Key = Key::Number("id");
 
-    /// A job that starts later has the time of its start in place of the time at which it was queued, which is not known.
-    const COMPLETE: Complete = |record, now| {
+    /// For a job that starts later, this is the time of its start: the time at which it was queued is not known.
+    const DERIVED_COLUMNS: DeriveColumns = |record, now| {
         if record.time("enqueued_at").is_some_and(|at| at > now) {
             record.set("enqueued_at", Value::Missing);
         }
@@ -78,7 +78,7 @@ impl Resource for Jobs {
                 let JobRowId(id) = job_changes::retry(writer, operator.platform(), row_id(record)?)?;
                 Ok(Some(resources::path_of::<Jobs>(&id.to_string())))
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "cancel",
@@ -101,7 +101,7 @@ impl Resource for Jobs {
             perform: |writer, operator, record, _| {
                 job_changes::cancel(writer, operator.platform(), row_id(record)?).map(|()| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
     ];
 }

@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Complete, Input, Key, Named, Resource, Revealed, Shown,
-            Shows::{Id, Moment, Plain, Record, State, Word},
-            Step,
+            self, DeriveColumns,
+            FieldFormat::{Id, Moment, Plain, Record, State, Word},
+            Input, Key, RecordField, RecordTitle, Resource, Revealed, Step,
         },
     },
     domain::{
@@ -46,19 +46,21 @@ impl Resource for Keys {
     const EMPTY: &'static str = "Keys with which teams sign in here, or use the API, appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
-    const SHOWN: &'static [Shown] =
-        &shown([Shown::listed("team_uuid", "Team", Record(TEAMS)), Shown::listed("team_scope", "For", Word)]);
+    const FIELDS: &'static [RecordField] = &shown([
+        RecordField::listed("team_uuid", "Team", Record(TEAMS)),
+        RecordField::listed("team_scope", "For", Word),
+    ]);
 
     const FILTERS: &'static [ListFilter] = &[
         ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
         ListFilter { name: "name", label: "Name", values: Vec::new },
     ];
 
-    const COMPLETE: Complete = set_status;
+    const DERIVED_COLUMNS: DeriveColumns = set_status;
 
     const KEY: Key = Key::Id("uuid");
 
-    const NAMED: Named = Named::By("name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     fn team_of(record: &AnyRecord) -> Option<Uuid> {
         record.id("team_uuid")
@@ -76,14 +78,14 @@ impl Resource for Keys {
             EXPIRES,
         ],
         operation: "create_key",
-        reveals: Some(|writer, _, _, fields| {
+        perform_revealing: Some(|writer, _, _, fields| {
             let team = inputs::team(writer, fields)?.id.to_string();
             let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
             let expires_at = resources::day(fields, "expires_at")?;
             let (id, secret) = keys::create_with_scope(writer, &team, name, scope, expires_at)?;
             Ok(revealed::<Keys>("The key was created", id, secret))
         }),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }
 
@@ -94,19 +96,21 @@ impl Resource for OperatorKeys {
     const EMPTY: &'static str = "Keys of those who run the market appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
-    const SHOWN: &'static [Shown] =
-        &shown([Shown::listed("scope", "Permits", Word), Shown::listed("expired_at", "Expired", Moment)]);
+    const FIELDS: &'static [RecordField] = &shown([
+        RecordField::listed("scope", "Permits", Word),
+        RecordField::listed("expired_at", "Expired", Moment),
+    ]);
 
     const FILTERS: &'static [ListFilter] = &[
         ListFilter { name: "name", label: "Name", values: Vec::new },
         ListFilter { name: "scope", label: "Permits", values: text::word_choices::<KeyScope> },
     ];
 
-    const COMPLETE: Complete = set_status;
+    const DERIVED_COLUMNS: DeriveColumns = set_status;
 
     const KEY: Key = Key::Id("uuid");
 
-    const NAMED: Named = Named::By("name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     fn team_of(_: &AnyRecord) -> Option<Uuid> {
         None
@@ -121,30 +125,30 @@ impl Resource for OperatorKeys {
                    program uses it to report how purchases and withdrawals were paid.",
         inputs: &[NAME, Input::Options("scope", "Permits", text::word_choices::<KeyScope>), EXPIRES],
         operation: "create_operator_key",
-        reveals: Some(|writer, operator, _, fields| {
+        perform_revealing: Some(|writer, operator, _, fields| {
             let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
             let expires_at = resources::day(fields, "expires_at")?;
             let (id, secret) =
                 keys::create_for_operator(writer, operator.platform(), name, scope, expires_at)?;
             Ok(revealed::<OperatorKeys>("The key was created", id, secret))
         }),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }
 
 /// Returns the columns of keys: the name, two others, and what follows.
-const fn shown([first, second]: [Shown; 2]) -> [Shown; 10] {
+const fn shown([first, second]: [RecordField; 2]) -> [RecordField; 10] {
     [
-        Shown::listed("name", "Name", Plain),
+        RecordField::listed("name", "Name", Plain),
         first,
         second,
-        Shown::listed("status", "Status", State),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::listed("last_used_at", "Last used", Moment),
-        Shown::listed("expires_at", "Expires", Moment),
-        Shown::detail("rotated_at", "Replaced", Moment),
-        Shown::detail("revoked_at", "Revoked", Moment),
-        Shown::detail("uuid", "ID", Id),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::listed("last_used_at", "Last used", Moment),
+        RecordField::listed("expires_at", "Expires", Moment),
+        RecordField::detail("rotated_at", "Replaced", Moment),
+        RecordField::detail("revoked_at", "Revoked", Moment),
+        RecordField::detail("uuid", "ID", Id),
     ]
 }
 
@@ -164,7 +168,7 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
             let expires_at = resources::day(fields, "expires_at")?;
             keys::change_expiry(writer, operator.platform(), id_of(record)?, expires_at).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     };
     let replace = Step {
         name: "rotate",
@@ -176,11 +180,11 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
             refused(record, KeyOperation::Rotate, reason)
         },
         operation: rotate,
-        reveals: Some(|writer, operator, record, _| {
+        perform_revealing: Some(|writer, operator, record, _| {
             let (id, secret) = keys::rotate(writer, operator.platform(), id_of(record)?, None)?;
             Ok(revealed::<R>("The key was replaced", id, secret))
         }),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     };
     let revoke = Step {
         name: "revoke",
@@ -191,7 +195,7 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
         is_final: true,
         operation: revoke,
         perform: |writer, _, record, _| keys::revoke(writer, id_of(record)?).map(|()| None),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     };
     [change_expiry, replace, revoke]
 }

@@ -5,8 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Complete, Named, Resource, Shown,
-            Shows::{Id, Moment, Money, Plain, Record, Word},
+            DeriveColumns,
+            FieldFormat::{Id, Moment, Money, Plain, Record, Word},
+            RecordField, RecordTitle, RenderFn, Resource,
         },
     },
     domain::{
@@ -40,18 +41,22 @@ impl Resource for LedgerEntries {
         Some(NavigationItem { section: Section::Money, label: "Ledger" });
     const EMPTY: &'static str = "Every movement of money appears here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "ID", Id),
-        Shown::listed("entry_type", "Reason", Word),
-        Shown::listed("amount", "Amount, USD", Money),
-        Shown::listed("from", "From", Plain),
-        Shown::listed("to", "To", Plain),
-        Shown::listed("created_at", "Time", Moment),
-        Shown::detail("description", "Description", Plain),
-        Shown::detail("available_at", "Earnings usable from", Moment),
-        Shown::detail("purchase_id", "Purchase", Record("/operator/purchases")),
-        Shown::detail("credit_purchase_id", "Request for credits", Record("/operator/credit-purchases")),
-        Shown::detail("withdrawal_id", "Withdrawal", Record("/operator/withdrawals")),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "ID", Id),
+        RecordField::listed("entry_type", "Reason", Word),
+        RecordField::listed("amount", "Amount, USD", Money),
+        RecordField::listed("from", "From", Plain),
+        RecordField::listed("to", "To", Plain),
+        RecordField::listed("created_at", "Time", Moment),
+        RecordField::detail("description", "Description", Plain),
+        RecordField::detail("available_at", "Earnings usable from", Moment),
+        RecordField::detail("purchase_id", "Purchase", Record("/operator/purchases")),
+        RecordField::detail(
+            "credit_purchase_id",
+            "Request for credits",
+            Record("/operator/credit-purchases"),
+        ),
+        RecordField::detail("withdrawal_id", "Withdrawal", Record("/operator/withdrawals")),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -62,9 +67,9 @@ impl Resource for LedgerEntries {
         ListFilter { name: "purchase_id", label: "ID of a purchase", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Entry");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Entry");
 
-    const COMPLETE: Complete = |record, _| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         let sides: Vec<Side> = serde_json::from_str(record.text("sides")).unwrap_or_default();
         let moved = sides.iter().map(|(_, _, cents)| *cents).filter(|cents| *cents > 0).sum();
         record.set("amount", Value::Integer(moved));
@@ -72,7 +77,7 @@ impl Resource for LedgerEntries {
         record.set("to", Value::Text(accounts(&sides, |cents| cents > 0)));
     };
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let postings = balances::postings(reader, platform, id_of(record)?)?;
         Ok(Some(Box::new(move |context| {
             tables::section("postings", "Postings", &show_postings(context, &postings))

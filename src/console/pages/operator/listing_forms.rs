@@ -36,7 +36,7 @@ pub const NEW: Step = Step {
         let id = listing_edits::create(writer, &vendor, Actor::Team, &listing, &[])?;
         Ok(Some(format!("{LISTINGS}/{id}")))
     },
-    ..Step::PLAIN
+    ..Step::DEFAULT
 };
 
 /// How operators change a listing for its vendor.
@@ -52,10 +52,10 @@ pub const CHANGE: Step = Step {
         let vendor = operator.platform().vendor_of_listing(writer.rows, id)?;
         listing_edits::update_any(writer, &vendor, Actor::Team, id, typed(fields)?).map(|()| None)
     },
-    ..Step::PLAIN
+    ..Step::DEFAULT
 };
 
-/// Returns what sets the fields of a listing to what was typed.
+/// Returns the function that sets the fields of a listing to the typed values.
 fn typed(fields: &Fields) -> Result<impl FnOnce(&mut ListingFields) + use<>> {
     let (price, sample_price) = (fields.amount("price")?, fields.amount("sample_price")?);
     let text = |name: &str| resources::typed(fields, name).replace("\r\n", "\n");

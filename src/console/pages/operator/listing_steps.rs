@@ -86,9 +86,9 @@ fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Previe
 
 /// Names the required checks of a listing that have not passed.
 fn checks(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
-    let concern = review_cases::required_checks(reader, platform, id_of(record)?)?.concern();
+    let warning = review_cases::required_checks(reader, platform, id_of(record)?)?.approval_warning();
     Ok(Previewed::new(move |_| {
-        html! { @if let Some(concern) = concern { (badges::message(Tone::Warning, &html! { (concern) })) } }
+        html! { @if let Some(warning) = warning { (badges::message(Tone::Warning, &html! { (warning) })) } }
     }))
 }
 
@@ -132,7 +132,7 @@ pub const STEPS: &[Step] = &[
         missing,
         operation: "submit_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::submit),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "withdraw",
@@ -141,7 +141,7 @@ pub const STEPS: &[Step] = &[
         obstacle: |record| refused(record, Operation::Withdraw, "Only a listing in review can be withdrawn."),
         operation: "withdraw_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::withdraw),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "approve",
@@ -153,7 +153,7 @@ pub const STEPS: &[Step] = &[
         perform: |writer, operator, record, _| {
             lifecycle::approve(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "request-changes",
@@ -174,7 +174,7 @@ pub const STEPS: &[Step] = &[
             lifecycle::request_changes(writer, platform, Actor::Platform, id_of(record)?, Some(note))
                 .map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "reject",
@@ -189,7 +189,7 @@ pub const STEPS: &[Step] = &[
             let platform = operator.platform();
             lifecycle::reject(writer, platform, Actor::Platform, id_of(record)?, Some(note)).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "publish",
@@ -204,7 +204,7 @@ pub const STEPS: &[Step] = &[
         },
         operation: "publish_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::publish),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "unpublish",
@@ -213,7 +213,7 @@ pub const STEPS: &[Step] = &[
         obstacle: |record| refused(record, Operation::Unpublish, "The listing is not in the catalog."),
         operation: "unpublish_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::unpublish),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "archive",
@@ -225,7 +225,7 @@ pub const STEPS: &[Step] = &[
         is_final: true,
         operation: "archive_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::archive),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "restore",
@@ -234,7 +234,7 @@ pub const STEPS: &[Step] = &[
         obstacle: |record| refused(record, Operation::Restore, "The listing is not in the archive."),
         operation: "restore_listing",
         perform: |writer, operator, record, _| as_vendor(writer, operator, record, lifecycle::restore),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "certify",
@@ -252,7 +252,7 @@ pub const STEPS: &[Step] = &[
             certifications::certify(writer, operator.platform(), Actor::Platform, id_of(record)?)
                 .map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "revoke",
@@ -263,7 +263,7 @@ pub const STEPS: &[Step] = &[
         perform: |writer, operator, record, _| {
             certifications::revoke(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "feature",
@@ -276,7 +276,7 @@ pub const STEPS: &[Step] = &[
             let (platform, place) = (operator.platform(), resources::required_number(fields, "place")?);
             lifecycle::feature(writer, platform, Actor::Platform, id_of(record)?, place).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "unfeature",
@@ -288,21 +288,21 @@ pub const STEPS: &[Step] = &[
         perform: |writer, operator, record, _| {
             lifecycle::unfeature(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "check",
         label: "Start a quality run",
         question: "The listing is checked with all its assets. Its vendor pays for it.",
         operation: "create_quality_run",
-        makes: QualityRuns::SUBJECT,
+        creates: QualityRuns::SUBJECT,
         perform: |writer, operator, record, _| {
             // Fails if the team was closed.
             let (id, _) = own(writer, operator, record)?;
             let run = lifecycle::start_run(writer, operator.platform(), id)?.run_id;
             Ok(Some(resources::path_of::<QualityRuns>(&run.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "attach",
@@ -327,7 +327,7 @@ pub const STEPS: &[Step] = &[
                 (listings::find_own(writer.rows, &vendor, id)?, resources::ids(fields, "asset_ids")?);
             listing_assets::attach_all(writer, &vendor, Actor::Team, &listing, &assets, false).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "detach",
@@ -351,6 +351,6 @@ pub const STEPS: &[Step] = &[
             let ((id, vendor), asset) = (own(writer, operator, record)?, resources::id(fields, "asset_id")?);
             listing_assets::detach(writer, &vendor, Actor::Team, id, asset).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
 ];

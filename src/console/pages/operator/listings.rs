@@ -10,11 +10,11 @@ use crate::{
         parts::listing_states,
         prelude::*,
         resources::{
-            self, Below, Complete, Links, Named, Resource, Shown,
-            Shows::{
+            self, DeriveColumns,
+            FieldFormat::{
                 Badge, Called, Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word, Words,
             },
-            Step,
+            Links, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{
@@ -42,41 +42,41 @@ pub struct Listings;
 impl Resource for Listings {
     const LIST: &'static str = LISTINGS;
     const TITLE: &'static str = "Listings";
-    const BELOW: &'static [&'static str] = &["get_listing_history"];
+    const RELATED_OPERATIONS: &'static [&'static str] = &["get_listing_history"];
     const RECORDS: &'static Records = &LISTING_RECORDS;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Market, label: "Listings" });
     const EMPTY: &'static str = "What vendors offer, or prepare to offer, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("title", "Title", Plain),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "Stage", Badge(stage_look)),
-        Shown::listed("price", "Price, USD", Money),
-        Shown::listed("asset_count", "Assets", Number),
-        Shown::listed("featured", "Featured place", Number),
-        Shown::listed("certified_at", "Certified", Moment),
-        Shown::listed("updated_at", "Changed", Moment),
-        Shown::detail("review_status", "In the review", Called(review_word)),
-        Shown::detail("catalog_status", "In the catalog", State),
-        Shown::detail("exclusive", "Exclusive sale", Flag),
-        Shown::detail("accepts_bids", "Open to bids", Flag),
-        Shown::detail("submitted_offer_count", "Bids that wait", Number),
-        Shown::detail("sample_price", "Price of the sample, USD", Money),
-        Shown::detail("description", "Description, in the words of the vendor", Text),
-        Shown::detail("terms", "Terms, in the words of the vendor", Text),
-        Shown::detail("domain_tags", "Domains", Words),
-        Shown::detail("tag_slugs", "Tags", Words),
-        Shown::detail("delivery_method", "Delivery", Word),
-        Shown::detail("delivery_days", "Days of delivery", Number),
-        Shown::detail("available_from", "Available from", Moment),
-        Shown::detail("review_feedback", "Note of the last review", Text),
-        Shown::detail("latest_quality_run_id", "Latest quality run", Record(RUNS)),
-        Shown::detail("created_at", "Created", Moment),
-        Shown::detail("published_at", "Published", Moment),
-        Shown::detail("archived_at", "Archived", Moment),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("title", "Title", Plain),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("status", "Stage", Badge(stage_look)),
+        RecordField::listed("price", "Price, USD", Money),
+        RecordField::listed("asset_count", "Assets", Number),
+        RecordField::listed("featured", "Featured place", Number),
+        RecordField::listed("certified_at", "Certified", Moment),
+        RecordField::listed("updated_at", "Changed", Moment),
+        RecordField::detail("review_status", "In the review", Called(review_word)),
+        RecordField::detail("catalog_status", "In the catalog", State),
+        RecordField::detail("exclusive", "Exclusive sale", Flag),
+        RecordField::detail("accepts_bids", "Open to bids", Flag),
+        RecordField::detail("submitted_offer_count", "Bids that wait", Number),
+        RecordField::detail("sample_price", "Price of the sample, USD", Money),
+        RecordField::detail("description", "Description, in the words of the vendor", Text),
+        RecordField::detail("terms", "Terms, in the words of the vendor", Text),
+        RecordField::detail("domain_tags", "Domains", Words),
+        RecordField::detail("tag_slugs", "Tags", Words),
+        RecordField::detail("delivery_method", "Delivery", Word),
+        RecordField::detail("delivery_days", "Days of delivery", Number),
+        RecordField::detail("available_from", "Available from", Moment),
+        RecordField::detail("review_feedback", "Note of the last review", Text),
+        RecordField::detail("latest_quality_run_id", "Latest quality run", Record(RUNS)),
+        RecordField::detail("created_at", "Created", Moment),
+        RecordField::detail("published_at", "Published", Moment),
+        RecordField::detail("archived_at", "Archived", Moment),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -98,9 +98,9 @@ impl Resource for Listings {
         ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::By("title");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
-    const COMPLETE: Complete = |record, _| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         // The name of the field in which another place is typed.
         record.set("place", record.get("featured").clone());
         let status = match (record.text("stage"), record.text("review_status")) {
@@ -125,15 +125,15 @@ impl Resource for Listings {
 
     const NEW: Option<&'static Step> = Some(&listing_forms::NEW);
 
-    fn above(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn above_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let id = id_of(record)?;
         let hidden = listing_visibility::why_hidden(reader, platform, id)?;
         Ok(hidden.map(|hidden| {
-            Box::new(move |context: &Context| hidden_listings::message(context, id, hidden)) as Below
+            Box::new(move |context: &Context| hidden_listings::message(context, id, hidden)) as RenderFn
         }))
     }
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let filters = Filters::default().with("listing_id", id_of(record)?.to_string());
         let request = TeamPageRequest { start: Start::Newest, limit: EVENTS, counts: false };
         let found = records::page_of_any(reader, platform, &LISTING_HISTORY, &filters, request)?;
@@ -150,7 +150,7 @@ fn of_subject(record: &AnyRecord) -> Filters {
     Filters::default().with("subject_id", Listings::key_of(record))
 }
 
-/// Returns the word and the look for the stage of a listing. A draft that was rejected or sent back has its own word.
+/// Returns the label and the tone for the stage of a listing. A draft that was rejected or sent back has its own word.
 fn stage_look(status: &str) -> (Tone, String) {
     let review = ReviewStatus::parse(status).unwrap_or(ReviewStatus::Draft);
     let (review, catalog) = match LifecycleStage::parse(status) {

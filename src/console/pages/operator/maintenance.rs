@@ -15,7 +15,7 @@ pub struct StartMaintenance;
 /// The button that switches maintenance off.
 pub struct EndMaintenance;
 
-/// Returns whether maintenance lasts, and what can be done.
+/// Returns whether maintenance is on, and the actions.
 pub(super) fn state(context: &Context, maintenance: Option<&Maintenance>) -> Markup {
     let by_setting = context.market().settings().maintenance.enabled;
     let label = if maintenance.is_some() { "Change its text" } else { "Switch it on…" };
@@ -72,7 +72,7 @@ impl Page for StartMaintenance {
             } }
             (fields::form(&visit.context, Self::PATH, &form))
         };
-        let content = Content::new(title, body).narrow().below("Announcements", ANNOUNCEMENTS);
+        let content = Content::new(title, body).narrow().with_parent("Announcements", ANNOUNCEMENTS);
         Ok(content.with_request("/operator/v1/maintenance").into())
     }
 }

@@ -38,7 +38,7 @@ mod start;
 mod tasks;
 mod tasksets;
 mod taxonomy;
-mod team_below;
+mod team_details;
 mod teams;
 mod uploads;
 mod wallet_changes;

@@ -102,8 +102,8 @@ pub fn wanted(fields: &Fields) -> Result<(Uuid, Wanted)> {
     Ok((resources::id(fields, "listing_id")?, wanted))
 }
 
-/// Shows the cost of a purchase in the name of a team. The form that confirms it names the quote, so that nothing else
-/// is bought.
+/// Shows the cost of a purchase in the name of a team. The form that confirms it names the quote, so the purchase cannot differ
+/// from it.
 pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
     let team = inputs::team_of(reader.rows, fields)?;
     let name = team.name.clone();

@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Named, Resource, Shown,
-            Shows::{Flag, Id, Moment, Plain, Record, Word},
-            Step,
+            self,
+            FieldFormat::{Flag, Id, Moment, Plain, Record, Word},
+            RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{listings::Actor, notifications::NotificationType},
@@ -26,19 +26,19 @@ impl Resource for Notifications {
         Some(NavigationItem { section: Section::System, label: "Notifications" });
     const EMPTY: &'static str = "What the market has told teams appears here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("title", "Title", Plain),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("type", "Kind", Word),
-        Shown::listed("read", "Read", Flag),
-        Shown::listed("created_at", "Sent", Moment),
-        Shown::detail("message", "Message", Plain),
-        Shown::detail("link", "Page that it is about", Plain),
-        Shown::detail("opportunity_id", "Opportunity", Record(OPPORTUNITIES)),
-        Shown::detail("project_opportunity_id", "Project", Record(PROJECTS)),
-        Shown::detail("project_bid_id", "Bid on the project", Record(PROJECT_BIDS)),
-        Shown::detail("task_id", "Task", Id),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("title", "Title", Plain),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("type", "Kind", Word),
+        RecordField::listed("read", "Read", Flag),
+        RecordField::listed("created_at", "Sent", Moment),
+        RecordField::detail("message", "Message", Plain),
+        RecordField::detail("link", "Page that it is about", Plain),
+        RecordField::detail("opportunity_id", "Opportunity", Record(OPPORTUNITIES)),
+        RecordField::detail("project_opportunity_id", "Project", Record(PROJECTS)),
+        RecordField::detail("project_bid_id", "Bid on the project", Record(PROJECT_BIDS)),
+        RecordField::detail("task_id", "Task", Id),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -47,7 +47,7 @@ impl Resource for Notifications {
         ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::By("title");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
     const STEPS: &'static [Step] = &[Step {
         name: "read",
@@ -58,6 +58,6 @@ impl Resource for Notifications {
         perform: |writer, operator, record, _| {
             notifications::mark_read(writer, operator.platform(), Actor::Team, id_of(record)?).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 }

@@ -9,11 +9,11 @@ use crate::{
         pages::opportunities::budget,
         prelude::*,
         resources::{
-            self, Complete, Input, Links, Named, Resource, Shown,
-            Shows::{
+            self, DeriveColumns,
+            FieldFormat::{
                 Deadline, Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word, Words,
             },
-            Step,
+            Input, Links, RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{
@@ -36,24 +36,24 @@ pub struct Opportunities;
 /// Project opportunities.
 pub struct Projects;
 
-const SHOWN: &[Shown] = &[
-    Shown::listed("title", "Title", Plain),
-    Shown::listed("team_id", "Buyer", Record(TEAMS)),
-    Shown::listed("status", "Status", State),
-    Shown::listed("open", "Takes bids", Flag),
-    Shown::listed("budget", "Budget, USD", Plain),
-    Shown::listed("deadline", "Deadline", Deadline),
-    Shown::listed("created_at", "Created", Moment),
-    Shown::detail("overview", "In one sentence", Plain),
-    Shown::detail("description", "Description, in the words of the buyer", Text),
-    Shown::detail("accepted_asset_types", "Kinds of assets", Words),
-    Shown::detail("tags", "Tags", Many),
-    Shown::detail("visibility_mode", "Vendors who see it", Word),
-    Shown::detail("excluded_team_ids", "Excluded vendors", Linked(TEAMS)),
-    Shown::detail("evaluation_date", "Bids are evaluated", Deadline),
-    Shown::detail("updated_at", "Changed", Moment),
-    Shown::detail("closed_at", "Closed", Moment),
-    Shown::detail("id", "ID", Id),
+const FIELDS: &[RecordField] = &[
+    RecordField::listed("title", "Title", Plain),
+    RecordField::listed("team_id", "Buyer", Record(TEAMS)),
+    RecordField::listed("status", "Status", State),
+    RecordField::listed("open", "Takes bids", Flag),
+    RecordField::listed("budget", "Budget, USD", Plain),
+    RecordField::listed("deadline", "Deadline", Deadline),
+    RecordField::listed("created_at", "Created", Moment),
+    RecordField::detail("overview", "In one sentence", Plain),
+    RecordField::detail("description", "Description, in the words of the buyer", Text),
+    RecordField::detail("accepted_asset_types", "Kinds of assets", Words),
+    RecordField::detail("tags", "Tags", Many),
+    RecordField::detail("visibility_mode", "Vendors who see it", Word),
+    RecordField::detail("excluded_team_ids", "Excluded vendors", Linked(TEAMS)),
+    RecordField::detail("evaluation_date", "Bids are evaluated", Deadline),
+    RecordField::detail("updated_at", "Changed", Moment),
+    RecordField::detail("closed_at", "Closed", Moment),
+    RecordField::detail("id", "ID", Id),
 ];
 
 const FILTERS: &[ListFilter] = &[
@@ -62,7 +62,7 @@ const FILTERS: &[ListFilter] = &[
 ];
 
 /// Adds whether vendors can respond now, and the budget in words.
-fn complete(record: &mut AnyRecord, now: Timestamp) {
+fn derive_columns(record: &mut AnyRecord, now: Timestamp) {
     let status = OpportunityStatus::parse(record.text("status"));
     let is_open = status.is_some_and(|status| status.is_open(record.time("deadline"), now));
     record.set("open", Value::Integer(is_open.into()));
@@ -90,15 +90,15 @@ impl Resource for Opportunities {
         Some(NavigationItem { section: Section::Market, label: "Opportunities" });
     const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
-    const SHOWN: &'static [Shown] = SHOWN;
+    const FIELDS: &'static [RecordField] = FIELDS;
     const STEPS: &'static [Step] = &steps::<false>();
     const NEW: Option<&'static Step> = Some(&opportunity_forms::new::<Opportunities, false>());
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    const COMPLETE: Complete = complete;
+    const DERIVED_COLUMNS: DeriveColumns = derive_columns;
 
-    const NAMED: Named = Named::By("title");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 }
 
 impl Resource for Projects {
@@ -107,15 +107,15 @@ impl Resource for Projects {
     const RECORDS: &'static Records = &PROJECT_OPPORTUNITIES;
     const EMPTY: &'static str = "What buyers want to have made for them appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
-    const SHOWN: &'static [Shown] = SHOWN;
+    const FIELDS: &'static [RecordField] = FIELDS;
     const STEPS: &'static [Step] = &steps::<true>();
     const NEW: Option<&'static Step> = Some(&opportunity_forms::new::<Projects, true>());
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    const COMPLETE: Complete = complete;
+    const DERIVED_COLUMNS: DeriveColumns = derive_columns;
 
-    const NAMED: Named = Named::By("title");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
     const LINKS: Links = |record| {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
@@ -123,7 +123,7 @@ impl Resource for Projects {
     };
 }
 
-/// Returns what can be done to an opportunity of a kind.
+/// Returns the steps for opportunities of a kind.
 const fn steps<const PROJECT: bool>() -> [Step; 6] {
     [
         opportunity_forms::change::<PROJECT>(),
@@ -145,7 +145,7 @@ const fn publish<const PROJECT: bool>() -> Step {
         perform: |writer, operator, record, _| {
             as_owner::<PROJECT>(writer, operator, record, opportunities::publish)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }
 
@@ -171,7 +171,7 @@ const fn extend<const PROJECT: bool>() -> Step {
                 opportunities::extend(writer, owner, actor, of, deadline)
             })
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }
 
@@ -197,7 +197,7 @@ const fn exclude<const PROJECT: bool>() -> Step {
                 opportunities::exclude(writer, owner, actor, of, &vendors)
             })
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }
 
@@ -218,7 +218,7 @@ const fn close<const PROJECT: bool>() -> Step {
         perform: |writer, operator, record, _| {
             as_owner::<PROJECT>(writer, operator, record, opportunities::close)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }
 
@@ -235,6 +235,6 @@ const fn cancel<const PROJECT: bool>() -> Step {
         perform: |writer, operator, record, _| {
             as_owner::<PROJECT>(writer, operator, record, opportunities::cancel)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }

@@ -68,7 +68,7 @@ pub const fn new<R: Resource, const PROJECT: bool>() -> Step {
             let made = opportunities::create(writer, &buyer, Actor::Team, (id, kind), &written)?;
             Ok(Some(resources::path_of::<R>(&made.id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }
 
@@ -93,7 +93,7 @@ pub const fn change<const PROJECT: bool>() -> Step {
                 opportunities::update(writer, owner, actor, (id, kind), change_to(written))
             })
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }
 }
 

@@ -6,9 +6,9 @@ use crate::{
         parts::timeline::{self, Entry},
         prelude::*,
         resources::{
-            self, Below, Complete, Input, Named, Resource, Shown,
-            Shows::{Id, Moment, Number, Record, Records as Linked, State},
-            Step,
+            self, DeriveColumns,
+            FieldFormat::{Id, Moment, Number, Record, Records as Linked, State},
+            Input, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{
@@ -39,18 +39,18 @@ impl Resource for ProjectBids {
     const EMPTY: &'static str = "What vendors bid on projects appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Bid", Id),
-        Shown::listed("opportunity_id", "Project", Record(PROJECTS)),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("buyer_id", "Buyer", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("num_tasks", "Tasks", Number),
-        Shown::listed("expected_timeline_days", "Days", Number),
-        Shown::listed("created_at", "Made", Moment),
-        Shown::detail("delivered", "Delivered tasksets", Linked(TASKSETS)),
-        Shown::detail("updated_at", "Changed", Moment),
-        Shown::detail("completed_at", "Delivery accepted", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Bid", Id),
+        RecordField::listed("opportunity_id", "Project", Record(PROJECTS)),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("buyer_id", "Buyer", Record(TEAMS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("num_tasks", "Tasks", Number),
+        RecordField::listed("expected_timeline_days", "Days", Number),
+        RecordField::listed("created_at", "Made", Moment),
+        RecordField::detail("delivered", "Delivered tasksets", Linked(TASKSETS)),
+        RecordField::detail("updated_at", "Changed", Moment),
+        RecordField::detail("completed_at", "Delivery accepted", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -60,7 +60,7 @@ impl Resource for ProjectBids {
         ListFilter { name: "opportunity_id", label: "Project, by title or ID", values: Vec::new },
     ];
 
-    const COMPLETE: Complete = |record, _| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         // Each delivered taskset has an ID and a name.
         let delivered: Vec<Delivered> =
             serde_json::from_str(record.text("delivered_tasksets")).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Resource for ProjectBids {
         record.set("delivered", Value::Text(serde_json::to_string(&ids).unwrap_or_default()));
     };
 
-    const NAMED: Named = Named::Kind("Bid");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Bid");
 
     const STEPS: &'static [Step] = STEPS;
 
@@ -97,10 +97,10 @@ impl Resource for ProjectBids {
             let made = project_bids::submit(writer, &vendor, Actor::Team, id, project, &bid)?;
             Ok(Some(resources::path_of::<ProjectBids>(&made.id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
-    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let events =
             |name: &str| serde_json::from_str::<Vec<BidEvent>>(record.text(name)).map_err(Error::internal);
         let (of_platform, of_vendor) = (events("platform_events")?, events("vendor_events")?);
@@ -116,7 +116,7 @@ struct Delivered {
     id: String,
 }
 
-/// Returns what happened to a bid, newest first, and the files that the vendor attached.
+/// Returns the activity of a bid, newest first, and the files that the vendor attached.
 fn activity(of_platform: Vec<BidEvent>, of_vendor: Vec<BidEvent>, files: &[Attachment]) -> Markup {
     let mut events: Vec<(BidEvent, &str)> =
         of_platform.into_iter().map(|event| (event, "The buyer or the market")).collect();
@@ -169,7 +169,7 @@ const STEPS: &[Step] = &[
         is_final: true,
         operation: "accept_project_bid",
         perform: |writer, operator, record, _| as_buyer(writer, operator, record, project_bids::accept),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "decline",
@@ -182,7 +182,7 @@ const STEPS: &[Step] = &[
         is_final: true,
         operation: "decline_project_bid",
         perform: |writer, operator, record, _| as_buyer(writer, operator, record, project_bids::decline),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "withdraw",
@@ -198,7 +198,7 @@ const STEPS: &[Step] = &[
             let vendor = inputs::vendor(writer, operator, record)?;
             project_bids::withdraw(writer, &vendor, Actor::Team, id_of(record)?).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "deliver",
@@ -219,7 +219,7 @@ const STEPS: &[Step] = &[
                 (inputs::vendor(writer, operator, record)?, resources::ids(fields, "delivery_taskset_ids")?);
             project_bids::deliver(writer, &vendor, Actor::Team, id_of(record)?, &ids).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "complete",
@@ -236,6 +236,6 @@ const STEPS: &[Step] = &[
         is_final: true,
         operation: "complete_project_bid",
         perform: |writer, operator, record, _| as_buyer(writer, operator, record, project_bids::complete),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
 ];

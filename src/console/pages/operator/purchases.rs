@@ -9,9 +9,9 @@ use crate::{
         },
         prelude::*,
         resources::{
-            self, Below, Input, Links, Named, Resource, Shown,
-            Shows::{Badge, Called, Day, Flag, Id, Moment, Money, Plain, Record, Word},
-            Step,
+            self,
+            FieldFormat::{Badge, Called, Day, Flag, Id, Moment, Money, Plain, Record, Word},
+            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{
@@ -28,7 +28,7 @@ pub struct Purchases;
 
 fn status_look(status: &str) -> (Tone, String) {
     let (tone, word) =
-        PurchaseStatus::parse(status).map_or((Tone::Neutral, text::MISSING), own_purchases::look);
+        PurchaseStatus::parse(status).map_or((Tone::Neutral, text::MISSING), own_purchases::tone_and_label);
     (tone, word.to_owned())
 }
 
@@ -43,36 +43,36 @@ fn scope_named(scope: &str) -> String {
 impl Resource for Purchases {
     const LIST: &'static str = "/operator/purchases";
     const TITLE: &'static str = "Purchases";
-    const BELOW: &'static [&'static str] = &["get_purchase_agreement"];
+    const RELATED_OPERATIONS: &'static [&'static str] = &["get_purchase_agreement"];
     const RECORDS: &'static Records = &PURCHASES;
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Purchases" });
     const EMPTY: &'static str = "What buyers buy or order appears here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Purchase", Id),
-        Shown::listed("listing_id", "Listing", Record(LISTINGS)),
-        Shown::listed("team_id", "Buyer", Record(TEAMS)),
-        Shown::listed("vendor_team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "Status", Badge(status_look)),
-        Shown::listed("price", "Price, USD", Money),
-        Shown::listed("created_at", "Ordered", Day),
-        Shown::listed("paid_at", "Paid", Day),
-        Shown::detail("total", "Total, USD", Money),
-        Shown::detail("kind", "Kind", Called(kind_named)),
-        Shown::detail("pay_with", "Payment", Word),
-        Shown::detail("exclusive", "Exclusive sale", Flag),
-        Shown::detail("buyer_fee", "Buyer fee, USD", Money),
-        Shown::detail("platform_fee", "Platform fee, USD", Money),
-        Shown::detail("net", "Vendor's share, USD", Money),
-        Shown::detail("scope", "Covers", Called(scope_named)),
-        Shown::detail("asset_count", "Assets", Plain),
-        Shown::detail("offer_id", "Accepted bid", Record("/operator/bids")),
-        Shown::detail("agreement_document_id", "Agreement", Id),
-        Shown::detail("agreement_signed_at", "Agreement signed", Moment),
-        Shown::detail("expires_at", "Canceled unless paid by", Moment),
-        Shown::detail("cancelled_at", "Canceled", Moment),
-        Shown::detail("refunded_at", "Refunded", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Purchase", Id),
+        RecordField::listed("listing_id", "Listing", Record(LISTINGS)),
+        RecordField::listed("team_id", "Buyer", Record(TEAMS)),
+        RecordField::listed("vendor_team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("status", "Status", Badge(status_look)),
+        RecordField::listed("price", "Price, USD", Money),
+        RecordField::listed("created_at", "Ordered", Day),
+        RecordField::listed("paid_at", "Paid", Day),
+        RecordField::detail("total", "Total, USD", Money),
+        RecordField::detail("kind", "Kind", Called(kind_named)),
+        RecordField::detail("pay_with", "Payment", Word),
+        RecordField::detail("exclusive", "Exclusive sale", Flag),
+        RecordField::detail("buyer_fee", "Buyer fee, USD", Money),
+        RecordField::detail("platform_fee", "Platform fee, USD", Money),
+        RecordField::detail("net", "Vendor's share, USD", Money),
+        RecordField::detail("scope", "Covers", Called(scope_named)),
+        RecordField::detail("asset_count", "Assets", Plain),
+        RecordField::detail("offer_id", "Accepted bid", Record("/operator/bids")),
+        RecordField::detail("agreement_document_id", "Agreement", Id),
+        RecordField::detail("agreement_signed_at", "Agreement signed", Moment),
+        RecordField::detail("expires_at", "Canceled unless paid by", Moment),
+        RecordField::detail("cancelled_at", "Canceled", Moment),
+        RecordField::detail("refunded_at", "Refunded", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -85,7 +85,7 @@ impl Resource for Purchases {
         ListFilter { name: "listing_id", label: "Listing, by title or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Purchase");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Purchase");
 
     const LINKS: Links =
         |record| vec![("Entries of the ledger", format!("{LEDGER}?purchase_id={}", Self::key_of(record)))];
@@ -114,10 +114,10 @@ impl Resource for Purchases {
             let made = quotes::buy(writer, &buyer, Actor::Team, listing, &wanted, digest)?;
             Ok(Some(resources::path_of::<Purchases>(&made.id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let agreement = agreements::find_of_any(reader.rows, platform, id_of(record)?)?;
         Ok(Some(Box::new(move |_: &Context| {
             html! { @if let Some(agreement) = &agreement {
@@ -144,7 +144,7 @@ impl Resource for Purchases {
                 purchases::complete(writer, operator.platform(), Actor::Platform, id_of(record)?)
                     .map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "cancel",
@@ -160,7 +160,7 @@ impl Resource for Purchases {
             perform: |writer, operator, record, _| {
                 purchases::cancel(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|()| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "refund",
@@ -175,7 +175,7 @@ impl Resource for Purchases {
             perform: |writer, operator, record, _| {
                 purchases::refund(writer, operator.platform(), Actor::Platform, id_of(record)?).map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
     ];
 }

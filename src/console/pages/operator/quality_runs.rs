@@ -1,4 +1,4 @@
-//! Quality runs of all teams, with what their checks found.
+//! Quality runs of all teams, with the findings of their checks.
 
 use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of};
 use crate::{
@@ -6,9 +6,9 @@ use crate::{
         parts::kinds,
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
-            Shows::{Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word},
-            Step,
+            self,
+            FieldFormat::{Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word},
+            Input, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{
@@ -40,20 +40,20 @@ impl Resource for QualityRuns {
     const EMPTY: &'static str = "Checks of listings and assets appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Run", Id),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("listing_id", "Listing", Record(LISTINGS)),
-        Shown::listed("asset_id", "Asset", Record(ASSETS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("passed", "Passed", Flag),
-        Shown::listed("triggered_by", "Started by", Word),
-        Shown::listed("started_at", "Started", Moment),
-        Shown::detail("run_number", "Number of the run", Number),
-        Shown::detail("charge", "Cost, USD", Money),
-        Shown::detail("error", "Why there is no result", Plain),
-        Shown::detail("review_feedback", "Note of the review", Text),
-        Shown::detail("completed_at", "Ended", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Run", Id),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("listing_id", "Listing", Record(LISTINGS)),
+        RecordField::listed("asset_id", "Asset", Record(ASSETS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("passed", "Passed", Flag),
+        RecordField::listed("triggered_by", "Started by", Word),
+        RecordField::listed("started_at", "Started", Moment),
+        RecordField::detail("run_number", "Number of the run", Number),
+        RecordField::detail("charge", "Cost, USD", Money),
+        RecordField::detail("error", "Why there is no result", Plain),
+        RecordField::detail("review_feedback", "Note of the review", Text),
+        RecordField::detail("completed_at", "Ended", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -63,7 +63,7 @@ impl Resource for QualityRuns {
         ListFilter { name: "asset_id", label: "Asset, by title or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Run");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Run");
 
     const STEPS: &'static [Step] = &[Step {
         name: "cancel",
@@ -78,7 +78,7 @@ impl Resource for QualityRuns {
         perform: |writer, operator, record, _| {
             operations::cancel_run(writer, operator.platform(), id_of(record)?).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 
     const NEW: Option<&'static Step> = Some(&Step {
@@ -105,10 +105,10 @@ impl Resource for QualityRuns {
             };
             Ok(Some(resources::path_of::<QualityRuns>(&run.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let checks = operator_views::checks_of_run(reader, platform, id_of(record)?)?;
         Ok(Some(Box::new(move |context: &Context| checks_of(context, checks))))
     }
@@ -137,7 +137,7 @@ fn of_field(name: &'static str, error: Error) -> Error {
     }
 }
 
-/// Returns what the checks of a run found, what did not pass first.
+/// Returns the findings of a run. Checks that did not pass come first.
 pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup {
     checks.sort_by_key(|check| check.status == CheckStatus::Passed);
     let all = checks.len();

@@ -83,7 +83,7 @@ fn table(context: &Context, settings: &[ListedSetting]) -> Markup {
     tables::table("Settings", &heads, &settings.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Returns where a value comes from. The settings that a world has for itself are stated by their keys.
+/// Returns the source of a value. A setting of the world itself has its key as its origin.
 fn origin(setting: &ListedSetting) -> &str {
     match setting.origin.as_deref() {
         None => "the program",

@@ -1,4 +1,4 @@
-//! The start page of operators: what waits for them, the health of the market, and the activity of the last days.
+//! The start page of operators: waiting tasks, the health of the market, and the activity of the last days.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ fn lists(waiting: &AllWaiting) -> [(&'static str, String, Waiting); 6] {
     ]
 }
 
-/// Returns the table of what waits: what waits longest comes first.
+/// Returns the table of waiting tasks. The oldest one comes first.
 fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
     let mut waiting: Vec<_> =
         lists(waiting).into_iter().filter(|(_, _, waiting)| waiting.count > 0).collect();

@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Links, Named, Resource, Shown,
-            Shows::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
-            Step,
+            self,
+            FieldFormat::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
+            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::tasks::BuildStatus,
@@ -47,19 +47,19 @@ impl Resource for Tasks {
     const EMPTY: &'static str = "The tasks of tasksets appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("name", "Name", Plain),
-        Shown::listed("taskset_id", "Taskset", Record(TASKSETS)),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("external_id", "ID of the vendor", Plain),
-        Shown::listed("latest_version", "Latest version", Number),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::listed("deleted_at", "Deleted", Moment),
-        Shown::detail("description", "Description, in the words of the vendor", Text),
-        Shown::detail("tags", "Tags", Many),
-        Shown::detail("binarized", "Rewards are 0 or 1", Flag),
-        Shown::detail("column_values", "Values of its columns, as JSON", Plain),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("name", "Name", Plain),
+        RecordField::listed("taskset_id", "Taskset", Record(TASKSETS)),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("external_id", "ID of the vendor", Plain),
+        RecordField::listed("latest_version", "Latest version", Number),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::listed("deleted_at", "Deleted", Moment),
+        RecordField::detail("description", "Description, in the words of the vendor", Text),
+        RecordField::detail("tags", "Tags", Many),
+        RecordField::detail("binarized", "Rewards are 0 or 1", Flag),
+        RecordField::detail("column_values", "Values of its columns, as JSON", Plain),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -68,7 +68,7 @@ impl Resource for Tasks {
         ListFilter { name: "deleted", label: "Deleted", values: resources::yes_or_no },
     ];
 
-    const NAMED: Named = Named::By("name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     const LINKS: Links = |record| vec![("Versions", format!("{VERSIONS}?task_id={}", id_text(record)))];
 
@@ -83,7 +83,7 @@ impl Resource for Tasks {
             let vendor = inputs::vendor(writer, operator, record)?;
             task_changes::delete_task(writer, &vendor, id_of(record)?).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 
     const NEW: Option<&'static Step> = Some(&Step {
@@ -102,7 +102,7 @@ impl Resource for Tasks {
         ],
         operation: "create_task",
         perform: add_task,
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }
 
@@ -139,22 +139,22 @@ impl Resource for Versions {
     const EMPTY: &'static str = "The versions of tasks appear here. The API adds them.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Version", Id),
-        Shown::listed("version", "Number", Number),
-        Shown::listed("task_id", "Task", Record(TASKS)),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("current_state", "Status", State),
-        Shown::listed("lifecycle_stage", "Stage of the review", Word),
-        Shown::listed("latest_build", "Latest build", Number),
-        Shown::listed("trace_count", "Traces", Number),
-        Shown::listed("created_at", "Created", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Version", Id),
+        RecordField::listed("version", "Number", Number),
+        RecordField::listed("task_id", "Task", Record(TASKS)),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("current_state", "Status", State),
+        RecordField::listed("lifecycle_stage", "Stage of the review", Word),
+        RecordField::listed("latest_build", "Latest build", Number),
+        RecordField::listed("trace_count", "Traces", Number),
+        RecordField::listed("created_at", "Created", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] =
         &[ListFilter { name: "task_id", label: "Task, by name or ID", values: Vec::new }];
 
-    const NAMED: Named = Named::Number("Version", "version");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Number("Version", "version");
 
     const LINKS: Links = |record| vec![("Builds", format!("{BUILDS}?task_version_id={}", id_text(record)))];
 
@@ -164,17 +164,17 @@ impl Resource for Versions {
         question: "In the name of the vendor. It becomes the latest build of the environment of this version.",
         inputs: &[Input::Options("status", "Status of the build", text::word_choices::<BuildStatus>)],
         operation: "create_task_build",
-        makes: Builds::SUBJECT,
+        creates: Builds::SUBJECT,
         perform: |writer, operator, record, fields| {
             let (vendor, status) =
                 (inputs::vendor(writer, operator, record)?, resources::choice(fields, "status")?);
             let (id, _): (Uuid, u32) = task_changes::record_build(writer, &vendor, id_of(record)?, status)?;
             Ok(Some(resources::path_of::<Builds>(&id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 
-    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let parts =
             [("brief", "Content"), ("agent_config", "Settings of the agent"), ("environment", "Environment")];
         let parts = parts.map(|(name, heading)| (name, heading, pretty(record.text(name))));
@@ -203,19 +203,19 @@ impl Resource for Builds {
     const EMPTY: &'static str = "Builds of the environments of tasks appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Build", Id),
-        Shown::listed("build", "Number", Number),
-        Shown::listed("task_version_id", "Version", Record(VERSIONS)),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("created_at", "Recorded", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Build", Id),
+        RecordField::listed("build", "Number", Number),
+        RecordField::listed("task_version_id", "Version", Record(VERSIONS)),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("created_at", "Recorded", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] =
         &[ListFilter { name: "task_version_id", label: "ID of the version", values: Vec::new }];
 
-    const NAMED: Named = Named::Number("Build", "build");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Number("Build", "build");
 
     const STEPS: &'static [Step] = &[Step {
         name: "status",
@@ -232,6 +232,6 @@ impl Resource for Builds {
                 (inputs::vendor(writer, operator, record)?, resources::choice(fields, "status")?);
             task_changes::update_build(writer, &vendor, id_of(record)?, status).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 }

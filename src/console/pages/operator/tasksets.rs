@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Links, Named, Resource, Shown,
-            Shows::{Id, Moment, Number, Plain, Record, Size, State},
-            Step,
+            self,
+            FieldFormat::{Id, Moment, Number, Plain, Record, Size, State},
+            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{
@@ -36,12 +36,12 @@ impl Resource for Tasksets {
     const EMPTY: &'static str = "Collections of tasks of vendors appear here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("name", "Name", Plain),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("task_count", "Tasks", Number),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("name", "Name", Plain),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("task_count", "Tasks", Number),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -49,7 +49,7 @@ impl Resource for Tasksets {
         ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::By("name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     const LINKS: Links = |record| {
         let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
@@ -69,17 +69,17 @@ impl Resource for Tasksets {
             let id = task_changes::create_taskset(writer, &vendor, resources::typed(fields, "name"), &[])?;
             Ok(Some(resources::path_of::<Tasksets>(&id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
-    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let columns: Vec<Column> = serde_json::from_str(record.text("columns")).map_err(Error::internal)?;
         Ok(Some(Box::new(move |_: &Context| columns_of(&columns))))
     }
 }
 
 fn columns_of(columns: &[Column]) -> Markup {
-    let heads = [Head::text("Name"), Head::text("Label"), Head::text("Kind"), Head::text("Shows")];
+    let heads = [Head::text("Name"), Head::text("Label"), Head::text("Kind"), Head::text("FieldFormat")];
     let row = |column: &Column| {
         let derives = column.derives.map(|derives| text::words(derives.as_str()));
         vec![
@@ -105,20 +105,20 @@ impl Resource for TraceImports {
     const EMPTY: &'static str = "The API imports files with traces. How far it is appears here.";
     const TABS: &'static [(&'static str, &'static str)] = super::TASK_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "Import", Id),
-        Shown::listed("taskset_id", "Taskset", Record(TASKSETS)),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("lines", "Lines", Number),
-        Shown::listed("inserted", "Added", Number),
-        Shown::listed("rejected", "Rejected", Number),
-        Shown::listed("requested_at", "Requested", Moment),
-        Shown::detail("existing", "Added before", Number),
-        Shown::detail("size_bytes", "Size of the file", Size),
-        Shown::detail("error", "Why it failed", Plain),
-        Shown::detail("started_at", "Started", Moment),
-        Shown::detail("finished_at", "Ended", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "Import", Id),
+        RecordField::listed("taskset_id", "Taskset", Record(TASKSETS)),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("lines", "Lines", Number),
+        RecordField::listed("inserted", "Added", Number),
+        RecordField::listed("rejected", "Rejected", Number),
+        RecordField::listed("requested_at", "Requested", Moment),
+        RecordField::detail("existing", "Added before", Number),
+        RecordField::detail("size_bytes", "Size of the file", Size),
+        RecordField::detail("error", "Why it failed", Plain),
+        RecordField::detail("started_at", "Started", Moment),
+        RecordField::detail("finished_at", "Ended", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -126,9 +126,9 @@ impl Resource for TraceImports {
         ListFilter { name: "taskset_id", label: "Taskset, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Import");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Import");
 
-    fn below(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(_: &Reader, _: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let problems: Vec<RejectedLine> =
             serde_json::from_str(record.text("problems")).map_err(Error::internal)?;
         Ok(Some(Box::new(move |_: &Context| {

@@ -5,7 +5,7 @@ use crate::{
     console::{
         forms::Fields,
         lists::ListFilter,
-        resources::{self, Input, Key, Named, Resource, Shown, Shows::Plain, Step},
+        resources::{self, FieldFormat::Plain, Input, Key, RecordField, RecordTitle, Resource, Step},
     },
     domain::taxonomy::{InventoryTag, Label},
     operations::taxonomy,
@@ -47,18 +47,18 @@ const RENAME: Step = Step {
     label: "Rename",
     question: "Listings and assets that have it show the new words from now on.",
     inputs: &[LABEL],
-    ..Step::PLAIN
+    ..Step::DEFAULT
 };
 
 /// A new word.
 const CREATE: Step = Step {
     question: "It comes last where such words are listed. It cannot be deleted.",
     inputs: &[SLUG, LABEL],
-    ..Step::PLAIN
+    ..Step::DEFAULT
 };
 
-const LABELS: &[Shown] =
-    &[Shown::listed("label", "Name", Plain), Shown::listed("slug", "Name in filters", Plain)];
+const LABELS: &[RecordField] =
+    &[RecordField::listed("label", "Name", Plain), RecordField::listed("slug", "Name in filters", Plain)];
 
 /// Returns the words that a form states for a slug.
 fn label(slug: &str, fields: &Fields) -> Label {
@@ -84,9 +84,9 @@ impl Resource for Domains {
     const RECORDS: &'static Records = &DOMAIN_RECORDS;
     const EMPTY: &'static str = "Create the first domain, such as Finance.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
-    const SHOWN: &'static [Shown] = LABELS;
+    const FIELDS: &'static [RecordField] = LABELS;
     const KEY: Key = Key::Name("slug");
-    const NAMED: Named = Named::By("label");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
     const STEPS: &'static [Step] = &[Step {
         operation: "update_domain",
@@ -115,9 +115,9 @@ impl Resource for ContentTags {
     const EMPTY: &'static str =
         "Tags of other assets, which are no codebases, documents, or tasks, appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
-    const SHOWN: &'static [Shown] = LABELS;
+    const FIELDS: &'static [RecordField] = LABELS;
     const KEY: Key = Key::Name("slug");
-    const NAMED: Named = Named::By("label");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
     const STEPS: &'static [Step] = &[Step {
         operation: "update_content_tag",
@@ -147,13 +147,13 @@ impl Resource for InventoryTags {
     const EMPTY: &'static str = "Tags that describe listings in more detail than a domain appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
     const KEY: Key = Key::Name("slug");
-    const NAMED: Named = Named::By("label");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("label");
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("label", "Name", Plain),
-        Shown::listed("slug", "Name in filters", Plain),
-        Shown::listed("category", "Category", Plain),
-        Shown::listed("description", "Description", Plain),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("label", "Name", Plain),
+        RecordField::listed("slug", "Name in filters", Plain),
+        RecordField::listed("category", "Category", Plain),
+        RecordField::listed("description", "Description", Plain),
     ];
 
     const FILTERS: &'static [ListFilter] =

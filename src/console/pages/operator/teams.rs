@@ -1,13 +1,13 @@
 //! All teams.
 
-use super::{TEAM_TABS, TEAMS, id_of, team_below};
+use super::{TEAM_TABS, TEAMS, id_of, team_details};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Complete, Input, Links, Named, Resource, Shown,
-            Shows::{Id, Moment, Number, Plain, State, Words},
-            Step,
+            self, DeriveColumns,
+            FieldFormat::{Id, Moment, Number, Plain, State, Words},
+            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{listings::Actor, teams::Role},
@@ -36,17 +36,17 @@ impl Resource for Teams {
     const EMPTY: &'static str = "Create the first team. Then give it a key with which people can sign in.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("name", "Name", Plain),
-        Shown::listed("status", "Status", State),
-        Shown::listed("roles", "Roles", Words),
-        Shown::listed("tier", "Tier", Number),
-        Shown::listed("nda_accepted_at", "NDA accepted", Moment),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::detail("id", "ID", Id),
-        Shown::detail("avatar_url", "Avatar", Plain),
-        Shown::detail("payout_setup", "How it is paid", Plain),
-        Shown::detail("closed_at", "Closed", Moment),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("name", "Name", Plain),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("roles", "Roles", Words),
+        RecordField::listed("tier", "Tier", Number),
+        RecordField::listed("nda_accepted_at", "NDA accepted", Moment),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::detail("id", "ID", Id),
+        RecordField::detail("avatar_url", "Avatar", Plain),
+        RecordField::detail("payout_setup", "How it is paid", Plain),
+        RecordField::detail("closed_at", "Closed", Moment),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -55,18 +55,18 @@ impl Resource for Teams {
         ListFilter { name: "closed", label: "Closed", values: resources::yes_or_no },
     ];
 
-    const COMPLETE: Complete = |record, _| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         let status = if record.time("closed_at").is_some() { "closed" } else { "active" };
         record.set("status", Value::Text(status.to_owned()));
     };
 
-    const NAMED: Named = Named::By("name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     fn team_of(record: &AnyRecord) -> Option<uuid::Uuid> {
         record.id("id")
     }
 
-    const LINKS: Links = team_below::links;
+    const LINKS: Links = team_details::links;
 
     const STEPS: &'static [Step] = STEPS;
 
@@ -95,11 +95,11 @@ impl Resource for Teams {
             };
             Ok(Some(resources::path_of::<Teams>(&teams::create(writer, &input)?.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
-        team_below::read(reader, platform, record).map(Some)
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
+        team_details::read(reader, platform, record).map(Some)
     }
 }
 
@@ -129,7 +129,7 @@ const STEPS: &[Step] = &[
             let name = resources::typed(fields, "name");
             teams::rename(writer, operator.platform(), &name_of(record)?, name).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "roles",
@@ -143,7 +143,7 @@ const STEPS: &[Step] = &[
             let roles: Vec<Role> = fields.all("roles").filter_map(Role::parse).collect();
             teams::set_roles(writer, operator.platform(), &name_of(record)?, &roles).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "tier",
@@ -155,7 +155,7 @@ const STEPS: &[Step] = &[
         perform: |writer, operator, record, fields| {
             teams::set_tier(writer, operator.platform(), &name_of(record)?, tier(fields)?).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "avatar",
@@ -172,7 +172,7 @@ const STEPS: &[Step] = &[
             let url = fields.get("avatar_url");
             teams::set_avatar(writer, operator.platform(), &name_of(record)?, url).map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "accept-nda",
@@ -184,7 +184,7 @@ const STEPS: &[Step] = &[
         },
         operation: "accept_team_nda",
         perform: |writer, _, record, _| teams::accept_nda(writer, &name_of(record)?).map(|_| None),
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "payout",
@@ -201,7 +201,7 @@ const STEPS: &[Step] = &[
             let text = fields.get("payout_setup");
             teams::set_payout_setup(writer, operator.platform(), &name_of(record)?, text).map(|()| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
     Step {
         name: "close",
@@ -209,14 +209,14 @@ const STEPS: &[Step] = &[
         question: "The team is closed for good: it cannot be opened again, and nobody can sign in for it. Its name stays taken. \
                    Its earnings stay payable.",
         obstacle: closed,
-        preview: Some(|reader, platform, record| team_below::closing(reader, platform, id_of(record)?)),
-        retypes: "name",
+        preview: Some(|reader, platform, record| team_details::closing(reader, platform, id_of(record)?)),
+        retyped_column: "name",
         is_final: true,
         operation: "close_team",
         perform: |writer, operator, record, _| {
             team_closures::close(writer, operator.platform(), Actor::Platform, &name_of(record)?)
                 .map(|_| None)
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     },
 ];

@@ -5,9 +5,8 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Key, Named, Resource, Shown,
-            Shows::{Id, Moment, Plain, Record, Size},
-            Step,
+            FieldFormat::{Id, Moment, Plain, Record, Size},
+            Key, RecordField, RecordTitle, Resource, Step,
         },
     },
     operations::team_uploads,
@@ -26,17 +25,17 @@ impl Resource for Uploads {
         "Files that a program of the market is sending for a team appear here until they are complete.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
     const KEY: Key = Key::Id("uuid");
-    const NAMED: Named = Named::By("file_name");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("file_name");
     const FIXED: &'static [(&'static str, bool)] = &[("in_progress", true)];
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("file_name", "File", Plain),
-        Shown::listed("team_uuid", "Team", Record(TEAMS)),
-        Shown::listed("size_bytes", "Size", Size),
-        Shown::listed("created_at", "Planned", Moment),
-        Shown::listed("expires_at", "Discarded unless complete by", Moment),
-        Shown::detail("sha256", "Digest that it must have", Id),
-        Shown::detail("uuid", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("file_name", "File", Plain),
+        RecordField::listed("team_uuid", "Team", Record(TEAMS)),
+        RecordField::listed("size_bytes", "Size", Size),
+        RecordField::listed("created_at", "Planned", Moment),
+        RecordField::listed("expires_at", "Discarded unless complete by", Moment),
+        RecordField::detail("sha256", "Digest that it must have", Id),
+        RecordField::detail("uuid", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] =
@@ -56,6 +55,6 @@ impl Resource for Uploads {
             team_uploads::cancel(writer, operator.platform(), id_of(record)?)
                 .map(|_| Some(UPLOADS.to_owned()))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     }];
 }

@@ -1,13 +1,13 @@
-//! What changes wallets alone: corrections of credits, and conversions of earnings into credits.
+//! Changes that only concern wallets: corrections of credits, and conversions of earnings into credits.
 
 use super::{TEAMS, inputs, money_previews};
 use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Input, Links, Named, Resource, Shown,
-            Shows::{Id, Moment, Money, Plain, Record},
-            Step,
+            self,
+            FieldFormat::{Id, Moment, Money, Plain, Record},
+            Input, Links, RecordField, RecordTitle, Resource, Step,
         },
     },
     domain::{listings::Actor, money::Cents, typed_numbers::parse_amount},
@@ -25,12 +25,12 @@ pub struct Adjustments;
 /// Conversions of available earnings into credits.
 pub struct Conversions;
 
-const SHOWN: &[Shown] = &[
-    Shown::listed("id", "ID", Id),
-    Shown::listed("team_id", "Team", Record(TEAMS)),
-    Shown::listed("amount", "Credits, USD", Money),
-    Shown::listed("description", "Description", Plain),
-    Shown::listed("created_at", "Time", Moment),
+const FIELDS: &[RecordField] = &[
+    RecordField::listed("id", "ID", Id),
+    RecordField::listed("team_id", "Team", Record(TEAMS)),
+    RecordField::listed("amount", "Credits, USD", Money),
+    RecordField::listed("description", "Description", Plain),
+    RecordField::listed("created_at", "Time", Moment),
 ];
 
 const FILTERS: &[ListFilter] =
@@ -59,11 +59,11 @@ impl Resource for Adjustments {
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Adjustments" });
     const EMPTY: &'static str = "Corrections of credits by the market appear here.";
-    const SHOWN: &'static [Shown] = SHOWN;
+    const FIELDS: &'static [RecordField] = FIELDS;
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    const NAMED: Named = Named::Kind("Adjustment");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Adjustment");
 
     const LINKS: Links = links;
 
@@ -90,7 +90,7 @@ impl Resource for Adjustments {
             let made = wallet::adjust(writer, platform, Actor::Platform, &team, amount, description)?;
             Ok(Some(resources::path_of::<Adjustments>(&made.entry.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }
 
@@ -101,11 +101,11 @@ impl Resource for Conversions {
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Money, label: "Conversions" });
     const EMPTY: &'static str = "Earnings that vendors turn into credits appear here.";
-    const SHOWN: &'static [Shown] = SHOWN;
+    const FIELDS: &'static [RecordField] = FIELDS;
 
     const FILTERS: &'static [ListFilter] = FILTERS;
 
-    const NAMED: Named = Named::Kind("Conversion");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Conversion");
 
     const LINKS: Links = links;
 
@@ -124,6 +124,6 @@ impl Resource for Conversions {
             let made = wallet::convert(writer, &vendor, Actor::Team, fields.required_amount("amount")?)?;
             Ok(Some(resources::path_of::<Conversions>(&made.entry.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 }

@@ -1,4 +1,4 @@
-//! Wallets of teams that explain themselves: what their balances consist of, and whether the ledger agrees.
+//! Wallets of teams: the components of their balances, and whether they agree with the ledger.
 
 use super::{
     TEAMS,
@@ -8,8 +8,8 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Below, Key, Links, Resource, Shown,
-            Shows::{Money, Plain, Record},
+            FieldFormat::{Money, Plain, Record},
+            Key, Links, RecordField, RenderFn, Resource,
         },
     },
     domain::{ledger::AccountKind, money::Cents},
@@ -32,13 +32,13 @@ impl Resource for Wallets {
         Some(NavigationItem { section: Section::Money, label: "Wallets" });
     const EMPTY: &'static str = "Each team has a wallet.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("team_name", "Team", Plain),
-        Shown::listed("credits", "Credits, USD", Money),
-        Shown::listed("earnings_available", "Earnings available, USD", Money),
-        Shown::listed("earnings_pending", "Earnings on hold, USD", Money),
-        Shown::listed("earnings_total", "Earned in all, USD", Money),
-        Shown::detail("team_id", "Page of the team", Record(TEAMS)),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("team_name", "Team", Plain),
+        RecordField::listed("credits", "Credits, USD", Money),
+        RecordField::listed("earnings_available", "Earnings available, USD", Money),
+        RecordField::listed("earnings_pending", "Earnings on hold, USD", Money),
+        RecordField::listed("earnings_total", "Earned in all, USD", Money),
+        RecordField::detail("team_id", "Page of the team", Record(TEAMS)),
     ];
 
     const KEY: Key = Key::Id("team_id");
@@ -58,7 +58,7 @@ impl Resource for Wallets {
         ]
     };
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let team = record.id("team_id").ok_or_else(|| Error::internal("a wallet without its team"))?;
         let wallet = balances::explain(reader, platform, team)?;
         Ok(Some(Box::new(move |context| explanation(context, &wallet, &team.to_string()))))
@@ -74,7 +74,7 @@ fn explanation(context: &Context, wallet: &ExplainedWallet, team: &str) -> Marku
     }
 }
 
-/// Returns the stored balances beside what the postings and the holds say.
+/// Returns the stored balances beside the sums of the postings and the holds.
 fn proof(wallet: &ExplainedWallet) -> Markup {
     let heads = [
         Head::text("Balance"),

@@ -61,7 +61,7 @@ impl Page for NewWebhook {
             (fields::buttons(&visit.context, "Add the webhook", ("Leave", WEBHOOKS)))
         };
         let body = fields::form(&visit.context, Self::PATH, &form);
-        Ok(Content::new(Self::TITLE, body).narrow().below(Webhooks::TITLE, WEBHOOKS).into())
+        Ok(Content::new(Self::TITLE, body).narrow().with_parent(Webhooks::TITLE, WEBHOOKS).into())
     }
 }
 
@@ -92,7 +92,7 @@ impl FormPage for NewWebhook {
             p { "The receiver of the messages needs it to verify them." }
             div.row { a.button.primary href=(visit.links.to(&path(id))) { "I have copied it" } }
         };
-        Ok(Content::new("The webhook was added", body).narrow().below(Webhooks::TITLE, WEBHOOKS).into())
+        Ok(Content::new("The webhook was added", body).narrow().with_parent(Webhooks::TITLE, WEBHOOKS).into())
     }
 }
 
@@ -121,8 +121,9 @@ impl Page for ChangeWebhook {
             (fields::buttons(&visit.context, "Save", ("Leave", &path(id))))
         };
         let body = fields::form(&visit.context, &visit.path, &form);
-        let content = Content::new("Change the webhook", body).narrow().below(Webhooks::TITLE, WEBHOOKS);
-        Ok(content.below(Webhooks::title_of(&record), path(id)).into())
+        let content =
+            Content::new("Change the webhook", body).narrow().with_parent(Webhooks::TITLE, WEBHOOKS);
+        Ok(content.with_parent(Webhooks::title_of(&record), path(id)).into())
     }
 }
 

@@ -8,9 +8,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            Complete, Links, Named, Resource, Revealed, Shown,
-            Shows::{Id, Moment, Plain, Record, State, Word, Words},
-            Step, yes_or_no,
+            DeriveColumns,
+            FieldFormat::{Id, Moment, Plain, Record, State, Word, Words},
+            Links, RecordField, RecordTitle, Resource, Revealed, Step, yes_or_no,
         },
     },
     domain::webhooks::WebhookStatus,
@@ -56,19 +56,19 @@ impl Resource for Webhooks {
         Some(NavigationItem { section: Section::System, label: "Webhooks" });
     const EMPTY: &'static str = "Addresses to which events are sent appear here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("url", "Address", Plain),
-        Shown::listed("team_id", "Team", Record(TEAMS)),
-        Shown::listed("status", "Status", State),
-        Shown::listed("disabled_reason", "Why it is disabled", Word),
-        Shown::listed("last_success_at", "Last success", Moment),
-        Shown::listed("created_at", "Created", Moment),
-        Shown::detail("description", "Description", Plain),
-        Shown::detail("event_types", "Events; all if none are listed", Words),
-        Shown::detail("disabled_at", "Disabled since", Moment),
-        Shown::detail("previous_secret_ends_at", "Replaced secret signs until", Moment),
-        Shown::detail("updated_at", "Changed", Moment),
-        Shown::detail("id", "ID", Id),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("url", "Address", Plain),
+        RecordField::listed("team_id", "Team", Record(TEAMS)),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("disabled_reason", "Why it is disabled", Word),
+        RecordField::listed("last_success_at", "Last success", Moment),
+        RecordField::listed("created_at", "Created", Moment),
+        RecordField::detail("description", "Description", Plain),
+        RecordField::detail("event_types", "Events; all if none are listed", Words),
+        RecordField::detail("disabled_at", "Disabled since", Moment),
+        RecordField::detail("previous_secret_ends_at", "Replaced secret signs until", Moment),
+        RecordField::detail("updated_at", "Changed", Moment),
+        RecordField::detail("id", "ID", Id),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -77,9 +77,9 @@ impl Resource for Webhooks {
         ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::By("url");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Column("url");
 
-    const COMPLETE: Complete = |record, _| {
+    const DERIVED_COLUMNS: DeriveColumns = |record, _| {
         if record.is_true("failing") && record.time("disabled_at").is_none() {
             record.set("status", Value::Text("failing".to_owned()));
         }
@@ -98,7 +98,7 @@ impl Resource for Webhooks {
         label: "Add a webhook",
         inputs: &[inputs::TEAM],
         operation: "create_webhook",
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
     const STEPS: &'static [Step] = &[
@@ -111,10 +111,10 @@ impl Resource for Webhooks {
             perform: |writer, operator, record, _| {
                 webhooks::test(writer, operator.platform(), id_of(record)?).map(|()| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         // It has a page of its own, like the form for a new one.
-        Step { name: "change", label: "Change", operation: "update_webhook", ..Step::PLAIN },
+        Step { name: "change", label: "Change", operation: "update_webhook", ..Step::DEFAULT },
         Step {
             name: "enable",
             label: "Enable",
@@ -124,7 +124,7 @@ impl Resource for Webhooks {
             perform: |writer, operator, record, _| {
                 set_status(writer, operator, record, WebhookStatus::Enabled)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "disable",
@@ -135,14 +135,14 @@ impl Resource for Webhooks {
             perform: |writer, operator, record, _| {
                 set_status(writer, operator, record, WebhookStatus::Disabled)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "rotate",
             label: "Replace the secret",
             question: "A new secret signs from now on. For a time, messages are signed with the replaced one, too.",
             operation: "rotate_webhook",
-            reveals: Some(|writer, operator, record, _| {
+            perform_revealing: Some(|writer, operator, record, _| {
                 let (webhook, secret) = webhooks::rotate(writer, operator.platform(), id_of(record)?)?;
                 Ok(Revealed {
                     title: "The secret was replaced",
@@ -152,7 +152,7 @@ impl Resource for Webhooks {
                     path: format!("{WEBHOOKS}/{}", webhook.id),
                 })
             }),
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "delete",
@@ -164,7 +164,7 @@ impl Resource for Webhooks {
                 webhooks::delete(writer, operator.platform(), id_of(record)?)
                     .map(|_| Some(WEBHOOKS.to_owned()))
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
     ];
 }

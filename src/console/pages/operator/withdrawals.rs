@@ -5,9 +5,9 @@ use crate::{
     console::{
         prelude::*,
         resources::{
-            self, Below, Input, Named, Resource, Shown,
-            Shows::{Id, Moment, Money, Record, State},
-            Step,
+            self,
+            FieldFormat::{Id, Moment, Money, Record, State},
+            Input, RecordField, RecordTitle, RenderFn, Resource, Step,
         },
     },
     domain::{listings::Actor, withdrawals::WithdrawalStatus},
@@ -30,15 +30,19 @@ impl Resource for Withdrawals {
         Some(NavigationItem { section: Section::Money, label: "Withdrawals" });
     const EMPTY: &'static str = "Earnings that vendors withdraw appear here.";
 
-    const SHOWN: &'static [Shown] = &[
-        Shown::listed("id", "ID", Id),
-        Shown::listed("team_id", "Vendor", Record(TEAMS)),
-        Shown::listed("amount", "Amount, USD", Money),
-        Shown::listed("status", "Status", State),
-        Shown::listed("requested_at", "Requested", Moment),
-        Shown::listed("decided_at", "Decided", Moment),
-        Shown::detail("ledger_entry_id", "Ledger entry", Record("/operator/ledger")),
-        Shown::detail("reversal_entry_id", "Ledger entry that posts it back", Record("/operator/ledger")),
+    const FIELDS: &'static [RecordField] = &[
+        RecordField::listed("id", "ID", Id),
+        RecordField::listed("team_id", "Vendor", Record(TEAMS)),
+        RecordField::listed("amount", "Amount, USD", Money),
+        RecordField::listed("status", "Status", State),
+        RecordField::listed("requested_at", "Requested", Moment),
+        RecordField::listed("decided_at", "Decided", Moment),
+        RecordField::detail("ledger_entry_id", "Ledger entry", Record("/operator/ledger")),
+        RecordField::detail(
+            "reversal_entry_id",
+            "Ledger entry that posts it back",
+            Record("/operator/ledger"),
+        ),
     ];
 
     const FILTERS: &'static [ListFilter] = &[
@@ -46,7 +50,7 @@ impl Resource for Withdrawals {
         ListFilter { name: "team_id", label: "Vendor, by name or ID", values: Vec::new },
     ];
 
-    const NAMED: Named = Named::Kind("Withdrawal");
+    const RECORD_TITLE: RecordTitle = RecordTitle::Kind("Withdrawal");
 
     const NEW: Option<&'static Step> = Some(&Step {
         label: "Request a withdrawal",
@@ -63,7 +67,7 @@ impl Resource for Withdrawals {
             let made = withdrawals::create(writer, &vendor, Actor::Team, fields.required_amount("amount")?)?;
             Ok(Some(resources::path_of::<Withdrawals>(&made.id.to_string())))
         },
-        ..Step::PLAIN
+        ..Step::DEFAULT
     });
 
     const STEPS: &'static [Step] = &[
@@ -78,7 +82,7 @@ impl Resource for Withdrawals {
                 withdrawals::mark_paid(writer, operator.platform(), Actor::Platform, id_of(record)?)
                     .map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
         Step {
             name: "failed",
@@ -92,11 +96,11 @@ impl Resource for Withdrawals {
                 withdrawals::mark_failed(writer, operator.platform(), Actor::Platform, id_of(record)?)
                     .map(|_| None)
             },
-            ..Step::PLAIN
+            ..Step::DEFAULT
         },
     ];
 
-    fn below(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<Below>> {
+    fn below_fields(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Option<RenderFn>> {
         let payee = money_previews::payee(reader, platform, record)?;
         Ok(Some(Box::new(move |_| payee)))
     }

@@ -1,4 +1,4 @@
-//! Bids of vendors on a project, and what the buyer decides about them. No decision can be undone, so each asks.
+//! Bids of vendors on a project, and the decisions of the buyer. Decisions cannot be undone, so each needs a confirmation.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ struct Decision {
     segment: &'static str,
     title: &'static str,
     /// Class of the button.
-    look: &'static str,
+    button_class: &'static str,
     /// What happens.
     question: &'static [&'static str],
     notice: Notice,
@@ -41,7 +41,7 @@ const ACCEPT: Decision = Decision {
     audited: "accept_project_bid",
     segment: "accept",
     title: "Accept the bid",
-    look: "primary",
+    button_class: "primary",
     question: &[
         "The vendor is notified, and starts to work. Other bids stay as they are: you can accept several.",
         "The market moves no money for projects. You and the vendor agree about the payment outside it. An accepted bid cannot be \
@@ -56,7 +56,7 @@ const DECLINE: Decision = Decision {
     audited: "decline_project_bid",
     segment: "decline",
     title: "Decline the bid",
-    look: "danger",
+    button_class: "danger",
     question: &[
         "The vendor is notified, and can make another bid while the project takes bids. A declined bid cannot be accepted \
                  later.",
@@ -70,7 +70,7 @@ const COMPLETE: Decision = Decision {
     audited: "complete_project_bid",
     segment: "accept-delivery",
     title: "Accept the delivery",
-    look: "primary",
+    button_class: "primary",
     question: &[
         "You confirm that the vendor delivered what was agreed. The work on this bid is complete then.",
         "The market moves no money for projects. This cannot be taken back.",
@@ -163,7 +163,7 @@ pub fn bid(context: &Context, opportunity: &Opportunity, bid: &Bid, names: &Hash
             @if !decisions.is_empty() {
                 div.row { @for decision in decisions {
                     @match why_not(opportunity, bid, decision.operation) {
-                        None => a.button.primary[decision.look == "primary"] href=(path(decision)) {
+                        None => a.button.primary[decision.button_class == "primary"] href=(path(decision)) {
                             (decision.title) span.out { " of " bdi { (name) } }
                         },
                         Some(reason) => {
@@ -256,7 +256,7 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
         None => {
             let question =
                 html! { (seen(&bid, &name).asked()) @for sentence in decision.question { p { (sentence) } } };
-            fields::question(&visit.context, &question, (decision.look, decision.title), &path)
+            fields::question(&visit.context, &question, (decision.button_class, decision.title), &path)
         }
     };
     let body = html! {
@@ -264,11 +264,12 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
         (decide)
     };
     let content = Content::new(format!("{} of {name}", decision.title), body);
-    let content = content.below("Opportunities", paths::OPPORTUNITIES).below(&opportunity.title, path);
+    let content =
+        content.with_parent("Opportunities", paths::OPPORTUNITIES).with_parent(&opportunity.title, path);
     Ok(content.narrow().into())
 }
 
-/// Identifies what the page of a decision states of a bid: who bids, what, and what was delivered.
+/// Identifies the content of the page of a decision: the bidder, the bid, and the delivery.
 fn seen(bid: &Bid, name: &str) -> Seen {
     Seen::of(&(name, bid.num_tasks, bid.expected_timeline_days, &bid.attachments, &bid.delivery_tasksets))
 }

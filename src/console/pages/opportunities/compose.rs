@@ -57,7 +57,7 @@ impl Page for NewOpportunity {
             None => Content::new(Self::TITLE, choose(&visit.context))
                 .with_note(html! { "Say what you are looking for. Vendors answer once you publish it." }),
         };
-        Ok(content.below("Opportunities", paths::OPPORTUNITIES).narrow().into())
+        Ok(content.with_parent("Opportunities", paths::OPPORTUNITIES).narrow().into())
     }
 }
 
@@ -97,7 +97,8 @@ impl Page for EditOpportunity {
             }
         };
         let content = Content::new(format!("Edit {}", opportunity.title), body);
-        let content = content.below("Opportunities", paths::OPPORTUNITIES).below(&opportunity.title, path);
+        let content =
+            content.with_parent("Opportunities", paths::OPPORTUNITIES).with_parent(&opportunity.title, path);
         Ok(content.narrow().into())
     }
 }
@@ -247,7 +248,7 @@ fn budget_fields(context: &Context, metadata: &OpportunityMetadata) -> Markup {
     }
 }
 
-/// Returns what the form says, with all problems of it. `before` is what it showed.
+/// Reads the form, with all of its problems. `before` has the values that it showed.
 pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) -> Result<OpportunityFields> {
     let mut problems = Vec::new();
     let title = collect(fields.require("title", "Enter a title.").map(str::to_owned), &mut problems)?;
@@ -277,7 +278,7 @@ pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) 
         deadline,
         evaluation_date: evaluation.filter(|_| is_project),
     };
-    // All problems are shown at once: those of the fields that could be read, too.
+    // All problems are shown at once, including problems of fields that could be read.
     for found in written.find_problems(kind).into_vec() {
         if problems.iter().all(|known: &Problem| last_name(known) != last_name(&found)) {
             problems.push(found);

@@ -135,7 +135,7 @@ fn content(
     };
     let badge = status_badge(opportunity.status, opportunity.deadline, context.now());
     Content::new(&opportunity.title, body)
-        .below("Opportunities", paths::OPPORTUNITIES)
+        .with_parent("Opportunities", paths::OPPORTUNITIES)
         .with_note(html! { (kind_word(opportunity.kind)) " " (badge) })
         .narrow()
         .with_request(api_path(opportunity))

@@ -22,7 +22,7 @@ struct Step {
     title: &'static str,
     button: &'static str,
     /// Class of the button.
-    look: &'static str,
+    button_class: &'static str,
     /// What happens.
     question: fn(&Opportunity) -> Markup,
     notice: Notice,
@@ -34,7 +34,7 @@ const PUBLISH: Step = Step {
     audited: "publish_opportunity",
     title: "Publish",
     button: "Publish the opportunity",
-    look: "primary",
+    button_class: "primary",
     question: ask_publish,
     notice: Notice::Published,
     make: opportunities::publish,
@@ -45,7 +45,7 @@ const CLOSE: Step = Step {
     audited: "close_opportunity",
     title: "Close",
     button: "Close the opportunity",
-    look: "danger",
+    button_class: "danger",
     question: ask_close,
     notice: Notice::Closed,
     make: opportunities::close,
@@ -56,7 +56,7 @@ const CANCEL: Step = Step {
     audited: "cancel_opportunity",
     title: "Cancel",
     button: "Cancel the opportunity",
-    look: "danger",
+    button_class: "danger",
     question: ask_cancel,
     notice: Notice::Canceled,
     make: opportunities::cancel,
@@ -109,8 +109,8 @@ async fn find(visit: &Visit<Buyer>) -> Result<Opportunity> {
 /// Returns the page of a step: a form, or why there is none.
 fn content(opportunity: &Opportunity, title: &str, body: Markup) -> Content {
     Content::new(format!("{title}: {}", opportunity.title), body)
-        .below("Opportunities", paths::OPPORTUNITIES)
-        .below(&opportunity.title, paths::opportunity(opportunity.id))
+        .with_parent("Opportunities", paths::OPPORTUNITIES)
+        .with_parent(&opportunity.title, paths::opportunity(opportunity.id))
         .narrow()
 }
 
@@ -129,7 +129,7 @@ async fn show(visit: &Visit<Buyer>, step: &Step) -> Result<Answer> {
         _ => {
             let (question, path) = ((step.question)(&opportunity), paths::opportunity(opportunity.id));
             let question = html! { (seen(&opportunity).asked()) (question) };
-            fields::question(&visit.context, &question, (step.look, step.button), &path)
+            fields::question(&visit.context, &question, (step.button_class, step.button), &path)
         }
     };
     Ok(content(&opportunity, step.title, body).into())

@@ -40,7 +40,8 @@ impl Page for ExcludeVendor {
             _ => form(visit, &own, &path),
         };
         let content = Content::new(format!("Exclude a vendor: {}", opportunity.title), body);
-        let content = content.below("Opportunities", paths::OPPORTUNITIES).below(&opportunity.title, path);
+        let content =
+            content.with_parent("Opportunities", paths::OPPORTUNITIES).with_parent(&opportunity.title, path);
         Ok(content.narrow().into())
     }
 }
@@ -60,7 +61,7 @@ impl FormPage for ExcludeVendor {
     }
 }
 
-/// Returns the vendors that are meant: one that bids on the opportunity, or those in the catalog with this name.
+/// Returns the vendors with this name: bidders on the opportunity, or else vendors in the catalog.
 async fn resolve(visit: &Visit<Buyer>, own: &OwnedOpportunity, typed: String) -> Result<Vec<Uuid>> {
     let bidder = own.vendors.iter().find(|(id, name)| id.to_string() == typed || **name == typed);
     if let Some((id, _)) = bidder {

@@ -39,23 +39,23 @@ pub(super) fn checklist(context: &Context, page: &OwnListingPage) -> Markup {
             }
             @if let Some(reason) = &page.obstacles.assets { li {
                 (mark(false))
-                div { span.out { "Missing: " } "Assets that can be offered" span.note.long { (deals::plain(reason)) } }
+                div { span.out { "Missing: " } "Assets that can be offered" span.note.long { (deals::for_team(reason)) } }
                 span.note { a href=(link("assets")) { "See the assets" } }
             } }
         }
     }
 }
 
-/// Returns what is missing. A sample that says nothing is chosen on the page that the line links.
+/// Returns the text of a problem. The content of a sample is chosen on the page that the line links to.
 fn problem_text(name: &str, problem: &Problem) -> String {
     if name == "sample" && problem.kind == "missing" {
         return "Choose what the sample has.".to_owned();
     }
-    deals::plain(&problem.msg)
+    deals::for_team(&problem.msg)
 }
 
 fn mark(is_done: bool) -> Markup {
-    let (icon, color) = if is_done { Tone::Good.look() } else { Tone::Warning.look() };
+    let (icon, color) = if is_done { Tone::Good.icon_and_class() } else { Tone::Warning.icon_and_class() };
     icons::colored(icon, color)
 }
 

@@ -37,7 +37,7 @@ impl Page for OwnListing {
         let page = visit.read(move |reader, vendor| own_listings::get(reader, vendor, id)).await?;
         let content = Content::new(title_of(&page.listing.title), body(&visit.context, &page))
             .with_note(listing_states::badge(page.listing.status))
-            .below("Listings", paths::OWN_LISTINGS)
+            .with_parent("Listings", paths::OWN_LISTINGS)
             .narrow()
             .with_request(format!("/v2/listings/{id}"));
         Ok(content.into())
@@ -79,7 +79,7 @@ fn is_submittable(page: &OwnListingPage) -> bool {
     page.listing.state().after(Operation::Submit).is_ok()
 }
 
-/// Says what the state of the listing means, and what to do next.
+/// Explains the state of the listing and the next step.
 fn next(context: &Context, page: &OwnListingPage) -> Markup {
     let status = page.listing.status;
     let lacks = page.obstacles.fields.len() + usize::from(page.obstacles.assets.is_some());

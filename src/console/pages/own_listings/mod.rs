@@ -24,7 +24,7 @@ pub(super) fn title_of(title: &str) -> &str {
     if title.trim().is_empty() { "Listing without a title" } else { title }
 }
 
-/// Shows what the reviewer told the vendor.
+/// Shows the reviewer's note to the vendor.
 pub(super) fn note(feedback: Option<&str>) -> Markup {
     html! { @if let Some(feedback) = feedback { p.long { b { "The reviewer writes: " } bdi { (feedback) } } } }
 }
@@ -50,8 +50,8 @@ fn why_not(listing: &ListingRow, obstacles: &Obstacles, operation: Operation) ->
         Operation::Submit if !obstacles.fields.is_empty() => {
             Some("Something is missing: see what submitting needs.".to_owned())
         }
-        Operation::Submit | Operation::Publish => obstacles.assets.as_deref().map(deals::plain),
-        Operation::Restore => obstacles.restoring.as_deref().map(deals::plain),
+        Operation::Submit | Operation::Publish => obstacles.assets.as_deref().map(deals::for_team),
+        Operation::Restore => obstacles.restoring.as_deref().map(deals::for_team),
         _ => None,
     }
 }
@@ -90,8 +90,11 @@ mod tests {
         let id = Uuid::from_u128(7);
         let reason =
             format!("Detach these, or not: \"Code (1)\" ({id}), \"Maps\" ({id}). Set `sample_price`.");
-        assert_eq!(deals::plain(&reason), "Detach these, or not: \"Code (1)\", \"Maps\". Set sample price.");
-        assert_eq!(deals::plain("`title` is required."), "Title is required.");
+        assert_eq!(
+            deals::for_team(&reason),
+            "Detach these, or not: \"Code (1)\", \"Maps\". Set sample price."
+        );
+        assert_eq!(deals::for_team("`title` is required."), "Title is required.");
     }
 
     #[test]

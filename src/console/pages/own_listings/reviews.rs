@@ -1,4 +1,4 @@
-//! Rounds of a listing's review with their notes, and what has changed since the last approval.
+//! Rounds of a listing's review with their notes, and the changes since the last approval.
 
 use super::title_of;
 use crate::{
@@ -88,12 +88,12 @@ fn content(listing: &ListingRow, title: &str, body: Markup) -> Content {
     let name = title_of(&listing.title);
     Content::new(title, body)
         .with_note(html! { bdi.long { (name) } " " (listing_states::badge(listing.status)) })
-        .below("Listings", paths::OWN_LISTINGS)
-        .below(name, paths::own_listing(listing.id))
+        .with_parent("Listings", paths::OWN_LISTINGS)
+        .with_parent(name, paths::own_listing(listing.id))
         .narrow()
 }
 
-/// Returns what happened in rounds, newest first: for each its decision with the note, and its submission.
+/// Returns the history of the rounds, newest first: for each round, the decision with its note, and the submission.
 pub(super) fn entries(rounds: &[Review]) -> Vec<Entry> {
     entries_by(rounds, decision_word, |_| None)
 }

@@ -219,8 +219,8 @@ async fn show(visit: &Visit<Vendor>, step: &Step) -> Result<Answer> {
         }
     };
     let content = Content::new(format!("{}: {title}", step.title), body)
-        .below("Listings", paths::OWN_LISTINGS)
-        .below(title, path)
+        .with_parent("Listings", paths::OWN_LISTINGS)
+        .with_parent(title, path)
         .narrow();
     Ok(content.into())
 }
@@ -233,7 +233,7 @@ fn refused(context: &Context, facts: &StepFacts, step: &Step, reason: &str) -> M
     let why = html! {
         b { "This cannot be done now. " }
         (reason)
-        @if !missing.is_empty() { ul { @for problem in missing { li.long { (deals::plain(&problem.msg)) } } } }
+        @if !missing.is_empty() { ul { @for problem in missing { li.long { (deals::for_team(&problem.msg)) } } } }
         p { a href=(context.links.to(&paths::own_listing(facts.listing.id))) { "Back to the listing" } }
     };
     badges::message(Tone::Warning, &why)
@@ -262,7 +262,7 @@ async fn submit(visit: &Visit<Vendor>, fields: &Fields, step: &'static Step) -> 
 /// Returns an error about fields as one about the step, whose page has none of them.
 fn without_fields(error: Error) -> Error {
     let Error::Invalid(problems) = error else { return error };
-    let problems: Vec<String> = problems.iter().map(|problem| deals::plain(&problem.msg)).collect();
+    let problems: Vec<String> = problems.iter().map(|problem| deals::for_team(&problem.msg)).collect();
     Error::Conflict(format!("Nothing was changed. {}", problems.join(" ")))
 }
 

@@ -1,4 +1,4 @@
-//! What the latest runs found, by check; and the findings of one check by asset and by file.
+//! Findings of the latest runs by check, and findings of one check by asset and by file.
 
 use super::{FINDINGS, tabs};
 use crate::{
@@ -81,7 +81,7 @@ fn all_checks(context: &Context, checks: &[FoundByCheck]) -> Content {
         }
     };
     Content::new(Findings::TITLE, body)
-        .below("Quality", paths::QUALITY)
+        .with_parent("Quality", paths::QUALITY)
         .with_note(html! { "What the latest runs found, by check. Required checks come first." })
 }
 
@@ -114,8 +114,8 @@ fn of_one_check(context: &Context, check: &FoundByCheck, found: &[Finding]) -> C
         (by_file(context, shown))
     };
     Content::new(&check.label, body)
-        .below("Quality", paths::QUALITY)
-        .below("Findings", FINDINGS)
+        .with_parent("Quality", paths::QUALITY)
+        .with_parent("Findings", FINDINGS)
         .with_note(html! {
             @if check.is_mandatory { "Required" } @else { "Not required" } " · " (evidence::maker(check.kind)) " · "
             (text::counted(check.findings, "finding", "findings"))
@@ -133,7 +133,7 @@ fn finding_row(context: &Context, finding: &Finding) -> Vec<Markup> {
     ]
 }
 
-/// Shows what a finding is about: an asset, with the listing in whose run it was checked, or the listing.
+/// Shows the subject of a finding: an asset, with the listing in whose run it was checked, or the listing.
 fn subject(context: &Context, finding: &Finding) -> Markup {
     let (name, listing) = (subject_name(finding), finding.listing.as_ref());
     let path = match (&finding.check.asset, listing) {

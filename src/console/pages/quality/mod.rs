@@ -1,4 +1,4 @@
-//! Quality runs of all assets and listings of a vendor, and what they found.
+//! Quality runs of all assets and listings of a vendor, and their findings.
 
 pub mod findings;
 pub mod run;

@@ -47,7 +47,7 @@ fn content(
     let here = context.links.to(&context.path);
     let body = html! {
         @if summary.completed_at.is_none() {
-            // With scripts, the page follows the run by itself.
+            // With scripts, the page updates itself during the run.
             div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
             p { a href=(here) { "See how far it is" } }
         }
@@ -58,7 +58,7 @@ fn content(
         (about::section(context, notifications))
     };
     let content = Content::new(format!("{}, run {}", name(&summary.subject), summary.run_number), body)
-        .below("Quality", paths::QUALITY)
+        .with_parent("Quality", paths::QUALITY)
         .with_note(html! { (kind(&summary.subject)) });
     match &summary.subject {
         RunSubject::Listing { id, .. } => content

@@ -29,7 +29,7 @@ impl List for Runs {
         vec![
             Column::new(Head::text("Checked"), title, |row| name(&row.subject)),
             Column::words("Kind", |row| kind(&row.subject)),
-            Column::badge("Result", |row| findings::look(outcome(row))),
+            Column::badge("Result", |row| findings::tone_and_label(outcome(row))),
             Column::figures("Checks passed", passed),
             Column::day("Started", |row| row.started_at),
             Column::optional_day("Ended", |row| row.completed_at),
@@ -90,5 +90,5 @@ fn subjects() -> Vec<(&'static str, String)> {
 
 fn results() -> Vec<(&'static str, String)> {
     let ended = RunOutcome::ALL.iter().filter(|outcome| **outcome != RunOutcome::None);
-    ended.map(|outcome| (outcome.as_str(), findings::look(*outcome).1.to_owned())).collect()
+    ended.map(|outcome| (outcome.as_str(), findings::tone_and_label(*outcome).1.to_owned())).collect()
 }

@@ -31,7 +31,7 @@ async fn find(visit: &Visit<Vendor>) -> Result<(Opportunity, Option<String>)> {
     let id = visit.id(0)?;
     let read = move |reader: &Reader, vendor: &Vendor| {
         let project = opportunities::find(reader, vendor, id, OpportunityKind::Project)?;
-        let standing = project_bids::find_standing(reader, vendor, &project)?;
+        let standing = project_bids::find_in_effect(reader, vendor, &project)?;
         let reason = project_bids::why_not_open(reader, vendor, &project).map(str::to_owned);
         let standing = standing.map(|_| {
             "Your team has a bid on this project. Withdraw it before you make another one.".to_owned()
@@ -74,8 +74,8 @@ impl Page for BidOnProject {
             }
         };
         let content = Content::new(format!("Bid on {}", project.title), body)
-            .below("Requests", paths::DATA_REQUESTS)
-            .below(&project.title, back);
+            .with_parent("Requests", paths::DATA_REQUESTS)
+            .with_parent(&project.title, back);
         Ok(content.narrow().into())
     }
 }

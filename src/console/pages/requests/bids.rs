@@ -55,7 +55,9 @@ impl List for ProjectBids {
     }
 
     fn finish(_: &Context, content: Content) -> Content {
-        content.below("Requests", paths::DATA_REQUESTS).with_request("/v2/project-opportunities/bids/mine")
+        content
+            .with_parent("Requests", paths::DATA_REQUESTS)
+            .with_request("/v2/project-opportunities/bids/mine")
     }
 }
 
@@ -101,8 +103,8 @@ fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &
     };
     let request = context.links.to(&paths::data_request(project.id));
     Content::new(format!("Bid on {}", project.title), body)
-        .below("Requests", paths::DATA_REQUESTS)
-        .below("Your bids", paths::PROJECT_BIDS)
+        .with_parent("Requests", paths::DATA_REQUESTS)
+        .with_parent("Your bids", paths::PROJECT_BIDS)
         .narrow()
         .with_note(html! { (status_badge(bid.status)) " " a href=(request) { "Read the request" } })
         .with_request("/v2/project-opportunities/bids/mine")

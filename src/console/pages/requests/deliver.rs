@@ -78,9 +78,9 @@ fn content(visit: &Visit<Vendor>, bid: &Bid, project: &Opportunity, tasksets: &[
         }
     };
     Content::new(format!("Deliver for {}", project.title), body)
-        .below("Requests", paths::DATA_REQUESTS)
-        .below("Your bids", paths::PROJECT_BIDS)
-        .below(&project.title, path)
+        .with_parent("Requests", paths::DATA_REQUESTS)
+        .with_parent("Your bids", paths::PROJECT_BIDS)
+        .with_parent(&project.title, path)
         .narrow()
 }
 

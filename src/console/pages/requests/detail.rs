@@ -1,4 +1,4 @@
-//! The page of a request: what the buyer wants, what of the vendor fits, and how to answer.
+//! The page of a request: what the buyer wants, the vendor's assets and listings that fit, and how to answer.
 
 use crate::{
     console::{
@@ -49,7 +49,7 @@ fn find(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Found> {
     let is_project = opportunity.kind == OpportunityKind::Project;
     Ok(Found {
         fitting: opportunities::find_fitting(reader, vendor, &opportunity)?,
-        bid: if is_project { project_bids::find_standing(reader, vendor, &opportunity)? } else { None },
+        bid: if is_project { project_bids::find_in_effect(reader, vendor, &opportunity)? } else { None },
         refusal: project_bids::why_not_open(reader, vendor, &opportunity),
         notifications: notifications::list_about(reader, vendor, &[id], about::LIMIT)?,
         opportunity,
@@ -79,7 +79,7 @@ fn content(context: &Context, found: &Found) -> Content {
     };
     let badge = status_badge(opportunity.status, opportunity.deadline, context.now());
     Content::new(&opportunity.title, body)
-        .below("Requests", paths::DATA_REQUESTS)
+        .with_parent("Requests", paths::DATA_REQUESTS)
         .narrow()
         .with_note(
             html! { (kind_word(opportunity.kind)) " of " bdi { (opportunity.owner_name) } " " (badge) },

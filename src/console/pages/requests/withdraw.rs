@@ -3,7 +3,7 @@
 use crate::{
     console::{
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
     },
     domain::{
         listings::Actor,
@@ -29,18 +29,18 @@ impl Question for WithdrawProjectBid {
         project_bids::find_made(context.rows, vendor, id)
     }
 
-    fn ask(_: &Context, (bid, project): &(Bid, Opportunity)) -> Ask {
+    fn ask(_: &Context, (bid, project): &(Bid, Opportunity)) -> Confirmation {
         let path = Self::next(bid.id);
         let lost = html! {
             p { "The buyer can no longer accept this bid. While the project takes bids, you can make another one." }
         };
         let page = Content::new(format!("Withdraw the bid on {}", project.title), Markup::default());
-        Ask {
+        Confirmation {
             page: page
-                .below("Requests", paths::DATA_REQUESTS)
-                .below("Your bids", paths::PROJECT_BIDS)
-                .below(&project.title, &path),
-            what: match bid.status {
+                .with_parent("Requests", paths::DATA_REQUESTS)
+                .with_parent("Your bids", paths::PROJECT_BIDS)
+                .with_parent(&project.title, &path),
+            prompt: match bid.status {
                 BidStatus::Submitted => Ok((lost, "danger", "Withdraw the bid".to_owned())),
                 _ => Err(html! { "Only a bid that waits for the buyer can be withdrawn." }),
             },

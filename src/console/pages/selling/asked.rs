@@ -1,4 +1,4 @@
-//! The newest requests of buyers on the start of a vendor, and what of the vendor fits them.
+//! The newest requests of buyers on the start page of a vendor, with the vendor's assets and listings that fit.
 
 use crate::{
     console::{parts::icons, prelude::*},

@@ -7,7 +7,7 @@ use crate::{
         pages::bids::{FILTERS, badge, word},
         parts::{about, fees},
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
     },
     domain::{
         listings::{Actor, CatalogStatus},
@@ -100,7 +100,7 @@ impl Page for ReceivedBid {
         };
         let content = Content::new(format!("Bid of {}", text::money(bid.amount)), body)
             .with_note(html! { bdi.long { (bid.listing_title) } })
-            .below("Bids", paths::OFFERS)
+            .with_parent("Bids", paths::OFFERS)
             .narrow();
         if !is_open {
             return Ok(content.into());
@@ -180,7 +180,7 @@ impl Question for AcceptBid {
         team_records::find(context.rows, vendor, id)
     }
 
-    fn ask(context: &Context, bid: &ReceivedOffer) -> Ask {
+    fn ask(context: &Context, bid: &ReceivedOffer) -> Confirmation {
         let hold_days = context.market().settings().payouts.hold_days;
         let lost = html! {
             p {
@@ -222,7 +222,7 @@ impl Question for DeclineBid {
         team_records::find(context.rows, vendor, id)
     }
 
-    fn ask(_: &Context, bid: &ReceivedOffer) -> Ask {
+    fn ask(_: &Context, bid: &ReceivedOffer) -> Confirmation {
         let lost = html! {
             p {
                 "You can no longer accept this bid for " b.long { bdi { (bid.listing_title) } } ". The bidder is notified, and can \
@@ -242,14 +242,14 @@ impl Question for DeclineBid {
 }
 
 /// Returns the question before a bid is answered.
-fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, &Markup)) -> Ask {
+fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, &Markup)) -> Confirmation {
     let (amount, path) = (text::money(bid.amount), path(bid.id));
     let label = format!("{verb} the bid of {amount}");
-    Ask {
+    Confirmation {
         page: Content::new(format!("{label}?"), Markup::default())
-            .below("Bids", paths::OFFERS)
-            .below(amount, &path),
-        what: match bid.status {
+            .with_parent("Bids", paths::OFFERS)
+            .with_parent(amount, &path),
+        prompt: match bid.status {
             OfferStatus::Submitted => Ok((lost.clone(), class, label)),
             status => Err(html! { "This bid can no longer be answered. Its status: " (badge(status)) }),
         },

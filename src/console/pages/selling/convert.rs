@@ -1,7 +1,7 @@
 //! The form that converts available earnings into credits, and its review.
 
 use super::{
-    AGAIN, CONFIRMED,
+    BACK_TO_FORM, CONFIRMED,
     money_review::{self, AMOUNT},
 };
 use crate::{
@@ -41,7 +41,7 @@ async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
         (fields::form(&visit.context, PATH, &form))
         (consequences())
     };
-    Ok(Content::new(Convert::TITLE, body).below("Earnings", paths::EARNINGS).narrow().into())
+    Ok(Content::new(Convert::TITLE, body).with_parent("Earnings", paths::EARNINGS).narrow().into())
 }
 
 fn consequences() -> Markup {
@@ -53,7 +53,7 @@ fn consequences() -> Markup {
 
 impl FormPage for Convert {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        if fields.is_checked(AGAIN) {
+        if fields.is_checked(BACK_TO_FORM) {
             return form(visit, &Inputs::kept(fields.clone())).await;
         }
         let amount = fields.required_amount(AMOUNT)?;

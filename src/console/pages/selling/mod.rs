@@ -1,4 +1,4 @@
-//! What a vendor does with what it sells: its start, bids, sales, earnings, and withdrawals. No page here names a buyer.
+//! Pages about a vendor's sales: its start page, bids, sales, earnings, and withdrawals. No page here names a buyer.
 
 mod asked;
 pub mod bids;
@@ -40,7 +40,7 @@ fn review_form(
         input type="hidden" name=(name) value=(value);
         div.row {
             button.primary name=(CONFIRMED) value="yes" { (confirm) }
-            button name=(AGAIN) value="yes" { (change) }
+            button name=(BACK_TO_FORM) value="yes" { (change) }
             a.button.quiet href=(context.links.to(paths::EARNINGS)) { (leave) }
         }
     };
@@ -51,7 +51,7 @@ fn review_form(
 const CONFIRMED: &str = "confirmed";
 
 /// Field of the button that leads from the review back to the form.
-const AGAIN: &str = "again";
+const BACK_TO_FORM: &str = "again";
 
 /// Shows earnings by month.
 fn earnings_chart(by_month: &[MonthlyEarnings]) -> Markup {

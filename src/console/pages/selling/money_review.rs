@@ -32,5 +32,5 @@ pub fn page(
         (review_form(context, (AMOUNT, &amount.to_string()), labels))
         (consequences)
     };
-    Content::new(format!("{label}?"), body).below("Earnings", paths::EARNINGS).narrow()
+    Content::new(format!("{label}?"), body).with_parent("Earnings", paths::EARNINGS).narrow()
 }

@@ -29,7 +29,7 @@ pub struct Need {
     at: Option<Timestamp>,
 }
 
-/// Returns what waits, and since when the oldest part of it has waited.
+/// Returns the waiting tasks, and since when the oldest one has waited.
 pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec<Need>, Option<Timestamp>) {
     let mut needs = Vec::new();
     let now = context.now();
@@ -50,11 +50,11 @@ pub fn of(context: &Context, attention: &Attention, business: &Business) -> (Vec
         });
     }
     needs.extend(unlisted(business));
-    if business.standing.incomplete > 0 {
-        needs.push(incomplete(business.standing.incomplete));
+    if business.figures.incomplete > 0 {
+        needs.push(incomplete(business.figures.incomplete));
     }
-    // Bids, and everything late or broken, come first. The rest is ordered by what waiting costs: buyers first, then
-    // listings that one step brings into the catalog, then corrections.
+    // Bids, and everything late or broken, come first. The rest is ordered by urgency: first buyers, then listings that are one
+    // step from the catalog, then corrections.
     needs.sort_by_key(|need| need.tone != Tone::Bad && !need.path.starts_with(paths::OFFERS));
     let oldest = needs.iter().filter_map(|need| need.at).min();
     (needs, oldest)
@@ -167,7 +167,7 @@ fn kind(row: &RetiringKind) -> Need {
 
 /// Returns the need for a listing, if there are complete assets on no listing.
 fn unlisted(business: &Business) -> Option<Need> {
-    let (count, first) = (business.standing.unlisted, business.standing.newest_unlisted.as_ref()?);
+    let (count, first) = (business.figures.unlisted, business.figures.newest_unlisted.as_ref()?);
     let is_one = count == 1;
     Some(Need {
         tone: Tone::Neutral,
@@ -209,7 +209,7 @@ fn shortened(note: &str) -> String {
 pub fn list(context: &Context, needs: &[Need]) -> Markup {
     html! {
         ul.todo { @for need in needs { li {
-            @let (icon, color) = need.tone.look();
+            @let (icon, color) = need.tone.icon_and_class();
             (icons::colored(icon, color))
             span { a.long href=(context.links.to(&need.path)) { (need.subject) } span.note.long { bdi { (need.note) } } }
             span.note { @if let Some(at) = need.at { (text::day(at)) } }

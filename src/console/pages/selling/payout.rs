@@ -1,6 +1,6 @@
 //! How the market pays the team: a form that writes it, and never shows it.
 
-use super::{AGAIN, CONFIRMED, review_form};
+use super::{BACK_TO_FORM, CONFIRMED, review_form};
 use crate::{
     console::{forms::Inputs, pages::settings, prelude::*},
     operations::payouts::{self, MAX_LENGTH, PayoutState},
@@ -71,12 +71,12 @@ fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
         (consequences(context))
     };
     let content = Content::new("Review the payout details", body);
-    settings::below_settings(context, content).below(PayoutSetup::TITLE, paths::PAYOUT_SETUP).narrow()
+    settings::below_settings(context, content).with_parent(PayoutSetup::TITLE, paths::PAYOUT_SETUP).narrow()
 }
 
 impl FormPage for PayoutSetup {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        if fields.is_checked(AGAIN) {
+        if fields.is_checked(BACK_TO_FORM) {
             return Ok(form(visit, &Inputs::kept(fields.clone())).await?.into());
         }
         let setup = fields.require(TEXT, "State how the market pays your team.")?.replace("\r\n", "\n");

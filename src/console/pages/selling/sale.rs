@@ -44,7 +44,7 @@ impl Page for SaleStatement {
             div.no-print { (about::section(context, &notifications)) }
         };
         let content = Content::new(Self::TITLE, body)
-            .below("Sales", paths::SALES)
+            .with_parent("Sales", paths::SALES)
             .with_actions(html! { button type="button" hidden data-print { "Print" } })
             .narrow()
             .with_request("/v2/listings/sales");

@@ -48,7 +48,7 @@ impl List for Sales {
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<TeamSale>> {
         let mut filters = request.record_filters_of(&["text", "kind", "status"]);
-        // The list has refused what is no day.
+        // The list has already refused invalid days.
         let day = |name: &str| request.filters.get(name);
         let period = Period::parse(day("sold_from"), day("sold_until")).unwrap_or_default();
         for (name, time) in [("since", period.since), ("end", period.end)] {

@@ -1,4 +1,4 @@
-//! The start of a vendor: what waits for it, and how its business goes.
+//! The start page of a vendor: waiting tasks, and business figures.
 
 use super::{asked, earnings, earnings_chart, needs, release_text, withdraw};
 use crate::{
@@ -33,7 +33,7 @@ impl Page for VendorStart {
         let (attention, business, requests) = read.await?;
         let context = &visit.context;
         let (needs, oldest) = needs::of(context, &attention, &business);
-        let is_new = needs.is_empty() && business.standing.listed == 0;
+        let is_new = needs.is_empty() && business.figures.listed == 0;
         let body = html! {
             (figures(context, &business))
             div.two {
@@ -81,10 +81,10 @@ fn figures(context: &Context, business: &Business) -> Markup {
     tables::figures(&[
         (
             "Available",
-            html! { (text::money(business.standing.balances.available)) },
+            html! { (text::money(business.figures.balances.available)) },
             link(withdraw::PATH, "Withdraw"),
         ),
-        ("Pending", html! { (text::money(business.standing.balances.pending)) }, pending),
+        ("Pending", html! { (text::money(business.figures.balances.pending)) }, pending),
         (
             "Earned, 30 days",
             html! { (text::money(business.last_30_days.earnings)) },
@@ -97,8 +97,8 @@ fn figures(context: &Context, business: &Business) -> Markup {
         ),
         (
             "Listed value",
-            html! { (text::money(business.standing.listed_value)) },
-            html! { (text::counted(business.standing.listed, "live listing", "live listings")) },
+            html! { (text::money(business.figures.listed_value)) },
+            html! { (text::counted(business.figures.listed, "live listing", "live listings")) },
         ),
     ])
 }
@@ -111,9 +111,9 @@ fn sales_text(sum: &SalesSum) -> String {
     }
 }
 
-/// Says that nothing waits, and what a team that sells nothing yet does first.
+/// Says that there are no waiting tasks, and how a team that sells nothing yet can begin.
 fn nothing(context: &Context, business: &Business) -> Markup {
-    if business.standing.listed > 0 {
+    if business.figures.listed > 0 {
         return tables::empty("All is well", "Bids, reviews, and checks that need you appear here.", None);
     }
     let advice = "Add codebases and data to your inventory, put them into a listing, and submit it for review. What you have to do \

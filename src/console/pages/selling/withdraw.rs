@@ -1,7 +1,7 @@
 //! The form that requests a withdrawal of available earnings, and its review.
 
 use super::{
-    AGAIN, CONFIRMED,
+    BACK_TO_FORM, CONFIRMED,
     money_review::{self, AMOUNT},
     payout,
 };
@@ -18,7 +18,7 @@ use crate::{
 /// Path of the page.
 pub const PATH: &str = "/selling/earnings/withdraw";
 
-/// Why earnings can be neither converted nor withdrawn if there are none.
+/// Message if there are no earnings to convert or withdraw.
 pub const NOTHING_AVAILABLE: &str = "Nothing is available yet.";
 
 /// The page.
@@ -57,7 +57,7 @@ async fn form(visit: &Visit<Vendor>, inputs: &Inputs) -> Result<Answer> {
         @else { div.row { a.button href=(context.links.to(paths::EARNINGS)) { "Back to the earnings" } } }
         (consequences())
     };
-    Ok(Content::new(Withdraw::TITLE, body).below("Earnings", paths::EARNINGS).narrow().into())
+    Ok(Content::new(Withdraw::TITLE, body).with_parent("Earnings", paths::EARNINGS).narrow().into())
 }
 
 fn consequences() -> Markup {
@@ -67,7 +67,7 @@ fn consequences() -> Markup {
     } } }
 }
 
-/// Returns why nothing can be withdrawn now; `None` if something can.
+/// Returns why nothing can be withdrawn now; `None` if a withdrawal is possible.
 pub fn refusal(available: Cents, state: &PayoutState) -> Option<Markup> {
     match state {
         PayoutState { is_set: false, .. } => Some(html! { "State first how the market pays your team." }),
@@ -105,7 +105,7 @@ fn earliest(outlook: &EarningsOutlook, state: &PayoutState) -> Markup {
 
 impl FormPage for Withdraw {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        if fields.is_checked(AGAIN) {
+        if fields.is_checked(BACK_TO_FORM) {
             return form(visit, &Inputs::kept(fields.clone())).await;
         }
         let amount = fields.required_amount(AMOUNT)?;

@@ -46,11 +46,11 @@ impl List for Withdrawals {
 
     fn finish(context: &Context, content: Content) -> Content {
         let content = if context.team().is_some_and(|team| team.is_vendor) {
-            content.below("Earnings", paths::EARNINGS).with_actions(
+            content.with_parent("Earnings", paths::EARNINGS).with_actions(
                 html! { a.button.primary href=(context.links.to(withdraw::PATH)) { "Withdraw" } },
             )
         } else {
-            content.below("Wallet", paths::WALLET)
+            content.with_parent("Wallet", paths::WALLET)
         };
         content.with_note(html! { "A withdrawal that fails is posted back to your available earnings." })
     }

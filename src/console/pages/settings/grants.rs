@@ -5,7 +5,7 @@ use crate::{
     console::{
         parts::secrets,
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
     },
     domain::{
         assets::Exclusivity,
@@ -112,7 +112,7 @@ fn revoke_path(grant: Uuid) -> String {
 }
 
 fn below_grants(content: Content) -> Content {
-    content.below(super::SETTINGS, paths::PROFILE).below("Upload grants", paths::GRANTS).narrow()
+    content.with_parent(super::SETTINGS, paths::PROFILE).with_parent("Upload grants", paths::GRANTS).narrow()
 }
 
 impl Page for NewGrant {
@@ -211,13 +211,13 @@ impl Question for RevokeGrant {
         team_grants::find(context.rows, vendor, id)
     }
 
-    fn ask(_: &Context, grant: &Grant) -> Ask {
+    fn ask(_: &Context, grant: &Grant) -> Confirmation {
         let lost = html! {
             p { "The token for " b.long { bdi { (grant.title) } } " stops working. What was uploaded with it so far is deleted." }
         };
-        Ask {
+        Confirmation {
             page: below_grants(Content::new("Revoke this upload grant?", Markup::default())),
-            what: Ok((lost, "danger primary", "Revoke the grant".to_owned())),
+            prompt: Ok((lost, "danger primary", "Revoke the grant".to_owned())),
             leave: ("Back to the grants", Self::next(grant.id)),
         }
     }

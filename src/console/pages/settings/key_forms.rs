@@ -11,7 +11,7 @@ use crate::{
     },
     market::Writer,
     operations::{
-        access::{BoundTeam, sessions},
+        access::{TeamWithNda, sessions},
         team_keys::{self, NewTeamKey},
     },
     string_enum::StringEnum,
@@ -35,16 +35,16 @@ pub struct ReplaceKey;
 pub struct RevokeKey;
 
 fn below_keys(content: Content) -> Content {
-    content.below(super::SETTINGS, paths::PROFILE).below("Keys", paths::KEYS).narrow()
+    content.with_parent(super::SETTINGS, paths::PROFILE).with_parent("Keys", paths::KEYS).narrow()
 }
 
 impl Page for NewKey {
     const PATH: &'static str = NEW;
     const TITLE: &'static str = "Create a key";
 
-    type Access = BoundTeam;
+    type Access = TeamWithNda;
 
-    async fn show(visit: &Visit<BoundTeam>) -> Result<Answer> {
+    async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let inputs = &visit.inputs;
         let name_hint = html! { "Who or what uses it, so that your team knows later which key to revoke." };
         let expiry_hint = html! { "The key ends when this day begins (UTC). Leave it empty for a key that does not expire." };
@@ -82,7 +82,7 @@ fn scopes() -> Vec<Choice> {
 }
 
 impl FormPage for NewKey {
-    async fn submit(visit: &Visit<BoundTeam>, fields: &Fields) -> Result<Answer> {
+    async fn submit(visit: &Visit<TeamWithNda>, fields: &Fields) -> Result<Answer> {
         let mut problems = Vec::new();
         let name = fields.get("name").unwrap_or_default().to_owned();
         if name.is_empty() {
@@ -140,7 +140,7 @@ fn reveal(title: &str, created: &NewTeamKey, more: &Markup, context: &Context) -
 }
 
 /// Returns the key in the path.
-async fn find(visit: &Visit<BoundTeam>) -> Result<KeyTimes> {
+async fn find(visit: &Visit<TeamWithNda>) -> Result<KeyTimes> {
     let id = visit.id(0)?;
     visit.read(move |reader, access| team_keys::find(reader.rows, access.authenticated(), id)).await
 }
@@ -149,9 +149,9 @@ impl Page for ReplaceKey {
     const PATH: &'static str = "/settings/keys/{key}/replace";
     const TITLE: &'static str = "Replace a key";
 
-    type Access = BoundTeam;
+    type Access = TeamWithNda;
 
-    async fn show(visit: &Visit<BoundTeam>) -> Result<Answer> {
+    async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let key = find(visit).await?;
         let hours = visit.market().settings().keys.rotation_overlap_hours;
         let overlap = i64::from(hours) * 3_600_000_000;
@@ -177,9 +177,9 @@ impl Page for ReplaceKey {
 }
 
 impl FormPage for ReplaceKey {
-    async fn submit(visit: &Visit<BoundTeam>, fields: &Fields) -> Result<Answer> {
+    async fn submit(visit: &Visit<TeamWithNda>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
-        let work = move |writer: &mut Writer, access: &BoundTeam| {
+        let work = move |writer: &mut Writer, access: &TeamWithNda| {
             let created = team_keys::rotate(writer, access.authenticated(), id)?;
             let replaced = team_keys::find(writer.rows, access.authenticated(), id)?;
             Ok((created, replaced))
@@ -202,9 +202,9 @@ impl Page for RevokeKey {
     const PATH: &'static str = "/settings/keys/{key}/revoke";
     const TITLE: &'static str = "Revoke a key";
 
-    type Access = BoundTeam;
+    type Access = TeamWithNda;
 
-    async fn show(visit: &Visit<BoundTeam>) -> Result<Answer> {
+    async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let key = find(visit).await?;
         let authenticated = visit.signed_in.as_ref().map(|signed_in| signed_in.authenticated.clone());
         let id = key.id;
@@ -235,9 +235,9 @@ impl Page for RevokeKey {
 }
 
 impl FormPage for RevokeKey {
-    async fn submit(visit: &Visit<BoundTeam>, fields: &Fields) -> Result<Answer> {
+    async fn submit(visit: &Visit<TeamWithNda>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
-        let work = move |writer: &mut Writer, access: &BoundTeam| {
+        let work = move |writer: &mut Writer, access: &TeamWithNda| {
             team_keys::revoke(writer, access.authenticated(), id)
         };
         changes::perform(visit, fields, Change::new("revoke_key", "key", id), work).await?;

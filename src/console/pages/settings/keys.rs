@@ -9,7 +9,7 @@ use crate::{
     console::prelude::*,
     domain::{keys::KeyStatus, time::Timestamp},
     operations::{
-        access::BoundTeam,
+        access::TeamWithNda,
         team_keys::{self, TeamKey},
     },
 };
@@ -21,9 +21,9 @@ impl Page for Keys {
     const PATH: &'static str = paths::KEYS;
     const TITLE: &'static str = "Keys";
 
-    type Access = BoundTeam;
+    type Access = TeamWithNda;
 
-    async fn show(visit: &Visit<BoundTeam>) -> Result<Answer> {
+    async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let keys = visit.read(|reader, access| team_keys::list(reader, access.authenticated())).await?;
         let own = visit.access.authenticated().key_id();
         let heads = [

@@ -43,8 +43,8 @@ pub fn tabs(context: &Context) -> Markup {
     tabs::tabs("Settings", &shown)
 }
 
-/// Puts a page below the profile, as far as the visitor can open that.
+/// Puts the profile above the page in the breadcrumbs if the visitor can open it.
 pub fn below_settings(context: &Context, content: Content) -> Content {
     let is_bound = context.team().is_some_and(|team| team.nda_accepted_at.is_some());
-    if is_bound { content.below(SETTINGS, paths::PROFILE) } else { content }
+    if is_bound { content.with_parent(SETTINGS, paths::PROFILE) } else { content }
 }

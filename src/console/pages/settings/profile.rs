@@ -4,7 +4,7 @@ use super::tabs;
 use crate::{
     console::{frame, prelude::*},
     domain::teams::Team,
-    operations::access::BoundTeam,
+    operations::access::TeamWithNda,
 };
 
 /// The page.
@@ -16,9 +16,9 @@ impl Page for Profile {
     const NAVIGATION: Option<NavigationItem> =
         Some(NavigationItem { section: Section::Team, label: "Settings" });
 
-    type Access = BoundTeam;
+    type Access = TeamWithNda;
 
-    async fn show(visit: &Visit<BoundTeam>) -> Result<Answer> {
+    async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let team = visit.access.authenticated().team();
         let body = html! {
             (tabs(&visit.context))

@@ -233,7 +233,7 @@ impl Page for DeliveryPage {
             (tables::section("message", "Message", &html! { pre { code.long { (delivery.body) } } }))
         };
         let content = Content::new(Self::TITLE, body);
-        let content = below_webhooks(content).below("Webhook", paths::webhook(webhook)).narrow();
+        let content = below_webhooks(content).with_parent("Webhook", paths::webhook(webhook)).narrow();
         let again = format!("{}/redeliver", paths::webhook_delivery(webhook, delivery.id));
         Ok(match found_webhook.disabled {
             None => content.with_actions(fields::button(&visit.context, &again, "Send again", "")).into(),

@@ -5,7 +5,7 @@ use crate::{
         forms::Inputs,
         parts::secrets,
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
     },
     domain::events::EventType,
     market::{CheckContext, Writer},
@@ -37,7 +37,7 @@ pub struct DeleteWebhook;
 
 /// Puts a page below the webhooks.
 pub fn below_webhooks(content: Content) -> Content {
-    content.below(super::SETTINGS, paths::PROFILE).below("Webhooks", paths::WEBHOOKS)
+    content.with_parent(super::SETTINGS, paths::PROFILE).with_parent("Webhooks", paths::WEBHOOKS)
 }
 
 /// Returns the path of a form of a webhook.
@@ -96,8 +96,8 @@ fn input_fields(inputs: &Inputs, webhook: Option<&Webhook>) -> Markup {
     fields_of(inputs, (url, description, chosen), NOTE, is_offered)
 }
 
-/// Returns the fields of a webhook: its address, its description, and the types of events that `is_offered` allows. `note` says what
-/// it means to choose none.
+/// Returns the fields of a webhook: its address, its description, and the types of events that `is_offered` allows. `note`
+/// explains the effect of choosing none.
 pub fn fields_of(
     inputs: &Inputs,
     (url, description, chosen): (&str, &str, &[EventType]),
@@ -113,7 +113,7 @@ pub fn fields_of(
     }
 }
 
-/// Returns checkboxes for types of events, by what they are about.
+/// Returns checkboxes for types of events, grouped by their subjects.
 fn event_types(
     inputs: &Inputs,
     chosen: &[EventType],
@@ -197,7 +197,7 @@ async fn find(visit: &Visit<Member>) -> Result<Webhook> {
 }
 
 fn below_webhook(content: Content, webhook: Uuid) -> Content {
-    below_webhooks(content).below("Webhook", paths::webhook(webhook)).narrow()
+    below_webhooks(content).with_parent("Webhook", paths::webhook(webhook)).narrow()
 }
 
 impl Page for ChangeWebhook {
@@ -291,15 +291,15 @@ impl Question for DeleteWebhook {
         team_webhooks::find(context.rows, member, id)
     }
 
-    fn ask(_: &Context, webhook: &Webhook) -> Ask {
+    fn ask(_: &Context, webhook: &Webhook) -> Confirmation {
         let lost = html! {
             p { "Nothing is sent to " span.mono.long { (webhook.url) } " any more. What is on its way is not sent, and the list of \
                  its deliveries is lost." }
             p { "To stop it for a while, pause it instead." }
         };
-        Ask {
+        Confirmation {
             page: below_webhook(Content::new("Delete this webhook?", Markup::default()), webhook.id),
-            what: Ok((lost, "danger primary", "Delete the webhook".to_owned())),
+            prompt: Ok((lost, "danger primary", "Delete the webhook".to_owned())),
             leave: ("Back to the webhook", paths::webhook(webhook.id)),
         }
     }

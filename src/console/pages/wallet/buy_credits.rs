@@ -38,7 +38,7 @@ impl Page for BuyCredits {
                 (where_to_pay(&visit.context))
             }
         };
-        Ok(Content::new(Self::TITLE, body).below("Wallet", paths::WALLET).narrow().into())
+        Ok(Content::new(Self::TITLE, body).with_parent("Wallet", paths::WALLET).narrow().into())
     }
 }
 

@@ -4,7 +4,7 @@ use super::where_to_pay;
 use crate::{
     console::{
         prelude::*,
-        questions::{Ask, Question},
+        questions::{Confirmation, Question},
     },
     domain::{
         credit_purchases::{CreditPurchaseOperation, CreditPurchaseStatus},
@@ -58,7 +58,7 @@ impl List for CreditPurchases {
         content.body =
             html! { (content.body) (tables::section("payment", "Payment", &where_to_pay(context))) };
         content
-            .below("Wallet", paths::WALLET)
+            .with_parent("Wallet", paths::WALLET)
             .with_actions(html! { a.button.primary href=(buy) { "Buy credits" } })
     }
 }
@@ -106,16 +106,16 @@ impl Question for CancelRequest {
         team_records::find(context.rows, member, id)
     }
 
-    fn ask(_: &Context, found: &TeamCreditPurchase) -> Ask {
+    fn ask(_: &Context, found: &TeamCreditPurchase) -> Confirmation {
         let lost = html! {
             p { "You asked for " b { (text::money(found.amount)) } " of credits on " (text::moment(found.created_at)) "." }
             p { "If you have paid already, do not cancel: the market could not match your payment." }
         };
-        Ask {
+        Confirmation {
             page: Content::new(Self::TITLE, Markup::default())
-                .below("Wallet", paths::WALLET)
-                .below("Requests for credits", paths::CREDIT_PURCHASES),
-            what: if found.status.allows(CreditPurchaseOperation::Cancel) {
+                .with_parent("Wallet", paths::WALLET)
+                .with_parent("Requests for credits", paths::CREDIT_PURCHASES),
+            prompt: if found.status.allows(CreditPurchaseOperation::Cancel) {
                 Ok((lost, "danger", "Cancel the request".to_owned()))
             } else {
                 Err(html! { "It cannot be canceled: its status is “" (state(found.status).1) "”." })

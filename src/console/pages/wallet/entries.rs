@@ -95,7 +95,7 @@ fn finish(context: &Context, content: Content, current: &str) -> Content {
             a href=(context.links.to(EARNINGS)) aria-current=[is_current(EARNINGS)] { "Earnings" }
         }
     };
-    let content = content.below("Wallet", paths::WALLET);
+    let content = content.with_parent("Wallet", paths::WALLET);
     if is_vendor { content.with_actions(switch) } else { content }
 }
 
@@ -147,7 +147,7 @@ fn signed(amount: Cents) -> String {
     if amount.0 > 0 { format!("+{}", text::money(amount)) } else { text::money(amount) }
 }
 
-/// Shows what an entry refers to. A vendor never learns of the purchases of others, so earnings lead to the listing.
+/// Shows the record that an entry refers to. A vendor must not see purchases of buyers, so earnings link to the listing.
 fn about(context: &Context, line: &WalletLine, is_earnings: bool) -> Markup {
     let entry = &line.entry;
     let listing = entry.listing.as_ref();

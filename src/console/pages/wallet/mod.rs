@@ -130,7 +130,7 @@ fn figures(found: &Wallet, is_vendor: bool) -> Markup {
 fn requested(context: &Context, pending: &[TeamCreditPurchase]) -> Markup {
     html! {
         ul.todo { @for request in pending { li {
-            @let (icon, color) = badges::Tone::Waiting.look();
+            @let (icon, color) = badges::Tone::Waiting.icon_and_class();
             (crate::console::parts::icons::colored(icon, color))
             span {
                 a href=(context.links.to(paths::CREDIT_PURCHASES)) { (text::money(request.amount)) " requested" }

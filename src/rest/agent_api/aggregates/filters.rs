@@ -1,4 +1,4 @@
-//! Query parameters of lists that can be aggregated, as far as the lists themselves have none with the same names.
+//! Query parameters of aggregates that the lists themselves do not have.
 
 use poem_openapi::{
     Object,

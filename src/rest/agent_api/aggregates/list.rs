@@ -1,4 +1,4 @@
-//! What a list states of its aggregates: who may read it, its filters, and the source of its records.
+//! The declaration of a list for aggregates: who may read it, its filters, and the source of its records.
 
 use poem_openapi::types::{ParseFromJSON, ToJSON, Type};
 

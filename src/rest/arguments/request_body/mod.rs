@@ -1,9 +1,9 @@
 //! JSON request bodies: documented by a struct, and validated with all problems reported at once, each with
 //! its location.
 //!
-//! The schema of the struct is the only definition of a body. [`rules`] derives validation rules from it once
-//! per struct; a body is validated by these rules before the struct is deserialized. Of an invalid body, the
-//! struct has the valid parts, so that the operation can report what is wrong with them in the same response.
+//! The schema of the struct is the only definition of a body. [`rules`] derives validation rules from it once per
+//! struct; a body is validated by these rules before the struct is deserialized. For an invalid body, the struct
+//! contains the valid parts, so that the operation can report their problems in the same response.
 
 mod free_form;
 mod maybe_invalid;
@@ -227,7 +227,7 @@ async fn extract_body<T: Type + ParseFromJSON + 'static>(
         };
         served.market().spawn_blocking(parse).await?
     };
-    // Such values can take more than what was counted for the bytes of the body.
+    // Such values can take more memory than was counted for the bytes of the body.
     if let Some(transfers) = transfers {
         transfers.keep_more(free_form_bytes as u64).await?;
         body.source.transfers = Some(transfers.clone());

@@ -1,4 +1,4 @@
-//! The order of problems in a response: that of the values in the body.
+//! Orders the problems in a response like the values in the body.
 
 use std::collections::BTreeMap;
 

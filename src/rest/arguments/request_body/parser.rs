@@ -1,8 +1,8 @@
 //! Parses a JSON body by a [`Rule`]: checks each value when it arrives, and keeps only what the rule allows.
 //!
-//! What an invalid body has of valid parts is kept, so that operations can check these, too. It takes no more
-//! memory than a valid body, whatever its shape: an invalid part is not built, and nothing is built after the
-//! last problem that is reported. Nesting is limited by the JSON parser (128 levels).
+//! The valid parts of an invalid body are kept, so that operations can check these, too. An invalid body of any
+//! shape takes no more memory than a valid one: invalid parts are not built, and nothing is built after the last
+//! reported problem. Nesting is limited by the JSON parser (128 levels).
 
 use std::mem;
 
@@ -77,8 +77,8 @@ impl RuleSeed<'_> {
         let RuleSeed { path, state, .. } = self;
         let (mut values, mut length) = (Vec::new(), 0);
         while length < max {
-            // After the last problem that is reported, elements are only counted: the problem with their
-            // number comes before those with the elements.
+            // After the last problem that is reported, elements are only counted: the problem with their number
+            // comes before the problems with the elements.
             if state.is_full() {
                 if items.next_element_seed(SKIP)?.is_none() {
                     break;

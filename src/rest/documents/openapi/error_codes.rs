@@ -61,7 +61,7 @@ fn access_codes(required: RequiredAccess) -> Vec<Code> {
     match required {
         RequiredAccess::AnyKey => vec![Code::Forbidden],
         RequiredAccess::ValidKey => vec![Code::MarketplaceRoleRequired, Code::Forbidden],
-        RequiredAccess::BoundTeam => vec![Code::NdaRequired, Code::Forbidden],
+        RequiredAccess::TeamWithNda => vec![Code::NdaRequired, Code::Forbidden],
         RequiredAccess::Member | RequiredAccess::Vendor | RequiredAccess::Buyer => {
             vec![Code::MarketplaceRoleRequired, Code::NdaRequired, Code::Forbidden]
         }

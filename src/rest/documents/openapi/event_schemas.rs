@@ -1,5 +1,5 @@
-//! The schemas of events: what the data of each type is. They come from the table of events in the domain, as JSON
-//! Schema, which is translated to that of OpenAPI 3.0. A field that does not apply to the view of a team is absent.
+//! The schemas of events: the data of each type. They come from the table of events in the domain, as JSON Schema, which is
+//! translated to that of OpenAPI 3.0. A field that does not apply to the view of a team is absent.
 
 use std::collections::BTreeMap;
 

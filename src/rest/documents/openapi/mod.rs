@@ -1,9 +1,9 @@
 //! The OpenAPI documents: the framework's description of the routes, with additions that the framework does
 //! not support.
 //!
-//! One pass over the framework's JSON. `schemas` corrects the schemas, and `error_responses` adds what all
-//! operations have in common. Nothing in this module depends on an individual route: examples and some links
-//! are attributes of the routes.
+//! One pass over the framework's JSON. `schemas` corrects the schemas, and `error_responses` adds the common
+//! parts of all operations. Nothing in this module depends on an individual route: examples and some links are
+//! attributes of the routes.
 
 mod document_operations;
 mod error_codes;

@@ -1,4 +1,4 @@
-//! Adds the operations that transfer worlds as files. They are no declared routes, since those have bodies in JSON.
+//! Adds the operations that transfer worlds as files. They are not declared routes, since these have JSON bodies.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Transitions of listings: what their vendors do, and what the platform decides.
+//! Transitions of listings: steps of their vendors, and decisions of the platform.
 
 use poem_openapi::Object;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What journals show of their entries, and journals as files of other formats.
+//! Entries of journals as responses show them, and journals as files of other formats.
 
 mod addresses;
 mod curl;

@@ -1,4 +1,4 @@
-//! What journals show of an entry: with its secrets masked, and bodies as they were before compression.
+//! The form in which an entry is shown: with its secrets masked, and bodies before compression.
 
 use crate::{
     http_server::coding,

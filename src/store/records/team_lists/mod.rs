@@ -1,7 +1,7 @@
 //! Lists of the records of one team, as the team sees them: pages in both directions, with filters.
 //!
-//! Each list pins the team: nothing that a caller states widens it. What other teams' records it joins, it shows only as far
-//! as the team may know them: a buyer sees the name of a vendor, and a vendor no buyer.
+//! Each list is limited to the team; no parameter can widen it. Of joined records of other teams, it shows only what the team
+//! may know: a buyer sees the name of a vendor, but a vendor sees no buyer.
 
 pub mod bulk_changes;
 pub mod credit_purchases;
@@ -42,7 +42,7 @@ pub struct TeamRecords {
     team: &'static str,
 }
 
-/// What a row of a list of a team is read as.
+/// The type that a row of a list of a team is read as.
 pub trait TeamRecord: FromRow + Send {
     /// The list.
     const LIST: &'static TeamRecords;

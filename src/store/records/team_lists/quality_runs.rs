@@ -31,7 +31,7 @@ pub enum RunSubject {
         title: String,
         /// Kind of the asset.
         kind: Kind,
-        /// Whether the vendor has deleted it, so that its ID leads nowhere.
+        /// Whether the vendor has deleted it; its ID then finds nothing.
         is_deleted: bool,
     },
 }

@@ -1,5 +1,5 @@
-//! Requests of buyers that a vendor can answer: open opportunities of both kinds. They do not belong to the vendor, so this list
-//! pins who may see them instead of the team.
+//! Requests of buyers that a vendor can answer: open opportunities of both kinds. They do not belong to the vendor, so this
+//! list is limited by visibility instead of by team.
 
 use uuid::Uuid;
 
@@ -47,8 +47,8 @@ pub struct OpenRequest {
 const COLUMNS: &str = "o.uuid AS id, o.kind, o.title, t.name AS owner_name, o.accepted_asset_types, o.metadata, o.created_at, o.deadline,
     (SELECT b.status FROM project_bids b WHERE b.opportunity = o.id AND b.team = ?1 ORDER BY b.id DESC LIMIT 1) AS own_bid";
 
-/// What a list can be filtered by: a part of the texts that the API searches, an accepted kind, an amount in whole US dollars that the budget
-/// begins at or below, and whether the budget is for each task or in total.
+/// The filters of a list: a part of the texts that the API searches, an accepted kind, an amount in whole US dollars that the
+/// budget begins at or below, and whether the budget is for each task or in total.
 const FILTERS: &[(&str, Filter)] = &[
     ("kind", Filter::Equals("o.kind")),
     (

@@ -38,7 +38,7 @@ pub struct TeamSale {
     pub paid_at: Timestamp,
     /// Time from which the earnings can be used; `None` for a free sample.
     pub available_at: Option<Timestamp>,
-    /// What is left of the earnings on hold; `None` if the hold has ended.
+    /// The remaining earnings on hold; `None` if the hold has ended.
     pub held: Option<Cents>,
     /// Time of the refund; `None` unless refunded.
     pub refunded_at: Option<Timestamp>,
@@ -50,7 +50,7 @@ impl TeamSale {
         Cents(self.price.0 - self.platform_fee.0)
     }
 
-    /// Returns what the vendor has earned: nothing after a refund.
+    /// Returns the vendor's earnings from the sale: zero after a refund.
     pub const fn earnings(&self) -> Cents {
         match self.status {
             PaidStatus::Completed => self.share(),

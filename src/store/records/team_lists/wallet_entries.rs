@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// What an entry of the ledger does to an account of a team, and what it refers to.
+/// The effect of a ledger entry on an account of a team, and the records that it refers to.
 #[derive(Clone, Debug, FromRow)]
 pub struct AccountEntry {
     /// Row ID of the entry.

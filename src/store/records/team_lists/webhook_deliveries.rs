@@ -1,4 +1,4 @@
-//! Deliveries to the webhooks of a team, with their attempts. Those of deleted webhooks are not shown.
+//! Deliveries to the webhooks of a team, with their attempts. Deliveries to deleted webhooks are not shown.
 
 use uuid::Uuid;
 

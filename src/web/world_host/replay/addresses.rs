@@ -42,7 +42,7 @@ pub fn is_signed(market: &Market, method: &str, path: &str, query: &str) -> bool
     sent.is_some_and(|(_, sent)| expected().is_some_and(|expected| *sent == expected))
 }
 
-/// Returns the query of an address with the signature of the market in place of what is there.
+/// Returns the query of an address with its signature replaced by one of the market.
 pub fn sign(market: &Market, method: &str, path: &str, query: &str) -> Option<String> {
     let expected = expected_signature(market, read_method(method), path, query)?;
     let parameter = |parameter: &str| match parameter.split_once('=') {

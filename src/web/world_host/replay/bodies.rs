@@ -7,7 +7,7 @@ use crate::{
     worlds::journal::{Header, INLINE_BYTES, find_header, secrets},
 };
 
-/// Maximum size in bytes of an answer that is kept. Of a longer one, only the length and the hash are compared.
+/// Maximum size in bytes of an answer that is kept. For a longer one, only the length and the hash are compared.
 pub const MAX_ANSWER_BYTES: usize = 4 << 20;
 
 /// Maximum size in bytes of an answer before compression.
@@ -24,7 +24,7 @@ pub fn comparable(headers: &[Header], body: &[u8], is_cut: bool) -> Vec<u8> {
     secrets::mask(&decoded, is_cut)
 }
 
-/// Returns the secrets of an answer, in their order. Those after the first 64 KB are not considered.
+/// Returns the secrets in the first 64 KB of an answer, in their order.
 pub fn secrets_of(headers: &[Header], body: &[u8]) -> Vec<Vec<u8>> {
     let Some(decoded) = decoded(headers, body) else { return Vec::new() };
     let beginning = &decoded[..decoded.len().min(INLINE_BYTES)];

@@ -1,7 +1,7 @@
-//! The file of a replay: a ZIP archive with what a world began with, and its requests with their answers.
+//! The file of a replay: a ZIP archive with the initial state of a world, and its requests with their answers.
 //!
-//! `replay.json` says what the world was, `requests.jsonl` has a request per line, `bodies/` has the bodies that are not in
-//! that file, and `start.zip` is the exported state of a world that was not forked from `demo` or `empty`.
+//! `replay.json` describes the world, `requests.jsonl` has a request per line, `bodies/` has the bodies that are not in that
+//! file, and `start.zip` is the exported state of a world that was not forked from `demo` or `empty`.
 
 use std::collections::BTreeMap;
 
@@ -157,7 +157,7 @@ pub struct SecretPlace {
 pub struct ReplayHeader {
     /// Name, in lower case.
     pub name: String,
-    /// Value, or that in base64 if it is no text.
+    /// The value, or its base64 if it is not a text.
     pub value: String,
     /// Whether the value is in base64.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -206,7 +206,7 @@ impl ReplayHeader {
         }
     }
 
-    /// Returns the value; none if it is not in base64 although it says so.
+    /// Returns the value; none if it should be in base64 but is not.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         if self.is_base64 { STANDARD.decode(&self.value).ok() } else { Some(self.value.clone().into_bytes()) }
     }
@@ -220,8 +220,7 @@ impl ReplayBody {
         ReplayBody { size, is_complete, text, base64, is_in_file: false }
     }
 
-    /// Returns the bytes of a short body; none if the body is in a file, or is not kept, or is not in base64 although it
-    /// says so.
+    /// Returns the bytes of a short body; none if the body is in a file, is not kept, or should be in base64 but is not.
     pub fn inline_bytes(&self) -> Option<Vec<u8>> {
         match (&self.text, &self.base64) {
             (Some(text), _) => Some(text.clone().into_bytes()),

@@ -38,7 +38,7 @@ const LIMITS: Limits = Limits { max_files: 2 * MAX_ENTRIES as u64 + 10, max_rati
 /// Maximum length in bytes of the name of a body.
 const MAX_BODY_NAME: usize = 40;
 
-/// A file that was read. What it has besides its head is in a temporary directory.
+/// A file that was read. Everything after its head is in a temporary directory.
 #[derive(Debug)]
 pub struct RecordedReplay {
     /// The head.
@@ -49,7 +49,7 @@ pub struct RecordedReplay {
 }
 
 impl RecordedReplay {
-    /// Reads a file. Fails with what is wrong with it, also if it is not complete.
+    /// Reads a file. Fails with its problems, also if it is incomplete.
     pub fn read(path: &Path) -> Result<RecordedReplay> {
         regular_files::open(path, MAX_FILE_BYTES)
             .map_err(|cause| refused(format!("The file cannot be read: {cause}.")))?;
@@ -66,7 +66,7 @@ impl RecordedReplay {
         Ok(replay)
     }
 
-    /// Returns what can make a replay differ although nothing is wrong.
+    /// Returns legitimate reasons for differences of a replay.
     pub fn notes(&self) -> &[String] {
         &self.head.notes
     }
@@ -209,7 +209,7 @@ fn unpack(file: &Path, directory: &Path) -> Result<()> {
     })
 }
 
-/// Returns the maximum size of a file in bytes; none if there can be no such file.
+/// Returns the maximum size of a file in bytes; none if the name is not allowed.
 fn max_bytes(path: &str) -> Option<u64> {
     match path {
         HEAD => Some(MAX_HEAD_BYTES),

@@ -48,7 +48,7 @@ use crate::{
 /// Maximum time to wait for an answer.
 const MAX_WAIT: Duration = Duration::from_mins(2);
 
-/// Maximum time to wait for what was transferred while later requests were answered.
+/// Maximum time to wait for transfers that went on while later requests were answered.
 const MAX_WAIT_FOR_REST: Duration = Duration::from_secs(10);
 
 /// Maximum size in bytes of an answer.
@@ -57,7 +57,7 @@ const MAX_ANSWER_BYTES: u64 = 256 << 20;
 /// The content type of streams, which do not end by themselves.
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// The name of the world to whose port a request is, although it has not come by a connection.
+/// The name of the world whose port an in-process request addresses.
 #[derive(Clone, Debug)]
 pub struct OwnPortWorld(pub String);
 
@@ -85,7 +85,7 @@ pub struct ReplayOutcome {
     pub difference: Option<Difference>,
 }
 
-/// What a replay has learned from the answers.
+/// Values that a replay has learned from the answers.
 #[derive(Default)]
 struct Learned {
     secrets: HashMap<SecretKey, Vec<u8>>,
@@ -413,7 +413,7 @@ fn known_keys(world: &World) -> Result<HashMap<Uuid, String>> {
     find_keys(&world.market(), own.into_iter().chain(fixtures::demo_secrets()).collect())
 }
 
-/// Returns those of the texts that are keys of a market, by their IDs.
+/// Returns the texts that are keys of a market, by their IDs.
 fn find_keys(market: &Market, texts: Vec<String>) -> Result<HashMap<Uuid, String>> {
     market.read_blocking(|reader| {
         let mut found = HashMap::new();

@@ -14,7 +14,7 @@ pub struct Fault {
     pub rules: &'static [&'static str],
     /// Whether it concerns a request.
     pub applies_to: fn(&Seen) -> bool,
-    /// Changes a response; the number is that of the responses changed so far, with this one.
+    /// Changes a response. The number counts the changed responses so far, including this one.
     pub change: fn(&mut Answer, &Seen, usize),
 }
 

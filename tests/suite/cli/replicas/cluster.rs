@@ -265,7 +265,7 @@ impl Cluster {
         servers.map(|server| server.2.read()).collect()
     }
 
-    /// Makes the data directory of a replica that was stopped that of the primary. Returns what the command prints.
+    /// Promotes the data directory of a stopped replica to the primary. Returns the output of the command.
     pub fn promote(&mut self, index: usize) -> String {
         drop(self.replicas[index].take());
         let data = format!("replica-{index}");

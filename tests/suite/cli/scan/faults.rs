@@ -296,7 +296,7 @@ fn signals_stop_a_scan_and_delete_its_copies() {
     }
 }
 
-/// Whether this process ignores SIGHUP, for instance under `nohup`. So do those that it starts.
+/// Whether this process ignores SIGHUP, for instance under `nohup`. Its child processes inherit this.
 fn ignores_hangups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();

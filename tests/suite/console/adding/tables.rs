@@ -104,7 +104,7 @@ async fn table_is_read_as_spreadsheets_save_and_copy_it() {
             assert!(is_there, "{title}: {all}");
         }
     }
-    // What was read as a text is no formula in a file of the market either.
+    // A text that looks like a formula is not a formula in files of the market either.
     let file = browser.get("/console/inventory?format=csv").await;
     file.expect(200, "'=1+1").expect(200, "'@SUM(A1)");
     let template = browser.get(&format!("{TABLE}/template")).await;

@@ -1,5 +1,5 @@
-//! What attackers would try: texts of theirs on the pages of others, requests from elsewhere, addresses of other teams, sign-ins
-//! without end, and forms that are too large.
+//! Attacks: own texts on the pages of others, requests from elsewhere, addresses of other teams, sign-ins without end, and
+//! forms that are too large.
 
 mod requests;
 mod sizes;
@@ -28,7 +28,7 @@ const OPERATOR: &str = "mkt_demo_operator";
 /// Pages of the same path in the table, but with other IDs or queries, that are opened.
 const PER_PAGE: usize = 6;
 
-/// What somebody sees who opens every page that a page leads to.
+/// All pages that can be reached by links from a page.
 #[derive(Default)]
 pub struct Crawl {
     /// The pages by their addresses.

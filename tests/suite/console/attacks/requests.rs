@@ -9,7 +9,7 @@ use crate::harness::{
     browser::{Browser, Page},
 };
 
-/// Fails unless a response can be shown in no frame, and is taken for nothing but what it is.
+/// Fails if a response can be shown in a frame, or if browsers may guess its type.
 #[track_caller]
 fn assert_is_guarded(what: &str, page: &Page) {
     let header = |name: &str| page.response.header(name);

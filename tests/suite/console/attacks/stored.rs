@@ -14,8 +14,8 @@ use crate::harness::{
     records::{self, demo_records},
 };
 
-/// What short texts begin with: a formula of spreadsheets, an end of attributes and elements, an element, and a letter of a script
-/// that is read from the right. Characters that reverse what follows are refused in all texts.
+/// Beginnings of short texts: a formula of spreadsheets, an end of attributes and elements, an element, and a letter of a
+/// script that is read from the right. Characters that reverse what follows are refused in all texts.
 pub const SHORT: &str = "=1+ZQ\"'><b onx=ZQ>\u{5D0}";
 
 /// What shows that a text was written by an attacker.
@@ -287,7 +287,7 @@ async fn cells_of_files_are_no_formulas() {
                 let is_formula = begins.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
                 let is_number = cell.parse::<f64>().is_ok();
                 assert!(!is_formula || is_number, "{address}: {cell:?}");
-                // What a spreadsheet with another separator takes for cells.
+                // Cells of a spreadsheet with another separator.
                 for part in cell.split([';', '\t', '\r', '\n']) {
                     let begins = part.trim_start_matches([' ', '\u{FEFF}', '\u{200B}', '"']);
                     let is_formula = begins.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);

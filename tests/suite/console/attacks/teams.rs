@@ -187,7 +187,8 @@ const UNKNOWN: &str = "Zebrawood Holdings";
 /// A listing that it bids on, and one that it buys.
 const LISTINGS: [&str; 2] = ["lumen-tollgate", "lumen-freight-fifteen"];
 
-/// Lets a new team bid and buy. What it asks for in opportunities would name it. Returns the IDs of the team and of its records.
+/// Makes a new team bid and buy. It has no opportunities, since these would name it. Returns the IDs of the team and of its
+/// records.
 async fn trade(market: &TestMarket) -> Vec<String> {
     let secret = "mkt_test_zebrawood";
     market.seed_json(&json!({

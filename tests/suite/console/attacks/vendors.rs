@@ -1,4 +1,4 @@
-//! What vendors could send: texts that attack, files and tables that never end, amounts out of range, and parts of uploads of others.
+//! Attacks by vendors: malicious texts, files and tables that never end, amounts out of range, and parts of uploads of others.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Buying and bidding in the web app: what is paid, what is signed, and what is kept of it.
+//! Buying and bidding in the web app: payments, signatures, and stored agreements.
 
 mod bids;
 mod purchases;

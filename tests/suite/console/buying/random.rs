@@ -1,5 +1,5 @@
 //! Random purchases, bids, and decisions, against the rules: 5 % on top of the price, paid from credits once and given back by
-//! a refund; at most one standing purchase of each kind of a listing; an agreement for each completed purchase.
+//! a refund; at most one pending or completed purchase of each kind of a listing; an agreement for each completed purchase.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl Bought {
         self.price + self.price * 5 / 100
     }
 
-    fn is_standing(&self) -> bool {
+    fn is_in_effect(&self) -> bool {
         matches!(self.state, State::Pending | State::Completed)
     }
 }
@@ -57,7 +57,7 @@ impl Model {
     }
 
     fn allows(&self, listing: &str, is_sample: bool) -> bool {
-        !self.0.values().any(|old| old.listing == listing && old.is_sample == is_sample && old.is_standing())
+        !self.0.values().any(|old| old.listing == listing && old.is_sample == is_sample && old.is_in_effect())
     }
 
     fn any(&self, random: &mut Random) -> Option<Uuid> {

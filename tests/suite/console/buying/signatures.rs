@@ -1,4 +1,4 @@
-//! Nothing is bought that was not signed, and what was signed is what is kept.
+//! Only signed terms are bought, and exactly these are stored.
 
 use marketplace::{
     domain::{listings::DeliveryMethod, money::Cents},
@@ -141,7 +141,7 @@ async fn agreement_of_an_invoice_has_what_was_signed() {
     assert_eq!(count(&market, stored), 1);
 }
 
-/// What was ordered before this was kept gets the terms of the time of its completion.
+/// Orders from before the terms were stored get the terms at the time of their completion.
 #[tokio::test]
 async fn order_from_before_terms_were_kept_is_completed() {
     let market = shop();

@@ -52,7 +52,7 @@ fn operations_of(info: &ResourceInfo) -> Vec<String> {
     let record = info.api.map(|api| get(format!("{api}/{{id}}")));
     assert!(record != Some(None), "{} has records that {:?} does not have", info.list, info.api);
     let steps = info.all_steps().map(|step| step.operation.to_owned());
-    let below = info.below.iter().map(|operation| (*operation).to_owned());
+    let below = info.related_operations.iter().map(|operation| (*operation).to_owned());
     list.into_iter().chain(record.flatten()).chain(steps).chain(below).collect()
 }
 

@@ -61,7 +61,7 @@ async fn adjustment_shows_the_balance_after_it_before_it_is_booked() {
     browser.submit(&form, path, &fields).await.expect(422, "The team has only $");
 }
 
-/// What is bought for a team is what its page has shown. Without enough credits, it says so before.
+/// A purchase for a team matches the page that was shown. Without enough credits, the page says so before.
 #[tokio::test]
 async fn purchase_for_a_team_is_that_of_its_quote() {
     let market = TestMarket::demo();

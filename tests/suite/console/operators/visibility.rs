@@ -32,7 +32,7 @@ async fn listings_say_why_buyers_do_not_see_them() {
     assert!(seen.len() > 4, "{seen:?}");
 }
 
-/// What was restored from the archive says so, and when, and not that it was approved.
+/// A restored listing says that it was restored, and when, instead of that it was approved.
 #[tokio::test]
 async fn restored_listings_say_so() {
     let market = TestMarket::demo();

@@ -30,7 +30,7 @@ async fn all_problems_are_shown_with_what_was_typed() {
         refused.expect(422, &format!("<a href=\"#{problem}\">")).expect(422, &format!("id=\"{problem}-p\""));
     }
     refused.expect(422, "value=\"cheap\"").expect(422, "value=\"soon\"");
-    // What the market does not have is found last, in the same transaction as the change.
+    // References to missing records are found last, in the same transaction as the change.
     let unknown = [("title", "Maps"), ("domain_tags", "nowhere")];
     seller.submit(&page, &new, &unknown).await.expect(422, "The market does not have one of these");
     let listings = seller.get(LISTINGS).await;

@@ -110,7 +110,7 @@ fn write<T>(market: &TestMarket, work: impl FnOnce(&mut Writer) -> Result<T>) ->
     market.market().write_blocking(work)
 }
 
-/// Carries out what the platform decides, with a note to the vendor.
+/// Carries out a decision of the platform, with a note to the vendor.
 fn decide(market: &TestMarket, listing: Uuid, operation: Operation, note: Option<&str>) {
     let decided = write(market, |writer| {
         listing_lifecycle::perform_as(writer, listing, operation, Actor::Platform, note)
@@ -168,7 +168,7 @@ async fn edited(browser: &Browser<'_>, listing: &str, changes: &[(&str, &str)]) 
     assert_eq!(answer.location(), format!("{listing}?notice=saved"), "{}", answer.visible());
 }
 
-/// What the menu of a listing says: the segments of the steps that it offers, and the titles of the others with the reasons.
+/// Content of the menu of a listing: the segments of the offered steps, and the titles of the others with the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Menu {
     offered: Vec<String>,

@@ -63,7 +63,8 @@ async fn all_changes_since_the_approval_are_shown() {
     seller.get(&changes).await.expect(200, "Nothing has changed.").expect(200, "round 2 of the review");
 }
 
-/// Sending back is no approval: the vendor's page compares with the last approval, the platform can compare with the last decision.
+/// Sending back is not an approval: the vendor's page compares with the last approval, the platform can compare with the last
+/// decision.
 #[tokio::test]
 async fn round_that_was_sent_back_is_no_approval() {
     let market = market();
@@ -123,7 +124,7 @@ async fn withdrawn_rounds_take_no_space() {
     seller.get(&format!("{path}/reviews")).await.expect(200, "Round 6: submitted with 2 assets");
 }
 
-/// What identifies a round differs exactly if what was submitted differs.
+/// The identities of two rounds differ exactly if their submitted contents differ.
 #[tokio::test]
 async fn digest_of_a_round_is_that_of_what_was_submitted() {
     let market = market();

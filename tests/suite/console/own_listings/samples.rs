@@ -14,7 +14,7 @@ use crate::{
     sales::listing_id,
 };
 
-/// Lets the data of `c1` have these files.
+/// Sets the files in the data of `c1`.
 fn store_files(market: &TestMarket, files: &[(&str, u64)]) {
     let mut tree = Tree::default();
     for (path, size) in files {
@@ -93,7 +93,7 @@ async fn paths_that_the_data_does_not_have_are_refused_also_in_the_catalog() {
     edited(&seller, &path, &[("sample", &code), (&paths, "README.md")]).await;
     let expected = Selection { paths: Some(vec!["README.md".to_owned()]), task_ids: None };
     assert_eq!(fields(&market, listing).sample[0].selection, expected);
-    // Other data does not have the path: what is sold stays as it is, but it cannot be offered anew.
+    // Other data does not have the path: sold content stays unchanged, but the listing cannot be offered again.
     store_files(&market, &[("other", 1)]);
     edited(&seller, &path, &[("price", "60")]).await;
     done(&seller, &path, "unpublish", "listing_unpublished").await;

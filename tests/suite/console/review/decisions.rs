@@ -15,7 +15,7 @@ use crate::{
 const EVENTS: &str = "types=listing.approved&types=listing.changes_requested&types=listing.rejected&\
                       types=listing.certified&types=listing.certification_revoked";
 
-/// What a decision leaves behind, without what differs between two markets.
+/// The records of a decision, without values that differ between two markets.
 async fn effects(market: &TestMarket, key: &str, listing: Uuid) -> Value {
     let get =
         async |path: String| market.call(key, "GET", &format!("/operator/v1{path}"), &Value::Null).await.ok();

@@ -51,7 +51,7 @@ async fn who_waits_longest_comes_first() {
     ada.get(QUEUE).await.expect(200, "No listing waits for a review");
 }
 
-/// Pages of the queue are read in both directions, also when what they begin after has left it.
+/// Pages of the queue are read in both directions, even if the listing that they begin after has left it.
 #[tokio::test]
 async fn pages_of_the_queue_follow_its_order() {
     let waiting = |number: u32| {

@@ -80,7 +80,7 @@ async fn decision_on_an_earlier_revision_is_refused_with_the_difference() {
         let fields = [("decision", "approve"), ("revision", revision)];
         ada.submit(&seen, &path_of("b"), &fields).await.expect(409, "The listing was changed since");
     }
-    // The refused form can be sent again: it states what it shows now.
+    // The refused form can be sent again: it contains the revision that it shows now.
     let stale = decide(&ada, &seen, "b", "request_changes", "Why ten?").await;
     let answer = ada.submit(&stale, &path_of("b"), &[("decision", "request_changes")]).await;
     assert_eq!(answer.status(), 303, "{}", answer.visible());

@@ -1,4 +1,4 @@
-//! What a vendor does with what it sells: its start, bids, sales, earnings, and how it is paid.
+//! Pages about a vendor's sales: the start page, bids, sales, earnings, and the payout setup.
 
 mod deals;
 mod start;
@@ -161,7 +161,7 @@ async fn payout_setup_is_never_shown_and_withdrawals_wait_after_a_change() {
     assert_eq!(list.text.matches(",10.00,").count(), 1, "{}", list.text);
 }
 
-/// Who takes over an account of the team gets nothing of what was requested before.
+/// Somebody who takes over an account of the team does not get earlier requested withdrawals.
 #[tokio::test]
 async fn withdrawal_is_paid_as_was_stated_when_it_was_requested() {
     let market = TestMarket::demo();
@@ -225,7 +225,7 @@ async fn operator_changes_how_a_team_is_paid() {
     assert_eq!(browser.open_notification("Payout").await, "/console/settings/payout");
     market.clock().advance(2 * DAY);
     browser.get("/console/selling/earnings/withdraw").await.expect(200, "Review the withdrawal");
-    // Another text holds up again, and the delay begins anew with each change.
+    // Another text delays withdrawals again, and the delay restarts with each change.
     let setup = browser.get("/console/settings/payout").await;
     let answer = browser
         .submit(&setup, "/console/settings/payout", &[("payout_setup", "IBAN XX11"), ("confirmed", "yes")])

@@ -1,4 +1,4 @@
-//! What must hold for project bids and estimations.
+//! Invariants of project bids and estimations.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{
     teams::{time, time_text},
 };
 
-/// A bid has tasksets of its vendor if, and only if, it was delivered. Its last event says what it is.
+/// A bid has tasksets of its vendor if, and only if, it was delivered. Its last event states its status.
 pub fn check_bids(rows: &Connection, events: &[Event]) {
     let mut states: BTreeMap<&str, &Value> = BTreeMap::new();
     for event in events.iter().filter(|event| event.resource() == "project_bid") {

@@ -1,4 +1,4 @@
-//! What must hold for domains, tags, and asset kinds.
+//! Invariants of domains, tags, and asset kinds.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What must hold for teams, their API keys, and their upload grants.
+//! Invariants of teams, their API keys, and their upload grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -29,7 +29,7 @@ impl Driver<'_> {
             is_exclusive,
             ..sold_listing(title, &domains)
         };
-        // What leads to the catalog is done more often than what leads out of it.
+        // Steps toward the catalog are chosen more often than steps out of it.
         let operation = match self.random.below(25) {
             0..=4 => Operation::Submit,
             5..=7 => Operation::Approve,

@@ -1,4 +1,4 @@
-//! What random operations have made so far, so that later ones can refer to it.
+//! Records that random operations have made so far, so that later ones can refer to them.
 
 use marketplace::{
     domain::{

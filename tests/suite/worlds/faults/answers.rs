@@ -1,4 +1,4 @@
-//! Answers of faults: every one that the documents name, and what is refused.
+//! Answers of faults: all documented ones, and refusals.
 
 use marketplace::{
     config::Settings,

@@ -73,7 +73,7 @@ async fn first_fault_that_matches_takes_effect_and_all_are_counted() {
     add(&market, json!({"path": "/v2/wal*", "next": 3}), json!({"status": 429})).await;
     add(&market, json!({"operation": "list_listings"}), json!({"status": 500})).await;
     assert_eq!(wallet_statuses(&market, "one", 4).await, [429, UNAVAILABLE, 429, 200]);
-    // Neither preflight requests nor those for the server or the sandbox API are met.
+    // Faults do not apply to preflight requests, and to requests to the server or the sandbox API.
     let preflight = [("origin", "http://localhost:3000"), ("access-control-request-method", "GET")];
     market.send(poem::http::Method::OPTIONS, "/w/one/v2/wallet", &preflight).await;
     assert_eq!(market.get(BUYER, "/v2/wallet").await.status, 200);

@@ -22,7 +22,7 @@ enum Kind {
     Text,
 }
 
-/// What a field of the first row is, in view of the values below.
+/// The role of a field in the first row, judged by the values below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Empty.
@@ -56,7 +56,7 @@ pub(super) fn is_header(columns: &[(&str, Vec<&str>)]) -> bool {
     has(Role::Text) && (are_distinct(columns) || !columns.iter().any(|(first, below)| below.contains(first)))
 }
 
-/// Whether all names are different, and none but the first is empty, which is that of a column of row numbers.
+/// Whether all names are different, and not empty. The first one may be empty, for a column of row numbers.
 fn are_distinct(columns: &[(&str, Vec<&str>)]) -> bool {
     let mut names: Vec<&str> = columns.iter().map(|(first, _)| *first).collect();
     if names.len() > 1 && names[0].is_empty() {
@@ -82,8 +82,8 @@ fn role_of(first: &str, below: &[&str]) -> Role {
     }
 }
 
-/// Returns the kind of the values of a column. `None` if it has none. Numbers and dates together count as numbers, and
-/// other values of different kinds as text.
+/// Returns the kind of the values of a column; `None` without values. Numbers and dates together count as numbers, and other
+/// values of different kinds as text.
 fn kind_of_values(values: &[&str]) -> Option<Kind> {
     let kinds = values.iter().map(|value| match kind_of(value) {
         Kind::Text if is_quantity(value) => Kind::Number,
@@ -114,7 +114,7 @@ fn kind_of(field: &str) -> Kind {
     if ["true", "false"].iter().any(|value| field.eq_ignore_ascii_case(value)) {
         return Kind::Boolean;
     }
-    // The patterns are slow for what most tables have most of.
+    // The patterns are slow, and most values are plain numbers and texts.
     if !field.bytes().any(|byte| byte.is_ascii_digit()) {
         return Kind::Text;
     }

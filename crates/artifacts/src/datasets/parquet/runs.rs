@@ -1,7 +1,7 @@
-//! Counting of what encoded levels and delta-encoded lengths declare, without storing it. Takes one step for
-//! each run or packed value, and at most as many as the page declares values.
+//! Counts the values that encoded levels and delta-encoded lengths declare, without storing them. Takes one step
+//! for each run or packed value, and at most as many as the page declares values.
 
-/// Bytes of which whole bytes, variable-length integers, and values of a few bits are read.
+/// A reader of bytes, variable-length integers, and values of a few bits.
 #[derive(Clone, Debug)]
 struct BitReader<'a> {
     bytes: &'a [u8],

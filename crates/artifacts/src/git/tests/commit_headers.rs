@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Returns the history that `git log` and `git shortlog` show. They show an author who cannot be read as nothing, and as
-/// the format.
+/// Returns the history that `git log` and `git shortlog` show. Leaves out unreadable authors, for which `git shortlog` prints
+/// its format.
 fn history_of_git(directory: &Path) -> History {
     let lines = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(directory).output().unwrap();

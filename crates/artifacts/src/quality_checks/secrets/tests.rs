@@ -50,7 +50,7 @@ fn tokens_are_found_and_masked() {
     }
 }
 
-/// What tells the secrets of a file apart does not depend on where they are, nor on their values.
+/// The identity of a secret in a file does not depend on its position or its value.
 #[test]
 fn contexts_stay_the_same_when_others_are_added() {
     let contexts = |text: &str, length: usize| -> Vec<String> {
@@ -118,7 +118,7 @@ fn tokens_with_the_prefixes_of_providers_are_found() {
     }
 }
 
-/// Other keys have the format of those of Mailgun.
+/// Other keys have the same format as keys of Mailgun.
 #[test]
 fn key_of_mailgun_is_named_in_its_line() {
     let key: String = "0f3a9c7e5b1d8246".chars().cycle().step_by(5).take(32).collect();

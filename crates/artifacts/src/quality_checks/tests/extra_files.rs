@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An `AppleDouble` file beside a table, for example, is no damaged table.
+/// An `AppleDouble` file beside a table, for example, is not a damaged table.
 #[test]
 fn files_that_are_not_data_are_left_out_and_named() {
     let apple_double = b"\0\x05\x16\x07\0\x02\0\0Mac OS X        \0\x02";
@@ -26,7 +26,7 @@ fn files_that_are_not_data_are_left_out_and_named() {
     }
 }
 
-/// What a program for version control has is delivered with the data.
+/// Files of a program for version control are delivered with the data.
 #[test]
 fn files_for_version_control_do_not_count_but_may_have_no_secrets() {
     let data = [("d/t.csv", &b"a,b\n1,2\n"[..])];
@@ -49,7 +49,7 @@ fn files_for_version_control_do_not_count_but_may_have_no_secrets() {
     assert!(message.starts_with("The archive has no files."), "{message}");
 }
 
-/// What operating systems add to an archive is delivered with the data, too.
+/// Files that operating systems add to an archive are delivered with the data, too.
 #[test]
 fn files_of_operating_systems_do_not_count_but_may_have_no_secrets() {
     let token = ["ghp_", "k3Jd8sLq0ZpVw7RtYb2XnMc5UeHaGf1T9oQi"].concat();

@@ -33,7 +33,7 @@ fn oldest_idle_connection_of_the_network_with_the_most_gives_way() {
     let more = open(&table, 4);
     assert!(is_evicted(&attackers[1]), "a network with seven idle ones, not the one with six");
     assert!(attackers.iter().filter(|connection| is_evicted(connection)).count() == 1);
-    // That with the running request becomes the newest idle one of its network.
+    // The connection with the running request becomes the newest idle one of its network.
     attackers[0].connection().end_request();
     let more = (more, open(&table, 4));
     assert!(is_evicted(&attackers[2]) && !is_evicted(&attackers[0]));
@@ -153,7 +153,7 @@ async fn connection_that_is_not_for_the_reserve_does_not_delay_others() {
         busy.push(honest);
     }
     assert!(start.elapsed().is_zero());
-    // Now no network can use a connection, so one that waits delays nobody. It does not wait for long.
+    // Now no network can use a connection, so a waiting one delays nobody. It does not wait for long.
     assert!(table.admit(address(99)).await.is_none());
     assert_eq!(start.elapsed(), MAX_ADMISSION_TIME);
     busy.truncate(127);

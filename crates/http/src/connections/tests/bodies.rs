@@ -86,7 +86,7 @@ async fn rest_that_does_not_arrive_closes_the_connection_after_a_second() {
         assert_eq!(read_all(&mut end).await, "");
         assert!(end.write_all(b"x").await.is_err() || start.elapsed().as_secs() <= seconds + 5);
     }
-    // Of a chunked body, too, at most 64 KB are received.
+    // At most 64 KB of a chunked body are received, too.
     let mut end = connect();
     end.write_all(b"POST /no HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n20000\r\n")
         .await

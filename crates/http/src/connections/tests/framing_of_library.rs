@@ -80,7 +80,7 @@ proptest! {
         });
         let bytes = format!("{}{rest}", followed.collect::<String>()).into_bytes();
         let (checked, end) = targets_of_framing(&bytes);
-        // What the library receives of malformed bytes.
+        // Requests that the library receives from malformed bytes.
         let received = if end < bytes.len() { [&bytes[..end], b"\0\r\n\r\n"].concat() } else { bytes };
         let served = targets_of_library(&received);
         prop_assert!(checked.starts_with(&served), "{served:?} {checked:?}");

@@ -27,7 +27,7 @@ async fn send(address: SocketAddr, request: &[u8]) -> TcpStream {
 
 const SLOW_GET: &[u8] = b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n";
 
-/// Waits until the server has read what was sent, since it then responds to a later request.
+/// Waits until the server has read the sent data: it then responds to a later request.
 async fn settle(address: SocketAddr) {
     let mut end = send(address, LAST_GET).await;
     assert_eq!(Received::read(&mut end).await.unwrap().status, 200);

@@ -24,7 +24,7 @@ fn new_pair() -> (TlsAcceptor, TlsConnector) {
     (TlsAcceptor::from(Arc::new(server.unwrap())), TlsConnector::from(Arc::new(client)))
 }
 
-/// The rate is measured below TLS, so that a client cannot hide behind what TLS has buffered.
+/// The rate is measured below TLS, so that data in the buffers of TLS does not hide a slow client.
 #[tokio::test(start_paused = true)]
 async fn client_with_tls_that_reads_too_slowly_is_disconnected() {
     let settings = settings(|settings| settings.min_bytes_per_second = 1024);

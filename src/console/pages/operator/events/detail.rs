@@ -64,6 +64,6 @@ impl Page for EventPage {
             @if let Some(changes) = &changes { (changes.show(context)) }
             (tables::section("data", "Data", &html! { pre { code.long { (text::laid_out_json(&event.data)) } } }))
         };
-        Ok(Content::new(event_text(event.event_type), body).below("Events", EVENTS).into())
+        Ok(Content::new(event_text(event.event_type), body).with_parent("Events", EVENTS).into())
     }
 }

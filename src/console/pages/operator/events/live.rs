@@ -1,4 +1,4 @@
-//! What happens now: the newest events, for which the page asks again every three seconds.
+//! Live events: the newest events, which the page requests again every three seconds.
 
 use super::{AskedFilters, HEADS, LIVE, NamedEvents, filters, list, row, tabs, with_request};
 use crate::{console::prelude::*, operations::access::Operator};
@@ -29,7 +29,7 @@ impl Page for LiveEvents {
         let body = html! {
             (tabs(context, &asked))
             (filters(context, &asked))
-            // With scripts, the list follows by itself.
+            // With scripts, the list updates itself.
             div hx-get=(here) hx-trigger="every 3s" hx-target="#live" hx-select="#live" hx-swap="outerHTML" {}
             div #live {
                 p.note {
@@ -40,7 +40,7 @@ impl Page for LiveEvents {
                 @else { (tables::table(Self::TITLE, &HEADS, &rows)) }
             }
         };
-        let content = Content::new(Self::TITLE, body).below("Events", super::EVENTS);
+        let content = Content::new(Self::TITLE, body).with_parent("Events", super::EVENTS);
         Ok(with_request(content, &asked, "now").into())
     }
 }

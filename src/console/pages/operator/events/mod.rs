@@ -1,4 +1,4 @@
-//! Events: what has happened in the market, and what happens now.
+//! Events of the market: the list, and the live view.
 
 pub mod detail;
 pub mod list;
@@ -32,7 +32,7 @@ pub const EVENTS: &str = paths::OPERATOR_EVENTS;
 /// Path of what happens now.
 pub const LIVE: &str = "/operator/events/live";
 
-/// What the lists of events are filtered by: the names of fields of the query.
+/// Filters of the lists of events: names of query fields.
 const TYPE: &str = "types";
 const TEAM: &str = "team";
 const SUBJECT: &str = "subject";
@@ -151,7 +151,7 @@ pub fn filters(context: &Context, asked: &AskedFilters) -> Markup {
     }
 }
 
-/// Returns the links between what has happened and what happens now.
+/// Returns the links between the list and the live view.
 pub fn tabs(context: &Context, asked: &AskedFilters) -> Markup {
     let tab = |label, path: &str| Tab {
         label,

@@ -28,7 +28,7 @@ impl Page for FigurePage {
             Ok(chosen) => chosen,
             Err(error) => {
                 let content = range::refused(&visit.context, figure.title, &error);
-                return Ok(content.below("Figures", FIGURES).into());
+                return Ok(content.with_parent("Figures", FIGURES).into());
             }
         };
         let range = chosen.range;
@@ -57,7 +57,7 @@ impl Page for FigurePage {
         };
         Ok(Content::new(figure.title, body)
             .with_note(html! { (figure.explanation) })
-            .below("Figures", FIGURES)
+            .with_parent("Figures", FIGURES)
             .into())
     }
 }

@@ -63,7 +63,7 @@ impl Chosen {
     }
 }
 
-/// Returns the content of a page whose range was refused: the form with what was typed, and what is wrong with it.
+/// Returns the content of a page whose range was refused: the form with the typed values and their problems.
 pub fn refused(context: &Context, title: &str, error: &Error) -> Content {
     let inputs = Inputs::refused(Fields::of_query(&context.query), error);
     let mut content = Content::new(title, choice(context, None, &context.query, &inputs));

@@ -39,7 +39,7 @@ pub struct CasePage;
 struct CaseView {
     case: Case,
     /// How buyers see the listing.
-    listing: listing::Shown,
+    listing: listing::ListingPageData,
 }
 
 impl Page for CasePage {
@@ -64,7 +64,10 @@ impl Page for CasePage {
                 since
             };
             let viewer = platform.viewer_of_listing(reader.rows, id)?;
-            Ok((CaseView { case, listing: listing::Shown::read(reader, &viewer, None, id)? }, since))
+            Ok((
+                CaseView { case, listing: listing::ListingPageData::read(reader, &viewer, None, id)? },
+                since,
+            ))
         });
         let (shown, since) = read.await?;
         Ok(content(&visit.context, &filters, since, &shown).into())
@@ -130,7 +133,7 @@ fn content(context: &Context, filters: &Filters, since: Since, shown: &CaseView)
     let content = Content::new(title_of(&case.listing.title), body)
         .with_note(note(case))
         .with_actions(actions(context, filters, case))
-        .below("Review", query_of(filters).at(REVIEW))
+        .with_parent("Review", query_of(filters).at(REVIEW))
         .with_script("review.js");
     content.narrow().with_request(format!("/operator/v1/listings/{id}"))
 }

@@ -1,4 +1,4 @@
-//! The form with which a reviewer decides, and what happens when it is sent.
+//! The form for the decision of a reviewer, and its submission.
 
 use super::{
     facts,
@@ -37,7 +37,7 @@ const MAX_NOTE: usize = crate::domain::texts::NOTE.max;
 pub fn panel(context: &Context, filters: &Filters, case: &Case) -> Markup {
     let is_in_review = facts::is_in_review(case);
     let is_certified = case.listing.certified_at.is_some();
-    let asks = case.required_checks.concern().is_some();
+    let asks = case.required_checks.approval_warning().is_some();
     let content = html! {
         (hidden(filters, &case.revision.to_string()))
         h2 #decide { @if is_in_review { "Decide" } @else { "Certification" } }
@@ -132,7 +132,7 @@ enum FormAction {
     Back,
 }
 
-/// Value of the button that approves a listing whatever its checks found.
+/// Value of the button that approves a listing regardless of its checks.
 const APPROVE_ANYWAY: &str = "approve_anyway";
 
 fn pressed(fields: &Fields, templates: &[String]) -> Result<FormAction> {
@@ -161,7 +161,7 @@ fn pressed(fields: &Fields, templates: &[String]) -> Result<FormAction> {
     }
 }
 
-/// Carries out what was pressed. After a decision, the next listing of the queue is shown.
+/// Carries out the action of the pressed button. After a decision, shows the next listing of the queue.
 pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
     let (id, filters) = (visit.id(0)?, filters_of(fields.values()));
     let (decision, notice) = match pressed(fields, &visit.market().settings().review.templates)? {
@@ -175,10 +175,10 @@ pub async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<An
     if decision == Decision::Approve && fields.get(DECISION) != Some(APPROVE_ANYWAY) {
         let seen = seen.clone();
         let read = visit.read(move |reader, operator| {
-            review_cases::approval_concern(reader, operator.platform(), id, seen.as_ref())
+            review_cases::approval_warning(reader, operator.platform(), id, seen.as_ref())
         });
-        if let Some(concern) = read.await? {
-            return ask_to_approve(visit, fields, &filters, &concern).await;
+        if let Some(warning) = read.await? {
+            return ask_to_approve(visit, fields, &filters, &warning).await;
         }
     }
     let change = Change::new(decision.operation(), "listing", id);
@@ -220,7 +220,7 @@ async fn ask(
         (body(&own))
     };
     let content = Content::new(format!("{verb} {title}?"), fields::form(context, &context.path, &form));
-    Ok(content.narrow().below("Review", query_of(filters).at(REVIEW)).below(title, own).into())
+    Ok(content.narrow().with_parent("Review", query_of(filters).at(REVIEW)).with_parent(title, own).into())
 }
 
 /// Asks for a confirmation before a listing is approved whose required checks have not all passed.
@@ -228,11 +228,11 @@ async fn ask_to_approve(
     visit: &Visit<ActingOperator>,
     fields: &Fields,
     filters: &Filters,
-    concern: &str,
+    warning: &str,
 ) -> Result<Answer> {
     let body = |own: &str| {
         html! {
-            (badges::message(Tone::Warning, &html! { (concern) }))
+            (badges::message(Tone::Warning, &html! { (warning) }))
             p { "The vendor is notified, and can publish the listing at once, whatever the checks find later." }
             div.row {
                 button.primary name=(DECISION) value=(APPROVE_ANYWAY) { "Approve anyway" }

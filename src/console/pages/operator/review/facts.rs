@@ -39,7 +39,7 @@ pub const fn done(decision: ReviewDecision) -> &'static str {
 }
 
 /// Says what is unusual about the prices.
-pub fn prices(shown: &listing::Shown) -> Markup {
+pub fn prices(shown: &listing::ListingPageData) -> Markup {
     let details = shown.listing.details.as_ref();
     details.map_or_else(Markup::default, |details| {
         asset_prices::dear_sample(details.sample_price, details.price)

@@ -14,24 +14,24 @@ pub const VENDOR: &str = "team";
 pub const KIND: &str = "kind";
 
 /// Field of the query that says whether listings were reviewed before.
-pub const AGAIN: &str = "again";
+pub const REVIEWED_BEFORE: &str = "again";
 
 /// Reads the filters of a query, or of the fields of a form.
 pub fn filters_of(query: &Query) -> Filters {
     Filters {
         vendor: query.get(VENDOR).map(str::to_owned),
         kind: query.get(KIND).and_then(Kind::parse),
-        is_again: query.get(AGAIN).map(|again| again == "true"),
+        was_reviewed: query.get(REVIEWED_BEFORE).map(|again| again == "true"),
     }
 }
 
 /// Returns the query that states filters.
 pub fn query_of(filters: &Filters) -> Query {
-    let again = filters.is_again.map_or("", |is_again| if is_again { "true" } else { "false" });
+    let again = filters.was_reviewed.map_or("", |was_reviewed| if was_reviewed { "true" } else { "false" });
     Query::default()
         .with(VENDOR, filters.vendor.as_deref().unwrap_or_default())
         .with(KIND, filters.kind.map_or("", |kind| kind.as_str()))
-        .with(AGAIN, again)
+        .with(REVIEWED_BEFORE, again)
 }
 
 /// Returns the path of the page of a listing in review, with the filters of the queue.

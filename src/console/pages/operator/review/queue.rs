@@ -1,6 +1,6 @@
 //! The queue of listings in review.
 
-use super::filters::{AGAIN, KIND, VENDOR, filters_of, path_of, title_of};
+use super::filters::{KIND, REVIEWED_BEFORE, VENDOR, filters_of, path_of, title_of};
 use crate::{
     console::{
         pages::operator::paths::{LISTINGS, REVIEW, TEAMS},
@@ -40,7 +40,7 @@ impl List for ReviewQueue {
     const FILTERS: &'static [ListFilter] = &[
         ListFilter { name: VENDOR, label: "Vendor, by name or ID", values: Vec::new },
         ListFilter { name: KIND, label: "Has a", values: kinds::choices },
-        ListFilter { name: AGAIN, label: "Was reviewed before", values: resources::yes_or_no },
+        ListFilter { name: REVIEWED_BEFORE, label: "Was reviewed before", values: resources::yes_or_no },
     ];
 
     fn load(reader: &Reader, operator: &Operator, request: &ListRequest) -> Result<TeamPage<WaitingListing>> {

@@ -1,4 +1,4 @@
-//! A world: its addresses, its keys, and what can be done to it.
+//! A world: its addresses, its keys, and the actions on it.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Page for WorldPage {
             })) }
         };
         let request = format!("/sandbox/v1/worlds/{}", world.name());
-        let content = Content::new(world.name(), body).below("Worlds", WORLDS).with_request(request);
+        let content = Content::new(world.name(), body).with_parent("Worlds", WORLDS).with_request(request);
         if !context.may_act() {
             return Ok(content.into());
         }

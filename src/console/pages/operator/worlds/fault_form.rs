@@ -66,7 +66,7 @@ impl Page for NewFaultPage {
             (fields::form(context, &context.path, &form))
         };
         let content = below_world(Content::new(Self::TITLE, body), &world).narrow();
-        Ok(content.below("Faults", path(world.name(), "/faults")).into())
+        Ok(content.with_parent("Faults", path(world.name(), "/faults")).into())
     }
 }
 
@@ -146,7 +146,7 @@ impl FormPage for NewFaultPage {
         let kind = fields.get(KIND).and_then(FaultKind::parse);
         let kind = kind.ok_or_else(|| Error::invalid(problem(KIND, "Choose what fails.")))?;
         let fault = fault_input::read(kind, fields, sandbox.operations())?;
-        // Whoever reads this back has sent the form now, and not before.
+        // `perform` returns this value unless the form was already sent before.
         let (sent, checked) = (Uuid::new_v4(), std::sync::Arc::clone(&world));
         let change = Change::new(Self::OPERATIONS[0], "world", world.name());
         let first = changes::perform(visit, fields, change, move |_, _| {

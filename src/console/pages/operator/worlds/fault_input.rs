@@ -6,7 +6,7 @@ use crate::{
     string_enum::{StringEnum, string_enum},
     web::documented_operations::DocumentedOperations,
     worlds::{
-        CutPlace, Ending, FaultAnswer, FaultRule, FaultTiming, NewFault, RequestEffect, RequestMatch,
+        CutPlace, FaultAnswer, FaultRule, FaultTiming, Interruption, NewFault, RequestEffect, RequestMatch,
         TextPattern, WebhookEffect, WebhookMatch,
     },
 };
@@ -28,10 +28,10 @@ string_enum! {
 /// Name of the field with the kind.
 pub const KIND: &str = "kind";
 
-/// The value of the field that says how a connection ends, if it does not end, and nothing more is sent.
+/// The value of the field for connections with which the connection stays open, but nothing more is sent.
 pub const STALL: &str = "stall";
 
-/// The value of the field with what becomes of a message to a webhook, if it is lost.
+/// The value of the field for messages to webhooks with which the message is lost.
 pub const LOSE: &str = "lose";
 
 /// Its value if the message arrives twice.
@@ -86,9 +86,9 @@ fn requests(fields: &Fields, operations: &DocumentedOperations) -> Result<FaultR
         let code = code.or_else(|| documented_code(operations, operation.as_deref()?, status));
         FaultAnswer { status, code }
     });
-    let ending = match fields.get("ending") {
+    let interruption = match fields.get("ending") {
         None => None,
-        Some(STALL) => Some(Ending::Stall),
+        Some(STALL) => Some(Interruption::Stall),
         Some(place) => {
             let place = CutPlace::parse(place);
             let place = place.ok_or_else(|| Error::invalid(problem("ending", "Choose one of these.")))?;
@@ -98,17 +98,17 @@ fn requests(fields: &Fields, operations: &DocumentedOperations) -> Result<FaultR
                     "A closed connection has no status. Choose one of both.",
                 )));
             }
-            Some(Ending::Cut(place))
+            Some(Interruption::Cut(place))
         }
     };
     let delay_ms = delay(fields)?;
-    if answer.is_none() && ending.is_none() && delay_ms.is_none() {
+    if answer.is_none() && interruption.is_none() && delay_ms.is_none() {
         return Err(Error::invalid(problem(
             "status",
             "Say what happens: a status, a delay, or how the answer ends.",
         )));
     }
-    let effect = RequestEffect { answer, delay_ms, body_bytes_per_second: None, ending };
+    let effect = RequestEffect { answer, delay_ms, body_bytes_per_second: None, interruption };
     let of =
         RequestMatch { operation, path: path.map(TextPattern), team: fields.get("team").map(str::to_owned) };
     Ok(FaultRule::Requests(of, effect))

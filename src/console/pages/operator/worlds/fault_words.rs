@@ -3,7 +3,7 @@
 use crate::{
     console::{pages::settings::webhook_forms::event_text, parts::job_kinds, text},
     worlds::{
-        CutPlace, Ending, Fault, FaultRule, FaultTiming, RequestEffect, RequestMatch, WebhookEffect,
+        CutPlace, Fault, FaultRule, FaultTiming, Interruption, RequestEffect, RequestMatch, WebhookEffect,
         WebhookMatch,
     },
 };
@@ -55,14 +55,14 @@ pub fn effect(fault: &Fault) -> String {
 }
 
 fn request_effect(effect: &RequestEffect) -> String {
-    let ending = effect.ending.map(|ending| match ending {
-        Ending::Cut(CutPlace::Before) => "the connection is closed before it is carried out",
-        Ending::Cut(CutPlace::Headers) => "the connection is closed in the head of the answer",
-        Ending::Cut(CutPlace::Body) => "the connection is closed in the middle of the answer",
-        Ending::Cut(CutPlace::AfterWrite) => {
+    let interruption = effect.interruption.map(|interruption| match interruption {
+        Interruption::Cut(CutPlace::Before) => "the connection is closed before it is carried out",
+        Interruption::Cut(CutPlace::Headers) => "the connection is closed in the head of the answer",
+        Interruption::Cut(CutPlace::Body) => "the connection is closed in the middle of the answer",
+        Interruption::Cut(CutPlace::AfterWrite) => {
             "it is carried out, and the connection is closed without an answer"
         }
-        Ending::Stall => "the answer stops in the middle",
+        Interruption::Stall => "the answer stops in the middle",
     });
     let parts = [
         effect.answer.as_ref().map(|answer| match &answer.code {
@@ -73,7 +73,7 @@ fn request_effect(effect: &RequestEffect) -> String {
             if min == max { format!("delayed by {min} ms") } else { format!("delayed by {min} to {max} ms") }
         }),
         effect.body_bytes_per_second.map(|rate| format!("sent at {rate} bytes per second")),
-        ending.map(str::to_owned),
+        interruption.map(str::to_owned),
     ];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let mut letters = text.chars();

@@ -1,4 +1,4 @@
-//! The faults of a world: what fails on demand, and how often it did.
+//! The faults of a world, with the number of their applications.
 
 use super::{
     fault_words,

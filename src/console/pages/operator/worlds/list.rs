@@ -7,7 +7,7 @@ use crate::{clock::ClockState, console::prelude::*, domain::time::Timestamp, ope
 pub struct WorldList;
 
 /// What the list shows of a world.
-struct Listed {
+struct WorldRow {
     name: String,
     source: String,
     clock: ClockState,
@@ -29,7 +29,7 @@ impl Page for WorldList {
         };
         let list = move |_: &crate::market::Market| {
             let worlds = sandbox.worlds().list().into_iter();
-            let listed = worlds.map(|world| Listed {
+            let listed = worlds.map(|world| WorldRow {
                 name: world.name().to_owned(),
                 source: world.details().origin.source.clone(),
                 clock: world.clock(),
@@ -62,7 +62,7 @@ fn without_sandbox(context: &Context) -> Markup {
     tables::empty("There are no worlds here", advice, None)
 }
 
-fn table(context: &Context, worlds: &[Listed]) -> Markup {
+fn table(context: &Context, worlds: &[WorldRow]) -> Markup {
     if worlds.is_empty() {
         return tables::empty(
             "No worlds yet",
@@ -77,7 +77,7 @@ fn table(context: &Context, worlds: &[Listed]) -> Markup {
         Head::text("Its time"),
         Head::text("Ends"),
     ];
-    let row = |world: &Listed| {
+    let row = |world: &WorldRow| {
         vec![
             html! { a.long href=(context.links.to(&path(&world.name, ""))) { (world.name) } },
             html! { (world.source) },

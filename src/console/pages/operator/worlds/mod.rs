@@ -13,7 +13,7 @@ pub mod place;
 
 use crate::console::navigation::PageRow;
 
-/// The kind of worlds in the search, which are no records of the market.
+/// The kind of worlds in the search. Worlds are not records of the market.
 pub const WORLD: &str = "world";
 
 /// Returns the rows of the table of pages.

@@ -34,7 +34,7 @@ impl Page for NewWorldPage {
             (fields::buttons(&visit.context, "Create the world", ("Leave", WORLDS)))
         };
         let body = fields::form(&visit.context, Self::PATH, &form);
-        Ok(Content::new(Self::TITLE, body).narrow().below("Worlds", WORLDS).into())
+        Ok(Content::new(Self::TITLE, body).narrow().with_parent("Worlds", WORLDS).into())
     }
 }
 
@@ -122,7 +122,7 @@ impl FormPage for NewWorldPage {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let sandbox = visit.served.sandbox().cloned().ok_or_else(|| Error::not_found("page"))?;
         let mut new = read(fields)?;
-        // Whoever reads this back has sent the form now, and not before.
+        // `perform` returns this value unless the form was already sent before.
         let (name, sent) = (new.name.clone().unwrap_or_default(), Uuid::new_v4());
         let (worlds, source) = (std::sync::Arc::clone(sandbox.worlds()), new.source.clone());
         let change = Change::new(Self::OPERATIONS[0], "world", &name);

@@ -12,7 +12,7 @@ pub fn path(name: &str, below: &str) -> String {
     format!("{WORLDS}/{name}{below}")
 }
 
-/// Returns the world in the path. Where there is no sandbox, there is no such page.
+/// Returns the world in the path. The page does not exist without a sandbox.
 pub fn find(context: &Context) -> Result<Arc<World>> {
     let sandbox = context.served.sandbox().ok_or_else(|| Error::not_found("page"))?;
     let found = sandbox.worlds().find(context.parameter(0));
@@ -21,7 +21,7 @@ pub fn find(context: &Context) -> Result<Arc<World>> {
 
 /// Puts a page below that of a world.
 pub fn below_world(content: Content, world: &World) -> Content {
-    content.below("Worlds", WORLDS).below(world.name(), path(world.name(), ""))
+    content.with_parent("Worlds", WORLDS).with_parent(world.name(), path(world.name(), ""))
 }
 
 /// Records in the audit that a form changes a world.

@@ -168,7 +168,7 @@ fn split_bytes_are_counted_before_they_are_joined() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(1_000))]
 
-    /// Whatever pages declare, reading them ends, and takes memory for the values of one batch at most.
+    /// Reading pages with any declared values ends, and takes memory for at most the values of one batch.
     #[test]
     fn arbitrary_pages_are_read_or_rejected(
         bytes in proptest::collection::vec(proptest::sample::select(vec![0, 1, 2, 3, 4, 8, 0x7f, 0x80, 0xff]), 0..60),

@@ -1,11 +1,11 @@
-//! What is shown of a record: its fields, each with a label and a kind.
+//! Renders the fields of a record, each with a label and a format.
 
 use maud::{Markup, html};
 use uuid::Uuid;
 
 use crate::{
     console::{
-        described::{Shown, Shows},
+        described::{FieldFormat, RecordField},
         parts::{
             badges::{self, Tone},
             markdown,
@@ -18,32 +18,35 @@ use crate::{
     store::records::any_record::{AnyRecord, Names, Value},
 };
 
-impl Shown {
+impl RecordField {
     /// A field that the list has.
-    pub const fn listed(name: &'static str, label: &'static str, shows: Shows) -> Shown {
-        Shown { name, label, shows, is_listed: true }
+    pub const fn listed(name: &'static str, label: &'static str, format: FieldFormat) -> RecordField {
+        RecordField { name, label, format, is_listed: true }
     }
 
     /// A field that only the page of the record has.
-    pub const fn detail(name: &'static str, label: &'static str, shows: Shows) -> Shown {
-        Shown { name, label, shows, is_listed: false }
+    pub const fn detail(name: &'static str, label: &'static str, format: FieldFormat) -> RecordField {
+        RecordField { name, label, format, is_listed: false }
     }
 
     /// Returns the head of its column.
     pub const fn head(&self) -> Head {
-        match self.shows {
-            Shows::Money | Shows::Moment | Shows::Deadline | Shows::Day | Shows::Number | Shows::Size => {
-                Head::number(self.label)
-            }
+        match self.format {
+            FieldFormat::Money
+            | FieldFormat::Moment
+            | FieldFormat::Deadline
+            | FieldFormat::Day
+            | FieldFormat::Number
+            | FieldFormat::Size => Head::number(self.label),
             _ => Head::text(self.label),
         }
     }
 
     /// Returns the IDs that are shown by a name.
     pub fn named_ids(&self, record: &AnyRecord) -> Vec<Uuid> {
-        match self.shows {
-            Shows::Record(_) | Shows::Subject(_) => record.id(self.name).into_iter().collect(),
-            Shows::Records(_) => record.ids(self.name),
+        match self.format {
+            FieldFormat::Record(_) | FieldFormat::Subject(_) => record.id(self.name).into_iter().collect(),
+            FieldFormat::Records(_) => record.ids(self.name),
             _ => Vec::new(),
         }
     }
@@ -54,76 +57,78 @@ impl Shown {
         if *value == Value::Missing {
             return html! { "–" };
         }
-        match self.shows {
-            Shows::Money => html! { (text::money(Cents(record.integer(self.name).unwrap_or_default()))) },
-            Shows::Moment => text::moment(Timestamp(record.integer(self.name).unwrap_or_default())),
-            Shows::Deadline => text::deadline(Timestamp(record.integer(self.name).unwrap_or_default())),
-            Shows::Day => text::day(Timestamp(record.integer(self.name).unwrap_or_default())),
-            Shows::State => {
+        match self.format {
+            FieldFormat::Money => {
+                html! { (text::money(Cents(record.integer(self.name).unwrap_or_default()))) }
+            }
+            FieldFormat::Moment => text::moment(Timestamp(record.integer(self.name).unwrap_or_default())),
+            FieldFormat::Deadline => text::deadline(Timestamp(record.integer(self.name).unwrap_or_default())),
+            FieldFormat::Day => text::day(Timestamp(record.integer(self.name).unwrap_or_default())),
+            FieldFormat::State => {
                 let state = record.text(self.name);
                 badges::badge(tone(state), &text::words(state))
             }
-            Shows::Badge(look) => {
+            FieldFormat::Badge(look) => {
                 let (tone, words) = look(record.text(self.name));
                 badges::badge(tone, &words)
             }
-            Shows::Called(words) => html! { (words(record.text(self.name))) },
-            Shows::Flag => html! { (if record.is_true(self.name) { "Yes" } else { "No" }) },
-            Shows::Record(path) => match record.id(self.name) {
+            FieldFormat::Called(words) => html! { (words(record.text(self.name))) },
+            FieldFormat::Flag => html! { (if record.is_true(self.name) { "Yes" } else { "No" }) },
+            FieldFormat::Record(path) => match record.id(self.name) {
                 Some(id) => link(context, path, id, names),
-                None => html! { (self.plain(record, names)) },
+                None => html! { (self.to_text(record, names)) },
             },
-            Shows::Records(path) => {
+            FieldFormat::Records(path) => {
                 let ids = record.ids(self.name);
                 html! {
                     @if ids.is_empty() { (text::MISSING) }
                     @else { ul { @for id in ids { li { (link(context, path, id, names)) } } } }
                 }
             }
-            Shows::Subject(kind) => {
-                let key = self.plain(record, names);
+            FieldFormat::Subject(kind) => {
+                let key = self.to_text(record, names);
                 let name = record.id(self.name).map_or_else(|| html! { (key) }, |id| name_of(id, names));
                 html! { @match context.pages.page_of(record.text(kind), &key) {
                     Some(path) => a.long href=(context.links.to(&path)) { (name) },
                     None => span.long { (name) },
                 } }
             }
-            Shows::Number => html! { (text::grouped(unsigned(record.integer(self.name)))) },
-            Shows::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
-            Shows::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
-            Shows::Id => html! { span.mono.long { (self.plain(record, names)) } },
-            Shows::Words => {
+            FieldFormat::Number => html! { (text::grouped(unsigned(record.integer(self.name)))) },
+            FieldFormat::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
+            FieldFormat::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
+            FieldFormat::Id => html! { span.mono.long { (self.to_text(record, names)) } },
+            FieldFormat::Words => {
                 let words: Vec<_> = record.texts(self.name).iter().map(|name| list_word(name)).collect();
                 html! { @if words.is_empty() { (text::MISSING) } @else { (words.join(", ")) } }
             }
-            Shows::Plain | Shows::Word | Shows::Many => {
-                let plain = self.plain(record, names);
+            FieldFormat::Plain | FieldFormat::Word | FieldFormat::Many => {
+                let text = self.to_text(record, names);
                 // Words of the market are short, so their columns need not be as wide as those of texts.
-                let is_word = matches!(self.shows, Shows::Word);
+                let is_word = matches!(self.format, FieldFormat::Word);
                 html! {
-                    @if plain.is_empty() { (text::MISSING) } @else if is_word { (plain) } @else { span.long { bdi { (plain) } } }
+                    @if text.is_empty() { (text::MISSING) } @else if is_word { (text) } @else { span.long { bdi { (text) } } }
                 }
             }
         }
     }
 
     /// Returns the value as a text, for files.
-    pub fn plain(&self, record: &AnyRecord, names: &Names) -> String {
-        match (self.shows, record.get(self.name)) {
-            (Shows::Record(_), Value::Id(id)) if names.contains_key(id) => names[id].clone(),
+    pub fn to_text(&self, record: &AnyRecord, names: &Names) -> String {
+        match (self.format, record.get(self.name)) {
+            (FieldFormat::Record(_), Value::Id(id)) if names.contains_key(id) => names[id].clone(),
             (_, Value::Missing) => String::new(),
-            (Shows::Money, Value::Integer(cents)) => Cents(*cents).to_string(),
-            (Shows::Moment | Shows::Deadline | Shows::Day, Value::Integer(time)) => {
+            (FieldFormat::Money, Value::Integer(cents)) => Cents(*cents).to_string(),
+            (FieldFormat::Moment | FieldFormat::Deadline | FieldFormat::Day, Value::Integer(time)) => {
                 Timestamp(*time).to_string()
             }
-            (Shows::Flag, Value::Integer(flag)) => if *flag == 0 { "no" } else { "yes" }.to_owned(),
-            (Shows::State | Shows::Word, Value::Text(word)) => text::words(word),
-            (Shows::Badge(look), Value::Text(word)) => look(word).1,
-            (Shows::Called(words), Value::Text(word)) => words(word),
-            (Shows::Records(_), _) => {
+            (FieldFormat::Flag, Value::Integer(flag)) => if *flag == 0 { "no" } else { "yes" }.to_owned(),
+            (FieldFormat::State | FieldFormat::Word, Value::Text(word)) => text::words(word),
+            (FieldFormat::Badge(look), Value::Text(word)) => look(word).1,
+            (FieldFormat::Called(words), Value::Text(word)) => words(word),
+            (FieldFormat::Records(_), _) => {
                 record.ids(self.name).iter().map(Uuid::to_string).collect::<Vec<_>>().join(", ")
             }
-            (Shows::Many | Shows::Words, _) => record.texts(self.name).join(", "),
+            (FieldFormat::Many | FieldFormat::Words, _) => record.texts(self.name).join(", "),
             (_, Value::Integer(number)) => number.to_string(),
             (_, Value::Real(number)) => number.to_string(),
             (_, Value::Text(text)) => text.clone(),

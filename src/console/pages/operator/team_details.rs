@@ -1,4 +1,4 @@
-//! What the page of a team has below its fields: its wallet, its keys and grants, numbers, and lists of its records.
+//! The content of a team's page below its fields: its wallet, its keys and grants, numbers, and lists of its records.
 
 use super::{
     ASSETS, GRANTS, KEYS, LISTINGS, OPPORTUNITIES, PROJECT_BIDS, PROJECTS, RUNS, TASKSETS, events::EVENTS,
@@ -7,12 +7,12 @@ use super::{
 use crate::{
     console::{
         prelude::*,
-        resources::{Below, Previewed, Resource, Shown, Shows, path_of},
+        resources::{FieldFormat, Previewed, RecordField, RenderFn, Resource, path_of},
     },
     domain::money::Cents,
     operations::{
         access::{BrowseGate, Platform},
-        operator_views::{self, HinderingBid},
+        operator_views::{self, BlockingBid},
         records, teams,
     },
     store::{
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The state of a key or a grant.
-const STATE: Shown = Shown::listed("status", "Status", Shows::State);
+const STATE: RecordField = RecordField::listed("status", "Status", FieldFormat::State);
 
 /// Path of the purchases.
 const PURCHASES: &str = "/operator/purchases";
@@ -66,7 +66,7 @@ pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
 }
 
 /// Reads the wallet, the newest keys and grants, and the numbers of a team.
-pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Below> {
+pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<RenderFn> {
     let id = id_of(team)?;
     let wallet = records::find_any(reader.rows, platform, &WALLETS, &id)?;
     let overview = operator_views::team_overview(reader, platform, id)?;
@@ -77,10 +77,10 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Bel
     };
     let (mut keys, mut grants) = (newest(&TEAM_KEYS)?, newest(&GRANT_RECORDS)?);
     for key in &mut keys {
-        keys::Keys::COMPLETE(key, reader.now);
+        keys::Keys::DERIVED_COLUMNS(key, reader.now);
     }
     for grant in &mut grants {
-        grants::Grants::COMPLETE(grant, reader.now);
+        grants::Grants::DERIVED_COLUMNS(grant, reader.now);
     }
     let is_closed = team.time("closed_at").is_some();
     let gate = {
@@ -189,11 +189,11 @@ fn gate_text(gate: BrowseGate) -> Markup {
     }
 }
 
-/// Says what ends with a team that is closed, or why it cannot be closed.
+/// Shows the effects of closing a team, or why it cannot be closed.
 pub fn closing(reader: &Reader, platform: Platform, id: Uuid) -> Result<Previewed> {
-    let hindering = operator_views::hindering_bids(reader, platform, id)?;
-    if !hindering.is_empty() {
-        return Ok(Previewed::refused(move |context| hindered(context, &hindering)));
+    let blocking = operator_views::blocking_bids(reader, platform, id)?;
+    if !blocking.is_empty() {
+        return Ok(Previewed::refused(move |context| blocked_by(context, &blocking)));
     }
     if let Some(obstacle) = operator_views::closing_obstacle(reader, platform, id)? {
         return Ok(Previewed::refused(move |_| {
@@ -206,7 +206,7 @@ pub fn closing(reader: &Reader, platform: Platform, id: Uuid) -> Result<Previewe
 }
 
 /// Names the bids for which a team cannot be closed.
-fn hindered(context: &Context, bids: &[HinderingBid]) -> Markup {
+fn blocked_by(context: &Context, bids: &[BlockingBid]) -> Markup {
     badges::message(
         Tone::Warning,
         &html! {

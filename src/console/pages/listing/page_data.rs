@@ -1,4 +1,4 @@
-//! What the page of a listing shows.
+//! The data that the page of a listing shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,8 @@ use crate::{
 /// Maximum number of related listings.
 const MAX_RELATED: usize = 3;
 
-/// What the page shows.
-pub struct Shown {
+/// The data of the page.
+pub struct ListingPageData {
     pub listing: ListingView,
     /// The files of the team's bundle, or those that the listing states.
     pub files: Vec<(String, StatedFile)>,
@@ -42,9 +42,14 @@ pub struct Shown {
     pub may_compare: bool,
 }
 
-impl Shown {
-    /// Reads what the page shows of the listing with this ID. Searches twice at most.
-    pub fn read(reader: &Reader, viewer: &ListingViewer, buyer: Option<&Buyer>, id: Uuid) -> Result<Shown> {
+impl ListingPageData {
+    /// Reads the data for the listing with this ID. Searches twice at most.
+    pub fn read(
+        reader: &Reader,
+        viewer: &ListingViewer,
+        buyer: Option<&Buyer>,
+        id: Uuid,
+    ) -> Result<ListingPageData> {
         let (rendering, bundle) = browse::get_detail(reader, viewer, id)?;
         let listing = ListingView::full(&rendering)?;
         let manifest = bundle.and_then(|bundle| bundle.manifest);
@@ -69,7 +74,7 @@ impl Shown {
             _ => None,
         };
         let assets: Vec<Uuid> = listing.summary.assets.iter().map(|asset| asset.id).collect();
-        Ok(Shown {
+        Ok(ListingPageData {
             without_data: browse::without_data(reader, viewer, id, &assets)?,
             evidence: listing_quality::get_evidence(reader, viewer, id)?,
             certificates: listing_quality::certificates(reader, &rows)?,

@@ -3,22 +3,22 @@
 /// Number of bytes that a text can have.
 const MAX_BYTES: usize = 96;
 
-/// A text that was made of others.
+/// A text that is built at compile time.
 #[derive(Clone, Copy, Debug)]
-pub struct Joined {
+pub struct ConstText {
     bytes: [u8; MAX_BYTES],
     length: usize,
 }
 
-impl Joined {
+impl ConstText {
     /// Joins two texts.
-    pub const fn new(first: &str, second: &str) -> Joined {
-        Joined { bytes: [0; MAX_BYTES], length: 0 }.with(first).with(second)
+    pub const fn new(first: &str, second: &str) -> ConstText {
+        ConstText { bytes: [0; MAX_BYTES], length: 0 }.with(first).with(second)
     }
 
     /// Converts a name to a word: spaces become underscores.
-    pub const fn word(name: &str) -> Joined {
-        let mut joined = Joined::new(name, "");
+    pub const fn word(name: &str) -> ConstText {
+        let mut joined = ConstText::new(name, "");
         let mut index = 0;
         while index < joined.length {
             if joined.bytes[index] == b' ' {
@@ -29,7 +29,7 @@ impl Joined {
         joined
     }
 
-    const fn with(mut self, text: &str) -> Joined {
+    const fn with(mut self, text: &str) -> ConstText {
         let bytes = text.as_bytes();
         let mut index = 0;
         while index < bytes.len() {
@@ -45,12 +45,12 @@ impl Joined {
         let (text, _) = self.bytes.split_at(self.length);
         match std::str::from_utf8(text) {
             Ok(text) => text,
-            Err(_) => panic!("texts that are joined have whole characters"),
+            Err(_) => panic!("joined texts consist of whole characters"),
         }
     }
 }
 
-/// Returns what a path has after a part that it begins with.
+/// Returns the rest of a path after a prefix.
 pub const fn below(path: &'static str, part: &str) -> &'static str {
     path.split_at(part.len()).1
 }
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn texts_are_joined_at_compile_time() {
-        const WORD: &str = Joined::word("credit purchase").as_str();
-        const PATH: Joined = Joined::new("/operator/keys", "/{id}");
+        const WORD: &str = ConstText::word("credit purchase").as_str();
+        const PATH: ConstText = ConstText::new("/operator/keys", "/{id}");
         assert_eq!((WORD, PATH.as_str()), ("credit_purchase", "/operator/keys/{id}"));
         assert_eq!(last_segment("/operator/operator-keys"), "operator-keys");
         assert_eq!(below("/operator/keys", "/operator"), "/keys");
