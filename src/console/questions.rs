@@ -1,4 +1,4 @@
-//! Pages that ask for a confirmation: they say what is lost, and have a button to continue and a link back. Each is declared by
+//! Pages that ask for a confirmation: they say what is lost, and have a button to continue and a link back. Each is a
 //! [`Question`].
 
 use std::{marker::PhantomData, sync::Arc};
@@ -22,45 +22,45 @@ use super::{
 };
 use crate::{
     error::Result,
-    market::{CheckContext, Writer},
+    market::{CheckContext, Reader, Writer},
     web::{auth::Policy, limits::Budget},
 };
 
-/// A question about the record that the path names.
-pub trait Question: Sized + Send + Sync + 'static {
+/// A question about the record that the path names. `A` is the proof of access that it needs, and `S` the record, or what the
+/// question needs of it.
+pub struct Question<A, S> {
     /// Path below [`PREFIX`](super::address::PREFIX), whose one parameter is the ID of the record.
-    const PATH: &'static str;
-
+    pub path: &'static str,
     /// Title in lists of pages.
-    const TITLE: &'static str;
+    pub title: &'static str,
+    /// Name of the operation and kind of the record in the audit.
+    pub change: (&'static str, &'static str),
+    /// What the next page says.
+    pub notice: Notice,
+    /// Reads the data for the question: for its page, and again in the transaction that carries out the operation. If the question has
+    /// another title, text, or button by then, the page is shown again.
+    pub find: fn(&CheckContext, &A, Uuid) -> Result<S>,
+    /// Returns the question.
+    pub ask: fn(&Context, &S) -> Confirmation,
+    /// Carries out the operation.
+    pub perform: fn(&mut Writer, &A, Uuid) -> Result<()>,
+    /// Returns the path of the next page.
+    pub next: fn(Uuid) -> String,
+}
 
+/// A page that asks a question.
+pub trait Asks: Send + Sync + 'static {
     /// The budget that a visit is charged to.
     const BUDGET: Budget = Budget::Other;
 
-    /// Name of the operation and kind of the record in the audit.
-    const CHANGE: (&'static str, &'static str);
-
-    /// What the next page says.
-    const NOTICE: Notice;
-
-    /// The proof of access that it needs.
+    /// The proof of access that the question needs.
     type Access: Policy + Clone + 'static;
 
-    /// The record, or what the question needs of it.
+    /// What the question is about.
     type Subject: Send + 'static;
 
-    /// Reads the data for the question: for its page, and again in the transaction that carries out the operation. If the question has
-    /// another title, text, or button by then, the page is shown again.
-    fn find(context: &CheckContext, access: &Self::Access, id: Uuid) -> Result<Self::Subject>;
-
-    /// Returns the question.
-    fn ask(context: &Context, subject: &Self::Subject) -> Confirmation;
-
-    /// Carries out the operation.
-    fn perform(writer: &mut Writer, access: &Self::Access, id: Uuid) -> Result<()>;
-
-    /// Returns the path of the next page.
-    fn next(id: Uuid) -> String;
+    /// The question.
+    const QUESTION: Question<Self::Access, Self::Subject>;
 }
 
 /// What a page asks.
@@ -85,21 +85,24 @@ impl Confirmation {
 pub struct QuestionPage<Q>(PhantomData<Q>);
 
 /// Returns the row of the table of pages for a question.
-pub fn row<Q: Question>() -> PageRow {
+pub fn row<Q: Asks>() -> PageRow {
     PageRow::form::<QuestionPage<Q>>()
 }
 
-impl<Q: Question> Page for QuestionPage<Q> {
-    const PATH: &'static str = Q::PATH;
-    const TITLE: &'static str = Q::TITLE;
+impl<Q: Asks> Page for QuestionPage<Q> {
+    const PATH: &'static str = Q::QUESTION.path;
+    const TITLE: &'static str = Q::QUESTION.title;
     const BUDGET: Budget = Q::BUDGET;
 
     type Access = Q::Access;
 
     async fn show(visit: &Visit<Q::Access>) -> Result<Answer> {
         let id = visit.id(0)?;
-        let subject = visit.read(move |reader, access| Q::find(&reader.check_context(), access, id)).await?;
-        let ask = Q::ask(&visit.context, &subject);
+        let find = move |reader: &Reader, access: &Q::Access| {
+            (Q::QUESTION.find)(&reader.check_context(), access, id)
+        };
+        let subject = visit.read(find).await?;
+        let ask = (Q::QUESTION.ask)(&visit.context, &subject);
         let seen = ask.seen();
         let Confirmation { page, prompt, leave: (label, path) } = ask;
         let body = match prompt {
@@ -116,21 +119,19 @@ impl<Q: Question> Page for QuestionPage<Q> {
     }
 }
 
-impl<Q: Question> FormPage for QuestionPage<Q> {
+impl<Q: Asks> FormPage for QuestionPage<Q> {
     async fn submit(visit: &Visit<Q::Access>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
-        let (operation, subject) = Q::CHANGE;
+        let Question { change: (operation, subject), notice, find, ask, perform, next, .. } = Q::QUESTION;
         let (context, sent) = (Arc::clone(&visit.context), fields.clone());
-        let perform =
-            changes::perform(visit, fields, Change::new(operation, subject, id), move |writer, access| {
-                let subject = Q::find(&writer.check_context(), access, id)?;
-                if let Some(seen) = Q::ask(&context, &subject).seen() {
-                    seen.check(&sent)?;
-                }
-                Q::perform(writer, access, id)
-            });
-        perform.await?;
-        Ok(Answer::done(&Q::next(id), Q::NOTICE))
+        let work = move |writer: &mut Writer, access: &Q::Access| {
+            if let Some(seen) = ask(&context, &find(&writer.check_context(), access, id)?).seen() {
+                seen.check(&sent)?;
+            }
+            perform(writer, access, id)
+        };
+        changes::perform(visit, fields, Change::new(operation, subject, id), work).await?;
+        Ok(Answer::done(&next(id), notice))
     }
 }
 

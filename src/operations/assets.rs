@@ -134,19 +134,12 @@ pub fn accepts_new_listings(deprecations: &Deprecations, kind: Kind) -> bool {
 pub fn page(
     reader: &Reader,
     _: &Vendor,
-    mut filter: AssetFilter,
+    filter: AssetFilter,
     limit: usize,
     offset: u64,
 ) -> Result<AssetPage> {
-    let deprecations = store::taxonomy::deprecations(reader.rows)?;
-    filter.resolve_kinds(&deprecations);
-    let counts = filter.count_by_group(reader.rows, &deprecations)?;
-    let items = if counts.total() > offset {
-        store::inventory::list_page(reader.rows, &filter.query, None, limit, offset)?
-    } else {
-        Vec::new()
-    };
-    Ok(AssetPage { items, counts, deprecations })
+    let counted = filter.query.group;
+    page_with_counts(reader, filter, counted, (limit, offset))
 }
 
 /// Returns a page of the team's assets in a group, or in all groups, with the counts of all groups: the group does not restrict
@@ -154,20 +147,26 @@ pub fn page(
 pub fn page_beside_groups(
     reader: &Reader,
     _: &Vendor,
-    mut filter: AssetFilter,
+    filter: AssetFilter,
     limit: usize,
     offset: u64,
 ) -> Result<AssetPage> {
+    page_with_counts(reader, filter, None, (limit, offset))
+}
+
+/// Returns a page with the counts of the group `counted`, or of all groups.
+fn page_with_counts(
+    reader: &Reader,
+    mut filter: AssetFilter,
+    counted: Option<Uuid>,
+    (limit, offset): (usize, u64),
+) -> Result<AssetPage> {
     let deprecations = store::taxonomy::deprecations(reader.rows)?;
     filter.resolve_kinds(&deprecations);
-    let group = filter.query.group.take();
+    let group = std::mem::replace(&mut filter.query.group, counted);
     let counts = filter.count_by_group(reader.rows, &deprecations)?;
     filter.query.group = group;
-    let total = match group {
-        None => counts.total(),
-        Some(id) => counts.of_group(id),
-    };
-    let items = if total > offset {
+    let items = if group.map_or_else(|| counts.total(), |id| counts.of_group(id)) > offset {
         store::inventory::list_page(reader.rows, &filter.query, None, limit, offset)?
     } else {
         Vec::new()

@@ -23,10 +23,7 @@ use crate::{
     error::{Error, Problem, Result},
     market::{KeyCache, Market, Reader, Writer},
     request_problems::ProblemsExt,
-    store::{
-        self,
-        keys::{KeyRow, NewKey},
-    },
+    store::{self, keys::NewKey},
 };
 
 /// Prefix of every API key.
@@ -157,17 +154,6 @@ pub fn replace_digests(market: &Market, digests: &BTreeMap<Uuid, [u8; 32]>) -> R
     market.write_blocking(|writer| {
         digests.iter().try_for_each(|(id, digest)| store::keys::replace_digest(writer.rows, *id, digest))
     })
-}
-
-/// Returns a team's keys, newest first.
-pub fn list(reader: &Reader, team: &str) -> Result<Vec<KeyRow>> {
-    let team = teams::resolve(reader.rows, team)?;
-    store::keys::list(reader.rows, team.row_id)
-}
-
-/// Returns the keys of all operators, newest first.
-pub fn list_of_operators(reader: &Reader, _: Platform) -> Result<Vec<KeyRow>> {
-    store::keys::list_of_operators(reader.rows)
 }
 
 /// Changes the time at which a key expires, to a time in the future or to never. The key must be active.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::access::{AuthenticatedTeam, Member, Platform, Vendor};
 use crate::{
     domain::{
-        events::{EventData, InventoryTagData, LabelData},
+        events::EventData,
         problems::Problems,
         taxonomy::{AssetType, InventoryTag, Label, Language, Retirement},
         texts,
@@ -13,7 +13,13 @@ use crate::{
     error::{Error, Problem, Result},
     market::{Reader, Writer},
     request_problems::ProblemsExt,
-    store,
+    store::{
+        self,
+        records::{
+            Records,
+            labels::{CONTENT_TAGS, DOMAINS, INVENTORY_TAGS},
+        },
+    },
 };
 
 /// Maximum number of characters of a slug.
@@ -73,54 +79,52 @@ pub fn labels(reader: &Reader, _: &Member, slugs: &[&String]) -> Result<BTreeMap
 /// Creates a domain, which comes last.
 pub fn create_domain(writer: &mut Writer, _: Platform, domain: &Label) -> Result<()> {
     check_label(&domain.slug, &domain.label)?;
-    check_is_new("domain", &domain.slug, store::taxonomy::has_domain(writer.rows, &domain.slug)?)?;
+    check_is_new(writer, &DOMAINS, &domain.slug)?;
     store::taxonomy::upsert_domain(writer.rows, domain)?;
-    writer.emit(None, domain.slug.as_str(), &EventData::DomainCreated(LabelData::from(domain)))
+    writer.emit(None, domain.slug.as_str(), &EventData::DomainCreated(domain.clone()))
 }
 
 /// Renames a domain. Its slug stays.
 pub fn update_domain(writer: &mut Writer, _: Platform, domain: &Label) -> Result<()> {
     check_label(&domain.slug, &domain.label)?;
-    check_exists("domain", &domain.slug, store::taxonomy::has_domain(writer.rows, &domain.slug)?)?;
+    check_exists(writer, &DOMAINS, &domain.slug)?;
     store::taxonomy::upsert_domain(writer.rows, domain)?;
     // Listings are found by the labels of their domains and tags.
     store::taxonomy::queue_listings_with_slug(writer.rows, &domain.slug)?;
-    writer.emit(None, domain.slug.as_str(), &EventData::DomainUpdated(LabelData::from(domain)))
+    writer.emit(None, domain.slug.as_str(), &EventData::DomainUpdated(domain.clone()))
 }
 
 /// Creates a content tag, which comes last.
 pub fn create_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Result<()> {
     check_label(&tag.slug, &tag.label)?;
-    check_is_new("content tag", &tag.slug, store::taxonomy::has_content_tag(writer.rows, &tag.slug)?)?;
+    check_is_new(writer, &CONTENT_TAGS, &tag.slug)?;
     store::taxonomy::upsert_content_tag(writer.rows, tag)?;
-    writer.emit(None, tag.slug.as_str(), &EventData::ContentTagCreated(LabelData::from(tag)))
+    writer.emit(None, tag.slug.as_str(), &EventData::ContentTagCreated(tag.clone()))
 }
 
 /// Renames a content tag. Its slug stays.
 pub fn update_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Result<()> {
     check_label(&tag.slug, &tag.label)?;
-    check_exists("content tag", &tag.slug, store::taxonomy::has_content_tag(writer.rows, &tag.slug)?)?;
+    check_exists(writer, &CONTENT_TAGS, &tag.slug)?;
     store::taxonomy::upsert_content_tag(writer.rows, tag)?;
-    writer.emit(None, tag.slug.as_str(), &EventData::ContentTagUpdated(LabelData::from(tag)))
+    writer.emit(None, tag.slug.as_str(), &EventData::ContentTagUpdated(tag.clone()))
 }
 
 /// Creates an inventory tag, which comes last.
 pub fn create_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag) -> Result<()> {
     check_inventory_tag(tag)?;
-    check_is_new("inventory tag", &tag.slug, store::taxonomy::has_inventory_tag(writer.rows, &tag.slug)?)?;
+    check_is_new(writer, &INVENTORY_TAGS, &tag.slug)?;
     store::taxonomy::upsert_inventory_tag(writer.rows, tag)?;
-    let data = InventoryTagData::from(tag);
-    writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagCreated(data))
+    writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagCreated(tag.clone()))
 }
 
 /// Changes the label, the description, and the category of an inventory tag. Its slug stays.
 pub fn update_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag) -> Result<()> {
     check_inventory_tag(tag)?;
-    check_exists("inventory tag", &tag.slug, store::taxonomy::has_inventory_tag(writer.rows, &tag.slug)?)?;
+    check_exists(writer, &INVENTORY_TAGS, &tag.slug)?;
     store::taxonomy::upsert_inventory_tag(writer.rows, tag)?;
     store::taxonomy::queue_listings_with_slug(writer.rows, &tag.slug)?;
-    let data = InventoryTagData::from(tag);
-    writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagUpdated(data))
+    writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagUpdated(tag.clone()))
 }
 
 /// Checks the slug and the label of a domain or a tag.
@@ -147,11 +151,13 @@ pub fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
     problems.into_result()
 }
 
-fn check_is_new(what: &str, slug: &str, exists: bool) -> Result<()> {
-    let message = || format!("There is already a {what} {slug:?}. Update it, or choose another slug.");
-    if exists { Err(Error::Conflict(message())) } else { Ok(()) }
+fn check_is_new(writer: &Writer, terms: &Records, slug: &str) -> Result<()> {
+    let name = terms.name;
+    let message = || format!("There is already a {name} {slug:?}. Update it, or choose another slug.");
+    if terms.contains(writer.rows, &slug.to_owned())? { Err(Error::Conflict(message())) } else { Ok(()) }
 }
 
-fn check_exists(what: &str, slug: &str, exists: bool) -> Result<()> {
-    if exists { Ok(()) } else { Err(Error::not_found(format!("{what} {slug:?}"))) }
+fn check_exists(writer: &Writer, terms: &Records, slug: &str) -> Result<()> {
+    let message = || format!("{} {slug:?}", terms.name);
+    if terms.contains(writer.rows, &slug.to_owned())? { Ok(()) } else { Err(Error::not_found(message())) }
 }

@@ -9,6 +9,6 @@ use crate::{
 /// Records that a ledger entry is an adjustment of a team's credits by this amount.
 pub fn insert(writer: &Writer, entry: LedgerEntryRowId, team: TeamRowId, amount: Cents) -> Result<()> {
     const SQL: &str = "INSERT INTO adjustments (entry, team, cents) VALUES (?1, ?2, ?3)";
-    writer.execute(SQL, (entry, team, amount.0))?;
+    writer.execute(SQL, (entry, team, amount))?;
     Ok(())
 }

@@ -37,7 +37,7 @@ pub fn insert(
     created_at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO agreements (purchase, text, sha256, created_at) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (purchase, text, sha256, created_at.0))?;
+    writer.execute(SQL, (purchase, text, sha256, created_at))?;
     Ok(())
 }
 

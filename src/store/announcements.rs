@@ -4,7 +4,6 @@ use super::{Reader, Writer};
 use crate::{
     domain::{announcements::Announcement, time::Timestamp},
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// Returns the announcement, and when it was changed the last time.
@@ -28,8 +27,7 @@ pub fn set(writer: &Writer, announcement: &Announcement, at: Timestamp) -> Resul
          ON CONFLICT (id) DO UPDATE SET text = excluded.text, level = excluded.level,
              starts_at = excluded.starts_at, ends_at = excluded.ends_at, changed_at = excluded.changed_at";
     let Announcement { text, level, starts_at, ends_at } = announcement;
-    let (starts_at, ends_at) = (starts_at.map(|at| at.0), ends_at.map(|at| at.0));
-    writer.execute(SQL, (text, level.as_str(), starts_at, ends_at, at.0))?;
+    writer.execute(SQL, (text, level, starts_at, ends_at, at))?;
     Ok(())
 }
 

@@ -118,8 +118,7 @@ pub fn list_own(reader: &Reader, team: TeamRowId, row_ids: &[AssetRowId]) -> Res
          WHERE a.team = ?2 AND a.deleted_at IS NULL ORDER BY j.key",
         COLUMNS.concat()
     );
-    let row_ids: Vec<i64> = row_ids.iter().map(|row_id| row_id.0).collect();
-    reader.query_all(&sql, (row::to_json(&row_ids)?, team), read_asset)
+    reader.query_all(&sql, (row::to_json(row_ids)?, team), read_asset)
 }
 
 /// Returns the asset with this row ID, unless it is deleted.

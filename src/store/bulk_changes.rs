@@ -21,7 +21,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A bulk change, and how far it is.
@@ -78,9 +77,9 @@ pub fn insert(
     const SQL: &str =
         "INSERT INTO bulk_changes (uuid, team, created_by, action, status, selected, changed, skipped, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7)";
-    let status = BulkChangeStatus::Running.as_str();
+    let status = BulkChangeStatus::Running;
     let parameters =
-        (id, team, created_by, row::to_json(action)?, status, row::to_json(&Skipped::default())?, at.0);
+        (id, team, created_by, row::to_json(action)?, status, row::to_json(&Skipped::default())?, at);
     Ok(BulkChangeRowId(writer.insert(SQL, parameters)?))
 }
 
@@ -89,8 +88,8 @@ pub fn update(writer: &Writer, change: &BulkChange) -> Result<()> {
     const SQL: &str = "UPDATE bulk_changes
          SET status = ?2, selected = ?3, changed = ?4, skipped = ?5, completed_at = ?6 WHERE id = ?1";
     let BulkChange { row_id, status, selected, changed, .. } = *change;
-    let (skipped, completed_at) = (row::to_json(&change.skipped)?, change.completed_at.map(|at| at.0));
-    writer.execute(SQL, (row_id, status.as_str(), selected as i64, changed as i64, skipped, completed_at))?;
+    let skipped = row::to_json(&change.skipped)?;
+    writer.execute(SQL, (row_id, status, selected as i64, changed as i64, skipped, change.completed_at))?;
     Ok(())
 }
 
@@ -207,8 +206,7 @@ pub fn list_by_row_id(reader: &Reader, assets: &[AssetRowId]) -> Result<Vec<Asse
         asset_rows::COLUMNS.concat(),
         asset_rows::JOINS
     );
-    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
-    reader.query_all(&sql, [row::to_json(&ids)?], asset_rows::read_asset)
+    reader.query_all(&sql, [row::to_json(assets)?], asset_rows::read_asset)
 }
 
 /// A listing that has an asset of a change.
@@ -229,8 +227,7 @@ pub fn list_listings(reader: &Reader, assets: &[AssetRowId], limit: usize) -> Re
     const SQL: &str = "SELECT la.asset, l.uuid, l.title, l.review_status, l.catalog_status
          FROM json_each(?1) j JOIN listing_assets la ON la.asset = j.value JOIN listings l ON l.id = la.listing
          WHERE l.catalog_status <> 'archived' ORDER BY l.catalog_status <> 'published', l.id DESC LIMIT ?2";
-    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
-    reader.query_all(SQL, (row::to_json(&ids)?, limit as i64), |row| {
+    reader.query_all(SQL, (row::to_json(assets)?, limit as i64), |row| {
         let status = ListingStatus { review: row.get("review_status")?, catalog: row.get("catalog_status")? };
         Ok(ListingOfAsset { asset: row.get(0)?, listing: row.get(1)?, title: row.get(2)?, status })
     })

@@ -267,7 +267,7 @@ pub fn list_repositories(reader: &Reader) -> Result<Vec<(Uuid, Timestamp)>> {
 pub fn needs_repository(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM assets a JOIN bundle_entries e ON e.asset = a.id
              WHERE a.uuid = ?1 AND e.attached_at = ?2 AND e.source IS NULL)";
-    reader.query_one(SQL, (asset, attached_at.0), |row| row.get(0))
+    reader.query_one(SQL, (asset, attached_at), |row| row.get(0))
 }
 
 /// Returns the files that were made for bundles, by digest.

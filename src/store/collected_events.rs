@@ -10,7 +10,6 @@ use super::{
 use crate::{
     domain::teams::TeamRowId,
     error::{Error, Result},
-    string_enum::StringEnum,
 };
 
 /// Page cache of the temporary database in KiB. The rest is in a file.
@@ -51,14 +50,14 @@ impl CollectedEvents {
         const SQL: &str = "INSERT INTO events (occurred_at, id, type, team, subject, data)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let id = self.count.get() + 1;
-        let kind = event.data.event_type().as_str();
+        let kind = event.data.event_type();
         let data = event.data.to_json().map_err(Error::internal)?;
         self.connection.prepare_cached(SQL)?.execute((
-            event.occurred_at.0,
+            event.occurred_at,
             id,
             kind,
             event.team,
-            &event.subject.0,
+            event.subject,
             data,
         ))?;
         self.count.set(id);

@@ -12,7 +12,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A purchase of credits.
@@ -69,7 +68,7 @@ pub fn decide(
     decided_at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE credit_purchases SET status = ?2, entry = ?3, decided_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, status.as_str(), entry, decided_at.0))?;
+    writer.execute(SQL, (row_id, status, entry, decided_at))?;
     Ok(())
 }
 

@@ -121,8 +121,7 @@ pub fn for_each_dataset(
     const SQL: &str =
         "SELECT j.key, s.dataset FROM json_each(?1) j CROSS JOIN data_structures s ON s.asset = j.value
          WHERE s.dataset IS NOT NULL";
-    let assets: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
-    reader.for_each_row(SQL, [row::to_json(&assets)?], |row| {
+    reader.for_each_row(SQL, [row::to_json(assets)?], |row| {
         let place: i64 = row.get(0)?;
         visit(place as usize, row.get(1)?)
     })

@@ -10,7 +10,6 @@ use crate::{
         teams::TeamRowId,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The directory tree of an asset's linked data.
@@ -52,7 +51,7 @@ pub fn find(reader: &Reader, team: TeamRowId, id: Uuid, kind: Kind) -> Result<Op
     const SQL: &str = "SELECT d.analysis_status, s.max_depth, s.roots
          FROM assets a JOIN data_objects d ON d.asset = a.id LEFT JOIN data_structures s ON s.asset = a.id
          WHERE a.uuid = ?1 AND a.team = ?2 AND a.kind = ?3 AND a.deleted_at IS NULL";
-    reader.query_first(SQL, (id, team, kind.as_str()), |row| {
+    reader.query_first(SQL, (id, team, kind), |row| {
         let depth: Option<u32> = row.get("max_depth")?;
         let tree = depth.map(|depth| Ok::<_, rusqlite::Error>((depth, row.get("roots")?))).transpose()?;
         Ok(StoredStructure { analysis_status: row.get("analysis_status")?, tree })

@@ -64,7 +64,7 @@ pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
              SELECT 1 FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
                  AND (revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1))
              OR EXISTS (SELECT 1 FROM operator_uploads WHERE expires_at <= ?1)";
-    reader.query_one(SQL, [now.0], |row| row.get(0))
+    reader.query_one(SQL, [now], |row| row.get(0))
 }
 
 /// Returns when the first upload can be discarded, given that none can be now; `None` if there is none.

@@ -9,21 +9,20 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// Schedules a step. A step of the same kind and subject is replaced.
 pub fn schedule(writer: &Writer, kind: StepKind, subject: StepSubject, at: Timestamp) -> Result<()> {
     const SQL: &str = "INSERT INTO due_steps (kind, subject, due_at) VALUES (?1, ?2, ?3)
          ON CONFLICT (kind, subject) DO UPDATE SET due_at = ?3, is_migrated = 0, is_quiet = 0, error = NULL";
-    writer.execute(SQL, (kind.as_str(), subject.0, at.0))?;
+    writer.execute(SQL, (kind, subject.0, at))?;
     Ok(())
 }
 
 /// Deletes a step, if it is scheduled.
 pub fn unschedule(writer: &Writer, kind: StepKind, subject: StepSubject) -> Result<()> {
     const SQL: &str = "DELETE FROM due_steps WHERE kind = ?1 AND subject = ?2";
-    writer.execute(SQL, (kind.as_str(), subject.0))?;
+    writer.execute(SQL, (kind, subject.0))?;
     Ok(())
 }
 
@@ -31,7 +30,7 @@ pub fn unschedule(writer: &Writer, kind: StepKind, subject: StepSubject) -> Resu
 pub fn find_due(reader: &Reader, until: Timestamp) -> Result<Option<DueStep>> {
     const SQL: &str = "SELECT due_at, kind, subject, is_quiet FROM due_steps
          WHERE error IS NULL AND due_at <= ?1 ORDER BY due_at, kind, subject LIMIT 1";
-    reader.query_first(SQL, [until.0], |row| {
+    reader.query_first(SQL, [until], |row| {
         Ok(DueStep { due_at: row.get(0)?, kind: row.get(1)?, subject: row.get(2)?, is_quiet: row.get(3)? })
     })
 }
@@ -64,7 +63,7 @@ pub fn subject_id(reader: &Reader, step: &DueStep) -> Result<Option<String>> {
 /// Records that a step failed, so that it does not keep others from being carried out.
 pub fn fail(writer: &Writer, step: &DueStep, error: &str) -> Result<()> {
     const SQL: &str = "UPDATE due_steps SET error = ?3 WHERE kind = ?1 AND subject = ?2";
-    writer.execute(SQL, (step.kind.as_str(), step.subject.0, error))?;
+    writer.execute(SQL, (step.kind, step.subject.0, error))?;
     Ok(())
 }
 
@@ -79,7 +78,7 @@ pub fn prepare(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE due_steps
          SET error = NULL, is_quiet = is_quiet OR (is_migrated AND due_at <= ?1), is_migrated = 0
          WHERE error IS NOT NULL OR is_migrated";
-    writer.execute(SQL, [now.0])?;
+    writer.execute(SQL, [now])?;
     Ok(())
 }
 

@@ -27,7 +27,7 @@ const COLUMNS: &str = "entry, team, remaining_cents, available_at";
 pub fn insert(writer: &Writer, hold: &EarningsHold) -> Result<()> {
     const SQL: &str =
         "INSERT INTO earnings_holds (entry, team, remaining_cents, available_at) VALUES (?1, ?2, ?3, ?4)";
-    writer.execute(SQL, (hold.entry, hold.team, hold.remaining.0, hold.available_at.0))?;
+    writer.execute(SQL, (hold.entry, hold.team, hold.remaining.0, hold.available_at))?;
     Ok(())
 }
 
@@ -71,7 +71,7 @@ pub fn find_at(reader: &Reader, entry: LedgerEntryRowId, at: Timestamp) -> Resul
              {SALES} AND e.purchase = (SELECT purchase FROM ledger_entries WHERE id = ?1) GROUP BY e.purchase))
          WHERE remaining_cents > 0 AND created_at <= ?2 AND available_at > ?2"
     );
-    reader.query_first(&sql, (entry, at.0), EarningsHold::from_row)
+    reader.query_first(&sql, (entry, at), EarningsHold::from_row)
 }
 
 /// Returns the hold that ends last among the holds that a team had at an earlier time and that come before a place in this
@@ -88,7 +88,7 @@ pub fn find_last_at(
          ORDER BY available_at DESC, entry DESC LIMIT 1"
     );
     let (last, entry) = before.unwrap_or(LAST);
-    reader.query_first(&sql, (team, at.0, last.0, entry), EarningsHold::from_row)
+    reader.query_first(&sql, (team, at, last.0, entry), EarningsHold::from_row)
 }
 
 /// Deletes a hold that has ended.
@@ -100,7 +100,7 @@ pub fn delete(writer: &Writer, entry: LedgerEntryRowId) -> Result<()> {
 /// Reduces a hold that keeps some earnings.
 pub fn reduce(writer: &Writer, entry: LedgerEntryRowId, cents: Cents) -> Result<()> {
     const SQL: &str = "UPDATE earnings_holds SET remaining_cents = remaining_cents - ?2 WHERE entry = ?1";
-    writer.execute(SQL, (entry, cents.0))?;
+    writer.execute(SQL, (entry, cents))?;
     Ok(())
 }
 
@@ -112,6 +112,6 @@ pub fn insert_use(
     cents: Cents,
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO earnings_hold_uses (hold, refund, cents) VALUES (?1, ?2, ?3)";
-    writer.execute(SQL, (hold, refund, cents.0))?;
+    writer.execute(SQL, (hold, refund, cents))?;
     Ok(())
 }

@@ -13,7 +13,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The fields of an estimation to insert.
@@ -60,19 +59,19 @@ pub fn insert(writer: &Writer, estimation: &NewEstimation) -> Result<EstimationR
         (
             estimation.id,
             estimation.team,
-            estimation.kind.as_str(),
-            estimation.channel.as_str(),
+            estimation.kind,
+            estimation.channel,
             estimation.repo_full_name,
             estimation.name,
-            estimation.status.as_str(),
+            estimation.status,
             estimation.measured.map(row::to_json).transpose()?,
-            estimation.quote.map(|(low, _)| low.0),
-            estimation.quote.map(|(_, high)| high.0),
+            estimation.quote.map(|(low, _)| low),
+            estimation.quote.map(|(_, high)| high),
             estimation.failure_message,
             estimation.asset,
             estimation.created_by,
-            estimation.created_at.0,
-            estimation.completed_at.map(|at| at.0),
+            estimation.created_at,
+            estimation.completed_at,
         ),
     )?;
     Ok(EstimationRowId(row_id))
@@ -166,12 +165,12 @@ pub fn complete(
         SQL,
         (
             row_id,
-            ended.status.as_str(),
+            ended.status,
             measured.map(row::to_json).transpose()?,
-            ended.quote.map(|(low, _)| low.0),
-            ended.quote.map(|(_, high)| high.0),
+            ended.quote.map(|(low, _)| low),
+            ended.quote.map(|(_, high)| high),
             &ended.failure_message,
-            ended.completed_at.map(|at| at.0),
+            ended.completed_at,
         ),
     )?;
     Ok(())

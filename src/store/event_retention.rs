@@ -10,7 +10,6 @@ use crate::{
         time::Timestamp,
     },
     error::{NameList, Result},
-    string_enum::StringEnum,
 };
 
 /// The place, type, and time of an event.
@@ -42,7 +41,7 @@ pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(Ev
                  AND type <> ?2 ORDER BY id {order} LIMIT 1"
         )
     };
-    let reports = EventType::ClockAdvanced.as_str();
+    let reports = EventType::ClockAdvanced;
     let first = reader.query_first(&sql("ASC"), (through, reports), EventPlace::from_row)?;
     let last = reader.query_first(&sql("DESC"), (through, reports), EventPlace::from_row)?;
     Ok(first.zip(last))
@@ -53,7 +52,7 @@ pub fn find_removable(reader: &Reader, through: EventRowId) -> Result<Option<(Ev
 pub fn next_reason(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT id, type, occurred_at FROM events
          WHERE id > (SELECT through FROM trimmed_events) AND type <> ?1 ORDER BY id LIMIT 2";
-    let first = reader.query_all(SQL, [EventType::ClockAdvanced.as_str()], EventPlace::from_row)?;
+    let first = reader.query_all(SQL, [EventType::ClockAdvanced], EventPlace::from_row)?;
     let reason = first
         .iter()
         .enumerate()
@@ -87,7 +86,7 @@ pub fn find_newer(reader: &Reader, after: EventRowId, since: Timestamp, limit: u
         "SELECT id FROM events WHERE id > ?1 AND id <= ?2 AND occurred_at >= ?3 ORDER BY id LIMIT 1";
     let end = EventRowId(after.0 + i64::from(limit));
     let newest = super::events::find_bounds(reader)?.newest;
-    Ok(match reader.query_first(SQL, (after, end, since.0), |row| row.get(0))? {
+    Ok(match reader.query_first(SQL, (after, end, since), |row| row.get(0))? {
         Some(newer) => Found::Newer(newer),
         None if end < newest => Found::OlderThrough(end),
         None => Found::AllOlder(newest),
@@ -147,7 +146,7 @@ pub fn delete_older(writer: &Writer, table: DatedTable, since: Timestamp, limit:
         "DELETE FROM {name} WHERE id IN (
              SELECT id FROM (SELECT id, {time} AS time FROM {name} ORDER BY id LIMIT ?2) WHERE time < ?1)"
     );
-    writer.execute(&sql, (since.0, limit))
+    writer.execute(&sql, (since, limit))
 }
 
 /// Returns the earliest time in a table.

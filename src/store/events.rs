@@ -13,7 +13,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// An event to insert.
@@ -33,8 +32,8 @@ pub struct NewEvent<'a> {
 
 /// Appends an event. `data` is its data as JSON. Returns its row ID.
 pub fn insert(writer: &Writer, event: &NewEvent, data: &str) -> Result<EventRowId> {
-    let kind = event.data.event_type().as_str();
-    append(writer, (kind, event.occurred_at.0, event.team, &event.subject.0, data, event.request_id))
+    let kind = event.data.event_type();
+    append(writer, (kind, event.occurred_at, event.team, event.subject, data, event.request_id))
 }
 
 /// Appends an event, given as the values of its columns: type, time, team, subject, data, and request ID. Returns its

@@ -10,7 +10,6 @@ use crate::{
         row_ids::{AssetRowId, PurchaseRowId},
     },
     error::{NameList, Result, name_of},
-    string_enum::StringEnum,
 };
 
 /// The assets that prevent the exclusive sale of a set of assets, by reason.
@@ -189,11 +188,10 @@ pub fn set_exclusivity(
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM purchase_assets s JOIN listing_assets la ON la.asset = s.asset
          WHERE s.purchase = ?1 ORDER BY la.listing";
-    let value = exclusivity.as_str();
     let changed: Vec<(AssetRowId, Uuid)> =
-        writer.query_all(CHANGED, (purchase, value), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        writer.query_all(CHANGED, (purchase, exclusivity), |row| Ok((row.get(0)?, row.get(1)?)))?;
     for (asset, _) in &changed {
-        writer.execute("UPDATE assets SET exclusivity = ?2 WHERE id = ?1", (asset, value))?;
+        writer.execute("UPDATE assets SET exclusivity = ?2 WHERE id = ?1", (asset, exclusivity))?;
         inventory::upsert_row(writer, *asset)?;
     }
     index_queue::enqueue_all(writer, LISTINGS, [purchase])?;

@@ -12,7 +12,6 @@ use crate::{
         uploads::{PartLayout, Upload},
     },
     error::{Error, Result},
-    string_enum::StringEnum,
 };
 
 const COLUMNS: &str =
@@ -102,7 +101,7 @@ pub fn find_by_id(reader: &Reader, id: Uuid) -> Result<Option<Grant>> {
 pub fn count_open(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM upload_grants
          WHERE team = ?1 AND revoked_at IS NULL AND consumed_at IS NULL AND expired_at IS NULL AND expires_at > ?2";
-    reader.query_one(SQL, (team, now.0), |row| row.get(0))
+    reader.query_one(SQL, (team, now), |row| row.get(0))
 }
 
 /// Returns a team's newest grants, newest first.
@@ -129,11 +128,11 @@ pub fn insert(writer: &Writer, grant: &Grant, digest: &[u8; 32]) -> Result<Grant
             digest,
             grant.team,
             &grant.title,
-            grant.exclusivity.as_str(),
+            grant.exclusivity,
             grant.group_row_id,
             grant.max_bytes as i64,
-            grant.created_at.0,
-            grant.expires_at.0,
+            grant.created_at,
+            grant.expires_at,
             grant.id,
         ),
     )?;
@@ -173,7 +172,7 @@ pub fn find_part_etags(reader: &Reader, grant: GrantRowId) -> Result<Option<Vec<
 pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE upload_grants SET consumed_at = ?3, part_etags = NULL
          WHERE id = ?1 AND upload = ?2 AND consumed_at IS NULL";
-    match writer.execute(SQL, (grant, upload, at.0))? {
+    match writer.execute(SQL, (grant, upload, at))? {
         0 => Err(Error::internal("the grant was used, or has another upload")),
         _ => Ok(()),
     }
@@ -181,12 +180,12 @@ pub fn mark_consumed(writer: &Writer, grant: GrantRowId, upload: Uuid, at: Times
 
 /// Records that a grant was revoked.
 pub fn revoke(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE upload_grants SET revoked_at = ?2 WHERE id = ?1", (grant, at.0))?;
+    writer.execute("UPDATE upload_grants SET revoked_at = ?2 WHERE id = ?1", (grant, at))?;
     Ok(())
 }
 
 /// Records that a grant has expired.
 pub fn expire(writer: &Writer, grant: GrantRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE upload_grants SET expired_at = ?2 WHERE id = ?1", (grant, at.0))?;
+    writer.execute("UPDATE upload_grants SET expired_at = ?2 WHERE id = ?1", (grant, at))?;
     Ok(())
 }

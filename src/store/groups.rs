@@ -145,7 +145,7 @@ pub fn insert(
 pub fn rename(writer: &Writer, row_id: GroupRowId, name: &str, at: Timestamp) -> Result<()> {
     const SQL: &str =
         "UPDATE groups SET name = ?2, name_key = ?3, sort_key = ?4, updated_at = ?5 WHERE id = ?1";
-    writer.execute(SQL, (row_id, name, equality_key(name), collation::sort_key(name), at.0))?;
+    writer.execute(SQL, (row_id, name, equality_key(name), collation::sort_key(name), at))?;
     Ok(())
 }
 

@@ -33,7 +33,7 @@ pub fn find(
     const SQL: &str = "SELECT body, answer FROM idempotency_keys
          WHERE principal_kind = ?1 AND principal = ?2 AND key = ?3 AND route = ?4 AND created_at > ?5";
     let (kind, row_id) = columns(principal);
-    reader.query_first(SQL, (kind, row_id, key, route, since.0), KeyUse::from_row)
+    reader.query_first(SQL, (kind, row_id, key, route, since), KeyUse::from_row)
 }
 
 /// Stores a use of a key. Replaces an earlier use; the caller must have checked that it has expired.
@@ -49,7 +49,7 @@ pub fn insert(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT DO UPDATE SET body = excluded.body, answer = excluded.answer, created_at = excluded.created_at";
     let (kind, row_id) = columns(principal);
-    writer.execute(SQL, (kind, row_id, key, route, key_use.body_digest, &key_use.response, at.0))?;
+    writer.execute(SQL, (kind, row_id, key, route, key_use.body_digest, &key_use.response, at))?;
     Ok(())
 }
 
@@ -64,7 +64,7 @@ pub fn delete_expired_of(writer: &Writer, principal: Principal, since: Timestamp
              SELECT principal_kind, principal, key, route FROM idempotency_keys
              WHERE principal_kind = ?1 AND principal = ?2 AND created_at <= ?3 ORDER BY created_at LIMIT ?4)";
     let (kind, row_id) = columns(principal);
-    writer.execute(SQL, (kind, row_id, since.0, limit))?;
+    writer.execute(SQL, (kind, row_id, since, limit))?;
     Ok(())
 }
 
@@ -74,5 +74,5 @@ pub fn delete_expired(writer: &Writer, since: Timestamp, limit: u32) -> Result<u
     const SQL: &str = "DELETE FROM idempotency_keys WHERE (principal_kind, principal, key, route) IN (
              SELECT principal_kind, principal, key, route FROM idempotency_keys WHERE created_at <= ?1
              ORDER BY created_at LIMIT ?2)";
-    writer.execute(SQL, (since.0, limit))
+    writer.execute(SQL, (since, limit))
 }

@@ -38,14 +38,14 @@ pub fn find(reader: &Reader, id: JobRowId) -> Result<Option<StoredJob>> {
 /// Returns the ID of the queued job of this kind and subject.
 pub fn find_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<JobRowId>> {
     const SQL: &str = "SELECT id FROM jobs WHERE kind = ?1 AND subject = ?2";
-    reader.query_first(SQL, (kind.as_str(), subject), |row| row.get(0))
+    reader.query_first(SQL, (kind, subject), |row| row.get(0))
 }
 
 /// Makes a waiting job due now, and resets its attempts.
 pub fn make_due(writer: &Writer, id: JobRowId, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET run_after = min(run_after, ?2), attempts = 0, interrupted_starts = 0
          WHERE id = ?1 AND leased_until IS NULL";
-    writer.execute(SQL, (id, now.0))?;
+    writer.execute(SQL, (id, now))?;
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub fn record_end(writer: &Writer, id: JobRowId, state: JobState, at: Timestamp)
     const SQL: &str =
         "INSERT OR REPLACE INTO ended_jobs (id, kind, subject, team, state, attempts, enqueued_at, ended_at)
          SELECT id, kind, subject, team, ?2, attempts, enqueued_at, ?3 FROM jobs WHERE id = ?1";
-    writer.execute(SQL, (id, state.as_str(), at.0))?;
+    writer.execute(SQL, (id, state, at))?;
     Ok(())
 }
 
@@ -66,7 +66,7 @@ pub fn forget_ended(writer: &Writer, id: JobRowId) -> Result<()> {
 
 /// Forgets the jobs that were given up or canceled before a time.
 pub fn forget_ended_before(writer: &Writer, at: Timestamp) -> Result<()> {
-    writer.execute("DELETE FROM ended_jobs WHERE ended_at < ?1", [at.0])?;
+    writer.execute("DELETE FROM ended_jobs WHERE ended_at < ?1", [at])?;
     Ok(())
 }
 
@@ -128,19 +128,19 @@ pub fn enqueue(writer: &Writer, kind: JobKind, subject: JobSubject, at: Timestam
         "INSERT INTO jobs (kind, subject, run_after, enqueued_at, queue, team)
          VALUES (?1, ?2, ?3, ?3, ?4, coalesce(({team}), 0)) ON CONFLICT (kind, subject) DO NOTHING"
     );
-    writer.execute(&sql, (kind.as_str(), subject, at.0, kind.queue().as_str()))?;
+    writer.execute(&sql, (kind, subject, at, kind.queue().as_str()))?;
     Ok(())
 }
 
 /// Whether there is a job of this kind and subject, waiting or running.
 pub fn is_queued(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE kind = ?1 AND subject = ?2)";
-    reader.query_one(SQL, (kind.as_str(), subject), |row| row.get(0))
+    reader.query_one(SQL, (kind, subject), |row| row.get(0))
 }
 
 /// Deletes a job. A worker that holds it notices when it tries to write its results.
 pub fn cancel(writer: &Writer, kind: JobKind, subject: JobSubject) -> Result<()> {
-    writer.execute("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind.as_str(), subject))?;
+    writer.execute("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2", (kind, subject))?;
     Ok(())
 }
 
@@ -164,7 +164,7 @@ const NEXT_JOB: &str = "WITH RECURSIVE teams (team) AS (
 /// Whether a job of a queue is due and can be claimed. A team can have `max_per_team` jobs leased.
 pub fn is_any_due(reader: &Reader, queue: Queue, max_per_team: u32, now: Timestamp) -> Result<bool> {
     let job =
-        reader.query_first(NEXT_JOB, (queue.as_str(), now.0, max_per_team), |row| row.get::<_, i64>(0))?;
+        reader.query_first(NEXT_JOB, (queue.as_str(), now, max_per_team), |row| row.get::<_, i64>(0))?;
     Ok(job.is_some())
 }
 
@@ -202,14 +202,14 @@ pub fn claim(writer: &Writer, queue: Queue, max_per_team: u32, now: Timestamp) -
 /// Returns when a queued job of this kind and subject is due, unless it is leased.
 pub fn find_due_at(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT run_after FROM jobs WHERE kind = ?1 AND subject = ?2 AND leased_until IS NULL";
-    reader.query_first(SQL, (kind.as_str(), subject), |row| row.get(0))
+    reader.query_first(SQL, (kind, subject), |row| row.get(0))
 }
 
 /// Returns the earliest time at which a job that is not of this kind and subject is due or its lease ends.
 pub fn next_due_besides(reader: &Reader, kind: JobKind, subject: JobSubject) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(min(run_after, coalesce(leased_until, run_after))) FROM jobs
          WHERE kind <> ?1 OR subject <> ?2";
-    reader.query_one(SQL, (kind.as_str(), subject), |row| row.get(0))
+    reader.query_one(SQL, (kind, subject), |row| row.get(0))
 }
 
 /// Has the effect of `count` runs of a waiting job, each of which claims, finishes, and enqueues it again. The job is then due
@@ -225,7 +225,7 @@ pub fn repeat(
          SELECT j.queue, j.team, ?3 + coalesce((SELECT max(claim) FROM job_claims c WHERE c.queue = j.queue), 0)
          FROM jobs j WHERE j.kind = ?1 AND j.subject = ?2
          ON CONFLICT (queue, team) DO UPDATE SET claim = excluded.claim";
-    writer.execute(CLAIM, (kind.as_str(), subject, count))?;
+    writer.execute(CLAIM, (kind, subject, count))?;
     cancel(writer, kind, subject)?;
     // The last one takes the last number.
     writer.execute("UPDATE sqlite_sequence SET seq = seq + ?1 - 1 WHERE name = 'jobs'", [count])?;
@@ -244,7 +244,7 @@ pub fn next_due_at(reader: &Reader, now: Timestamp) -> Result<Option<Timestamp>>
              UNION ALL
              SELECT min(leased_until) FROM jobs WHERE leased_until > ?1
          )";
-    reader.query_one(SQL, [now.0], |row| row.get(0))
+    reader.query_one(SQL, [now], |row| row.get(0))
 }
 
 /// Whether a job is still leased to the worker that claimed it.
@@ -283,7 +283,7 @@ pub fn finish(writer: &Writer, job: &Job) -> Result<bool> {
 pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, interrupted_starts = ?4
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, until.0, job.interrupted_starts))?;
+    writer.execute(SQL, (job.id, job.lease, until, job.interrupted_starts))?;
     Ok(())
 }
 
@@ -292,7 +292,7 @@ pub fn reschedule(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
 pub fn release(writer: &Writer, job: &Job, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, now.0))?;
+    writer.execute(SQL, (job.id, job.lease, now))?;
     Ok(())
 }
 
@@ -306,7 +306,7 @@ pub fn postpone(writer: &Writer, job: &Job, until: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE jobs SET leased_until = NULL, run_after = ?3, attempts = attempts - 1,
              interrupted_starts = ?4
          WHERE id = ?1 AND lease = ?2";
-    writer.execute(SQL, (job.id, job.lease, until.0, job.interrupted_starts))?;
+    writer.execute(SQL, (job.id, job.lease, until, job.interrupted_starts))?;
     Ok(())
 }
 
@@ -330,7 +330,7 @@ pub fn is_any_too_late(reader: &Reader, now: Timestamp) -> Result<bool> {
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
     let sql = format!("UPDATE jobs SET run_after = ?5 WHERE {TOO_LATE}");
     let (latest, regular, first, second) = latest_times(now);
-    writer.execute(&sql, (latest, regular, first, second, now.0))?;
+    writer.execute(&sql, (latest, regular, first, second, now))?;
     Ok(())
 }
 

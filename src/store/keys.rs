@@ -14,7 +14,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The properties that determine whether a key is valid.
@@ -63,48 +62,17 @@ pub fn find_by_digest(reader: &Reader, digest: &[u8; 32]) -> Result<Option<(KeyO
     reader.query_first(&sql, [digest], |row| Ok((read_owner(row)?, KeyValidity::from_row(row)?)))
 }
 
-/// A key, as its owner's settings show it.
-#[derive(Clone, Debug, FromRow)]
-pub struct KeyRow {
-    /// ID of the key. It is not secret.
-    pub id: Uuid,
-    /// Name that its owner gave the key.
-    pub name: String,
-    /// Time of creation.
-    pub created_at: Timestamp,
-    /// Time at which the key expires; `None` if never.
-    pub expires_at: Option<Timestamp>,
-    /// Time at which the key was revoked; `None` unless revoked.
-    pub revoked_at: Option<Timestamp>,
-    /// Time of the last use, with a resolution of one minute; `None` if never used.
-    pub last_used_at: Option<Timestamp>,
-}
-
-/// Returns a team's keys, newest first.
-pub fn list(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyRow>> {
-    const SQL: &str = "SELECT uuid AS id, name, created_at, expires_at, revoked_at, last_used_at FROM keys
-         WHERE team = ?1 ORDER BY created_at DESC, keys.id DESC";
-    reader.query_all(SQL, [team], KeyRow::from_row)
-}
-
 /// Returns the newest keys of a team, with the times of their last use, newest first.
 pub fn list_times(
     reader: &Reader,
     team: TeamRowId,
     limit: u32,
 ) -> Result<Vec<(KeyTimes, Option<Timestamp>)>> {
-    const SQL: &str =
-        "SELECT id, uuid, team, scope, team_scope, name, created_at, expires_at, rotated_at, revoked_at,
-             expired_at, last_used_at
-         FROM keys WHERE team = ?1 ORDER BY created_at DESC, id DESC LIMIT ?2";
-    reader.query_all(SQL, (team, limit), |row| Ok((read_times(row)?, row.get("last_used_at")?)))
-}
-
-/// Returns the keys of all operators, newest first.
-pub fn list_of_operators(reader: &Reader) -> Result<Vec<KeyRow>> {
-    const SQL: &str = "SELECT uuid AS id, name, created_at, expires_at, revoked_at, last_used_at FROM keys
-         WHERE kind = 'operator' ORDER BY created_at DESC, keys.id DESC";
-    reader.query_all(SQL, [], KeyRow::from_row)
+    let sql = format!(
+        "SELECT {COLUMNS}, k.last_used_at FROM keys k
+         WHERE k.team = ?1 ORDER BY k.created_at DESC, k.id DESC LIMIT ?2"
+    );
+    reader.query_all(&sql, (team, limit), |row| Ok((read_times(row)?, row.get("last_used_at")?)))
 }
 
 /// The fields of a key to insert.
@@ -172,23 +140,25 @@ pub fn insert(writer: &Writer, key: &NewKey) -> Result<KeyRowId> {
         SQL,
         (
             key.id,
-            kind.as_str(),
+            kind,
             key.team,
             key.name,
             key.digest,
             key.is_fixture,
-            key.created_at.0,
-            key.expires_at.map(|at| at.0),
-            key.revoked_at.map(|at| at.0),
-            key.scope.as_str(),
-            key.team_scope.as_str(),
+            key.created_at,
+            key.expires_at,
+            key.revoked_at,
+            key.scope,
+            key.team_scope,
         ),
     )?;
     Ok(KeyRowId(row_id))
 }
 
-const TIMES: &str = "SELECT id, uuid, team, scope, team_scope, name, created_at, expires_at, rotated_at,
-     revoked_at, expired_at FROM keys";
+/// Columns of a key `k` that [`read_times`] reads.
+pub(super) const COLUMNS: &str =
+    "k.id, k.uuid, k.team, k.scope, k.team_scope, k.name, k.created_at, k.expires_at, k.rotated_at, k.revoked_at,
+    k.expired_at";
 
 pub(super) fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
     Ok(KeyTimes {
@@ -208,17 +178,18 @@ pub(super) fn read_times(row: &rusqlite::Row) -> rusqlite::Result<KeyTimes> {
 
 /// Returns the key with this ID, of a team or an operator.
 pub fn find(reader: &Reader, id: Uuid) -> Result<Option<KeyTimes>> {
-    reader.query_first(&format!("{TIMES} WHERE uuid = ?1"), [id], read_times)
+    reader.query_first(&format!("SELECT {COLUMNS} FROM keys k WHERE k.uuid = ?1"), [id], read_times)
 }
 
 /// Returns the key with this row ID, of a team or an operator.
 pub fn find_by_row_id(reader: &Reader, row_id: KeyRowId) -> Result<Option<KeyTimes>> {
-    reader.query_first(&format!("{TIMES} WHERE id = ?1"), [row_id], read_times)
+    reader.query_first(&format!("SELECT {COLUMNS} FROM keys k WHERE k.id = ?1"), [row_id], read_times)
 }
 
 /// Returns the keys of a team that were not revoked, oldest first.
 pub fn list_unrevoked(reader: &Reader, team: TeamRowId) -> Result<Vec<KeyTimes>> {
-    let sql = format!("{TIMES} WHERE team = ?1 AND revoked_at IS NULL ORDER BY id");
+    let sql =
+        format!("SELECT {COLUMNS} FROM keys k WHERE k.team = ?1 AND k.revoked_at IS NULL ORDER BY k.id");
     reader.query_all(&sql, [team], read_times)
 }
 
@@ -227,8 +198,6 @@ pub fn update_times(writer: &Writer, key: &KeyTimes) -> Result<()> {
     const SQL: &str =
         "UPDATE keys SET expires_at = ?2, rotated_at = ?3, revoked_at = ?4, expired_at = ?5 WHERE id = ?1";
     let KeyTimes { row_id, expires_at, rotated_at, revoked_at, expired_at, .. } = key;
-    let [expires_at, rotated_at, revoked_at, expired_at] =
-        [expires_at, rotated_at, revoked_at, expired_at].map(|at| at.map(|at| at.0));
     writer.execute(SQL, (row_id, expires_at, rotated_at, revoked_at, expired_at))?;
     Ok(())
 }
@@ -236,6 +205,6 @@ pub fn update_times(writer: &Writer, key: &KeyTimes) -> Result<()> {
 /// Records the last use of a key. An earlier time than the stored one is ignored.
 pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE keys SET last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE uuid = ?1";
-    writer.execute(SQL, (id, at.0))?;
+    writer.execute(SQL, (id, at))?;
     Ok(())
 }

@@ -16,7 +16,6 @@ use crate::{
         time::Timestamp,
     },
     error::{Error, Result},
-    string_enum::StringEnum,
 };
 
 /// The fields of a ledger entry to insert.
@@ -52,15 +51,15 @@ pub fn insert(writer: &Writer, entry: &NewEntry) -> Result<LedgerEntryRowId> {
         ENTRY,
         (
             entry.id,
-            entry.transfer.entry_type.as_str(),
+            entry.transfer.entry_type,
             entry.description,
             entry.purchase,
-            entry.created_at.0,
-            entry.available_at.0,
+            entry.created_at,
+            entry.available_at,
         ),
     )?);
     for Posting { account, cents } in &entry.transfer.postings {
-        writer.execute(POSTING, (row_id, account.name(), account.team(), cents.0))?;
+        writer.execute(POSTING, (row_id, account.name(), account.team(), cents))?;
     }
     wallet::apply(writer, entry.transfer, entry.pending)?;
     Ok(row_id)

@@ -287,8 +287,7 @@ pub fn attached_among(
 ) -> Result<BTreeSet<AssetRowId>> {
     const SQL: &str = "SELECT asset FROM listing_assets
          WHERE listing = ?1 AND asset IN (SELECT value FROM json_each(?2))";
-    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
-    let found: Vec<AssetRowId> = reader.query_all(SQL, (listing, row::to_json(&ids)?), |row| row.get(0))?;
+    let found: Vec<AssetRowId> = reader.query_all(SQL, (listing, row::to_json(assets)?), |row| row.get(0))?;
     Ok(found.into_iter().collect())
 }
 

@@ -7,7 +7,6 @@ use crate::{
         listings::{IngestStatus, ListingRowId},
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// Adds a file to the bundle of a listing.
@@ -29,7 +28,7 @@ pub fn insert_hub_ingest(
 ) -> Result<()> {
     const SQL: &str = "INSERT INTO hub_ingests (listing, dataset_id, status, bytes_copied, error)
          VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (listing, dataset, status.as_str(), bytes as i64, error))?;
+    writer.execute(SQL, (listing, dataset, status, bytes as i64, error))?;
     Ok(())
 }
 

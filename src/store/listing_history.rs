@@ -33,17 +33,7 @@ pub struct HistoryEvent {
 pub fn insert(writer: &Writer, listing: ListingRowId, event: &HistoryEvent) -> Result<()> {
     const SQL: &str = "INSERT INTO listing_history (listing, event, actor, occurred_at, from_stage, to_stage)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    writer.execute(
-        SQL,
-        (
-            listing,
-            event.event.as_str(),
-            event.actor.as_str(),
-            event.occurred_at.0,
-            event.from.map(StringEnum::as_str),
-            event.to.as_str(),
-        ),
-    )?;
+    writer.execute(SQL, (listing, event.event, event.actor, event.occurred_at, event.from, event.to))?;
     Ok(())
 }
 

@@ -19,7 +19,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The fields of a listing that determine what the caller can do with it.
@@ -133,13 +132,13 @@ fn field_values<'w>(fields: &'w ListingFields) -> Result<[Box<dyn ToSql + 'w>; 1
         Box::new(&fields.description),
         Box::new(row::to_json(&fields.domain_tags)?),
         Box::new(row::to_json(&fields.tag_slugs)?),
-        Box::new(fields.price.map(|price| price.0)),
-        Box::new(fields.sample_price.map(|price| price.0)),
+        Box::new(fields.price),
+        Box::new(fields.sample_price),
         Box::new(fields.accepts_bids),
         Box::new(&fields.terms),
-        Box::new(fields.delivery.map(|(method, _)| method.as_str())),
+        Box::new(fields.delivery.map(|(method, _)| method)),
         Box::new(fields.delivery.map(|(_, days)| days)),
-        Box::new(fields.available_from.map(|at| at.0)),
+        Box::new(fields.available_from),
         Box::new(fields.is_exclusive),
         Box::new((!fields.sample.is_empty()).then(|| row::to_json(&fields.sample)).transpose()?),
     ])
@@ -159,7 +158,7 @@ pub fn insert(
              uuid, team, review_status, catalog_status, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 'draft', 'unpublished', ?16, ?16)";
     let columns = field_values(fields)?;
-    let rest: [&dyn ToSql; 3] = [&id, &team, &at.0];
+    let rest: [&dyn ToSql; 3] = [&id, &team, &at];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
     let row_id = ListingRowId(writer.insert(SQL, rusqlite::params_from_iter(parameters))?);
     index_queue::enqueue(writer, row_id)?;
@@ -175,7 +174,7 @@ pub fn update(writer: &Writer, row_id: ListingRowId, fields: &ListingFields, at:
                  terms, delivery_method, delivery_days, available_from, exclusive, sample)
              IS NOT (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
     let columns = field_values(fields)?;
-    let rest: [&dyn ToSql; 2] = [&at.0, &row_id];
+    let rest: [&dyn ToSql; 2] = [&at, &row_id];
     let parameters = columns.iter().map(|column| &**column).chain(rest);
     // First, because recorded values have the number that the change has in the queue.
     index_queue::enqueue(writer, row_id)?;
@@ -201,9 +200,9 @@ pub fn set_status(
     if from.catalog == to.catalog {
         // Most transitions change only the review status. Leaving the catalog status alone saves an index
         // update.
-        writer.execute(REVIEWED, (row_id, to.review.as_str(), at.0))?;
+        writer.execute(REVIEWED, (row_id, to.review, at))?;
     } else {
-        writer.execute(MOVED, (row_id, to.review.as_str(), to.catalog.as_str(), at.0))?;
+        writer.execute(MOVED, (row_id, to.review, to.catalog, at))?;
     }
     index_queue::enqueue(writer, row_id)
 }
@@ -214,8 +213,7 @@ pub fn certification_times(
     listings: &[ListingRowId],
 ) -> Result<Vec<(ListingRowId, Option<Timestamp>)>> {
     const SQL: &str = "SELECT id, certified_at FROM listings WHERE id IN (SELECT value FROM json_each(?1))";
-    let ids: Vec<i64> = listings.iter().map(|listing| listing.0).collect();
-    reader.query_all(SQL, [row::to_json(&ids)?], |row| Ok((row.get(0)?, row.get(1)?)))
+    reader.query_all(SQL, [row::to_json(listings)?], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Sets or clears the certification time of a listing. `at` is the time of the change.
@@ -229,7 +227,7 @@ pub fn set_certified_at(
     // First, because recorded values have the number that the change has in the queue.
     index_queue::enqueue(writer, row_id)?;
     sort_changes::recording(writer, row_id, at, || {
-        writer.execute(SQL, (row_id, certified_at.map(|at| at.0)))?;
+        writer.execute(SQL, (row_id, certified_at))?;
         Ok(())
     })
 }

@@ -215,7 +215,7 @@ pub fn releases(reader: &Reader, vendor: TeamRowId, now: Timestamp) -> Result<Ve
         "SELECT available_at, sum(remaining_cents) FROM earnings_holds WHERE team = ?1 AND available_at > ?2
          GROUP BY available_at ORDER BY available_at LIMIT {MAX_RELEASES}"
     );
-    reader.query_all(&sql, [vendor.0, now.0], Release::from_row)
+    reader.query_all(&sql, (vendor, now), Release::from_row)
 }
 
 fn with_team(columns: &FilterColumns, team: TeamRowId, filter: &RecordFilter) -> (String, Vec<Value>) {

@@ -15,7 +15,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The fields of a notification to insert. It refers to other records by their row IDs.
@@ -60,7 +59,7 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
         (
             notification.id,
             notification.team,
-            notification.kind.as_str(),
+            notification.kind,
             notification.title,
             notification.message,
             notification.is_read,
@@ -69,7 +68,7 @@ pub fn insert(writer: &Writer, notification: &NewNotification) -> Result<()> {
             notification.project_opportunity,
             notification.project_bid,
             notification.task,
-            notification.created_at.0,
+            notification.created_at,
             notification.page,
         ),
     )?;
@@ -130,7 +129,7 @@ pub(super) fn insert_for_all(
             first,
             second,
             seed,
-            kind.as_str(),
+            kind,
             text.0,
             text.1,
             owner,
@@ -138,7 +137,7 @@ pub(super) fn insert_for_all(
             owner_message,
             link,
             opportunity,
-            created_at.0,
+            created_at,
             page,
         ),
     )?;

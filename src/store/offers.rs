@@ -21,7 +21,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The fields of an offer to insert.
@@ -55,14 +54,14 @@ pub fn insert(writer: &Writer, offer: &NewOffer) -> Result<OfferRowId> {
         SQL,
         (
             offer.id,
-            offer.listing.0,
-            offer.buyer.0,
-            offer.amount.0,
-            offer.status.as_str(),
-            offer.created_at.0,
-            updated_at.0,
-            offer.decided_at.map(|at| at.0),
-            offer.pay_with.as_str(),
+            offer.listing,
+            offer.buyer,
+            offer.amount,
+            offer.status,
+            offer.created_at,
+            updated_at,
+            offer.decided_at,
+            offer.pay_with,
         ),
     )?;
     index_queue::enqueue(writer, offer.listing)?;
@@ -215,7 +214,7 @@ pub fn update_terms(writer: &Writer, offer: &OfferRow, at: Timestamp) -> Result<
     const SQL: &str =
         "UPDATE offers SET amount_cents = ?2, pay_with = ?3, signed_sha256 = ?4, updated_at = ?5
          WHERE id = ?1";
-    writer.execute(SQL, (offer.row_id, offer.amount.0, offer.pay_with.as_str(), &offer.signed, at.0))?;
+    writer.execute(SQL, (offer.row_id, offer.amount, offer.pay_with, &offer.signed, at))?;
     Ok(())
 }
 
@@ -228,6 +227,6 @@ pub fn set_signed(writer: &Writer, offer: Uuid, sha256: &str) -> Result<()> {
 /// Records the decision on an offer, and queues its listing so that its number of active bids is updated.
 pub fn set_decided(writer: &Writer, offer: &OfferRow, status: OfferStatus, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE offers SET status = ?2, updated_at = ?3, decided_at = ?3 WHERE id = ?1";
-    writer.execute(SQL, (offer.row_id, status.as_str(), at.0))?;
+    writer.execute(SQL, (offer.row_id, status, at))?;
     index_queue::enqueue(writer, offer.listing)
 }

@@ -227,8 +227,7 @@ pub fn event(reader: &Reader, id: EventRowId) -> Result<Option<Found>> {
 pub fn listings(reader: &Reader, ids: &[ListingRowId]) -> Result<Vec<Found>> {
     const SQL: &str = "SELECT 'listing', l.uuid, l.title, t.name FROM json_each(?1) w
          JOIN listings l ON l.id = w.value JOIN teams t ON t.id = l.team ORDER BY w.key";
-    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    reader.query_all(SQL, [row::to_json(&ids)?], read)
+    reader.query_all(SQL, [row::to_json(ids)?], read)
 }
 
 fn read(row: &rusqlite::Row) -> rusqlite::Result<Found> {

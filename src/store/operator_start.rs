@@ -86,7 +86,7 @@ pub fn activity(reader: &Reader, since: Timestamp) -> Result<Activity> {
              (SELECT count(*) FROM listings WHERE created_at >= ?1),
              (SELECT count(*) FROM reviews WHERE submitted_at >= ?1)
          FROM purchases WHERE paid_at >= ?1";
-    reader.query_one(SQL, [since.0], Activity::from_row)
+    reader.query_one(SQL, [since], Activity::from_row)
 }
 
 #[cfg(test)]

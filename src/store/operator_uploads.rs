@@ -116,7 +116,7 @@ pub fn find(reader: &Reader, upload: Uuid) -> Result<Option<OperatorUpload>> {
 pub fn count(reader: &Reader, team: TeamRowId, are_own: bool, now: Timestamp) -> Result<u64> {
     const SQL: &str = "SELECT count(*) FROM operator_uploads
          WHERE team = ?1 AND (kind IS NOT NULL) = ?2 AND expires_at > ?3";
-    reader.query_one(SQL, (team, are_own, now.0), |row| row.get(0))
+    reader.query_one(SQL, (team, are_own, now), |row| row.get(0))
 }
 
 /// Returns the uploads in progress that a team makes itself, newest first.
@@ -124,7 +124,7 @@ pub fn list_own(reader: &Reader, team: TeamRowId, now: Timestamp) -> Result<Vec<
     let sql = format!(
         "SELECT {COLUMNS} FROM {TABLES} WHERE u.team = ?1 AND u.kind IS NOT NULL AND u.expires_at > ?2 ORDER BY u.id DESC"
     );
-    reader.query_all(&sql, (team, now.0), read)
+    reader.query_all(&sql, (team, now), read)
 }
 
 /// Inserts an upload.
@@ -145,8 +145,8 @@ pub fn insert(writer: &Writer, new: &OperatorUpload) -> Result<()> {
             &new.file_name,
             layout.size_bytes as i64,
             &new.sha256,
-            new.created_at.0,
-            new.expires_at.0,
+            new.created_at,
+            new.expires_at,
             target.map(|target| target.kind.as_str()),
             target.and_then(|target| target.asset),
             target.map(|target| &target.title),

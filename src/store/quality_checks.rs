@@ -13,7 +13,6 @@ use crate::{
         row_ids::{AssetRowId, QualityRunRowId},
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The fields of a check to insert.
@@ -49,12 +48,12 @@ pub fn insert(writer: &Writer, run: QualityRunRowId, check: &NewCheck) -> Result
             check.id,
             run,
             check.asset,
-            check.kind.as_str(),
+            check.kind,
             check.key,
             check.label,
             check.is_mandatory,
             check.is_informational,
-            check.status.as_str(),
+            check.status,
             check.message,
         ),
     )?;
@@ -168,7 +167,7 @@ pub fn list_newer_of_assets(
          WHERE la.listing = ?1 AND (r.started_at, r.id) > (?2, ?3) ORDER BY la.position";
     let runs: Vec<(Uuid, QualityRunRowId)> =
         reader
-            .query_all(RUNS, (listing, run.started_at.0, run.row_id), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            .query_all(RUNS, (listing, run.started_at, run.row_id), |row| Ok((row.get(0)?, row.get(1)?)))?;
     if runs.is_empty() {
         return Ok(Vec::new());
     }

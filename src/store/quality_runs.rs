@@ -80,13 +80,13 @@ pub fn insert(writer: &Writer, run: &NewRun) -> Result<QualityRunRowId> {
             run.id,
             listing,
             asset,
-            run.status.as_str(),
-            run.triggered_by.as_str(),
+            run.status,
+            run.triggered_by,
             run.review_feedback,
             run.error,
-            run.charge.0,
-            run.started_at.0,
-            run.completed_at.map(|at| at.0),
+            run.charge,
+            run.started_at,
+            run.completed_at,
             run.team,
         ),
     )?;
@@ -299,9 +299,7 @@ pub fn summaries_of_assets(
     reader: &Reader,
     assets: &[AssetRowId],
 ) -> Result<BTreeMap<AssetRowId, RunSummary>> {
-    let ids: Vec<i64> = assets.iter().map(|asset| asset.0).collect();
-    let runs = read_summaries(reader, "asset", "", &ids)?;
-    Ok(runs.into_iter().map(|(id, run)| (AssetRowId(id), run)).collect())
+    read_summaries(reader, "asset", "", assets)
 }
 
 /// Returns the latest completed run of each of these listings, with its checks of data that has not changed since. Runs without
@@ -310,18 +308,16 @@ pub fn summaries_of_listings(
     reader: &Reader,
     listings: &[ListingRowId],
 ) -> Result<BTreeMap<ListingRowId, RunSummary>> {
-    let ids: Vec<i64> = listings.iter().map(|listing| listing.0).collect();
-    let runs = read_summaries(reader, "listing", "AND status = 'completed'", &ids)?;
-    Ok(runs.into_iter().map(|(id, run)| (ListingRowId(id), run)).collect())
+    read_summaries(reader, "listing", "AND status = 'completed'", listings)
 }
 
 /// Returns the latest run of each subject, by its row ID. `subject` is the column of the subjects.
-fn read_summaries(
+fn read_summaries<Id: serde::Serialize + rusqlite::types::FromSql + Ord>(
     reader: &Reader,
     subject: &str,
     condition: &str,
-    ids: &[i64],
-) -> Result<BTreeMap<i64, RunSummary>> {
+    ids: &[Id],
+) -> Result<BTreeMap<Id, RunSummary>> {
     let sql = format!(
         "WITH run (subject, id, assets) AS MATERIALIZED (
              SELECT j.value, r.id, r.assets FROM json_each(?1) j JOIN quality_runs r ON r.id = (
@@ -389,7 +385,7 @@ pub fn finish(
     const SQL: &str = "UPDATE quality_runs SET status = ?2, error = ?3, completed_at = ?4,
              charge_cents = CASE WHEN ?5 THEN charge_cents ELSE 0 END
          WHERE id = ?1";
-    writer.execute(SQL, (run, status.as_str(), error, at.0, keeps_charge))?;
+    writer.execute(SQL, (run, status, error, at, keeps_charge))?;
     Ok(())
 }
 

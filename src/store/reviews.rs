@@ -21,7 +21,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A round of a listing's review.
@@ -115,7 +114,7 @@ pub fn insert(
 ) -> Result<ReviewRowId> {
     const SQL: &str = "INSERT INTO reviews (listing, number, submitted_at, snapshot, asset_count, sha256)
          VALUES (?1, ?2, ?3, ?4, 0, ?5)";
-    Ok(ReviewRowId(writer.insert(SQL, (listing, number, at.0, snapshot, sha256))?))
+    Ok(ReviewRowId(writer.insert(SQL, (listing, number, at, snapshot, sha256))?))
 }
 
 /// Returns the number of the latest round of a listing; 0 without one.
@@ -206,7 +205,7 @@ pub fn set_decided(
     const SQL: &str = "UPDATE reviews SET decision = ?2, decided_at = ?3, note = ?4
          WHERE listing = ?1 AND decision IS NULL
              AND number = (SELECT max(number) FROM reviews WHERE listing = ?1)";
-    writer.execute(SQL, (listing, decision.as_str(), at.0, note))?;
+    writer.execute(SQL, (listing, decision, at, note))?;
     Ok(())
 }
 

@@ -49,7 +49,6 @@ pub fn seeded_names(reader: &Reader) -> Result<Vec<String>> {
 
 /// Records that a fixture set was seeded.
 pub fn record_seed(writer: &Writer, digest: &[u8; 32], name: &str, at: Timestamp) -> Result<()> {
-    writer
-        .execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at.0))?;
+    writer.execute("INSERT INTO seeds (digest, name, seeded_at) VALUES (?1, ?2, ?3)", (digest, name, at))?;
     Ok(())
 }

@@ -120,7 +120,7 @@ pub fn delete_oldest(writer: &Writer, key: KeyRowId, keep: u32) -> Result<()> {
 /// Deletes the sessions that began or were used last at these times, or earlier.
 pub fn delete_expired(writer: &Writer, created_at: Timestamp, last_used_at: Timestamp) -> Result<()> {
     const SQL: &str = "DELETE FROM sessions WHERE created_at <= ?1 OR last_used_at <= ?2";
-    writer.execute(SQL, (created_at.0, last_used_at.0))?;
+    writer.execute(SQL, (created_at, last_used_at))?;
     Ok(())
 }
 
@@ -163,7 +163,7 @@ pub fn delete_in_file(path: &Path) -> Result<()> {
 pub fn record_use(writer: &Writer, id: Uuid, at: Timestamp, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE sessions SET last_used_at = ?2
         WHERE uuid = ?1 AND (last_used_at < ?2 OR last_used_at > ?3)";
-    writer.execute(SQL, (id, at.0, now.0))?;
+    writer.execute(SQL, (id, at, now))?;
     Ok(())
 }
 

@@ -33,14 +33,14 @@ pub fn find_valid_from(reader: &Reader) -> Result<Option<Timestamp>> {
 /// Ends the key in use, and deletes its seed.
 pub fn end(writer: &Writer, at: Timestamp) -> Result<()> {
     delete_seed(writer)?;
-    writer.execute("UPDATE signing_keys SET ended_at = ?1 WHERE ended_at IS NULL", [at.0])?;
+    writer.execute("UPDATE signing_keys SET ended_at = ?1 WHERE ended_at IS NULL", [at])?;
     Ok(())
 }
 
 /// Adds the key with this seed, which is in use now, and is valid from a time on.
 pub fn insert(writer: &Writer, public_key: &[u8], seed: &[u8; 32], at: Timestamp) -> Result<()> {
     let key = writer
-        .insert("INSERT INTO signing_keys (public_key, valid_from) VALUES (?1, ?2)", (public_key, at.0))?;
+        .insert("INSERT INTO signing_keys (public_key, valid_from) VALUES (?1, ?2)", (public_key, at))?;
     writer.execute("INSERT INTO signing_secrets (key, seed) VALUES (?1, ?2)", (key, seed))?;
     Ok(())
 }

@@ -99,8 +99,7 @@ fn record(
              SELECT max(change) FROM listing_sort_changes WHERE sort = ?1 AND listing = ?2
                  AND change < (SELECT change FROM index_queue WHERE listing = ?2))";
     let SortValues { is_certified, featured, price } = before;
-    let price = price.map(|price| price.0);
-    writer.execute(INSERT, (sort.as_str(), listing, is_certified, featured, price, at.0))?;
+    writer.execute(INSERT, (sort.as_str(), listing, is_certified, featured, price, at))?;
     writer.execute(REPLACED, (sort.as_str(), listing))?;
     Ok(())
 }
@@ -148,7 +147,7 @@ pub fn prune(writer: &Writer, since: Timestamp, limit: u32) -> Result<usize> {
     const THROUGH: &str = "SELECT max(change) FROM (
              SELECT change, changed_at FROM listing_sort_changes ORDER BY change LIMIT ?1)
          WHERE changed_at < ?2";
-    let through: Option<i64> = writer.query_one(THROUGH, (limit, since.0), |row| row.get(0))?;
+    let through: Option<i64> = writer.query_one(THROUGH, (limit, since), |row| row.get(0))?;
     let Some(through) = through else { return Ok(0) };
     writer.execute("UPDATE pruned_sort_changes SET through = ?1", [through])?;
     writer.execute("DELETE FROM listing_sort_changes WHERE change <= ?1", [through])

@@ -11,7 +11,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A task, reduced to what changes of it need.
@@ -57,14 +56,14 @@ pub fn has_external_id(reader: &Reader, taskset: TasksetRowId, external_id: &str
 
 /// Records that a task was deleted.
 pub fn delete_task(writer: &Writer, task: TaskRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE tasks SET deleted_at = ?2 WHERE id = ?1", (task, at.0))?;
+    writer.execute("UPDATE tasks SET deleted_at = ?2 WHERE id = ?1", (task, at))?;
     Ok(())
 }
 
 /// Supersedes the live versions of a task.
 pub fn supersede_live_versions(writer: &Writer, task: TaskRowId) -> Result<()> {
     const SQL: &str = "UPDATE task_versions SET current_state = ?2 WHERE task = ?1 AND current_state = ?3";
-    writer.execute(SQL, (task, VersionState::Superseded.as_str(), VersionState::Live.as_str()))?;
+    writer.execute(SQL, (task, VersionState::Superseded, VersionState::Live))?;
     Ok(())
 }
 
@@ -101,6 +100,6 @@ pub fn find_build(reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<O
 
 /// Changes the status of a build.
 pub fn set_build_status(writer: &Writer, id: Uuid, status: BuildStatus) -> Result<()> {
-    writer.execute("UPDATE task_builds SET status = ?2 WHERE uuid = ?1", (id, status.as_str()))?;
+    writer.execute("UPDATE task_builds SET status = ?2 WHERE uuid = ?1", (id, status))?;
     Ok(())
 }

@@ -14,7 +14,6 @@ use crate::{
         teams::TeamRowId,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// The properties that determine whether a task can be imported.
@@ -99,7 +98,7 @@ pub fn count_new(reader: &Reader, team: TeamRowId, taskset: TasksetRowId, max: u
                  AND (SELECT b.status FROM task_builds b
                      WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1) = ?3
              LIMIT ?4)";
-    let parameters = (team, taskset, BuildStatus::Succeeded.as_str(), max as i64);
+    let parameters = (team, taskset, BuildStatus::Succeeded, max as i64);
     let count: i64 = reader.query_one(SQL, parameters, |row| row.get(0))?;
     Ok(count as usize)
 }
@@ -124,8 +123,7 @@ pub fn list_visible_to(
     if tasksets.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let tasksets: Vec<i64> = tasksets.iter().map(|taskset| taskset.0).collect();
-    let visible = reader.query_all(SQL, (row::to_json(&tasksets)?, team, sees_catalog), |row| row.get(0))?;
+    let visible = reader.query_all(SQL, (row::to_json(tasksets)?, team, sees_catalog), |row| row.get(0))?;
     Ok(visible.into_iter().collect())
 }
 

@@ -31,7 +31,7 @@ pub fn upsert_quality(writer: &Writer, asset: AssetRowId, at: Timestamp) -> Resu
     const INSERT_FILTER_VALUE: &str =
         "INSERT INTO task_reading_words (asset, field, word, word_key) VALUES (?1, ?2, ?3, ?4)";
     let quality = compute_quality(writer, asset)?;
-    writer.execute(SQL, (asset, at.0, row::to_json(&quality)?))?;
+    writer.execute(SQL, (asset, at, row::to_json(&quality)?))?;
     writer.execute("DELETE FROM task_reading_words WHERE asset = ?1", [asset])?;
     // Filters count the words of an asset, so spellings of the same model are one word.
     let mut keys = BTreeSet::new();

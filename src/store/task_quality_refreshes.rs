@@ -6,7 +6,6 @@ use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{row_ids::TaskQualityRefreshRowId, tasks::RefreshStatus, teams::TeamRowId, time::Timestamp},
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A request to refresh, and its progress.
@@ -61,7 +60,7 @@ pub fn insert(
     const SQL: &str =
         "INSERT INTO task_quality_refreshes (uuid, team, status, requested_at, total, refreshed)
          VALUES (?1, ?2, ?3, ?4, ?5, 0)";
-    let row_id = writer.insert(SQL, (id, team, RefreshStatus::Queued.as_str(), at.0, total as i64))?;
+    let row_id = writer.insert(SQL, (id, team, RefreshStatus::Queued, at, total as i64))?;
     Ok(TaskQualityRefreshRowId(row_id))
 }
 
@@ -74,9 +73,9 @@ pub fn update(writer: &Writer, refresh: &Refresh) -> Result<()> {
         SQL,
         (
             refresh.row_id,
-            refresh.status.as_str(),
-            refresh.started_at.map(|at| at.0),
-            refresh.finished_at.map(|at| at.0),
+            refresh.status,
+            refresh.started_at,
+            refresh.finished_at,
             refresh.total as i64,
             refresh.refreshed as i64,
             &refresh.error,

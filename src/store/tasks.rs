@@ -17,7 +17,6 @@ use crate::{
         time::Timestamp,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A task, stored or to insert.
@@ -78,8 +77,8 @@ pub fn insert_task(writer: &Writer, taskset: TasksetRowId, task: &Task) -> Resul
             row::to_json(&task.column_values)?,
             row::to_json(&task.activity_log)?,
             task.assignee,
-            task.created_at.0,
-            task.deleted_at.map(|at| at.0),
+            task.created_at,
+            task.deleted_at,
         ),
     )?;
     Ok(TaskRowId(row_id))
@@ -127,14 +126,14 @@ pub fn insert_version(writer: &Writer, task: TaskRowId, version: &Version) -> Re
             version.id,
             task,
             version.version,
-            version.current_state.as_str(),
-            version.lifecycle_stage.as_str(),
+            version.current_state,
+            version.lifecycle_stage,
             row::to_json(&version.brief)?,
             row::to_json(&version.agent_config)?,
             row::to_json(&version.environment)?,
-            version.internally_reviewed_at.map(|at| at.0),
+            version.internally_reviewed_at,
             version.internally_reviewed_by,
-            version.created_at.0,
+            version.created_at,
         ),
     )?;
     Ok(TaskVersionRowId(row_id))
@@ -151,7 +150,7 @@ pub fn insert_build(
 ) -> Result<()> {
     const SQL: &str =
         "INSERT INTO task_builds (uuid, task_version, build, status, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    writer.execute(SQL, (id, version, build, status.as_str(), at.0))?;
+    writer.execute(SQL, (id, version, build, status, at))?;
     Ok(())
 }
 
@@ -183,7 +182,7 @@ pub fn insert_trace(writer: &Writer, version: TaskVersionRowId, trace: &Trace) -
             version,
             &trace.model,
             trace.reward,
-            trace.graded_at.map(|at| at.0),
+            trace.graded_at,
             trace.build,
             row::to_json(&trace.qa)?,
         ),

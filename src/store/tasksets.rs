@@ -84,5 +84,5 @@ pub fn insert(
 ) -> Result<TasksetRowId> {
     const SQL: &str =
         "INSERT INTO tasksets (uuid, team, name, columns, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-    Ok(TasksetRowId(writer.insert(SQL, (id, team, name, row::to_json(columns)?, at.0))?))
+    Ok(TasksetRowId(writer.insert(SQL, (id, team, name, row::to_json(columns)?, at))?))
 }

@@ -128,7 +128,7 @@ pub fn deprecations(reader: &Reader) -> Result<BTreeMap<Kind, Retirement>> {
 
 /// Records that a kind has retired.
 pub fn record_retirement(writer: &Writer, kind: Kind, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE asset_types SET retired_at = ?2 WHERE slug = ?1", (kind.as_str(), at.0))?;
+    writer.execute("UPDATE asset_types SET retired_at = ?2 WHERE slug = ?1", (kind, at))?;
     Ok(())
 }
 
@@ -183,12 +183,12 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
     writer.execute(
         SQL,
         (
-            kind.kind.as_str(),
+            kind.kind,
             &kind.label,
             kind.is_enabled,
             row::to_json(&kind.listing_kinds)?,
-            deprecation.map(|deprecation| deprecation.deprecated_at.0),
-            deprecation.map(|deprecation| deprecation.retires_at.0),
+            deprecation.map(|deprecation| deprecation.deprecated_at),
+            deprecation.map(|deprecation| deprecation.retires_at),
             deprecation.is_none_or(|deprecation| deprecation.accepts_new_listings),
             deprecation.map(|deprecation| &deprecation.message),
         ),
@@ -199,7 +199,7 @@ pub fn upsert_asset_type(writer: &Writer, kind: &AssetType) -> Result<()> {
 /// Returns the row ID of an asset kind, as the subject of its steps.
 pub fn asset_type_row_id(reader: &Reader, kind: Kind) -> Result<StepSubject> {
     const SQL: &str = "SELECT position FROM asset_types WHERE slug = ?1";
-    reader.query_one(SQL, [kind.as_str()], |row| row.get(0))
+    reader.query_one(SQL, [kind], |row| row.get(0))
 }
 
 /// Returns the asset kind with this row ID.
@@ -223,22 +223,7 @@ pub fn count_listings(reader: &Reader, kind: Kind) -> Result<(u64, u64)> {
          WHERE l.id IN (
              SELECT la.listing FROM assets a JOIN listing_assets la ON la.asset = a.id
              WHERE a.kind = ?1 AND a.deleted_at IS NULL)";
-    reader.query_one(SQL, [kind.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
-/// Whether there is a domain with this slug.
-pub fn has_domain(reader: &Reader, slug: &str) -> Result<bool> {
-    reader.query_one("SELECT EXISTS (SELECT 1 FROM domains WHERE slug = ?1)", [slug], |row| row.get(0))
-}
-
-/// Whether there is a content tag with this slug.
-pub fn has_content_tag(reader: &Reader, slug: &str) -> Result<bool> {
-    reader.query_one("SELECT EXISTS (SELECT 1 FROM content_tags WHERE slug = ?1)", [slug], |row| row.get(0))
-}
-
-/// Whether there is an inventory tag with this slug.
-pub fn has_inventory_tag(reader: &Reader, slug: &str) -> Result<bool> {
-    reader.query_one("SELECT EXISTS (SELECT 1 FROM inventory_tags WHERE slug = ?1)", [slug], |row| row.get(0))
+    reader.query_one(SQL, [kind], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Queues all listings with a domain or an inventory tag for the index.
@@ -264,8 +249,8 @@ pub fn find_vendors(reader: &Reader, kind: Kind, max: usize) -> Result<(u64, Vec
     let list =
         format!("SELECT x.uuid FROM ({VENDORS}) r JOIN teams x ON x.id = r.team ORDER BY r.team LIMIT ?2");
     Ok((
-        reader.query_one(&count, [kind.as_str()], |row| row.get(0))?,
-        reader.query_all(&list, (kind.as_str(), max as i64), |row| row.get(0))?,
+        reader.query_one(&count, [kind], |row| row.get(0))?,
+        reader.query_all(&list, (kind, max as i64), |row| row.get(0))?,
     ))
 }
 

@@ -71,6 +71,6 @@ pub fn find(reader: &Reader, team: Uuid, now: Timestamp) -> Result<TeamOverview>
              AND expired_at IS NULL AND expires_at > ?2) AS grants,
          (SELECT count(*) FROM webhooks WHERE team = t.id AND deleted_at IS NULL AND disabled_at IS NULL) AS webhooks
      FROM teams t WHERE t.uuid = ?1";
-    let found = reader.query_first(SQL, (team, now.0), TeamOverview::from_row)?;
+    let found = reader.query_first(SQL, (team, now), TeamOverview::from_row)?;
     Ok(found.unwrap_or_default())
 }

@@ -121,9 +121,9 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
             team.is_vendor,
             team.is_buyer,
             team.tier,
-            team.nda_accepted_at.map(|at| at.0),
+            team.nda_accepted_at,
             team.avatar_url,
-            team.created_at.0,
+            team.created_at,
             equality_key(team.name),
         ),
     )?);
@@ -134,7 +134,7 @@ pub fn insert(writer: &Writer, team: &NewTeam) -> Result<TeamRowId> {
 /// Records that a team accepted the mutual NDA. If it already had, the earlier time stays.
 pub fn accept_nda(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET nda_accepted_at = coalesce(nda_accepted_at, ?2) WHERE id = ?1";
-    writer.execute(SQL, (team, at.0))?;
+    writer.execute(SQL, (team, at))?;
     Ok(())
 }
 
@@ -150,14 +150,14 @@ pub fn update(writer: &Writer, team: &Team) -> Result<()> {
 
 /// Records that a team was closed.
 pub fn close(writer: &Writer, team: TeamRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE teams SET closed_at = ?2 WHERE id = ?1", (team, at.0))?;
+    writer.execute("UPDATE teams SET closed_at = ?2 WHERE id = ?1", (team, at))?;
     Ok(())
 }
 
 /// Stores how a team is paid, and when that changed.
 pub fn set_payout_setup(writer: &Writer, team: TeamRowId, text: Option<&str>, at: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE teams SET payout_setup = ?2, payout_changed_at = ?3 WHERE id = ?1";
-    writer.execute(SQL, (team, text, at.0))?;
+    writer.execute(SQL, (team, text, at))?;
     Ok(())
 }
 

@@ -15,7 +15,6 @@ use crate::{
         },
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// An import of traces.
@@ -95,8 +94,8 @@ pub fn insert(
 ) -> Result<TraceImportRowId> {
     const SQL: &str = "INSERT INTO trace_imports (uuid, taskset, upload, size_bytes, status, requested_at)
          SELECT ?1, ?2, u.id, u.size_bytes, ?4, ?5 FROM uploads u WHERE u.id = ?3";
-    let status = TraceImportStatus::Queued.as_str();
-    Ok(TraceImportRowId(writer.insert(SQL, (id, taskset, upload, status, at.0))?))
+    let status = TraceImportStatus::Queued;
+    Ok(TraceImportRowId(writer.insert(SQL, (id, taskset, upload, status, at))?))
 }
 
 /// Takes the uploaded file from an import that has ended, and discards it.
@@ -140,9 +139,9 @@ pub fn update(writer: &Writer, import: &TraceImport) -> Result<()> {
         SQL,
         (
             import.row_id,
-            import.status.as_str(),
-            import.started_at.map(|at| at.0),
-            import.finished_at.map(|at| at.0),
+            import.status,
+            import.started_at,
+            import.finished_at,
             offset as i64,
             lines_read as i64,
             lines as i64,

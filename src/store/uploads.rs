@@ -45,7 +45,7 @@ pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<UploadRowId> {
             upload.size_bytes as i64,
             upload.sha256,
             upload.url,
-            upload.created_at.0,
+            upload.created_at,
         ),
     )?;
     Ok(UploadRowId(row_id))

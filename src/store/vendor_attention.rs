@@ -328,7 +328,7 @@ pub fn sum_sales(
              coalesce(sum(p.price_cents - p.platform_fee_cents) FILTER (WHERE p.paid_at >= ?3), 0)
          FROM listings l JOIN purchases p ON p.listing = l.id AND p.status = 'completed'
          WHERE l.team = ?1 AND p.paid_at >= ?2";
-    reader.query_one(SQL, (vendor, since_longer.0, since.0), |row| {
+    reader.query_one(SQL, (vendor, since_longer, since), |row| {
         let longer = SalesSum::from_row(row)?;
         Ok((SalesSum::from_columns(row, &mut ColumnIndexes(3))?, longer))
     })

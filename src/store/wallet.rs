@@ -76,7 +76,7 @@ fn min_since(
                  WHERE p.team = ?1 AND p.account = '{account}' AND e.{time} > ?2 GROUP BY e.{time})), 0))
          FROM wallets w WHERE w.team = ?1"
     );
-    reader.query_one(&sql, (team, since.0), |row| row.get(0))
+    reader.query_one(&sql, (team, since), |row| row.get(0))
 }
 
 /// Returns the ID of the team that owns a wallet.
@@ -116,7 +116,7 @@ pub fn release(writer: &Writer, team: TeamRowId, amount: Cents) -> Result<()> {
     const SQL: &str =
         "UPDATE wallets SET pending_cents = pending_cents - ?2, available_cents = available_cents + ?2
          WHERE team = ?1";
-    expect_one(writer.execute(SQL, (team, amount.0))?)
+    expect_one(writer.execute(SQL, (team, amount))?)
 }
 
 fn expect_one(changed: usize) -> Result<()> {

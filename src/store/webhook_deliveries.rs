@@ -12,7 +12,6 @@ use crate::{
         webhooks::{DeliveryStatus, MAX_WAIT_MICROS},
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A delivery.
@@ -94,7 +93,7 @@ pub fn insert(writer: &Writer, delivery: &NewDelivery) -> Result<WebhookDelivery
         "INSERT INTO webhook_deliveries (uuid, webhook, event_type, body, created_at, next_attempt_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
     let NewDelivery { id, webhook, event_type, body, created_at } = delivery;
-    let row_id = writer.insert(SQL, (id, webhook, event_type.as_str(), body, created_at.0))?;
+    let row_id = writer.insert(SQL, (id, webhook, event_type, body, created_at))?;
     Ok(WebhookDeliveryRowId(row_id))
 }
 
@@ -104,8 +103,7 @@ pub fn update(writer: &Writer, delivery: &Delivery) -> Result<()> {
         "UPDATE webhook_deliveries SET status = ?2, next_attempt_at = ?3, attempts = ?4, failures = ?5,
              ended_at = ?6 WHERE id = ?1";
     let Delivery { row_id, status, next_attempt_at, attempts, failures, ended_at, .. } = delivery;
-    let (next, ended) = (next_attempt_at.map(|at| at.0), ended_at.map(|at| at.0));
-    writer.execute(SQL, (row_id, status.as_str(), next, attempts, failures, ended))?;
+    writer.execute(SQL, (row_id, status, next_attempt_at, attempts, failures, ended_at))?;
     Ok(())
 }
 
@@ -145,13 +143,13 @@ pub fn list_waiting(reader: &Reader, now: Timestamp) -> Result<Vec<Waiting>> {
              (SELECT min(next_attempt_at) FROM webhook_deliveries WHERE webhook = w.id AND next_attempt_at > ?1)
          FROM waiting JOIN webhooks w ON w.id = waiting.webhook
          WHERE w.disabled_at IS NULL AND w.deleted_at IS NULL";
-    reader.query_all(SQL, [now.0], Waiting::from_row)
+    reader.query_all(SQL, [now], Waiting::from_row)
 }
 
 /// Makes pending deliveries with an impossible due time due now; see [`MAX_WAIT_MICROS`].
 pub fn bring_forward(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhook_deliveries SET next_attempt_at = ?2 WHERE next_attempt_at > ?1";
-    writer.execute(SQL, (now.plus_micros(MAX_WAIT_MICROS).0, now.0))?;
+    writer.execute(SQL, (now.plus_micros(MAX_WAIT_MICROS).0, now))?;
     Ok(())
 }
 
@@ -179,7 +177,7 @@ pub fn list_due(
     const SQL: &str =
         "SELECT d.id, d.uuid, w.url, d.body FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
          WHERE d.webhook = ?1 AND d.next_attempt_at <= ?2 ORDER BY d.next_attempt_at, d.id LIMIT ?3";
-    reader.query_all(SQL, (webhook, now.0, limit), DueDelivery::from_row)
+    reader.query_all(SQL, (webhook, now, limit), DueDelivery::from_row)
 }
 
 /// Returns when the first of the deliveries ended that [`delete_ended`] deletes at some time.
@@ -199,8 +197,8 @@ pub fn delete_ended(writer: &Writer, before: Timestamp, limit: u32) -> Result<u3
     const DISABLED: &str = "DELETE FROM webhook_deliveries WHERE id IN
          (SELECT d.id FROM webhooks w JOIN webhook_deliveries d ON d.webhook = w.id
           WHERE w.disabled_at < ?1 AND d.next_attempt_at IS NOT NULL LIMIT ?2)";
-    let ended = writer.execute(ENDED, (before.0, limit))? as u32;
-    Ok(ended + writer.execute(DISABLED, (before.0, limit.saturating_sub(ended)))? as u32)
+    let ended = writer.execute(ENDED, (before, limit))? as u32;
+    Ok(ended + writer.execute(DISABLED, (before, limit.saturating_sub(ended)))? as u32)
 }
 
 /// Deletes at most `limit` deliveries of deleted webhooks, with their attempts, and the webhooks that then have

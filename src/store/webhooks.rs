@@ -16,7 +16,6 @@ use crate::{
         webhooks::{WebhookDisabledReason, WebhookStatus},
     },
     error::{Error, Result},
-    string_enum::StringEnum,
 };
 
 /// A webhook, without its secrets.
@@ -150,7 +149,7 @@ pub fn insert(writer: &Writer, webhook: &NewWebhook) -> Result<()> {
             row::to_json(webhook.event_types)?,
             webhook.secret.0,
             webhook.id_secret,
-            webhook.created_at.0,
+            webhook.created_at,
         ),
     )?;
     Ok(())
@@ -167,10 +166,10 @@ pub fn update(writer: &Writer, webhook: &Webhook) -> Result<()> {
             &webhook.url,
             &webhook.description,
             row::to_json(&webhook.event_types)?,
-            webhook.updated_at.0,
-            webhook.enabled_at.0,
-            webhook.disabled.map(|(at, _)| at.0),
-            webhook.disabled.map(|(_, reason)| reason.as_str()),
+            webhook.updated_at,
+            webhook.enabled_at,
+            webhook.disabled.map(|(at, _)| at),
+            webhook.disabled.map(|(_, reason)| reason),
         ),
     )?;
     Ok(())
@@ -187,7 +186,7 @@ pub fn rotate(
     const SQL: &str =
         "UPDATE webhooks SET previous_secret = secret, previous_secret_ends_at = ?3, secret = ?2,
              updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, secret.0, ends_at.0, now.0))?;
+    writer.execute(SQL, (row_id, secret.0, ends_at, now))?;
     Ok(())
 }
 
@@ -207,7 +206,7 @@ pub fn list_secrets(reader: &Reader, row_id: WebhookRowId, now: Timestamp) -> Re
 
 /// Records that a delivery has succeeded.
 pub fn record_success(writer: &Writer, row_id: WebhookRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE webhooks SET last_success_at = ?2 WHERE id = ?1", (row_id, at.0))?;
+    writer.execute("UPDATE webhooks SET last_success_at = ?2 WHERE id = ?1", (row_id, at))?;
     Ok(())
 }
 
@@ -215,7 +214,7 @@ pub fn record_success(writer: &Writer, row_id: WebhookRowId, at: Timestamp) -> R
 pub fn delete(writer: &Writer, row_id: WebhookRowId, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET deleted_at = ?2, secret = x'', previous_secret = NULL,
              previous_secret_ends_at = NULL WHERE id = ?1";
-    writer.execute(SQL, (row_id, now.0))?;
+    writer.execute(SQL, (row_id, now))?;
     Ok(())
 }
 
@@ -228,7 +227,7 @@ pub fn first_secret_ends_at(reader: &Reader) -> Result<Option<Timestamp>> {
 pub fn delete_ended_secrets(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE webhooks SET previous_secret = NULL, previous_secret_ends_at = NULL
          WHERE previous_secret_ends_at <= ?1";
-    writer.execute(SQL, [now.0])?;
+    writer.execute(SQL, [now])?;
     Ok(())
 }
 
@@ -258,7 +257,7 @@ pub fn list_subscribers(
          SELECT id, 1, id_secret FROM webhooks
          WHERE deleted_at IS NULL AND disabled_at IS NULL AND team IS NULL AND uuid IS NOT ?3
              AND (event_types = '[]' OR EXISTS (SELECT 1 FROM json_each(event_types) WHERE value = ?2))";
-    reader.query_all(SQL, (team, event_type.as_str(), except), Subscriber::from_row)
+    reader.query_all(SQL, (team, event_type, except), Subscriber::from_row)
 }
 
 /// Returns the ID of a team.

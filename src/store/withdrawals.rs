@@ -12,7 +12,6 @@ use crate::{
         withdrawals::WithdrawalStatus,
     },
     error::Result,
-    string_enum::StringEnum,
 };
 
 /// A withdrawal of earnings.
@@ -46,8 +45,8 @@ pub fn insert(
 ) -> Result<WithdrawalRowId> {
     const SQL: &str = "INSERT INTO withdrawals (uuid, team, cents, status, entry, requested_at, payout_setup)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT payout_setup FROM teams WHERE id = ?2))";
-    let status = WithdrawalStatus::Requested.as_str();
-    writer.insert(SQL, (id, team, amount.0, status, entry, requested_at.0)).map(WithdrawalRowId)
+    let status = WithdrawalStatus::Requested;
+    writer.insert(SQL, (id, team, amount, status, entry, requested_at)).map(WithdrawalRowId)
 }
 
 /// Records how a withdrawal ended, with the ledger entry that posts a failed one back.
@@ -59,7 +58,7 @@ pub fn decide(
     decided_at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE withdrawals SET status = ?2, reversal = ?3, decided_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (row_id, status.as_str(), reversal, decided_at.0))?;
+    writer.execute(SQL, (row_id, status, reversal, decided_at))?;
     Ok(())
 }
 

@@ -1,21 +1,26 @@
 //! The taxonomy of the catalog: domains, tags, asset kinds, and languages.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::{assets::Kind, state_machine::StateMachine, time::Timestamp};
 use crate::string_enum::{StringEnum, string_enum};
 
-/// A slug with its display name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A slug with its display name. It is also the data of events about domains and content tags.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LabelData", description = "A domain or a content tag after a change.")]
 pub struct Label {
-    /// Identifier, as used in filters.
+    /// Identifier.
     pub slug: String,
     /// Display name.
     pub label: String,
 }
 
-/// A tag that describes listings in more detail than a domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A tag that describes listings in more detail than a domain. It is also the data of events about such tags.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "InventoryTagData", description = "An inventory tag after a change.")]
 pub struct InventoryTag {
-    /// Identifier, as used in filters.
+    /// Identifier.
     pub slug: String,
     /// Display name.
     pub label: String,

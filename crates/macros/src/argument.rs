@@ -2,6 +2,8 @@
 
 use syn::{Attribute, Error, Expr, FnArg, Pat, Result, Type, parse_quote};
 
+use crate::text::expand_docs;
+
 /// An argument of a handler.
 pub struct Argument<'f> {
     attributes: &'f mut Vec<Attribute>,
@@ -15,6 +17,7 @@ impl<'f> Argument<'f> {
     pub fn new(argument: &'f mut FnArg) -> Result<Argument<'f>> {
         match argument {
             FnArg::Typed(typed) => {
+                expand_docs(&mut typed.attrs)?;
                 Ok(Argument { attributes: &mut typed.attrs, ty: &typed.ty, pattern: &typed.pat })
             }
             FnArg::Receiver(receiver) => {

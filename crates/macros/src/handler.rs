@@ -8,7 +8,10 @@ use syn::{
     parse_quote,
 };
 
-use crate::argument::{Argument, has_doc_comment};
+use crate::{
+    argument::{Argument, has_doc_comment},
+    text::{expand_docs, text_of},
+};
 
 /// The HTTP methods, each with how a request may be repeated: a variant of `Repeatability`.
 const METHODS: [(&str, &str); 5] = [
@@ -38,7 +41,7 @@ struct Declaration {
 
 impl Parse for Declaration {
     fn parse(input: ParseStream<'_>) -> Result<Declaration> {
-        let path = input.parse()?;
+        let path = text_of(&input.parse()?)?;
         input.parse::<Token![,]>()?;
         let attributes = input.parse()?;
         input.parse::<Option<Token![,]>>()?;
@@ -50,6 +53,7 @@ impl Handler {
     /// Reads a handler. Fails at what is missing or contradicts its declaration.
     pub fn new(mut function: ImplItemFn) -> Result<Handler> {
         let (method, repeatability, Declaration { path, attributes }) = take_declaration(&mut function)?;
+        expand_docs(&mut function.attrs)?;
         if !has_doc_comment(&function.attrs) {
             return Err(Error::new_spanned(
                 &function.sig.ident,

@@ -7,6 +7,7 @@ mod handler;
 mod row;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use proc_macro::TokenStream;
 
@@ -31,6 +32,7 @@ use proc_macro::TokenStream;
 ///   listing."
 /// - A POST operation takes `Idempotent`, or the `Change` that contains one.
 /// - The `Body` has an attribute with an example: `#[example(json!({"place": 90}))]`.
+/// - The path and doc comments can be `concat!` of string literals, in macros that declare several APIs.
 ///
 /// The order of the handlers is the order in which agents see their tools.
 #[proc_macro_attribute]

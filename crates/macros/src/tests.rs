@@ -39,6 +39,24 @@ fn handler_becomes_a_route() {
     }
 }
 
+#[test]
+fn texts_are_put_together() {
+    let output = expanded(&quote! {
+        #[doc = concat!("Get ", "a thing")]
+        #[get(concat!("/things", "/{slug}"), get("things"))]
+        async fn get_thing(
+            call: Call<Operator>,
+            #[doc = concat!("Slug of the ", "thing", ".")] slug: Path<String>,
+        ) -> JsonResult<Thing> { get(call, slug).await }
+    });
+    for expected in [
+        r#"#[doc="Getathing"]#[oai(path="/things/:slug",method="get",operation_id="get_thing")]"#,
+        r#"#[doc="Slugofthething."]slug:Path<String>"#,
+    ] {
+        assert!(output.contains(expected), "{expected} is not in\n{output}");
+    }
+}
+
 /// Checks that each of these handlers is rejected with a message that contains a text.
 fn assert_rejected(rows: &[(&str, &str)]) {
     for (handler, expected) in rows {

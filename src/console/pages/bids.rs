@@ -5,13 +5,12 @@ use crate::{
     console::{
         parts::about,
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
     },
     domain::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
     },
-    market::{CheckContext, Writer},
     operations::{notifications, offers, team_records},
     store::records::{pages::TeamPage, team_lists::offers::TeamOffer},
 };
@@ -176,47 +175,38 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
 /// The question before a bid is withdrawn.
 pub struct WithdrawBid;
 
-impl Question for WithdrawBid {
-    const PATH: &'static str = "/bids/{bid_id}/withdraw";
-    const TITLE: &'static str = "Withdraw a bid";
+impl Asks for WithdrawBid {
     const BUDGET: Budget = Budget::Purchases;
-    const CHANGE: (&'static str, &'static str) = ("withdraw_offer", "offer");
-    const NOTICE: Notice = Notice::BidWithdrawn;
 
     type Access = Buyer;
     type Subject = TeamOffer;
 
-    fn find(context: &CheckContext, buyer: &Buyer, id: Uuid) -> Result<TeamOffer> {
-        team_records::find(context.rows, buyer, id)
-    }
+    const QUESTION: Question<Buyer, TeamOffer> = Question {
+        path: "/bids/{bid_id}/withdraw",
+        title: "Withdraw a bid",
+        change: ("withdraw_offer", "offer"),
+        notice: Notice::BidWithdrawn,
+        find: |context, buyer, id| team_records::find(context.rows, buyer, id),
+        ask: |_, bid| ask_withdraw(bid),
+        perform: |writer, buyer, id| offers::withdraw(writer, buyer, Actor::Team, id),
+        next: paths::bid,
+    };
+}
 
-    fn ask(_: &Context, bid: &TeamOffer) -> Confirmation {
-        let (amount, path) = (text::money(bid.amount), Self::next(bid.id));
-        let lost = html! {
-            p { "The vendor of " b.long { bdi { (bid.listing_title) } } " can then no longer accept it. You can make another bid, as \
-                 long as the listing accepts bids; the vendor sees that one as new." }
-        };
-        let page = Content::new(format!("Withdraw your bid of {amount}?"), Markup::default());
-        Confirmation {
-            page: page.with_parent("Bids", paths::BIDS).with_parent(&amount, &path),
-            prompt: match bid.status {
-                OfferStatus::Submitted => {
-                    Ok((lost, "danger primary", format!("Withdraw the bid of {amount}")))
-                }
-                status => {
-                    Err(html! { "This bid cannot be withdrawn any more. Its status: " (badge(status)) })
-                }
-            },
-            leave: ("Back to the bid", path),
-        }
-    }
-
-    fn perform(writer: &mut Writer, buyer: &Buyer, id: Uuid) -> Result<()> {
-        offers::withdraw(writer, buyer, Actor::Team, id)
-    }
-
-    fn next(id: Uuid) -> String {
-        paths::bid(id)
+fn ask_withdraw(bid: &TeamOffer) -> Confirmation {
+    let (amount, path) = (text::money(bid.amount), paths::bid(bid.id));
+    let lost = html! {
+        p { "The vendor of " b.long { bdi { (bid.listing_title) } } " can then no longer accept it. You can make another bid, as \
+             long as the listing accepts bids; the vendor sees that one as new." }
+    };
+    let page = Content::new(format!("Withdraw your bid of {amount}?"), Markup::default());
+    Confirmation {
+        page: page.with_parent("Bids", paths::BIDS).with_parent(&amount, &path),
+        prompt: match bid.status {
+            OfferStatus::Submitted => Ok((lost, "danger primary", format!("Withdraw the bid of {amount}"))),
+            status => Err(html! { "This bid cannot be withdrawn any more. Its status: " (badge(status)) }),
+        },
+        leave: ("Back to the bid", path),
     }
 }
 

@@ -156,8 +156,8 @@ fn of_vendors() -> Vec<PageRow> {
         PageRow::action::<asset::detail::RetryCopy>(),
         PageRow::form::<asset::check::CheckAsset>(),
         PageRow::page::<asset::quality::AssetRun>(),
-        PageRow::form::<asset::delete::DetachData>(),
-        PageRow::form::<asset::delete::DeleteAsset>(),
+        questions::row::<asset::delete::DetachData>(),
+        questions::row::<asset::delete::DeleteAsset>(),
     ]
 }
 

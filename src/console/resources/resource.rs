@@ -172,7 +172,7 @@ pub enum Key {
 #[derive(Clone, Copy, Debug)]
 pub enum RecordTitle {
     /// From the text of a column.
-    By(&'static str),
+    Column(&'static str),
     /// From the kind of the records, and the beginning of its ID.
     Kind(&'static str),
     /// From the kind of the records, the number in a column, and the beginning of its ID.

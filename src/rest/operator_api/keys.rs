@@ -24,7 +24,7 @@ use crate::{
     market::{CheckContext, Writer},
     operations::{
         access::{ActingOperator, Operator, Platform},
-        keys, records,
+        keys,
     },
     rest::{
         arguments::{
@@ -101,28 +101,6 @@ impl Resource for KeyOut {
     }
 }
 
-page_of! {
-    /// A page of API keys.
-    KeyPage, KeyOut
-}
-
-/// A new API key of a team, with its secret.
-#[derive(Debug, Object, Serialize)]
-pub struct NewKey {
-    /// The key, which is sent with requests. It cannot be shown again.
-    pub secret: String,
-    /// The key without its secret.
-    pub key: KeyOut,
-}
-
-subject!(NewKey, KeyOut::KIND, key.id, key.team_id);
-
-impl NewKey {
-    fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewKey> {
-        Ok(NewKey { secret, key: KeyOut::find(&writer.check_context(), platform, &id)? })
-    }
-}
-
 /// What the list of keys can be filtered by.
 #[derive(Debug, Object, Serialize)]
 pub struct KeyFilters {
@@ -146,108 +124,12 @@ pub struct KeyIn {
     expires_at: Option<RequestTime>,
 }
 
-/// Changes to an API key. Fields that are absent stay as they are.
-#[derive(Clone, Copy, Debug, Object)]
-pub struct KeyPatch {
-    /// New time at which the key expires, in the future; null if never.
-    expires_at: MaybeUndefined<RequestTime>,
-}
-
-/// How to rotate an API key.
-#[derive(Debug, Object)]
-pub struct KeyRotation {
-    /// Time at which the new key expires, in the future. If null or absent, its lifetime is that which the
-    /// replaced key had when it was created.
-    expires_at: Option<RequestTime>,
-}
-
-#[routes(prefix = "/operator/v1", tag = Keys)]
-impl KeysApi {
-    /// List keys
-    ///
-    /// Returns the API keys of teams, newest first. Their secrets are not stored.
-    #[get("/keys", routes::list(&["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"]))]
-    async fn list_keys(call: Call<Operator>, query: Params<ListQuery<KeyFilters>>) -> JsonResult<KeyPage> {
-        pages::list(call, query).await
-    }
-
-    /// Create a key
-    ///
-    /// Creates an API key for a team. Only this response contains its secret.
-    #[post("/keys", routes::create(Actor::Platform, &[EventType::KeyCreated]))]
-    async fn create_key(
-        change: Change,
-        #[example(json!({"team_id": DEMO_TEAM, "name": "Nightly build"}))] body: Body<KeyIn>,
-    ) -> JsonResult<NewKey, 201> {
-        changes::post_body_with(change, body, |writer, platform, body: KeyIn| {
-            let team = references::team(writer.rows, "team_id", body.team_id.into_valid()?)?.id.to_string();
-            let expires_at = body.expires_at.map(|at| at.0);
-            let (name, scope) =
-                (body.name.into_valid()?.0, body.scope.map_or(TeamKeyScope::Api, |scope| scope.0));
-            let created = keys::create_with_scope(writer, &team, &name, scope, expires_at)?;
-            NewKey::find(writer, platform, created)
-        })
-        .await
-    }
-
-    /// Get a key
-    ///
-    /// Returns an API key of a team, without its secret.
-    #[get("/keys/{key_id}", routes::get("keys"))]
-    async fn get_key(call: Call<Operator>, key_id: Path<Uuid>) -> JsonResult<KeyOut> {
-        resources::get(call, key_id.0).await
-    }
-
-    /// Update a key
-    ///
-    /// Changes when an API key expires. The key must be active.
-    #[patch(
-        "/keys/{key_id}",
-        routes::transition("keys", Actor::Platform, &[EventType::KeyExpiryChanged]),
-    )]
-    async fn update_key(
-        call: Call<ActingOperator>,
-        if_match: IfMatch,
-        key_id: Path<Uuid>,
-        #[example(json!({"expires_at": "2036-01-01T00:00:00Z"}))] body: Body<KeyPatch>,
-    ) -> JsonResult<KeyOut> {
-        changes::patch(call, if_match, key_id.0, body, change_expiry).await
-    }
-
-    /// Rotate a key
-    ///
-    /// Replaces an API key with a new one of the same name. The replaced key stays valid for a day, unless it expires
-    /// earlier. Only this response contains the secret of the new key.
-    #[post(
-        "/keys/{key_id}/rotate",
-        routes::transition("keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated]),
-    )]
-    async fn rotate_key(
-        change: Change,
-        key_id: Path<Uuid>,
-        #[example(json!({}))] body: Body<KeyRotation>,
-    ) -> JsonResult<NewKey, 201> {
-        changes::post_body_with(change, body, move |writer, platform, body: KeyRotation| {
-            let key: TeamKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
-            let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
-            NewKey::find(writer, platform, created)
-        })
-        .await
-    }
-
-    /// Revoke a key
-    ///
-    /// Revokes an API key of a team at once.
-    #[post(
-        "/keys/{key_id}/revoke",
-        routes::transition("keys", Actor::Platform, &[EventType::KeyRevoked]),
-    )]
-    async fn revoke_key(change: Change, key_id: Path<Uuid>) -> JsonResult<KeyOut> {
-        changes::transition(change, key_id, |writer, platform, _, id| {
-            let key: TeamKeyRecord = records::find(writer.rows, platform, &id)?;
-            keys::revoke(writer, key.key.id)
-        })
-        .await
+impl KeyIn {
+    fn create(self, writer: &mut Writer, _: Platform) -> Result<(Uuid, String)> {
+        let team = references::team(writer.rows, "team_id", self.team_id.into_valid()?)?.id.to_string();
+        let (name, scope) =
+            (self.name.into_valid()?.0, self.scope.map_or(TeamKeyScope::Api, |scope| scope.0));
+        keys::create_with_scope(writer, &team, &name, scope, self.expires_at.map(|at| at.0))
     }
 }
 
@@ -279,28 +161,6 @@ impl Resource for OperatorKeyOut {
     }
 }
 
-page_of! {
-    /// A page of operator keys.
-    OperatorKeyPage, OperatorKeyOut
-}
-
-/// A new operator key, with its secret.
-#[derive(Debug, Object, Serialize)]
-pub struct NewOperatorKey {
-    /// The key, which is sent with requests. It cannot be shown again.
-    pub secret: String,
-    /// The key without its secret.
-    pub key: OperatorKeyOut,
-}
-
-subject!(NewOperatorKey, OperatorKeyOut::KIND, key.id);
-
-impl NewOperatorKey {
-    fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<NewOperatorKey> {
-        Ok(NewOperatorKey { secret, key: OperatorKeyOut::find(&writer.check_context(), platform, &id)? })
-    }
-}
-
 /// What the list of operator keys can be filtered by.
 #[derive(Debug, Object, Serialize)]
 pub struct OperatorKeyFilters {
@@ -321,95 +181,178 @@ pub struct OperatorKeyIn {
     expires_at: Option<RequestTime>,
 }
 
-#[routes(prefix = "/operator/v1", tag = Keys)]
-impl OperatorKeysApi {
-    /// List operator keys
-    ///
-    /// Returns the keys of operators, newest first. Their secrets are not stored.
-    #[get("/operator-keys", routes::list(&["name=nothing", "scope=read"]))]
-    async fn list_operator_keys(
-        call: Call<Operator>,
-        query: Params<ListQuery<OperatorKeyFilters>>,
-    ) -> JsonResult<OperatorKeyPage> {
-        pages::list(call, query).await
+impl OperatorKeyIn {
+    fn create(self, writer: &mut Writer, platform: Platform) -> Result<(Uuid, String)> {
+        let (name, scope) = (self.name.into_valid()?.0, self.scope.into_valid()?.0);
+        keys::create_for_operator(writer, platform, &name, scope, self.expires_at.map(|at| at.0))
     }
+}
 
-    /// Create an operator key
-    ///
-    /// Creates a key for an operator. Only this response contains its secret.
-    #[post("/operator-keys", routes::create(Actor::Platform, &[EventType::KeyCreated]))]
-    async fn create_operator_key(
-        change: Change,
-        #[example(json!({"name": "Review desk", "scope": "all"}))] body: Body<OperatorKeyIn>,
-    ) -> JsonResult<NewOperatorKey, 201> {
-        changes::post_body_with(change, body, |writer, platform, body: OperatorKeyIn| {
-            let (name, scope) = (body.name.into_valid()?, body.scope.into_valid()?.0);
-            let expires_at = body.expires_at.map(|at| at.0);
-            let created = keys::create_for_operator(writer, platform, &name.0, scope, expires_at)?;
-            NewOperatorKey::find(writer, platform, created)
-        })
-        .await
-    }
+/// Changes to an API key. Fields that are absent stay as they are.
+#[derive(Clone, Copy, Debug, Object)]
+pub struct KeyPatch {
+    /// New time at which the key expires, in the future; null if never.
+    expires_at: MaybeUndefined<RequestTime>,
+}
 
-    /// Get an operator key
-    ///
-    /// Returns an operator key, without its secret.
-    #[get("/operator-keys/{key_id}", routes::get("operator_keys"))]
-    async fn get_operator_key(call: Call<Operator>, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
-        resources::get(call, key_id.0).await
-    }
+/// How to rotate an API key.
+#[derive(Debug, Object)]
+pub struct KeyRotation {
+    /// Time at which the new key expires, in the future. If null or absent, its lifetime is that which the
+    /// replaced key had when it was created.
+    expires_at: Option<RequestTime>,
+}
 
-    /// Update an operator key
-    ///
-    /// Changes when an operator key expires. The key must be active.
-    #[patch(
-        "/operator-keys/{key_id}",
-        routes::transition("operator_keys", Actor::Platform, &[EventType::KeyExpiryChanged]),
-    )]
-    async fn update_operator_key(
-        call: Call<ActingOperator>,
-        if_match: IfMatch,
-        key_id: Path<Uuid>,
-        #[example(json!({"expires_at": "2036-01-01T00:00:00Z"}))] body: Body<KeyPatch>,
-    ) -> JsonResult<OperatorKeyOut> {
-        changes::patch(call, if_match, key_id.0, body, change_expiry).await
-    }
+/// Declares the pages, the new keys, and the routes of keys of a kind. The kinds differ only in names and texts. A new key of a team
+/// has a team.
+macro_rules! keys_of_kind {
+    (
+        $out:ident, $in:ident, $filters:ty, $collection:literal;
+        #[doc = $page_doc:tt] $page:ident;
+        #[doc = $new_doc:tt] $new:ident { $($team_id:ident)? };
 
-    /// Rotate an operator key
-    ///
-    /// Replaces an operator key with a new one of the same name. The replaced key stays valid for a day, unless it expires
-    /// earlier. Only this response contains the secret of the new key.
-    #[post(
-        "/operator-keys/{key_id}/rotate",
-        routes::transition("operator_keys", Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated]),
-    )]
-    async fn rotate_operator_key(
-        change: Change,
-        key_id: Path<Uuid>,
-        #[example(json!({}))] body: Body<KeyRotation>,
-    ) -> JsonResult<NewOperatorKey, 201> {
-        changes::post_body_with(change, body, move |writer, platform, body: KeyRotation| {
-            let key: OperatorKeyRecord = records::find(writer.rows, platform, &key_id.0)?;
-            let created = keys::rotate(writer, platform, key.key.id, body.expires_at.map(|at| at.0))?;
-            NewOperatorKey::find(writer, platform, created)
-        })
-        .await
-    }
+        $api:ident at $path:literal: $keys:literal, $a_key:literal, $any_key:literal;
+        all: $all_keys:literal, one: $one_key:literal, new: $new_key:literal;
+        $list:ident, $queries:expr;
+        $create:ident, $example:expr;
+        $get:ident, $update:ident, $rotate:ident, $revoke:ident;
+    ) => {
+        page_of! {
+            #[doc = $page_doc]
+            $page, $out
+        }
 
-    /// Revoke an operator key
-    ///
-    /// Revokes an operator key at once.
-    #[post(
-        "/operator-keys/{key_id}/revoke",
-        routes::transition("operator_keys", Actor::Platform, &[EventType::KeyRevoked]),
-    )]
-    async fn revoke_operator_key(change: Change, key_id: Path<Uuid>) -> JsonResult<OperatorKeyOut> {
-        changes::transition(change, key_id, |writer, platform, _, id| {
-            let key: OperatorKeyRecord = records::find(writer.rows, platform, &id)?;
-            keys::revoke(writer, key.key.id)
-        })
-        .await
-    }
+        #[doc = $new_doc]
+        #[derive(Debug, Object, Serialize)]
+        pub struct $new {
+            /// The key, which is sent with requests. It cannot be shown again.
+            pub secret: String,
+            /// The key without its secret.
+            pub key: $out,
+        }
+
+        subject!($new, $out::KIND, key.id $(, key.$team_id)?);
+
+        impl $new {
+            fn find(writer: &Writer, platform: Platform, (id, secret): (Uuid, String)) -> Result<$new> {
+                Ok($new { secret, key: $out::find(&writer.check_context(), platform, &id)? })
+            }
+        }
+
+        #[routes(prefix = "/operator/v1", tag = Keys)]
+        impl $api {
+            #[doc = concat!("List ", $keys)]
+            ///
+            #[doc = concat!("Returns ", $all_keys, ", newest first. Their secrets are not stored.")]
+            #[get($path, routes::list($queries))]
+            async fn $list(call: Call<Operator>, query: Params<ListQuery<$filters>>) -> JsonResult<$page> {
+                pages::list(call, query).await
+            }
+
+            #[doc = concat!("Create ", $a_key)]
+            ///
+            #[doc = concat!("Creates ", $new_key, ". Only this response contains its secret.")]
+            #[post($path, routes::create(Actor::Platform, &[EventType::KeyCreated]))]
+            async fn $create(change: Change, #[example($example)] body: Body<$in>) -> JsonResult<$new, 201> {
+                changes::post_body_with(change, body, |writer, platform, body: $in| {
+                    let created = body.create(writer, platform)?;
+                    $new::find(writer, platform, created)
+                })
+                .await
+            }
+
+            #[doc = concat!("Get ", $a_key)]
+            ///
+            #[doc = concat!("Returns ", $one_key, ", without its secret.")]
+            #[get(concat!($path, "/{key_id}"), routes::get($collection))]
+            async fn $get(call: Call<Operator>, key_id: Path<Uuid>) -> JsonResult<$out> {
+                resources::get(call, key_id.0).await
+            }
+
+            #[doc = concat!("Update ", $a_key)]
+            ///
+            #[doc = concat!("Changes when ", $any_key, " expires. The key must be active.")]
+            #[patch(
+                concat!($path, "/{key_id}"),
+                routes::transition($collection, Actor::Platform, &[EventType::KeyExpiryChanged]),
+            )]
+            async fn $update(
+                call: Call<ActingOperator>,
+                if_match: IfMatch,
+                key_id: Path<Uuid>,
+                #[example(json!({"expires_at": "2036-01-01T00:00:00Z"}))] body: Body<KeyPatch>,
+            ) -> JsonResult<$out> {
+                changes::patch(call, if_match, key_id.0, body, change_expiry).await
+            }
+
+            #[doc = concat!("Rotate ", $a_key)]
+            ///
+            #[doc = concat!(
+                "Replaces ", $any_key,
+                " with a new one of the same name. The replaced key stays valid for a day, unless it expires",
+            )]
+            /// earlier. Only this response contains the secret of the new key.
+            #[post(
+                concat!($path, "/{key_id}/rotate"),
+                routes::transition($collection, Actor::Platform, &[EventType::KeyCreated, EventType::KeyRotated]),
+            )]
+            async fn $rotate(
+                change: Change,
+                key_id: Path<Uuid>,
+                #[example(json!({}))] body: Body<KeyRotation>,
+            ) -> JsonResult<$new, 201> {
+                changes::post_body_with(change, body, move |writer, platform, body: KeyRotation| {
+                    let key = $out::find(&writer.check_context(), platform, &key_id.0)?;
+                    let created = keys::rotate(writer, platform, key.id, body.expires_at.map(|at| at.0))?;
+                    $new::find(writer, platform, created)
+                })
+                .await
+            }
+
+            #[doc = concat!("Revoke ", $a_key)]
+            ///
+            #[doc = concat!("Revokes ", $one_key, " at once.")]
+            #[post(
+                concat!($path, "/{key_id}/revoke"),
+                routes::transition($collection, Actor::Platform, &[EventType::KeyRevoked]),
+            )]
+            async fn $revoke(change: Change, key_id: Path<Uuid>) -> JsonResult<$out> {
+                changes::transition(change, key_id, |writer, platform, _, id| {
+                    let key = $out::find(&writer.check_context(), platform, &id)?;
+                    keys::revoke(writer, key.id)
+                })
+                .await
+            }
+        }
+    };
+}
+
+keys_of_kind! {
+    KeyOut, KeyIn, KeyFilters, "keys";
+    /// A page of API keys.
+    KeyPage;
+    /// A new API key of a team, with its secret.
+    NewKey { team_id };
+
+    KeysApi at "/keys": "keys", "a key", "an API key";
+    all: "the API keys of teams", one: "an API key of a team", new: "an API key for a team";
+    list_keys, &["name=nothing", "team_id=00000000-0000-0000-0000-000000000000"];
+    create_key, json!({"team_id": DEMO_TEAM, "name": "Nightly build"});
+    get_key, update_key, rotate_key, revoke_key;
+}
+
+keys_of_kind! {
+    OperatorKeyOut, OperatorKeyIn, OperatorKeyFilters, "operator_keys";
+    /// A page of operator keys.
+    OperatorKeyPage;
+    /// A new operator key, with its secret.
+    NewOperatorKey {};
+
+    OperatorKeysApi at "/operator-keys": "operator keys", "an operator key", "an operator key";
+    all: "the keys of operators", one: "an operator key", new: "a key for an operator";
+    list_operator_keys, &["name=nothing", "scope=read"];
+    create_operator_key, json!({"name": "Review desk", "scope": "all"});
+    get_operator_key, update_operator_key, rotate_operator_key, revoke_operator_key;
 }
 
 /// Changes when a key expires.

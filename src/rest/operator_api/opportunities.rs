@@ -59,15 +59,9 @@ macro_rules! opportunities_of_kind {
         }
         #[doc = $page_doc:tt] $page:ident;
 
-        $api:ident:
-        $(#[doc = $list_doc:tt])* $list_path:literal $list:ident;
-        $(#[doc = $create_doc:tt])* $create_path:literal $create:ident, titled $title:literal;
-        $(#[doc = $get_doc:tt])* $get_path:literal $get:ident;
-        $(#[doc = $update_doc:tt])* $update_path:literal $update:ident;
-        $(#[doc = $publish_doc:tt])* $publish_path:literal $publish:ident;
-        $(#[doc = $close_doc:tt])* $close_path:literal $close:ident;
-        $(#[doc = $cancel_doc:tt])* $cancel_path:literal $cancel:ident;
-        $(#[doc = $exclude_doc:tt])* $exclude_path:literal $exclude:ident;
+        $api:ident at $path:literal: $one:literal, $a_one:literal, $many:literal;
+        $list:ident, $create:ident titled $title:literal, $get:ident, $update:ident,
+        $publish:ident, $close:ident, $cancel:ident, $exclude:ident;
     ) => {
         #[doc = $out_doc]
         #[derive(Debug, Object, Serialize, Deserialize)]
@@ -142,17 +136,21 @@ macro_rules! opportunities_of_kind {
 
         #[routes(prefix = "/operator/v1", tag = Opportunities)]
         impl $api {
-            $(#[doc = $list_doc])*
+            #[doc = concat!("List ", $many)]
+            ///
+            #[doc = concat!("Returns the ", $many, " of all teams, newest first.")]
             #[get(
-                $list_path,
+                $path,
                 routes::list(&["status=published&limit=2", "team_id=00000000-0000-0000-0000-000000000000"]),
             )]
             async fn $list(call: Call<Operator>, query: Params<OpportunityQuery>) -> JsonResult<$page> {
                 pages::list(call, query).await
             }
 
-            $(#[doc = $create_doc])*
-            #[post($create_path, routes::create(Actor::Team, &[EventType::OpportunityCreated]))]
+            #[doc = concat!("Create ", $a_one)]
+            ///
+            /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
+            #[post($path, routes::create(Actor::Team, &[EventType::OpportunityCreated]))]
             async fn $create(
                 change: Change,
                 #[example(json!({
@@ -170,8 +168,10 @@ macro_rules! opportunities_of_kind {
                 .await
             }
 
-            $(#[doc = $get_doc])*
-            #[get($get_path, routes::get($collection))]
+            #[doc = concat!("Get ", $a_one)]
+            ///
+            #[doc = concat!("Returns ", $a_one, ".")]
+            #[get(concat!($path, "/{opportunity_id}"), routes::get($collection))]
             async fn $get(
                 call: Call<Operator>,
                 #[doc = $id_doc] opportunity_id: Path<Uuid>,
@@ -179,8 +179,13 @@ macro_rules! opportunities_of_kind {
                 resources::get(call, opportunity_id.0).await
             }
 
-            $(#[doc = $update_doc])*
-            #[patch($update_path, change($collection, &[EventType::OpportunityUpdated]))]
+            #[doc = concat!("Update ", $a_one)]
+            ///
+            #[doc = concat!(
+                "Changes a draft, or moves the deadline of a published ", $one,
+                " to a later time. A later deadline opens it again.",
+            )]
+            #[patch(concat!($path, "/{opportunity_id}"), change($collection, &[EventType::OpportunityUpdated]))]
             async fn $update(
                 call: Call<ActingOperator>,
                 if_match: IfMatch,
@@ -193,8 +198,13 @@ macro_rules! opportunities_of_kind {
                 .await
             }
 
-            $(#[doc = $publish_doc])*
-            #[post($publish_path, change($collection, &[EventType::OpportunityPublished]))]
+            #[doc = concat!("Publish ", $a_one)]
+            ///
+            /// Publishes a draft, and notifies all vendors that may see it.
+            #[post(
+                concat!($path, "/{opportunity_id}/publish"),
+                change($collection, &[EventType::OpportunityPublished]),
+            )]
             async fn $publish(
                 change: Change,
                 #[doc = $id_doc] opportunity_id: Path<Uuid>,
@@ -205,8 +215,12 @@ macro_rules! opportunities_of_kind {
                 .await
             }
 
-            $(#[doc = $close_doc])*
-            #[post($close_path, change($collection, &[EventType::OpportunityClosed]))]
+            #[doc = concat!("Close ", $a_one)]
+            ///
+            #[doc = concat!(
+                "Closes a draft or a published ", $one, " to responses. Its buyer can still decide about bids.",
+            )]
+            #[post(concat!($path, "/{opportunity_id}/close"), change($collection, &[EventType::OpportunityClosed]))]
             async fn $close(
                 change: Change,
                 #[doc = $id_doc] opportunity_id: Path<Uuid>,
@@ -217,8 +231,15 @@ macro_rules! opportunities_of_kind {
                 .await
             }
 
-            $(#[doc = $cancel_doc])*
-            #[post($cancel_path, change($collection, &[EventType::OpportunityCancelled]))]
+            #[doc = concat!("Cancel ", $a_one)]
+            ///
+            #[doc = concat!(
+                "Cancels a published ", $one, ". Bids on it stay as they are, but cannot be accepted.",
+            )]
+            #[post(
+                concat!($path, "/{opportunity_id}/cancel"),
+                change($collection, &[EventType::OpportunityCancelled]),
+            )]
             async fn $cancel(
                 change: Change,
                 #[doc = $id_doc] opportunity_id: Path<Uuid>,
@@ -229,8 +250,17 @@ macro_rules! opportunities_of_kind {
                 .await
             }
 
-            $(#[doc = $exclude_doc])*
-            #[post($exclude_path, change($collection, &[EventType::OpportunityTeamsExcluded]))]
+            #[doc = concat!("Exclude teams from ", $a_one)]
+            ///
+            #[doc = concat!(
+                "Hides a draft or a published ", $one,
+                " from teams, in addition to those that it excludes already. A team that was",
+            )]
+            /// notified of it, or has bid on it, can still read it.
+            #[post(
+                concat!($path, "/{opportunity_id}/exclude"),
+                change($collection, &[EventType::OpportunityTeamsExcluded]),
+            )]
             async fn $exclude(
                 change: Change,
                 #[doc = $id_doc] opportunity_id: Path<Uuid>,
@@ -262,40 +292,9 @@ opportunities_of_kind! {
     /// A page of opportunities.
     OpportunityPage;
 
-    OpportunitiesApi:
-    /// List opportunities
-    ///
-    /// Returns the opportunities of all teams, newest first.
-    "/opportunities" list_opportunities;
-    /// Create an opportunity
-    ///
-    /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
-    "/opportunities" create_opportunity, titled "Weather station records";
-    /// Get an opportunity
-    ///
-    /// Returns an opportunity.
-    "/opportunities/{opportunity_id}" get_opportunity;
-    /// Update an opportunity
-    ///
-    /// Changes a draft, or moves the deadline of a published opportunity to a later time. A later deadline opens it again.
-    "/opportunities/{opportunity_id}" update_opportunity;
-    /// Publish an opportunity
-    ///
-    /// Publishes a draft, and notifies all vendors that may see it.
-    "/opportunities/{opportunity_id}/publish" publish_opportunity;
-    /// Close an opportunity
-    ///
-    /// Closes a draft or a published opportunity to responses. Its buyer can still decide about bids.
-    "/opportunities/{opportunity_id}/close" close_opportunity;
-    /// Cancel an opportunity
-    ///
-    /// Cancels a published opportunity. Bids on it stay as they are, but cannot be accepted.
-    "/opportunities/{opportunity_id}/cancel" cancel_opportunity;
-    /// Exclude teams from an opportunity
-    ///
-    /// Hides a draft or a published opportunity from teams, in addition to those that it excludes already. A team that was
-    /// notified of it, or has bid on it, can still read it.
-    "/opportunities/{opportunity_id}/exclude" exclude_from_opportunity;
+    OpportunitiesApi at "/opportunities": "opportunity", "an opportunity", "opportunities";
+    list_opportunities, create_opportunity titled "Weather station records", get_opportunity, update_opportunity,
+    publish_opportunity, close_opportunity, cancel_opportunity, exclude_from_opportunity;
 }
 
 opportunities_of_kind! {
@@ -314,38 +313,10 @@ opportunities_of_kind! {
     /// A page of project opportunities.
     ProjectOpportunityPage;
 
-    ProjectOpportunitiesApi:
-    /// List project opportunities
-    ///
-    /// Returns the project opportunities of all teams, newest first.
-    "/project-opportunities" list_project_opportunities;
-    /// Create a project opportunity
-    ///
-    /// Creates a draft. No vendor sees it until it is published. A team can have at most 200 drafts and published ones.
-    "/project-opportunities" create_project_opportunity, titled "Tasks about weather maps";
-    /// Get a project opportunity
-    ///
-    /// Returns a project opportunity.
-    "/project-opportunities/{opportunity_id}" get_project_opportunity;
-    /// Update a project opportunity
-    ///
-    /// Changes a draft, or moves the deadline of a published project opportunity to a later time. A later deadline opens it again.
-    "/project-opportunities/{opportunity_id}" update_project_opportunity;
-    /// Publish a project opportunity
-    ///
-    /// Publishes a draft, and notifies all vendors that may see it.
-    "/project-opportunities/{opportunity_id}/publish" publish_project_opportunity;
-    /// Close a project opportunity
-    ///
-    /// Closes a draft or a published project opportunity to responses. Its buyer can still decide about bids.
-    "/project-opportunities/{opportunity_id}/close" close_project_opportunity;
-    /// Cancel a project opportunity
-    ///
-    /// Cancels a published project opportunity. Bids on it stay as they are, but cannot be accepted.
-    "/project-opportunities/{opportunity_id}/cancel" cancel_project_opportunity;
-    /// Exclude teams from a project opportunity
-    ///
-    /// Hides a draft or a published project opportunity from teams, in addition to those that it excludes already. A team that was
-    /// notified of it, or has bid on it, can still read it.
-    "/project-opportunities/{opportunity_id}/exclude" exclude_from_project_opportunity;
+    ProjectOpportunitiesApi at "/project-opportunities":
+        "project opportunity", "a project opportunity", "project opportunities";
+    list_project_opportunities, create_project_opportunity titled "Tasks about weather maps",
+    get_project_opportunity, update_project_opportunity,
+    publish_project_opportunity, close_project_opportunity, cancel_project_opportunity,
+    exclude_from_project_opportunity;
 }

@@ -17,7 +17,7 @@ use crate::{
         access::{Buyer, Member, Platform},
         exclusivity,
     },
-    store::{self, Reader, groups::Group, listings::ListingRow},
+    store::{self, Reader, groups::Group, listings::ListingRow, records::Records},
 };
 
 /// Returns the team that a field of a body identifies.
@@ -54,19 +54,13 @@ fn duplicate(field: &str, index: usize, first: usize) -> Problem {
     problem
 }
 
-/// Returns the slugs of a list in a body. Fails with every slug that does not exist, or that the list has more than
-/// once.
-pub fn slugs(
-    rows: &Reader,
-    field: &str,
-    slugs: Vec<String>,
-    exists: impl Fn(&Reader, &str) -> Result<bool>,
-) -> Result<Vec<String>> {
+/// Returns the slugs of a list in a body. Fails with every slug that no term has, or that the list has more than once.
+pub fn slugs(rows: &Reader, field: &str, slugs: Vec<String>, terms: &Records) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for (index, slug) in slugs.iter().enumerate() {
         if let Some(first) = slugs[..index].iter().position(|earlier| earlier == slug) {
             problems.push(duplicate(field, index, first));
-        } else if !exists(rows, slug)? {
+        } else if !terms.contains(rows, slug)? {
             let message = format!("Nothing has the slug {slug:?}. The taxonomy lists the slugs.");
             let mut problem = Problem::body(&[field], "unknown_slug", message);
             problem.loc.push(LocSegment::Index(index));

@@ -37,21 +37,21 @@ pub struct InventoryTagFilters {
 }
 
 /// Declares the JSON and the routes of one vocabulary of the taxonomy. All have slugs and labels; the fields of
-/// `$out`, `$in`, and `$patch` are those that the vocabulary has besides.
+/// `$out`, `$in`, and `$patch` are those that the vocabulary has besides. `$changed` says what a change changes.
 macro_rules! vocabulary {
     (
-        $records:expr, $collection:literal, $subject:literal, $term:ident;
+        $records:expr, $collection:literal, $subject:literal, $type:ident;
 
         #[doc = $out_doc:tt] $out:ident = $schema:tt { $(#[doc = $out_field_doc:tt] $out_field:ident),* }
         #[doc = $page_doc:tt] $page:ident;
         #[doc = $in_doc:tt] $in:ident { $(#[doc = $in_field_doc:tt] $in_field:ident: $in_type:ty),* }
         #[doc = $patch_doc:tt] $patch:ident { $(#[doc = $field_doc:tt] $field:ident: $field_type:ty),* }
 
-        $api:ident, $slug_doc:tt:
-        $(#[doc = $list_doc:tt])* $list_path:literal $list:ident, $query:ty, $list_pages:expr, $queries:expr;
-        $(#[doc = $create_doc:tt])* $create_path:literal $create:ident, $created:ident, $example:expr;
-        $(#[doc = $get_doc:tt])* $get_path:literal $get:ident;
-        $(#[doc = $update_doc:tt])* $update_path:literal $update:ident, $updated:ident;
+        $api:ident at $path:literal: $term:literal, $a_term:literal, $terms:literal, $changed:literal;
+        $list:ident, $query:ty, $list_pages:expr, $queries:expr;
+        $create:ident, $created:ident, $example:expr;
+        $get:ident;
+        $update:ident, $updated:ident;
     ) => {
         #[doc = $out_doc]
         #[derive(Debug, Object, Serialize, Deserialize)]
@@ -91,17 +91,21 @@ macro_rules! vocabulary {
 
         #[routes(prefix = "/operator/v1", tag = Taxonomy)]
         impl $api {
-            $(#[doc = $list_doc])*
-            #[get($list_path, routes::list($queries))]
+            #[doc = concat!("List ", $terms)]
+            ///
+            #[doc = concat!("Returns the ", $terms, ", the last one in display order first.")]
+            #[get($path, routes::list($queries))]
             async fn $list(call: Call<Operator>, query: Params<$query>) -> JsonResult<$page> {
                 $list_pages(call, query).await
             }
 
-            $(#[doc = $create_doc])*
-            #[post($create_path, routes::create(Actor::Platform, &[EventType::$created]))]
+            #[doc = concat!("Create ", $a_term)]
+            ///
+            #[doc = concat!("Creates ", $a_term, ", which comes last in display order.")]
+            #[post($path, routes::create(Actor::Platform, &[EventType::$created]))]
             async fn $create(change: Change, #[example($example)] body: Body<$in>) -> JsonResult<$out, 201> {
                 changes::post_body(change, body, |writer, platform, body: $in| {
-                    let new = taxonomy::$term {
+                    let new = taxonomy::$type {
                         slug: body.slug.into_valid()?.into(),
                         label: body.label.into_valid()?.into(),
                         $($in_field: body.$in_field.into_valid()?.into(),)*
@@ -111,26 +115,33 @@ macro_rules! vocabulary {
                 .await
             }
 
-            $(#[doc = $get_doc])*
-            #[get($get_path, routes::get($collection))]
+            #[doc = concat!("Get ", $a_term)]
+            ///
+            #[doc = concat!("Returns ", $a_term, ".")]
+            #[get(concat!($path, "/{slug}"), routes::get($collection))]
             async fn $get(
                 call: Call<Operator>,
-                #[doc = $slug_doc] slug: Path<String>,
+                #[doc = concat!("Slug of the ", $term, ".")] slug: Path<String>,
             ) -> JsonResult<$out> {
                 resources::get(call, slug.0).await
             }
 
-            $(#[doc = $update_doc])*
-            #[patch($update_path, routes::change($collection, Actor::Platform, &[EventType::$updated]))]
+            #[doc = concat!("Update ", $a_term)]
+            ///
+            #[doc = concat!("Changes ", $changed, ".")]
+            #[patch(
+                concat!($path, "/{slug}"),
+                routes::change($collection, Actor::Platform, &[EventType::$updated]),
+            )]
             async fn $update(
                 call: Call<ActingOperator>,
                 if_match: IfMatch,
-                #[doc = $slug_doc] slug: Path<String>,
+                #[doc = concat!("Slug of the ", $term, ".")] slug: Path<String>,
                 #[example(json!({"label": "Weather records"}))] body: Body<$patch>,
             ) -> JsonResult<$out> {
                 changes::patch(call, if_match, slug.0, body, |writer, platform, slug: &String, patch: $patch| {
                     let $out { slug, label, $($field),* } = records::find(writer.rows, platform, slug)?;
-                    let before = taxonomy::$term { slug, label, $($field),* };
+                    let before = taxonomy::$type { slug, label, $($field),* };
                     let mut after = before.clone();
                     if let Some(label) = patch.label.0 {
                         after.label = label.into();
@@ -158,23 +169,11 @@ vocabulary! {
     /// Changes to a domain. Fields that are absent stay as they are.
     DomainPatch {}
 
-    DomainsApi, "Slug of the domain.":
-    /// List domains
-    ///
-    /// Returns the domains, the last one in display order first.
-    "/domains" list_domains, PageParams, pages::list_all, &["limit=2"];
-    /// Create a domain
-    ///
-    /// Creates a domain, which comes last in display order.
-    "/domains" create_domain, DomainCreated, json!({"slug": "weather", "label": "Weather"});
-    /// Get a domain
-    ///
-    /// Returns a domain.
-    "/domains/{slug}" get_domain;
-    /// Update a domain
-    ///
-    /// Changes the display name.
-    "/domains/{slug}" update_domain, DomainUpdated;
+    DomainsApi at "/domains": "domain", "a domain", "domains", "the display name";
+    list_domains, PageParams, pages::list_all, &["limit=2"];
+    create_domain, DomainCreated, json!({"slug": "weather", "label": "Weather"});
+    get_domain;
+    update_domain, DomainUpdated;
 }
 
 vocabulary! {
@@ -189,23 +188,11 @@ vocabulary! {
     /// Changes to a content tag. Fields that are absent stay as they are.
     ContentTagPatch {}
 
-    ContentTagsApi, "Slug of the content tag.":
-    /// List content tags
-    ///
-    /// Returns the content tags, the last one in display order first.
-    "/content-tags" list_content_tags, PageParams, pages::list_all, &["limit=2"];
-    /// Create a content tag
-    ///
-    /// Creates a content tag, which comes last in display order.
-    "/content-tags" create_content_tag, ContentTagCreated, json!({"slug": "weather-maps", "label": "Weather maps"});
-    /// Get a content tag
-    ///
-    /// Returns a content tag.
-    "/content-tags/{slug}" get_content_tag;
-    /// Update a content tag
-    ///
-    /// Changes the display name.
-    "/content-tags/{slug}" update_content_tag, ContentTagUpdated;
+    ContentTagsApi at "/content-tags": "content tag", "a content tag", "content tags", "the display name";
+    list_content_tags, PageParams, pages::list_all, &["limit=2"];
+    create_content_tag, ContentTagCreated, json!({"slug": "weather-maps", "label": "Weather maps"});
+    get_content_tag;
+    update_content_tag, ContentTagUpdated;
 }
 
 vocabulary! {
@@ -235,27 +222,15 @@ vocabulary! {
         category: Label
     }
 
-    InventoryTagsApi, "Slug of the inventory tag.":
-    /// List inventory tags
-    ///
-    /// Returns the inventory tags, the last one in display order first.
-    "/inventory-tags" list_inventory_tags, ListQuery<InventoryTagFilters>, pages::list,
-        &["category=nothing&limit=2"];
-    /// Create an inventory tag
-    ///
-    /// Creates an inventory tag, which comes last in display order.
-    "/inventory-tags" create_inventory_tag, InventoryTagCreated, json!({
+    InventoryTagsApi at "/inventory-tags":
+        "inventory tag", "an inventory tag", "inventory tags", "the display name, the description, and the category";
+    list_inventory_tags, ListQuery<InventoryTagFilters>, pages::list, &["category=nothing&limit=2"];
+    create_inventory_tag, InventoryTagCreated, json!({
         "slug": "hourly",
         "label": "Hourly",
         "description": "Has a value for each hour.",
         "category": "Resolution",
     });
-    /// Get an inventory tag
-    ///
-    /// Returns an inventory tag.
-    "/inventory-tags/{slug}" get_inventory_tag;
-    /// Update an inventory tag
-    ///
-    /// Changes the display name, the description, and the category.
-    "/inventory-tags/{slug}" update_inventory_tag, InventoryTagUpdated;
+    get_inventory_tag;
+    update_inventory_tag, InventoryTagUpdated;
 }

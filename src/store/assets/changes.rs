@@ -10,7 +10,6 @@ use crate::{
         columns::{self, Column},
         index_queue, inventory, row,
     },
-    string_enum::StringEnum,
 };
 
 /// Updates all fields of an asset that can change.
@@ -21,10 +20,10 @@ pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
         ("description", &asset.description),
         ("domain_tags", &row::to_json(&asset.domain_tags)?),
         ("other_domain", &asset.other_domain),
-        ("price_cents", &asset.price.map(|price| price.0)),
+        ("price_cents", &asset.price),
         ("notes", &asset.notes),
         ("extra_columns", &row::to_json(&asset.extra_columns)?),
-        ("task_type", &asset.task.as_ref().map(|task| task.task_type.as_str())),
+        ("task_type", &asset.task.as_ref().map(|task| task.task_type)),
         ("locked_fields", &row::to_json(&asset.locks)?),
     ];
     let codebase: Vec<_> = asset.codebase.columns().collect();
@@ -38,7 +37,7 @@ pub fn update(writer: &Writer, asset: &Asset) -> Result<()> {
 pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
     enqueue_listings(writer, asset.row_id)?;
     writer.execute("DELETE FROM listing_assets WHERE asset = ?1", [asset.row_id])?;
-    writer.execute("UPDATE assets SET deleted_at = ?2 WHERE id = ?1", (asset.row_id, at.0))?;
+    writer.execute("UPDATE assets SET deleted_at = ?2 WHERE id = ?1", (asset.row_id, at))?;
     inventory::delete_row(writer, asset)
 }
 
@@ -46,13 +45,13 @@ pub fn delete(writer: &Writer, asset: &Asset, at: Timestamp) -> Result<()> {
 pub fn attach_data(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result<()> {
     let columns: [Column; 14] = [
         ("asset", &asset),
-        ("channel", &data.channel.as_str()),
+        ("channel", &data.channel),
         ("repo_full_name", &data.repo_full_name),
         ("is_private", &data.is_private),
-        ("archive_status", &data.archive_status.as_str()),
-        ("analysis_status", &data.analysis_status.as_str()),
-        ("attached_at", &data.attached_at.0),
-        ("analyzed_at", &data.analyzed_at.map(|at| at.0)),
+        ("archive_status", &data.archive_status),
+        ("analysis_status", &data.analysis_status),
+        ("attached_at", &data.attached_at),
+        ("analyzed_at", &data.analyzed_at),
         ("archive_bytes", &data.archive_bytes.map(|bytes| bytes as i64)),
         ("commit_sha", &data.commit_sha),
         ("archive_error", &data.archive_error),

@@ -16,7 +16,6 @@ use crate::{
         Reader, Writer, inventory,
         row::{self, FromRow},
     },
-    string_enum::StringEnum,
 };
 
 /// The upload that is linked to an asset.
@@ -143,7 +142,7 @@ pub fn list_repositories(reader: &Reader) -> Result<Vec<(Uuid, Timestamp)>> {
 pub fn is_linked(reader: &Reader, asset: Uuid, attached_at: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM data_objects d JOIN assets a ON a.id = d.asset
              WHERE a.uuid = ?1 AND d.attached_at = ?2)";
-    reader.query_one(SQL, (asset, attached_at.0), |row| row.get(0))
+    reader.query_one(SQL, (asset, attached_at), |row| row.get(0))
 }
 
 /// Returns the values that the data linked to an asset has replaced.
@@ -206,17 +205,8 @@ pub fn set_progress(writer: &Writer, asset: AssetRowId, progress: &DataProgress)
          WHERE asset = ?1";
     let DataProgress { archive_status, analysis_status, archive_error, analysis_error, analyzed_at } =
         progress;
-    writer.execute(
-        SQL,
-        (
-            asset,
-            archive_status.as_str(),
-            analysis_status.as_str(),
-            archive_error,
-            analysis_error,
-            analyzed_at.map(|at| at.0),
-        ),
-    )?;
+    writer
+        .execute(SQL, (asset, archive_status, analysis_status, archive_error, analysis_error, analyzed_at))?;
     Ok(())
 }
 

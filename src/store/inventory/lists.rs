@@ -16,7 +16,6 @@ use crate::{
     },
     error::Result,
     store::{Reader, asset_rows},
-    string_enum::StringEnum,
 };
 
 /// The listing to which assets should be attachable.
@@ -190,8 +189,7 @@ pub fn title_is_taken(reader: &Reader, asset: &Asset) -> Result<bool> {
              SELECT 1 FROM inventory i JOIN assets a ON a.id = i.asset
              WHERE i.team = ?1 AND i.name_key = ?2 AND i.kind = ?3 AND a.title = ?4 AND a.id <> ?5)";
     let key = equality_key(&asset.title);
-    let kind = asset.kind.as_str();
-    reader.query_one(SQL, (asset.team, key, kind, &asset.title, asset.row_id), |row| row.get(0))
+    reader.query_one(SQL, (asset.team, key, asset.kind, &asset.title, asset.row_id), |row| row.get(0))
 }
 
 /// Returns the titles of the team's assets of the same kind that start with `prefix`.
@@ -200,6 +198,5 @@ pub fn titles_with_prefix(reader: &Reader, asset: &Asset, prefix: &str) -> Resul
          WHERE i.team = ?1 AND i.name_key >= ?2 AND i.name_key < ?2 || char(1114111) AND i.kind = ?3
              AND substr(a.title, 1, length(?4)) = ?4";
     let key = equality_key(prefix);
-    let kind = asset.kind.as_str();
-    reader.query_all(SQL, (asset.team, key, kind, prefix), |row| row.get(0))
+    reader.query_all(SQL, (asset.team, key, asset.kind, prefix), |row| row.get(0))
 }

@@ -142,7 +142,7 @@ pub(super) fn delete_row(writer: &Writer, asset: &Asset) -> Result<()> {
     // Without the hint, SQLite can choose an index of the team alone, and read all its rows.
     const SQL: &str = "DELETE FROM inventory INDEXED BY inventory_newest
          WHERE team = ?1 AND created_at = ?2 AND asset = ?3";
-    writer.execute(SQL, (asset.team, asset.created_at.0, asset.row_id))?;
+    writer.execute(SQL, (asset.team, asset.created_at, asset.row_id))?;
     Ok(())
 }
 
@@ -161,7 +161,7 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
             names.join(", ")
         );
         let is_current =
-            reader.query_first(&stored_row, (asset.team, asset.created_at.0, asset.row_id), |row| {
+            reader.query_first(&stored_row, (asset.team, asset.created_at, asset.row_id), |row| {
                 for (column, expected) in expected.iter().enumerate() {
                     if row.get::<_, Value>(column)? != *expected {
                         return Ok(false);

@@ -10,7 +10,6 @@ use crate::{
     },
     error::Result,
     store::{Writer, row},
-    string_enum::StringEnum,
 };
 
 /// Replaces the fields of an opportunity and its excluded teams.
@@ -33,10 +32,10 @@ pub fn update(
             &fields.description,
             row::to_json(&fields.accepted_asset_types)?,
             row::to_json(&fields.metadata)?,
-            fields.visibility.as_str(),
-            fields.deadline.map(|at| at.0),
-            fields.evaluation_date.map(|at| at.0),
-            at.0,
+            fields.visibility,
+            fields.deadline,
+            fields.evaluation_date,
+            at,
         ),
     )?;
     writer.execute(CLEAR, [opportunity])?;
@@ -51,7 +50,7 @@ pub fn exclude(
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE opportunities SET visibility_mode = ?2, updated_at = ?3 WHERE id = ?1";
-    writer.execute(SQL, (opportunity, VisibilityMode::AllExcept.as_str(), at.0))?;
+    writer.execute(SQL, (opportunity, VisibilityMode::AllExcept, at))?;
     insert_exclusions(writer, opportunity, teams)
 }
 
@@ -78,7 +77,7 @@ pub fn set_status(
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE opportunities SET status = ?2, closed_at = ?3, updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (opportunity, status.as_str(), closed_at.map(|at| at.0), at.0))?;
+    writer.execute(SQL, (opportunity, status, closed_at, at))?;
     Ok(())
 }
 
@@ -90,13 +89,13 @@ pub fn set_deadline(
     at: Timestamp,
 ) -> Result<()> {
     const SQL: &str = "UPDATE opportunities SET deadline = ?2, updated_at = ?3 WHERE id = ?1";
-    writer.execute(SQL, (opportunity, deadline.0, at.0))?;
+    writer.execute(SQL, (opportunity, deadline, at))?;
     Ok(())
 }
 
 /// Records that an opportunity was changed.
 pub fn touch(writer: &Writer, opportunity: OpportunityRowId, at: Timestamp) -> Result<()> {
-    writer.execute("UPDATE opportunities SET updated_at = ?2 WHERE id = ?1", (opportunity, at.0))?;
+    writer.execute("UPDATE opportunities SET updated_at = ?2 WHERE id = ?1", (opportunity, at))?;
     Ok(())
 }
 
@@ -124,12 +123,12 @@ pub fn update_bid(writer: &Writer, bid: &Bid, progress: &BidProgress, at: Timest
         SQL,
         (
             bid.row_id,
-            progress.status.as_str(),
+            progress.status,
             row::to_json(progress.platform_events)?,
             row::to_json(progress.vendor_events)?,
             progress.delivery_tasksets.map(row::to_json).transpose()?,
-            progress.completed_at.map(|at| at.0),
-            at.0,
+            progress.completed_at,
+            at,
         ),
     )?;
     Ok(())
@@ -145,6 +144,6 @@ pub fn set_activity(
 ) -> Result<()> {
     const SQL: &str =
         "UPDATE project_bids SET platform_events = ?2, vendor_events = ?3, updated_at = ?4 WHERE id = ?1";
-    writer.execute(SQL, (bid.row_id, row::to_json(platform_events)?, row::to_json(vendor_events)?, at.0))?;
+    writer.execute(SQL, (bid.row_id, row::to_json(platform_events)?, row::to_json(vendor_events)?, at))?;
     Ok(())
 }

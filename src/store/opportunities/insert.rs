@@ -13,7 +13,6 @@ use crate::{
     },
     error::Result,
     store::{Writer, row},
-    string_enum::StringEnum,
 };
 
 /// The fields of an opportunity to insert.
@@ -44,17 +43,17 @@ pub fn insert(writer: &Writer, opportunity: &NewOpportunity) -> Result<Opportuni
         SQL,
         (
             opportunity.id,
-            opportunity.kind.as_str(),
+            opportunity.kind,
             opportunity.owner,
             &fields.title,
             &fields.description,
-            OpportunityStatus::Draft.as_str(),
+            OpportunityStatus::Draft,
             row::to_json(&fields.accepted_asset_types)?,
             row::to_json(&fields.metadata)?,
-            fields.visibility.as_str(),
-            opportunity.created_at.0,
-            fields.deadline.map(|at| at.0),
-            fields.evaluation_date.map(|at| at.0),
+            fields.visibility,
+            opportunity.created_at,
+            fields.deadline,
+            fields.evaluation_date,
         ),
     )?;
     let row_id = OpportunityRowId(row_id);
@@ -97,12 +96,12 @@ pub fn insert_bid(writer: &Writer, bid: &NewBid) -> Result<ProjectBidRowId> {
             bid.opportunity,
             bid.team,
             bid.num_tasks,
-            BidStatus::Submitted.as_str(),
+            BidStatus::Submitted,
             row::to_json(&bid.attachments)?,
             row::to_json(&bid.platform_events)?,
             row::to_json(&bid.vendor_events)?,
             bid.expected_timeline_days,
-            bid.created_at.0,
+            bid.created_at,
         ),
     )?;
     Ok(ProjectBidRowId(row_id))

@@ -17,7 +17,6 @@ use crate::{
         Reader,
         row::{self, FromRow},
     },
-    string_enum::StringEnum,
 };
 
 /// Columns of an opportunity, of [`SOURCES`]. [`read_opportunity`] reads them.
@@ -64,8 +63,8 @@ pub fn list_open(reader: &Reader, now: Timestamp) -> Result<Vec<Opportunity>> {
          WHERE o.kind = ?1 AND o.status = ?2 AND (o.deadline IS NULL OR o.deadline > ?3)
          ORDER BY o.created_at DESC, o.id DESC"
     );
-    let (kind, status) = (OpportunityKind::Listing.as_str(), OpportunityStatus::Published.as_str());
-    reader.query_all(&sql, (kind, status, now.0), read_opportunity)
+    let (kind, status) = (OpportunityKind::Listing, OpportunityStatus::Published);
+    reader.query_all(&sql, (kind, status, now), read_opportunity)
 }
 
 /// Returns the opportunity with this ID, if it is of this kind.
@@ -74,7 +73,7 @@ pub fn find(reader: &Reader, id: Uuid, kind: OpportunityKind) -> Result<Option<O
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner
          WHERE o.uuid = ?1 AND o.kind = ?2"
     );
-    reader.query_first(&sql, (id, kind.as_str()), read_opportunity)
+    reader.query_first(&sql, (id, kind), read_opportunity)
 }
 
 /// Returns the opportunity with this row ID.
@@ -118,7 +117,6 @@ pub fn list_by_owner(
     offset: u64,
 ) -> Result<(Vec<Opportunity>, u64)> {
     const WHERE: &str = "o.owner = ?1 AND o.kind = ?2 AND (?3 IS NULL OR o.status = ?3)";
-    let kind = kind.as_str();
     let page = format!(
         "SELECT {COLUMNS} FROM opportunities o JOIN teams t ON t.id = o.owner WHERE {WHERE}
          ORDER BY o.created_at DESC, o.id DESC LIMIT ?4 OFFSET ?5"
@@ -179,9 +177,8 @@ pub fn vendor_names(
          WHERE id IN (SELECT team FROM project_bids
                       WHERE opportunity = ?1 AND id IN (SELECT value FROM json_each(?2)))
              OR (is_vendor AND id IN (SELECT team FROM opportunity_exclusions WHERE opportunity = ?1))";
-    let bids: Vec<i64> = bids.iter().map(|bid| bid.0).collect();
     let found =
-        reader.query_all(SQL, (opportunity, row::to_json(&bids)?), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        reader.query_all(SQL, (opportunity, row::to_json(bids)?), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.into_iter().collect())
 }
 

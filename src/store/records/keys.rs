@@ -46,14 +46,10 @@ impl Record for OperatorKeyRecord {
     const RECORDS: &'static Records = &OPERATOR_KEYS;
 }
 
-const COLUMNS: &str =
-    "k.id, k.uuid, k.team, k.scope, k.team_scope, k.name, k.created_at, k.expires_at, k.rotated_at, k.revoked_at,
-    k.expired_at, k.last_used_at";
-
 /// API keys of teams.
 pub const TEAM_KEYS: Records = Records {
     name: "key",
-    columns: &[COLUMNS, ", t.uuid AS team_uuid"],
+    columns: &[keys::COLUMNS, ", k.last_used_at, t.uuid AS team_uuid"],
     tables: &["keys k JOIN teams t ON t.id = k.team"],
     row_id: "k.id",
     id: "k.uuid",
@@ -64,7 +60,7 @@ pub const TEAM_KEYS: Records = Records {
 /// API keys of operators.
 pub const OPERATOR_KEYS: Records = Records {
     name: "operator key",
-    columns: &[COLUMNS],
+    columns: &[keys::COLUMNS, ", k.last_used_at"],
     tables: &["keys k"],
     row_id: "k.id",
     id: "k.uuid",

@@ -47,7 +47,10 @@ use crate::{domain::time::Timestamp, error::Result};
 pub use self::filters::{Filter, Filters};
 pub use super::row::FromRow;
 
-use self::pages::{PageQuery, PageRequest, RowPage, TeamPage, TeamPageRequest};
+use self::{
+    any_record::AnyRecord,
+    pages::{PageQuery, PageRequest, RowPage, TeamPage, TeamPageRequest},
+};
 
 /// A resource that operators find and list: the SQL of its records.
 pub struct Records {
@@ -72,6 +75,11 @@ impl Records {
     /// Returns the record with this ID.
     pub fn find<T: FromRow>(&self, reader: &Reader, id: &impl RecordId) -> Result<Option<T>> {
         self.find_where(reader, "", [id])
+    }
+
+    /// Whether there is a record with this ID.
+    pub fn contains(&self, reader: &Reader, id: &impl RecordId) -> Result<bool> {
+        Ok(self.find::<AnyRecord>(reader, id)?.is_some())
     }
 
     /// Returns the record whose ID is the first of the parameters, and that fulfills a condition with the others.

@@ -8,18 +8,22 @@ use marketplace::{
         row_ids::KeyRowId,
         teams::TeamRowId,
     },
-    error::Error,
+    error::{self, Error},
     market::{Reader, Requester, Writer},
     mcp,
     operations::{
         access::{ActingOperator, Authenticated, Operator, Platform},
-        idempotency, keys,
+        idempotency, keys, records,
         teams::{self, TeamInput},
     },
     request_problems::ProblemsExt,
     rest::{
         self, Api, Body, Idempotent, Json, JsonResult, MaybeInvalid, RouteGroup,
         route::{Call, Contract, RouteAttributes, Target, Tool, routes},
+    },
+    store::{
+        self,
+        records::{Filters, keys::OperatorKeyRecord, pages::PageRequest},
     },
     web::CorsPolicy,
 };
@@ -57,6 +61,12 @@ struct TeamIn {
     name: MaybeInvalid<String>,
 }
 
+/// Returns the keys of operators, newest first.
+fn operator_keys(reader: &Reader, platform: Platform) -> error::Result<Vec<OperatorKeyRecord>> {
+    let request = PageRequest { before: None, limit: 100 };
+    Ok(records::page(reader.rows, platform, reader.now, &Filters::default(), request)?.rows)
+}
+
 #[routes(prefix = "/trial-operator/v1", tag = Teams)]
 impl TeamsApi {
     /// Count the teams
@@ -67,7 +77,7 @@ impl TeamsApi {
     async fn count_teams(call: Call<Operator>) -> JsonResult<Teams> {
         let (requester, platform) = (call.access.requester(), call.access.platform());
         let count = move |reader: &Reader| {
-            let (teams, keys) = (teams::list(reader)?, keys::list_of_operators(reader, platform)?);
+            let (teams, keys) = (teams::list(reader)?, operator_keys(reader, platform)?);
             Ok(Teams { total: teams.len() as u32, operator_keys: keys.len() as u32 })
         };
         Json::read(&call.served, requester, count).await
@@ -289,10 +299,10 @@ async fn revoked_and_expired_operator_keys_are_refused() {
     let trial = Trial::start(|_| {}).await;
     let market = trial.market.market();
     let (id, key) = create_operator_key(&trial.market);
-    let listed =
-        market.read_blocking(|reader| keys::list_of_operators(reader, Platform::of_process())).unwrap();
-    assert_eq!((listed.len(), listed[0].id), (2, id));
-    assert_eq!(market.read_blocking(|reader| keys::list(reader, "Oakfile")).unwrap().len(), 1);
+    let listed = market.read_blocking(|reader| operator_keys(reader, Platform::of_process())).unwrap();
+    assert_eq!((listed.len(), listed[0].key.id), (2, id));
+    let of_team = |reader: &Reader| store::keys::list_times(reader.rows, TeamRowId(1), 10);
+    assert_eq!(market.read_blocking(of_team).unwrap().len(), 1);
     assert_eq!(trial.get(&key, TEAMS).await.0, 200);
     market.write_blocking(|writer| keys::revoke(writer, id)).unwrap();
     let (status, body) = trial.get(&key, TEAMS).await;

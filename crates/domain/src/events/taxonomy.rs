@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::opportunities::AffectedTeams;
-use crate::{assets::Kind, taxonomy, time::Timestamp};
+pub use crate::taxonomy::{InventoryTag as InventoryTagData, Label as LabelData};
+use crate::{assets::Kind, time::Timestamp};
 
 /// An asset kind after a change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -30,43 +31,4 @@ pub struct AssetTypeDeprecatedData {
     pub message: String,
     /// The vendors who have such assets or listings.
     pub vendors: AffectedTeams,
-}
-
-/// A domain or a content tag after a change.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LabelData {
-    /// Identifier.
-    pub slug: String,
-    /// Display name.
-    pub label: String,
-}
-
-impl From<&taxonomy::Label> for LabelData {
-    fn from(label: &taxonomy::Label) -> LabelData {
-        LabelData { slug: label.slug.clone(), label: label.label.clone() }
-    }
-}
-
-/// An inventory tag after a change.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct InventoryTagData {
-    /// Identifier.
-    pub slug: String,
-    /// Display name.
-    pub label: String,
-    /// What the tag says about a listing.
-    pub description: String,
-    /// Category of the tag.
-    pub category: String,
-}
-
-impl From<&taxonomy::InventoryTag> for InventoryTagData {
-    fn from(tag: &taxonomy::InventoryTag) -> InventoryTagData {
-        InventoryTagData {
-            slug: tag.slug.clone(),
-            label: tag.label.clone(),
-            description: tag.description.clone(),
-            category: tag.category.clone(),
-        }
-    }
 }

@@ -10,11 +10,11 @@ use crate::{
     console::{
         parts::kinds,
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
         receivers::Receiver,
     },
     domain::uploads::PartLayout,
-    market::{CheckContext, Market, Writer},
+    market::{Market, Writer},
     operations::own_uploads::{self, CompletedOwnUpload, UploadProgress},
     store::operator_uploads::OperatorUpload,
     web::part_uploads,
@@ -196,35 +196,27 @@ impl Action for CompleteUpload {
     }
 }
 
-impl Question for DiscardUpload {
-    const PATH: &'static str = "/inventory/add/uploads/{upload}/discard";
-    const TITLE: &'static str = "Discard an upload";
-    const CHANGE: (&'static str, &'static str) = ("discard_upload", "upload");
-    const NOTICE: Notice = Notice::UploadDiscarded;
-
+impl Asks for DiscardUpload {
     type Access = Vendor;
     type Subject = (Uuid, OperatorUpload);
 
-    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<(Uuid, OperatorUpload)> {
-        Ok((id, own_uploads::find(context, vendor, id)?))
-    }
-
-    fn ask(_: &Context, (id, upload): &(Uuid, OperatorUpload)) -> Confirmation {
-        let lost = html! { p {
-            "What has arrived of " b.long { bdi { (upload.file_name) } } " is deleted. Your own file stays as it is."
-        } };
-        Confirmation {
-            page: below_adding(Content::new("Discard this upload?", Markup::default())),
-            prompt: Ok((lost, "danger primary", "Discard the upload".to_owned())),
-            leave: ("Back to the upload", paths::upload(*id)),
-        }
-    }
-
-    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
-        own_uploads::cancel(writer, vendor, id)
-    }
-
-    fn next(_: Uuid) -> String {
-        paths::ADD_ASSETS.to_owned()
-    }
+    const QUESTION: Question<Vendor, (Uuid, OperatorUpload)> = Question {
+        path: "/inventory/add/uploads/{upload}/discard",
+        title: "Discard an upload",
+        change: ("discard_upload", "upload"),
+        notice: Notice::UploadDiscarded,
+        find: |context, vendor, id| Ok((id, own_uploads::find(context, vendor, id)?)),
+        ask: |_, (id, upload)| {
+            let lost = html! { p {
+                "What has arrived of " b.long { bdi { (upload.file_name) } } " is deleted. Your own file stays as it is."
+            } };
+            Confirmation {
+                page: below_adding(Content::new("Discard this upload?", Markup::default())),
+                prompt: Ok((lost, "danger primary", "Discard the upload".to_owned())),
+                leave: ("Back to the upload", paths::upload(*id)),
+            }
+        },
+        perform: own_uploads::cancel,
+        next: |_| paths::ADD_ASSETS.to_owned(),
+    };
 }

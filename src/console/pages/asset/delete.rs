@@ -2,9 +2,13 @@
 
 use super::{below_asset, path};
 use crate::{
-    console::{pages::own_listings, parts::assets, prelude::*},
-    domain::inventory::Asset,
-    market::Writer,
+    console::{
+        pages::own_listings,
+        parts::assets,
+        prelude::*,
+        questions::{Confirmation, Asks, Question},
+    },
+    market::CheckContext,
     operations::{
         asset_details::{self, DeletableAsset},
         assets as inventory, linked_data,
@@ -15,10 +19,9 @@ use crate::{
 /// Number of listings that are named.
 const MAX_LISTINGS: usize = 20;
 
-/// Returns the asset in the path, and where it is used. Assets of kinds that the market manages cannot be deleted.
-async fn find(visit: &Visit<Vendor>) -> Result<DeletableAsset> {
-    let id = visit.id(0)?;
-    let found = visit.read(move |reader, vendor| asset_details::deletable(reader.rows, vendor, id)).await?;
+/// Returns an asset, and where it is used. Assets of kinds that the market manages cannot be deleted.
+fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<DeletableAsset> {
+    let found = asset_details::deletable(context.rows, vendor, id)?;
     if found.asset.kind.supports_proposals() { Ok(found) } else { Err(Error::not_found("page")) }
 }
 
@@ -35,51 +38,38 @@ fn listings(context: &Context, listings: &[ListingRow]) -> Markup {
     }
 }
 
-/// Says that an asset is in use, and where.
-fn in_use(context: &Context, what: &str, fixed_by: &[ListingRow]) -> Markup {
-    badges::message(
-        Tone::Warning,
-        &html! {
+/// Says that an asset is in use, and where; `None` if it is not.
+fn in_use(context: &Context, what: &str, found: &DeletableAsset) -> Option<Markup> {
+    (!found.fixed_by.is_empty()).then(|| {
+        html! {
             b { (what) } " It is on listings that are in review or in the catalog. Withdraw them, or take them out of the catalog, first:"
-            (listings(context, fixed_by))
-        },
-    )
-}
-
-/// Returns the link back to the page of an asset.
-fn back(context: &Context, asset: &Asset) -> Markup {
-    html! { div.row { a.button href=(context.links.to(&paths::asset(asset.id))) { "Back to the asset" } } }
-}
-
-/// Identifies what the page of a question states: the name of the asset, whether it has data, and the listings that it is on.
-fn seen(found: &DeletableAsset) -> Seen {
-    let listings: Vec<Uuid> = found.listings.iter().map(|listing| listing.id).collect();
-    Seen::of(&(assets::name(&found.asset), found.asset.data.is_some(), listings))
+            (listings(context, &found.fixed_by))
+        }
+    })
 }
 
 /// The page that deletes an asset.
 pub struct DeleteAsset;
 
-impl Page for DeleteAsset {
-    const PATH: &'static str = "/inventory/{asset_id}/delete";
-    const TITLE: &'static str = "Delete an asset";
-
+impl Asks for DeleteAsset {
     type Access = Vendor;
+    type Subject = DeletableAsset;
 
-    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let found = find(visit).await?;
-        let content = Content::new("Delete this asset?", delete_body(&visit.context, &found));
-        Ok(below_asset(content, &found.asset).into())
-    }
+    const QUESTION: Question<Vendor, DeletableAsset> = Question {
+        path: "/inventory/{asset_id}/delete",
+        title: "Delete an asset",
+        change: ("delete_asset", "asset"),
+        notice: Notice::AssetDeleted,
+        find,
+        ask: ask_delete,
+        perform: linked_data::delete_with_asset,
+        next: |_| paths::INVENTORY.to_owned(),
+    };
 }
 
-fn delete_body(context: &Context, found: &DeletableAsset) -> Markup {
+fn ask_delete(context: &Context, found: &DeletableAsset) -> Confirmation {
     let asset = &found.asset;
-    if !found.fixed_by.is_empty() {
-        return html! { (in_use(context, "It cannot be deleted now.", &found.fixed_by)) (back(context, asset)) };
-    }
     let lost = html! {
-        (seen(found).asked())
         p { "“" bdi { (assets::name(asset)) } "” with all that you wrote about it is lost. What buyers have bought stays theirs." }
         @if asset.data.is_some() {
             p { b { "It has data, which is deleted, too." } " To keep the asset without its data, "
@@ -90,48 +80,40 @@ fn delete_body(context: &Context, found: &DeletableAsset) -> Markup {
             (listings(context, &found.listings))
         }
     };
-    fields::question(context, &lost, ("danger primary", "Delete the asset"), &paths::asset(asset.id))
-}
-
-impl FormPage for DeleteAsset {
-    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let (id, sent) = (visit.id(0)?, fields.clone());
-        let work = move |writer: &mut Writer, vendor: &Vendor| {
-            let found = asset_details::deletable(writer.rows, vendor, id)?;
-            if !found.asset.kind.supports_proposals() {
-                return Err(Error::not_found("page"));
-            }
-            if found.fixed_by.is_empty() {
-                seen(&found).check(&sent)?;
-            }
-            linked_data::delete_with_asset(writer, vendor, id)
-        };
-        changes::perform(visit, fields, Change::new("delete_asset", "asset", id), work).await?;
-        Ok(Answer::done(paths::INVENTORY, Notice::AssetDeleted))
+    Confirmation {
+        page: below_asset(Content::new("Delete this asset?", Markup::default()), asset),
+        prompt: match in_use(context, "It cannot be deleted now.", found) {
+            Some(reason) => Err(reason),
+            None => Ok((lost, "danger primary", "Delete the asset".to_owned())),
+        },
+        leave: ("Back to the asset", paths::asset(asset.id)),
     }
 }
 
 /// The page that detaches the data of an asset.
 pub struct DetachData;
 
-impl Page for DetachData {
-    const PATH: &'static str = "/inventory/{asset_id}/detach";
-    const TITLE: &'static str = "Detach the data of an asset";
-
+impl Asks for DetachData {
     type Access = Vendor;
+    type Subject = DeletableAsset;
 
-    async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let found = find(visit).await?;
-        let content = Content::new("Detach the data?", detach_body(&visit.context, &found));
-        Ok(below_asset(content, &found.asset).into())
-    }
+    const QUESTION: Question<Vendor, DeletableAsset> = Question {
+        path: "/inventory/{asset_id}/detach",
+        title: "Detach the data of an asset",
+        change: ("detach_data", "asset"),
+        notice: Notice::DataDetached,
+        ask: ask_detach,
+        perform: |writer, vendor, id| {
+            let kind = inventory::find(writer.rows, vendor, id, None)?.kind;
+            linked_data::detach(writer, vendor, id, kind)
+        },
+        next: paths::asset,
+        ..DeleteAsset::QUESTION
+    };
 }
 
-fn detach_body(context: &Context, found: &DeletableAsset) -> Markup {
+fn ask_detach(context: &Context, found: &DeletableAsset) -> Confirmation {
     let asset = &found.asset;
-    if !found.fixed_by.is_empty() {
-        return html! { (in_use(context, "The data cannot be detached now.", &found.fixed_by)) (back(context, asset)) };
-    }
     let lost = html! {
         p { "The copy of the data, and what the market read from it, are deleted. What buyers have bought stays theirs." }
         p { "Fields that were read from the data get the values back that they had before, and can be edited again. A check that is \
@@ -139,20 +121,13 @@ fn detach_body(context: &Context, found: &DeletableAsset) -> Markup {
         p { "Listings with the asset are no longer approved, and orders of it that wait for payment are canceled." }
         p { "You can link the same or other data afterward." }
     };
-    html! {
-        @if asset.data.is_none() { p { "No data is linked." } (back(context, asset)) }
-        @else { (fields::question(context, &lost, ("danger primary", "Detach the data"), &paths::asset(asset.id))) }
-    }
-}
-
-impl FormPage for DetachData {
-    async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let id = visit.id(0)?;
-        let work = move |writer: &mut Writer, vendor: &Vendor| {
-            let kind = inventory::find(writer.rows, vendor, id, None)?.kind;
-            linked_data::detach(writer, vendor, id, kind)
-        };
-        changes::perform(visit, fields, Change::new("detach_data", "asset", id), work).await?;
-        Ok(Answer::done(&paths::asset(id), Notice::DataDetached))
+    Confirmation {
+        page: below_asset(Content::new("Detach the data?", Markup::default()), asset),
+        prompt: match in_use(context, "The data cannot be detached now.", found) {
+            Some(reason) => Err(reason),
+            None if asset.data.is_none() => Err(html! { "No data is linked." }),
+            None => Ok((lost, "danger primary", "Detach the data".to_owned())),
+        },
+        leave: ("Back to the asset", paths::asset(asset.id)),
     }
 }

@@ -37,12 +37,13 @@ fn is_enabled(record: &AnyRecord) -> Option<&'static str> {
     record.time("disabled_at").is_none().then_some("It is enabled.")
 }
 
-fn set_status(
+fn switch<const ENABLED: bool>(
     writer: &mut Writer,
     operator: &ActingOperator,
     record: &AnyRecord,
-    status: WebhookStatus,
+    _: &Fields,
 ) -> Result<Option<String>> {
+    let status = if ENABLED { WebhookStatus::Enabled } else { WebhookStatus::Disabled };
     let change = WebhookChange { status: Some(status), ..WebhookChange::default() };
     webhooks::update(writer, operator.platform(), id_of(record)?, &change).map(|_| None)
 }
@@ -121,9 +122,7 @@ impl Resource for Webhooks {
             question: "Events are sent from now on, and so is what was pending when it was disabled.",
             obstacle: is_enabled,
             operation: "update_webhook",
-            perform: |writer, operator, record, _| {
-                set_status(writer, operator, record, WebhookStatus::Enabled)
-            },
+            perform: switch::<true>,
             ..Step::DEFAULT
         },
         Step {
@@ -132,9 +131,7 @@ impl Resource for Webhooks {
             question: "Nothing is sent any more. What happens while it is disabled is not sent later.",
             obstacle: is_disabled,
             operation: "update_webhook",
-            perform: |writer, operator, record, _| {
-                set_status(writer, operator, record, WebhookStatus::Disabled)
-            },
+            perform: switch::<false>,
             ..Step::DEFAULT
         },
         Step {

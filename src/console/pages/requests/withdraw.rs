@@ -3,56 +3,49 @@
 use crate::{
     console::{
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
     },
     domain::{
         listings::Actor,
         opportunities::{Bid, BidStatus, Opportunity},
     },
-    market::{CheckContext, Writer},
     operations::project_bids,
 };
 
 /// The page.
 pub struct WithdrawProjectBid;
 
-impl Question for WithdrawProjectBid {
-    const PATH: &'static str = "/requests/bids/{id}/withdraw";
-    const TITLE: &'static str = "Withdraw a bid on a project";
-    const CHANGE: (&'static str, &'static str) = ("withdraw_project_bid", "project_bid");
-    const NOTICE: Notice = Notice::BidWithdrawn;
-
+impl Asks for WithdrawProjectBid {
     type Access = Vendor;
     type Subject = (Bid, Opportunity);
 
-    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<(Bid, Opportunity)> {
-        project_bids::find_made(context.rows, vendor, id)
-    }
+    const QUESTION: Question<Vendor, (Bid, Opportunity)> = Question {
+        path: "/requests/bids/{id}/withdraw",
+        title: "Withdraw a bid on a project",
+        change: ("withdraw_project_bid", "project_bid"),
+        notice: Notice::BidWithdrawn,
+        find: |context, vendor, id| project_bids::find_made(context.rows, vendor, id),
+        ask: |_, (bid, project)| ask(bid, project),
+        perform: |writer, vendor, id| project_bids::withdraw(writer, vendor, Actor::Team, id).map(drop),
+        next: paths::project_bid,
+    };
+}
 
-    fn ask(_: &Context, (bid, project): &(Bid, Opportunity)) -> Confirmation {
-        let path = Self::next(bid.id);
-        let lost = html! {
-            p { "The buyer can no longer accept this bid. While the project takes bids, you can make another one." }
-        };
-        let page = Content::new(format!("Withdraw the bid on {}", project.title), Markup::default());
-        Confirmation {
-            page: page
-                .with_parent("Requests", paths::DATA_REQUESTS)
-                .with_parent("Your bids", paths::PROJECT_BIDS)
-                .with_parent(&project.title, &path),
-            prompt: match bid.status {
-                BidStatus::Submitted => Ok((lost, "danger", "Withdraw the bid".to_owned())),
-                _ => Err(html! { "Only a bid that waits for the buyer can be withdrawn." }),
-            },
-            leave: ("Back to the bid", path),
-        }
-    }
-
-    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
-        project_bids::withdraw(writer, vendor, Actor::Team, id).map(drop)
-    }
-
-    fn next(id: Uuid) -> String {
-        paths::project_bid(id)
+fn ask(bid: &Bid, project: &Opportunity) -> Confirmation {
+    let path = paths::project_bid(bid.id);
+    let lost = html! {
+        p { "The buyer can no longer accept this bid. While the project takes bids, you can make another one." }
+    };
+    let page = Content::new(format!("Withdraw the bid on {}", project.title), Markup::default());
+    Confirmation {
+        page: page
+            .with_parent("Requests", paths::DATA_REQUESTS)
+            .with_parent("Your bids", paths::PROJECT_BIDS)
+            .with_parent(&project.title, &path),
+        prompt: match bid.status {
+            BidStatus::Submitted => Ok((lost, "danger", "Withdraw the bid".to_owned())),
+            _ => Err(html! { "Only a bid that waits for the buyer can be withdrawn." }),
+        },
+        leave: ("Back to the bid", path),
     }
 }

@@ -7,13 +7,12 @@ use crate::{
         pages::bids::{FILTERS, badge, word},
         parts::{about, fees},
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
     },
     domain::{
         listings::{Actor, CatalogStatus},
         offers::OfferStatus,
     },
-    market::{CheckContext, Writer},
     operations::{notifications, offers, team_records},
     store::records::{pages::TeamPage, team_lists::offers::ReceivedOffer},
 };
@@ -166,83 +165,68 @@ fn facts(context: &Context, bid: &ReceivedOffer) -> Markup {
 /// The question before a bid is accepted.
 pub struct AcceptBid;
 
-impl Question for AcceptBid {
-    const PATH: &'static str = "/selling/bids/{bid_id}/accept";
-    const TITLE: &'static str = "Accept a bid";
-    const BUDGET: Budget = Budget::Sales;
-    const CHANGE: (&'static str, &'static str) = ("accept_offer", "offer");
-    const NOTICE: Notice = Notice::OfferAccepted;
-
-    type Access = Vendor;
-    type Subject = ReceivedOffer;
-
-    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
-        team_records::find(context.rows, vendor, id)
-    }
-
-    fn ask(context: &Context, bid: &ReceivedOffer) -> Confirmation {
-        let hold_days = context.market().settings().payouts.hold_days;
-        let lost = html! {
-            p {
-                "You sell " b.long { bdi { (bid.listing_title) } } " for " (text::money(bid.amount)) ". This cannot be undone."
-            }
-            (fees::sum(context, "Bid", bid.amount))
-            p {
-                "The sale is complete when the market has the payment. Your earnings are on hold for "
-                (hold_text(hold_days)) " after that."
-            }
-            (refund_rule(context))
-        };
-        ask(bid, "Accept", ("primary", &lost))
-    }
-
-    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
-        offers::accept(writer, vendor, Actor::Team, id).map(drop)
-    }
-
-    fn next(id: Uuid) -> String {
-        path(id)
-    }
-}
-
 /// The question before a bid is declined.
 pub struct DeclineBid;
 
-impl Question for DeclineBid {
-    const PATH: &'static str = "/selling/bids/{bid_id}/decline";
-    const TITLE: &'static str = "Decline a bid";
+impl Asks for AcceptBid {
     const BUDGET: Budget = Budget::Sales;
-    const CHANGE: (&'static str, &'static str) = ("decline_offer", "offer");
-    const NOTICE: Notice = Notice::OfferDeclined;
 
     type Access = Vendor;
     type Subject = ReceivedOffer;
 
-    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<ReceivedOffer> {
-        team_records::find(context.rows, vendor, id)
-    }
+    const QUESTION: Question<Vendor, ReceivedOffer> = Question {
+        path: "/selling/bids/{bid_id}/accept",
+        title: "Accept a bid",
+        change: ("accept_offer", "offer"),
+        notice: Notice::OfferAccepted,
+        find: |context, vendor, id| team_records::find(context.rows, vendor, id),
+        ask: |context, bid| {
+            let hold_days = context.market().settings().payouts.hold_days;
+            let lost = html! {
+                p {
+                    "You sell " b.long { bdi { (bid.listing_title) } } " for " (text::money(bid.amount)) ". This cannot be undone."
+                }
+                (fees::sum(context, "Bid", bid.amount))
+                p {
+                    "The sale is complete when the market has the payment. Your earnings are on hold for "
+                    (hold_text(hold_days)) " after that."
+                }
+                (refund_rule(context))
+            };
+            ask(bid, "Accept", ("primary", lost))
+        },
+        perform: |writer, vendor, id| offers::accept(writer, vendor, Actor::Team, id).map(drop),
+        next: path,
+    };
+}
 
-    fn ask(_: &Context, bid: &ReceivedOffer) -> Confirmation {
-        let lost = html! {
-            p {
-                "You can no longer accept this bid for " b.long { bdi { (bid.listing_title) } } ". The bidder is notified, and can \
-                 make another one as long as the listing accepts bids."
-            }
-        };
-        ask(bid, "Decline", ("danger primary", &lost))
-    }
+impl Asks for DeclineBid {
+    const BUDGET: Budget = Budget::Sales;
 
-    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
-        offers::decline(writer, vendor, Actor::Team, id)
-    }
+    type Access = Vendor;
+    type Subject = ReceivedOffer;
 
-    fn next(id: Uuid) -> String {
-        path(id)
-    }
+    const QUESTION: Question<Vendor, ReceivedOffer> = Question {
+        path: "/selling/bids/{bid_id}/decline",
+        title: "Decline a bid",
+        change: ("decline_offer", "offer"),
+        notice: Notice::OfferDeclined,
+        ask: |_, bid| {
+            let lost = html! {
+                p {
+                    "You can no longer accept this bid for " b.long { bdi { (bid.listing_title) } } ". The bidder is notified, and can \
+                     make another one as long as the listing accepts bids."
+                }
+            };
+            ask(bid, "Decline", ("danger primary", lost))
+        },
+        perform: |writer, vendor, id| offers::decline(writer, vendor, Actor::Team, id),
+        ..AcceptBid::QUESTION
+    };
 }
 
 /// Returns the question before a bid is answered.
-fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, &Markup)) -> Confirmation {
+fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, Markup)) -> Confirmation {
     let (amount, path) = (text::money(bid.amount), path(bid.id));
     let label = format!("{verb} the bid of {amount}");
     Confirmation {
@@ -250,7 +234,7 @@ fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, &Markup)) 
             .with_parent("Bids", paths::OFFERS)
             .with_parent(amount, &path),
         prompt: match bid.status {
-            OfferStatus::Submitted => Ok((lost.clone(), class, label)),
+            OfferStatus::Submitted => Ok((lost, class, label)),
             status => Err(html! { "This bid can no longer be answered. Its status: " (badge(status)) }),
         },
         leave: ("Back to the bid", path),

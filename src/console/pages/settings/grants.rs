@@ -5,13 +5,13 @@ use crate::{
     console::{
         parts::secrets,
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
     },
     domain::{
         assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
     },
-    market::{CheckContext, Writer},
+    market::Writer,
     operations::{
         groups,
         team_grants::{self, TeamGrantInput},
@@ -198,35 +198,27 @@ fn reveal(context: &Context, grant: &Grant, token: &str) -> Content {
     below_grants(Content::new("The grant was created", body))
 }
 
-impl Question for RevokeGrant {
-    const PATH: &'static str = "/settings/grants/{grant}/revoke";
-    const TITLE: &'static str = "Revoke an upload grant";
-    const CHANGE: (&'static str, &'static str) = ("revoke_upload_grant", "upload_grant");
-    const NOTICE: Notice = Notice::GrantRevoked;
-
+impl Asks for RevokeGrant {
     type Access = Vendor;
     type Subject = Grant;
 
-    fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<Grant> {
-        team_grants::find(context.rows, vendor, id)
-    }
-
-    fn ask(_: &Context, grant: &Grant) -> Confirmation {
-        let lost = html! {
-            p { "The token for " b.long { bdi { (grant.title) } } " stops working. What was uploaded with it so far is deleted." }
-        };
-        Confirmation {
-            page: below_grants(Content::new("Revoke this upload grant?", Markup::default())),
-            prompt: Ok((lost, "danger primary", "Revoke the grant".to_owned())),
-            leave: ("Back to the grants", Self::next(grant.id)),
-        }
-    }
-
-    fn perform(writer: &mut Writer, vendor: &Vendor, id: Uuid) -> Result<()> {
-        team_grants::revoke(writer, vendor, id)
-    }
-
-    fn next(_: Uuid) -> String {
-        paths::GRANTS.to_owned()
-    }
+    const QUESTION: Question<Vendor, Grant> = Question {
+        path: "/settings/grants/{grant}/revoke",
+        title: "Revoke an upload grant",
+        change: ("revoke_upload_grant", "upload_grant"),
+        notice: Notice::GrantRevoked,
+        find: |context, vendor, id| team_grants::find(context.rows, vendor, id),
+        ask: |_, grant| {
+            let lost = html! {
+                p { "The token for " b.long { bdi { (grant.title) } } " stops working. What was uploaded with it so far is deleted." }
+            };
+            Confirmation {
+                page: below_grants(Content::new("Revoke this upload grant?", Markup::default())),
+                prompt: Ok((lost, "danger primary", "Revoke the grant".to_owned())),
+                leave: ("Back to the grants", paths::GRANTS.to_owned()),
+            }
+        },
+        perform: team_grants::revoke,
+        next: |_| paths::GRANTS.to_owned(),
+    };
 }

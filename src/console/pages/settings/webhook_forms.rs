@@ -5,10 +5,10 @@ use crate::{
         forms::Inputs,
         parts::secrets,
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
     },
     domain::events::EventType,
-    market::{CheckContext, Writer},
+    market::Writer,
     operations::{
         team_webhooks,
         webhooks::{CheckedUrl, WebhookChange},
@@ -278,37 +278,29 @@ impl FormPage for ReplaceSecret {
     }
 }
 
-impl Question for DeleteWebhook {
-    const PATH: &'static str = "/settings/webhooks/{webhook}/delete";
-    const TITLE: &'static str = "Delete a webhook";
-    const CHANGE: (&'static str, &'static str) = ("delete_webhook", "webhook");
-    const NOTICE: Notice = Notice::WebhookDeleted;
-
+impl Asks for DeleteWebhook {
     type Access = Member;
     type Subject = Webhook;
 
-    fn find(context: &CheckContext, member: &Member, id: Uuid) -> Result<Webhook> {
-        team_webhooks::find(context.rows, member, id)
-    }
-
-    fn ask(_: &Context, webhook: &Webhook) -> Confirmation {
-        let lost = html! {
-            p { "Nothing is sent to " span.mono.long { (webhook.url) } " any more. What is on its way is not sent, and the list of \
-                 its deliveries is lost." }
-            p { "To stop it for a while, pause it instead." }
-        };
-        Confirmation {
-            page: below_webhook(Content::new("Delete this webhook?", Markup::default()), webhook.id),
-            prompt: Ok((lost, "danger primary", "Delete the webhook".to_owned())),
-            leave: ("Back to the webhook", paths::webhook(webhook.id)),
-        }
-    }
-
-    fn perform(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
-        team_webhooks::delete(writer, member, id)
-    }
-
-    fn next(_: Uuid) -> String {
-        paths::WEBHOOKS.to_owned()
-    }
+    const QUESTION: Question<Member, Webhook> = Question {
+        path: "/settings/webhooks/{webhook}/delete",
+        title: "Delete a webhook",
+        change: ("delete_webhook", "webhook"),
+        notice: Notice::WebhookDeleted,
+        find: |context, member, id| team_webhooks::find(context.rows, member, id),
+        ask: |_, webhook| {
+            let lost = html! {
+                p { "Nothing is sent to " span.mono.long { (webhook.url) } " any more. What is on its way is not sent, and the list of \
+                     its deliveries is lost." }
+                p { "To stop it for a while, pause it instead." }
+            };
+            Confirmation {
+                page: below_webhook(Content::new("Delete this webhook?", Markup::default()), webhook.id),
+                prompt: Ok((lost, "danger primary", "Delete the webhook".to_owned())),
+                leave: ("Back to the webhook", paths::webhook(webhook.id)),
+            }
+        },
+        perform: team_webhooks::delete,
+        next: |_| paths::WEBHOOKS.to_owned(),
+    };
 }

@@ -4,14 +4,13 @@ use super::where_to_pay;
 use crate::{
     console::{
         prelude::*,
-        questions::{Confirmation, Question},
+        questions::{Asks, Confirmation, Question},
     },
     domain::{
         credit_purchases::{CreditPurchaseOperation, CreditPurchaseStatus},
         listings::Actor,
         state_machine::StateMachine,
     },
-    market::{CheckContext, Writer},
     operations::{credit_purchases, team_records},
     store::records::{pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
 };
@@ -93,42 +92,36 @@ fn cancel_link(context: &Context, row: &TeamCreditPurchase) -> Markup {
 /// The page on which a request is canceled.
 pub struct CancelRequest;
 
-impl Question for CancelRequest {
-    const PATH: &'static str = "/wallet/credit-purchases/{id}/cancel";
-    const TITLE: &'static str = "Cancel a request for credits";
-    const CHANGE: (&'static str, &'static str) = ("cancel_credit_purchase", "credit_purchase");
-    const NOTICE: Notice = Notice::CreditRequestCanceled;
-
+impl Asks for CancelRequest {
     type Access = Member;
     type Subject = TeamCreditPurchase;
 
-    fn find(context: &CheckContext, member: &Member, id: Uuid) -> Result<TeamCreditPurchase> {
-        team_records::find(context.rows, member, id)
-    }
+    const QUESTION: Question<Member, TeamCreditPurchase> = Question {
+        path: "/wallet/credit-purchases/{id}/cancel",
+        title: "Cancel a request for credits",
+        change: ("cancel_credit_purchase", "credit_purchase"),
+        notice: Notice::CreditRequestCanceled,
+        find: |context, member, id| team_records::find(context.rows, member, id),
+        ask: |_, found| ask_cancel(found),
+        perform: |writer, member, id| credit_purchases::cancel(writer, member, Actor::Team, id).map(drop),
+        next: |_| paths::CREDIT_PURCHASES.to_owned(),
+    };
+}
 
-    fn ask(_: &Context, found: &TeamCreditPurchase) -> Confirmation {
-        let lost = html! {
-            p { "You asked for " b { (text::money(found.amount)) } " of credits on " (text::moment(found.created_at)) "." }
-            p { "If you have paid already, do not cancel: the market could not match your payment." }
-        };
-        Confirmation {
-            page: Content::new(Self::TITLE, Markup::default())
-                .with_parent("Wallet", paths::WALLET)
-                .with_parent("Requests for credits", paths::CREDIT_PURCHASES),
-            prompt: if found.status.allows(CreditPurchaseOperation::Cancel) {
-                Ok((lost, "danger", "Cancel the request".to_owned()))
-            } else {
-                Err(html! { "It cannot be canceled: its status is “" (state(found.status).1) "”." })
-            },
-            leave: ("Back to the requests", Self::next(found.id)),
-        }
-    }
-
-    fn perform(writer: &mut Writer, member: &Member, id: Uuid) -> Result<()> {
-        credit_purchases::cancel(writer, member, Actor::Team, id).map(drop)
-    }
-
-    fn next(_: Uuid) -> String {
-        paths::CREDIT_PURCHASES.to_owned()
+fn ask_cancel(found: &TeamCreditPurchase) -> Confirmation {
+    let lost = html! {
+        p { "You asked for " b { (text::money(found.amount)) } " of credits on " (text::moment(found.created_at)) "." }
+        p { "If you have paid already, do not cancel: the market could not match your payment." }
+    };
+    Confirmation {
+        page: Content::new(CancelRequest::QUESTION.title, Markup::default())
+            .with_parent("Wallet", paths::WALLET)
+            .with_parent("Requests for credits", paths::CREDIT_PURCHASES),
+        prompt: if found.status.allows(CreditPurchaseOperation::Cancel) {
+            Ok((lost, "danger", "Cancel the request".to_owned()))
+        } else {
+            Err(html! { "It cannot be canceled: its status is “" (state(found.status).1) "”." })
+        },
+        leave: ("Back to the requests", paths::CREDIT_PURCHASES.to_owned()),
     }
 }

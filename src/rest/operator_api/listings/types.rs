@@ -22,8 +22,11 @@ use crate::{
     store::{
         Reader,
         listings::ListingFields,
-        records::listings::LISTINGS,
-        taxonomy::{has_domain, has_inventory_tag},
+        records::{
+            Records,
+            labels::{DOMAINS, INVENTORY_TAGS},
+            listings::LISTINGS,
+        },
     },
     web::enum_value::EnumValue,
 };
@@ -208,8 +211,8 @@ impl ListingIn {
         let fields = ListingFields {
             title: self.title.into_valid()?.0,
             description: self.description.map(String::from).unwrap_or_default(),
-            domain_tags: slugs(rows, "domain_tags", self.domain_tags, has_domain)?,
-            tag_slugs: slugs(rows, "tag_slugs", self.tag_slugs, has_inventory_tag)?,
+            domain_tags: slugs(rows, "domain_tags", self.domain_tags, &DOMAINS)?,
+            tag_slugs: slugs(rows, "tag_slugs", self.tag_slugs, &INVENTORY_TAGS)?,
             price: self.price.map(|price| price.0),
             sample_price: self.sample_price.map(|price| price.0),
             sample: sampled(self.sample)?,
@@ -272,10 +275,10 @@ impl ListingPatch {
         set(&mut to.accepts_bids, self.accepts_bids.0);
         set(&mut to.is_exclusive, self.exclusive.0);
         if let Some(tags) = self.domain_tags.0 {
-            to.domain_tags = slugs(rows, "domain_tags", tags, has_domain)?;
+            to.domain_tags = slugs(rows, "domain_tags", tags, &DOMAINS)?;
         }
         if let Some(tags) = self.tag_slugs.0 {
-            to.tag_slugs = slugs(rows, "tag_slugs", tags, has_inventory_tag)?;
+            to.tag_slugs = slugs(rows, "tag_slugs", tags, &INVENTORY_TAGS)?;
         }
         if let Some(sample) = self.sample.0 {
             to.sample = sampled(sample)?;
@@ -321,14 +324,9 @@ fn delivery(method: Option<DeliveryMethod>, days: Option<u32>) -> Result<Option<
     Err(Error::invalid(Problem::body(&[missing], "missing", message)))
 }
 
-fn slugs(
-    rows: &Reader,
-    field: &str,
-    tags: Vec<MaybeInvalid<Slug>>,
-    exists: fn(&Reader, &str) -> Result<bool>,
-) -> Result<Vec<String>> {
+fn slugs(rows: &Reader, field: &str, tags: Vec<MaybeInvalid<Slug>>, terms: &Records) -> Result<Vec<String>> {
     let tags = tags.into_iter().map(|tag| Ok(tag.into_valid()?.0)).collect::<Result<Vec<_>>>()?;
-    references::slugs(rows, field, tags, exists)
+    references::slugs(rows, field, tags, terms)
 }
 
 /// Returns the IDs of the assets in a body without problems.

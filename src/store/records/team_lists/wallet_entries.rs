@@ -103,9 +103,9 @@ pub fn changes_since(
                  ORDER BY entry DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS since
              FROM ledger_postings WHERE team = ?1 AND account = ?2 AND entry >= ?3)
          WHERE entry IN (SELECT value FROM json_each(?4))";
-    let ids: Vec<i64> = entries.iter().map(|entry| entry.0).collect();
-    let Some(oldest) = ids.iter().min() else { return Ok(HashMap::new()) };
-    let found = reader
-        .query_all(SQL, (team, account, oldest, row::to_json(&ids)?), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let Some(oldest) = entries.iter().min() else { return Ok(HashMap::new()) };
+    let found = reader.query_all(SQL, (team, account, oldest, row::to_json(entries)?), |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
     Ok(found.into_iter().collect())
 }
