@@ -5,15 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::answers::MAX_LINE_BYTES;
+use super::values::{
+    as_object, contains_words, days_in, ids_in, items, number, simplified, single, text_of,
+    words_with_digits, yes_or_no,
+};
 
 /// How answers are described to agents.
 pub type Format = String;
 
-/// What agents answer if tools do not show what a question asks for.
+/// What agents answer if tools do not show what a question asks for. Text that begins with it is accepted if it has no digits,
+/// which could be a guess, apart from IDs.
 const UNKNOWN: &str = "unknown";
 
-/// Other ways to say it. Text with one of them is accepted if it has no digits, which could be a guess.
+/// Other ways to say it, anywhere in such a text.
 const UNKNOWN_PHRASES: [&str; 11] = [
     "not available",
     "unavailable",
@@ -48,8 +52,10 @@ pub enum Expected {
     Ids(BTreeSet<String>),
     /// A set of names, in any order.
     Names(BTreeSet<String>),
-    /// Text that contains this text, regardless of case, punctuation, and spaces.
+    /// Text that contains these words in this order, regardless of case, punctuation, and spaces.
     Text(String),
+    /// A code such as `ref 35149558`. Only its words with digits count, and an answer may have no others.
+    Code(String),
     /// An object with these fields, which the question states.
     Record(Vec<(String, Expected)>),
     /// An object whose keys are a part of the answer, and the description of the keys in the question.
@@ -73,7 +79,7 @@ impl Expected {
             Expected::YesNo(_) => "\"yes\" or \"no\"".to_owned(),
             Expected::Ids(_) => "a JSON array of IDs".to_owned(),
             Expected::Names(_) => "a JSON array of names".to_owned(),
-            Expected::Text(_) => "text".to_owned(),
+            Expected::Text(_) | Expected::Code(_) => "text".to_owned(),
             Expected::Record(fields) => {
                 let fields: Vec<String> = fields
                     .iter()
@@ -92,7 +98,9 @@ impl Expected {
     /// Returns the answer as JSON, in the form that the question prescribes.
     pub fn to_json(&self) -> Value {
         match self {
-            Expected::Id(text) | Expected::Day(text) | Expected::Text(text) => json!(text),
+            Expected::Id(text) | Expected::Day(text) | Expected::Text(text) | Expected::Code(text) => {
+                json!(text)
+            }
             Expected::Count(number) => json!(number),
             Expected::Dollars(number) => json!(number),
             Expected::YesNo(is_so) => json!(if *is_so { "yes" } else { "no" }),
@@ -123,7 +131,8 @@ impl Expected {
                 let wanted: BTreeSet<String> = names.iter().map(|name| simplified(name)).collect();
                 items(answer).iter().map(|item| simplified(item)).collect::<BTreeSet<_>>() == wanted
             }
-            Expected::Text(text) => simplified(&text_of(answer)).contains(&simplified(text)),
+            Expected::Text(text) => contains_words(&text_of(answer), text),
+            Expected::Code(code) => words_with_digits(&text_of(answer)) == words_with_digits(code),
             Expected::Record(fields) => as_object(answer).is_some_and(|found| {
                 fields.iter().all(|(name, value)| found.get(name).is_some_and(|found| value.accepts(found)))
             }),
@@ -143,137 +152,13 @@ fn object<'a>(fields: impl Iterator<Item = (&'a String, &'a Expected)>) -> Value
     Value::Object(fields.map(|(name, value)| (name.clone(), value.to_json())).collect::<Map<_, _>>())
 }
 
-/// Returns an answer as text: that of a string, or else JSON.
-fn text_of(answer: &Value) -> String {
-    answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)
-}
-
-/// Returns the JSON of an answer: an agent may have sent a JSON text within a string, also in a Markdown block.
-fn parsed(answer: &Value) -> Option<Value> {
-    let text = answer.as_str()?.trim();
-    let inner = text.trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
-    serde_json::from_str(inner.trim()).ok()
-}
-
-fn as_object(answer: &Value) -> Option<Map<String, Value>> {
-    match answer {
-        Value::Object(fields) => Some(fields.clone()),
-        other => match parsed(other)? {
-            Value::Object(fields) => Some(fields),
-            _ => None,
-        },
-    }
-}
-
-/// Returns the items of a list: of an array, or the parts of a text.
-fn items(answer: &Value) -> Vec<String> {
-    match answer {
-        Value::Array(items) => items.iter().map(text_of).collect(),
-        Value::String(text) => match parsed(answer) {
-            Some(Value::Array(items)) => items.iter().map(text_of).collect(),
-            _ => text
-                .split(['\n', ',', ';'])
-                .map(|part| part.trim().trim_start_matches(['-', '*']).to_owned())
-                .filter(|part| !part.is_empty())
-                .collect(),
-        },
-        other => vec![other.to_string()],
-    }
-}
-
-/// Returns lower-case letters and digits with single spaces in between.
-fn simplified(text: &str) -> String {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
-}
-
-fn single(set: BTreeSet<String>) -> Option<String> {
-    if set.len() == 1 { set.into_iter().next() } else { None }
-}
-
-/// Returns the UUIDs in a text, in lower case.
-fn ids_in(text: &str) -> BTreeSet<String> {
-    let is_part = |character: char| character.is_ascii_hexdigit() || character == '-';
-    let parts = text.split(|character| !is_part(character));
-    parts.filter_map(|part| uuid::Uuid::try_parse(part).ok()).map(|id| id.to_string()).collect()
-}
-
-/// Returns the days in a text. A time may follow each.
-fn days_in(text: &str) -> BTreeSet<String> {
-    let parts =
-        text.split(|character: char| !(character.is_ascii_digit() || character == '-' || character == 'T'));
-    let days = parts.filter_map(|part| part.split('T').next());
-    let is_day = |part: &&str| {
-        part.len() == 10
-            && part
-                .bytes()
-                .enumerate()
-                .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
-    };
-    days.filter(is_day).map(str::to_owned).collect()
-}
-
-/// Returns a number: of a JSON number, or the only number in a text. `$1,234.50`, `1 234.5 USD`, and `-3` are numbers.
-fn number(answer: &Value) -> Option<f64> {
-    if let Some(number) = answer.as_f64() {
-        return Some(number);
-    }
-    let text = answer.as_str().filter(|text| text.len() <= MAX_LINE_BYTES)?;
-    let mut found: Vec<f64> = Vec::new();
-    let characters: Vec<char> = text.chars().collect();
-    let mut at = 0;
-    while at < characters.len() {
-        if !characters[at].is_ascii_digit() {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        let is_part = |at: usize| {
-            let next_is_digit = characters.get(at + 1).is_some_and(char::is_ascii_digit);
-            match characters.get(at) {
-                Some(character) if character.is_ascii_digit() => true,
-                Some('.' | ',' | '_' | '\u{a0}' | '\u{202f}') => next_is_digit,
-                _ => false,
-            }
-        };
-        while is_part(at) {
-            at += 1;
-        }
-        let digits: String =
-            characters[start..at].iter().filter(|c| c.is_ascii_digit() || **c == '.').collect();
-        let before = characters[..start].iter().rev().find(|c| !matches!(c, '$' | ' '));
-        let sign = if matches!(before, Some('-' | '−')) { -1.0 } else { 1.0 };
-        // Digits within a word, such as a part of an ID, are not a number.
-        let is_in_word = start > 0 && characters[start - 1].is_alphabetic()
-            || characters.get(at).is_some_and(|c| c.is_alphabetic());
-        if is_in_word {
-            return None;
-        }
-        found.push(sign * digits.parse::<f64>().ok()?);
-    }
-    found.dedup();
-    if let [number] = found[..] { Some(number) } else { None }
-}
-
-fn yes_or_no(answer: &Value) -> Option<bool> {
-    match answer {
-        Value::Bool(is_so) => Some(*is_so),
-        Value::String(text) => match simplified(text).split(' ').next() {
-            Some("yes" | "true") => Some(true),
-            Some("no" | "false") => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 fn is_unknown(answer: &Value) -> bool {
     match answer {
         Value::Null => true,
         Value::String(text) => {
-            let text = text.to_lowercase();
-            let has_phrase = UNKNOWN_PHRASES.iter().any(|phrase| text.contains(phrase));
-            text.trim().starts_with(UNKNOWN) || has_phrase && !text.contains(|c: char| c.is_ascii_digit())
+            let says_so = simplified(text).split(' ').next() == Some(UNKNOWN)
+                || UNKNOWN_PHRASES.iter().any(|phrase| contains_words(text, phrase));
+            says_so && words_with_digits(text).is_empty()
         }
         _ => false,
     }
@@ -317,20 +202,27 @@ mod tests {
                 json!("$1,234.50"),
                 json!("It was 1,234.50 USD."),
                 json!("1\u{a0}234.5"),
+                json!("- $1,234.50"),
+                json!("Total - 1234.5"),
             ],
             &[
                 json!(1234),
                 json!("123450"),
                 json!("-1234.5"),
+                json!("-$1,234.50"),
                 json!("1234.5 or 99"),
                 json!("12.345"),
                 json!([1234.5]),
             ],
         );
-        check(&Expected::Dollars(-3.0), &[json!("-$3"), json!("−3.00")], &[json!(3), json!("x3")]);
+        check(
+            &Expected::Dollars(-3.0),
+            &[json!("-$3"), json!("-$ 3"), json!("$-3"), json!("−3.00"), json!("Sales less purchases: -3")],
+            &[json!(3), json!("x3"), json!("- 3"), json!("- $3"), json!("Sales - 3")],
+        );
         check(
             &Expected::Count(12),
-            &[json!(12.0), json!("12 bids")],
+            &[json!(12.0), json!("12 bids"), json!("- 12")],
             &[json!(13), json!("12a"), json!(true)],
         );
     }
@@ -381,28 +273,82 @@ mod tests {
     }
 
     #[test]
-    fn text_and_decisions_are_compared_by_words() {
+    fn text_is_compared_by_words() {
         check(
             &Expected::Text("Replace both, in history.".to_owned()),
-            &[json!("They asked: replace BOTH in history")],
-            &[json!("Replace both"), json!(""), Value::Null],
+            &[
+                json!("They asked: replace BOTH in history"),
+                json!("1. Replace both in history. 2. Renumber."),
+            ],
+            &[json!("Replace both"), json!("Replace both in histories"), json!(""), Value::Null],
         );
+    }
+
+    #[test]
+    fn code_is_whole_and_the_only_one() {
+        check(
+            &Expected::Code("ref 35149558".to_owned()),
+            &[
+                json!("REF 35149558."),
+                json!("35149558"),
+                json!(35_149_558),
+                json!(format!("Ref-35149558 of {ID}")),
+            ],
+            &[
+                json!("ref 351495580"),
+                json!("ref 35149558 or ref 99999999"),
+                json!("ref 35149558a"),
+                json!("ref"),
+                Value::Null,
+            ],
+        );
+    }
+
+    #[test]
+    fn decision_stands_alone() {
         check(
             &Expected::YesNo(false),
-            &[json!(false), json!("No, never")],
-            &[json!(true), json!("yes"), json!("not sure")],
+            &[
+                json!(false),
+                json!("No, never"),
+                json!(" **No** "),
+                json!("NO\nWe bought nothing."),
+                json!("no – never"),
+                json!("No—never"),
+                json!("\"no\""),
+            ],
+            &[
+                json!(true),
+                json!("yes"),
+                json!("not sure"),
+                json!("no idea"),
+                json!("No-one knows"),
+                json!("no/yes"),
+                json!("No / yes"),
+                json!(""),
+            ],
         );
+        check(&Expected::YesNo(true), &[json!(true), json!("Yes: twice")], &[json!("no"), json!("yes/no")]);
     }
 
     #[test]
     fn unknown_is_no_guess() {
         check(
             &Expected::Unknown("a number"),
-            &[Value::Null, json!("Unknown: listing 3 has none"), json!("Buyers are never disclosed.")],
+            &[
+                Value::Null,
+                json!("**Unknown**: the listing has none"),
+                json!(format!("Unknown: there is no listing {ID}.")),
+                json!("It can’t be determined."),
+                json!("Buyers are never disclosed."),
+            ],
             &[
                 json!("0"),
                 json!(0),
                 json!("Not available, but I guess 12"),
+                json!("unknown, but my guess is 7"),
+                json!("unknown: 3 drafts"),
+                json!("unknowns"),
                 json!("none"),
                 json!([]),
                 json!(""),

@@ -20,6 +20,7 @@ mod reference;
 mod report;
 mod session;
 mod templates;
+mod values;
 
 use std::{path::PathBuf, sync::Arc};
 

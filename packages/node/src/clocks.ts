@@ -1,6 +1,7 @@
 // The clock of a world.
 
 import type { Client } from './client.js';
+import { LONG_TIMEOUT } from './requests.js';
 
 export type ClockMode = 'frozen' | 'running';
 
@@ -61,9 +62,8 @@ export class Clock {
   }
 
   private async change(change: Record<string, string>): Promise<ClockChange> {
-    const { now, mode, done, done_total } = (
-      await this.api.request('POST', '/clock', { json: change })
-    ).json();
+    const changed = await this.api.request('POST', '/clock', { json: change, timeout: LONG_TIMEOUT });
+    const { now, mode, done, done_total } = changed.json();
     const work = done.map((one: any) => {
       const { group, kind, subject_id, due_at, outcome } = one;
       return { group, kind, subjectId: subject_id, dueAt: new Date(due_at), outcome };

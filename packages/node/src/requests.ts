@@ -8,9 +8,12 @@ import { ApiError, ConnectionCutError } from './errors.js';
 /** Milliseconds without a byte from the server after which a request fails. */
 const DEFAULT_TIMEOUT = 60_000;
 
+/** The same for requests that carry out everything that is due, or that copy the state of a world. */
+export const LONG_TIMEOUT = 3_600_000;
+
 /**
  * Query parameters. Those that are undefined or null are left out; an array is one parameter for each
- * element.
+ * element, and a `Date` is the time as the server writes it.
  */
 export type Query = Record<string, unknown>;
 
@@ -47,7 +50,8 @@ export function send(method: string, url: string, parts: RequestParts = {}): Pro
   const target = new URL(url);
   for (const [name, value] of Object.entries(parts.query ?? {})) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && one !== null) target.searchParams.append(name, String(one));
+      if (one === undefined || one === null) continue;
+      target.searchParams.append(name, one instanceof Date ? one.toISOString() : String(one));
     }
   }
   const body = parts.json === undefined ? parts.body : JSON.stringify(parts.json);

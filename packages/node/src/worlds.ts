@@ -5,7 +5,14 @@ import { Clock, type ClockChange, type ClockMode } from './clocks.js';
 import { ApiError, ExpectationError, isUnmetExpectation, SandboxError } from './errors.js';
 import { type Fault, Faults } from './faults.js';
 import { Inbox } from './inboxes.js';
-import { type Query, type RequestParts, requireSuccess, type SandboxResponse, send } from './requests.js';
+import {
+  LONG_TIMEOUT,
+  type Query,
+  type RequestParts,
+  requireSuccess,
+  type SandboxResponse,
+  send,
+} from './requests.js';
 import { Server, type ServerOptions } from './server.js';
 import { readSnapshot, type Snapshot } from './snapshots.js';
 
@@ -60,7 +67,6 @@ export class World {
   readonly baseUrl: string;
   /** Address of the port that only this world has, if it was created with `port: true`. */
   readonly portUrl: string | null;
-  readonly keys: WorldKey[];
   /** Time at which the world began. */
   readonly startedAt: Date;
   readonly clock: Clock;
@@ -68,22 +74,32 @@ export class World {
   readonly inbox: Inbox;
   /** The part of the sandbox API that belongs to this world. */
   readonly #api: Client;
+  #details: any;
 
   constructor(
     readonly sandbox: Sandbox,
-    /** Everything that the server said about the world when it was created. */
-    readonly details: any,
+    details: any,
   ) {
+    this.#details = details;
     this.id = details.id;
     this.name = details.name;
     this.baseUrl = details.base_url;
     this.portUrl = details.port_url;
-    this.keys = details.keys;
     this.startedAt = new Date(details.now);
     this.#api = new Client(`${sandbox.apiUrl}/worlds/${encodeURIComponent(this.name)}`, sandbox.key);
     this.clock = new Clock(this.#api);
     this.faults = new Faults(this.#api);
     this.inbox = new Inbox(this.#api);
+  }
+
+  /** What the server said about the world when it was created, or when its state was last replaced. */
+  get details(): any {
+    return this.#details;
+  }
+
+  /** The API keys that are valid when the world begins. */
+  get keys(): WorldKey[] {
+    return this.#details.keys;
   }
 
   /**
@@ -117,23 +133,25 @@ export class World {
 
   /** Returns the world to where it was forked: data, clock, and settings. */
   async reset(): Promise<void> {
-    await this.sandboxRequest('POST', '/reset');
+    this.#details = (await this.sandboxRequest('POST', '/reset', { timeout: LONG_TIMEOUT })).json();
   }
 
   /** Keeps the state under a name. `createWorld({from: name})` forks it, also after this world has ended. */
   async snapshot(name: string): Promise<Snapshot> {
-    return readSnapshot((await this.sandboxRequest('POST', '/snapshots', { json: { name } })).json());
+    const parts = { json: { name }, timeout: LONG_TIMEOUT };
+    return readSnapshot((await this.sandboxRequest('POST', '/snapshots', parts)).json());
   }
 
   /** Returns the state as a ZIP archive, which `importState` accepts. */
   async export(): Promise<Buffer> {
-    return (await this.sandboxRequest('GET', '/export')).body;
+    return (await this.sandboxRequest('GET', '/export', { timeout: LONG_TIMEOUT })).body;
   }
 
   /** Replaces the state by the state of an exported world. */
   async importState(archive: Uint8Array): Promise<void> {
     const headers = { 'content-type': 'application/zip' };
-    await this.sandboxRequest('POST', '/import', { body: archive, headers });
+    const parts = { body: archive, headers, timeout: LONG_TIMEOUT };
+    this.#details = (await this.sandboxRequest('POST', '/import', parts)).json();
   }
 
   /** Adds a repository, such as `acme/billing`, from a Git bundle or from a zip of a bare repository. */
@@ -144,11 +162,22 @@ export class World {
   }
 
   /**
-   * Returns the requests to the world with their answers, the oldest first. The query is that of the sandbox
-   * API, such as `{operation: 'get_wallet', status: 200}`.
+   * Returns the requests to the world with their answers, the oldest first. Without `limit`, returns all. The
+   * query is that of the sandbox API, such as `{operation: 'get_wallet', status: 200}`.
    */
   async journal(query: Query = {}): Promise<any[]> {
-    return (await this.sandboxRequest('GET', '/journal', { query })).json().items;
+    const hasLimit = query.limit !== undefined && query.limit !== null;
+    const entries: any[] = [];
+    let after = query.after;
+    // Requests that arrive meanwhile do not count.
+    let end: number | undefined;
+    for (;;) {
+      const page = (await this.sandboxRequest('GET', '/journal', { query: { ...query, after } })).json();
+      end ??= page.last as number;
+      entries.push(...page.items);
+      after = page.items.at(-1)?.number ?? end;
+      if (hasLimit || (after as number) >= end) return entries;
+    }
   }
 
   /**
@@ -271,7 +300,9 @@ export class Sandbox {
   async createWorld(options: WorldOptions = {}): Promise<World> {
     const { ttlSeconds = this.server ? undefined : SHARED_TTL, ...others } = options;
     const json = { ...others, ttl_seconds: ttlSeconds };
-    return new World(this, (await this.request('POST', '/worlds', { json })).json());
+    // Everything that is due until `now` is carried out.
+    const made = await this.request('POST', '/worlds', { json, timeout: LONG_TIMEOUT });
+    return new World(this, made.json());
   }
 
   /** Returns a world that exists. */

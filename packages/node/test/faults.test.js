@@ -87,6 +87,31 @@ test('journal has every request', withWorld(async (world) => {
   assert.equal((await world.journal(wallet)).length, 1);
 }));
 
+test('journal has all pages unless there is a limit', withWorld(async (world) => {
+  for (let call = 0; call < 101; call += 1) await world.vendor.get('/v2/wallet');
+  const numbers = async (query) => (await world.journal(query)).map(({ number }) => number);
+  assert.deepEqual(await numbers(), Array.from({ length: 101 }, (_, index) => index + 1));
+  assert.deepEqual(await numbers({ after: 100, status: 200 }), [101]);
+  assert.deepEqual(await numbers({ limit: 2 }), [1, 2]);
+}));
+
+test('dates are parameters', withWorld(async (world) => {
+  await world.vendor.get('/v2/wallet');
+  const { now } = await world.advance('1h');
+  await world.vendor.get('/v2/listings/browse', { languages: ['python', null] });
+  for (const time of [now, now.toISOString()]) {
+    const [before] = await world.journal({ until: time, method: 'GET' });
+    const [after] = await world.journal({ from: time, method: 'GET' });
+    assert.deepEqual([before.operation, after.operation], ['get_wallet', 'browse_listings']);
+  }
+}));
+
+test('expectation of a false body counts such bodies', withWorld(async (world) => {
+  await world.vendor.post('/v2/codebases', CODEBASE);
+  await world.vendor.send('POST', '/v2/codebases', { json: false });
+  await world.expect({ body: false }, 1);
+}));
+
 test('unused faults are listed, and warned of after the test', withWorld(async (world) => {
   assert.deepEqual(await world.faults.listUnused(), []);
   const fault = await world.faults.add(wallet, atCapacity);

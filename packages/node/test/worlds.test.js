@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -84,6 +86,43 @@ test('reset, snapshot, and file keep states', withWorld(async (world, context) =
   assert.deepEqual(await world.vendor.get(path), made);
   await world.sandbox.deleteSnapshot(snapshot.name);
   assert.ok(!(await names()).includes(snapshot.name));
+}));
+
+test('clients use the keys of the state', withWorld(async (world, context) => {
+  const other = await createWorld(context, { from: 'empty' });
+  const { key } = other.operator;
+  await other.importState(await world.export());
+  assert.deepEqual(await other.vendor.get('/v2/wallet'), await world.vendor.get('/v2/wallet'));
+  assert.notDeepEqual((await other.operator.get('/operator/v1/teams')).items, []);
+  assert.deepEqual(other.details.keys, world.details.keys);
+  await other.reset();
+  assert.equal(other.operator.key, key);
+  assert.deepEqual((await other.operator.get('/operator/v1/teams')).items, []);
+  assert.throws(() => other.buyer, /has no buyer of the demo market/);
+}));
+
+test('requests that carry out what is due may take an hour', withWorld(async (world, context) => {
+  const timeouts = [];
+  const { request } = http;
+  context.mock.method(http, 'request', (target, options, ...others) => {
+    timeouts.push(`${options.method} ${target.pathname.split('/').at(-1)}: ${options.timeout}`);
+    return request(target, options, ...others);
+  });
+  syncBuiltinESMExports();
+  context.after(() => {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  await createWorld(context, { now: '2026-03-02T09:00:00Z' });
+  await world.advance('1h');
+  await world.clock.now();
+  await world.reset();
+  assert.deepEqual(timeouts, [
+    'POST worlds: 3600000',
+    'POST clock: 3600000',
+    'GET clock: 60000',
+    'POST reset: 3600000',
+  ]);
 }));
 
 test('inbox has signed messages', withWorld(async (world) => {

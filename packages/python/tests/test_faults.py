@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
 import pytest
 from marketplace_sandbox import ApiError, ConnectionCutError, ExpectationError, World
@@ -87,6 +88,31 @@ def test_journal_has_every_request(world: World) -> None:
     shown = [(call["operation"], call["path"], call["status"]) for call in world.journal(method="GET")]
     assert shown[:2] == [("get_wallet", "/v2/wallet", 200), (None, "/v2/walet", 404)]
     assert len(world.journal(operation="get_wallet")) == 1
+
+
+def test_journal_returns_all_pages_unless_there_is_a_limit(world: World) -> None:
+    for _ in range(101):
+        world.vendor.get("/v2/wallet")
+    assert [call["number"] for call in world.journal()] == list(range(1, 102))
+    assert [call["number"] for call in world.journal(after=100, status=200)] == [101]
+    assert len(world.journal(limit=2)) == 2
+
+
+def test_times_and_keywords_of_python_are_parameters(world: World) -> None:
+    world.vendor.get("/v2/wallet", unknown=None)
+    world.advance("1h")
+    world.vendor.get("/v2/listings/browse", verified_only=True, languages=["python", None])
+    later = world.started_at + timedelta(hours=1)
+    for time_ in (later, later.replace(tzinfo=None), "2026-03-01T10:00:00Z"):
+        after = world.journal(from_=time_, method="GET")
+        before = world.journal(until=time_, method="GET")
+        assert [call["operation"] for call in before + after] == ["get_wallet", "browse_listings"]
+
+
+def test_expectation_of_a_false_body_counts_such_bodies(world: World) -> None:
+    world.vendor.post("/v2/codebases", CODEBASE)
+    world.vendor.send("POST", "/v2/codebases", json_body=False)
+    world.expect(body=False, times=1)
 
 
 def test_unused_fault_is_warned_of(pytester: pytest.Pytester) -> None:

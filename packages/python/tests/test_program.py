@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -110,6 +111,46 @@ def test_closed_sandbox_leaves_no_server_and_no_open_file() -> None:
     sandbox.close()
     assert sandbox.server.log() == log
     assert open_files() == files
+
+
+def close_and_wait(sandbox: Sandbox) -> None:
+    """What a forked child does: it closes what it has inherited, and stays."""
+    sandbox.close()
+    signal.pause()
+
+
+def test_forked_child_neither_ends_a_server_nor_keeps_it() -> None:
+    sandbox = Sandbox.start()
+    assert sandbox.server is not None
+    child = multiprocessing.get_context("fork").Process(target=close_and_wait, args=[sandbox], daemon=True)
+    child.start()
+    try:
+        # The child has none of the pipes.
+        pipes = Path(f"/proc/{child.pid}/fd")
+        process = sandbox.server._process
+        for stream in (process.stdin, process.stdout):
+            assert stream is not None
+            pipe, deadline = os.readlink(f"/proc/self/fd/{stream.fileno()}"), time.monotonic() + 30
+            while pipe in [os.readlink(file) for file in pipes.iterdir()]:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        sandbox.create_world().delete()
+        sandbox.close()
+        assert process.returncode == 0 and child.is_alive()
+    finally:
+        child.kill()
+        child.join()
+
+
+def test_server_ends_although_another_process_has_its_input() -> None:
+    sandbox = Sandbox.start()
+    assert sandbox.server is not None and sandbox.server._process.stdin is not None
+    inherited = os.dup(sandbox.server._process.stdin.fileno())
+    try:
+        sandbox.close()
+        assert sandbox.server._process.returncode == 0
+    finally:
+        os.close(inherited)
 
 
 @pytest.mark.parametrize("program", ["/nowhere/program", "no\0program"])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +98,97 @@ def test_reset_snapshot_and_file_keep_states(world: World, new_world: NewWorld, 
     assert world.vendor.get(path) == made
     marketplace.delete_snapshot(snapshot.name)
     assert snapshot not in marketplace.snapshots()
+
+
+def test_clients_use_the_keys_of_the_state(world: World, new_world: NewWorld) -> None:
+    other = new_world(from_="empty")
+    key = other.operator.key
+    other.import_state(world.export())
+    assert other.vendor.get("/v2/wallet") == world.vendor.get("/v2/wallet")
+    assert (
+        other.operator.get("/operator/v1/teams")["items"] and other.details["keys"] == world.details["keys"]
+    )
+    other.reset()
+    assert other.operator.key == key and other.operator.get("/operator/v1/teams")["items"] == []
+    with pytest.raises(SandboxError, match="has no buyer of the demo market"):
+        _ = other.buyer
+
+
+def test_requests_that_carry_out_what_is_due_may_take_an_hour(
+    world: World, new_world: NewWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeouts = []
+
+    class Recorder(HTTPConnection):
+        def request(self, method: str, url: str, *arguments: Any, **options: Any) -> None:
+            timeouts.append((method, url.split("/")[-1], self.timeout))
+            super().request(method, url, *arguments, **options)
+
+    monkeypatch.setattr("http.client.HTTPConnection", Recorder)
+    new_world(now="2026-03-02T09:00:00Z")
+    world.advance("1h")
+    _ = world.now
+    world.reset()
+    hour = 3600.0
+    assert timeouts == [
+        ("POST", "worlds", hour),
+        ("POST", "clock", hour),
+        ("GET", "clock", 60.0),
+        ("POST", "reset", hour),
+    ]
+
+
+def test_addresses_are_encoded(world: World) -> None:
+    for query in ("café", "a b", "a%20b", "100%25"):
+        assert world.vendor.send("GET", f"/v2/listings/browse?query={query}").status == 200
+    assert world.vendor.send("GET", "/v2/café").status == 404
+    sent = [call["query"] for call in world.journal(method="GET")]
+    assert sent == ["query=caf%C3%A9", "query=a%20b", "query=a%20b", "query=100%25", None]
+
+
+def test_unknown_fields_are_ignored() -> None:
+    world = {
+        "id": "1",
+        "name": "w",
+        "base_url": "http://127.0.0.1:9/w/w",
+        "port_url": None,
+        "keys": [{"key": "mkt_1", "description": "an operator of the marketplace", "new": 1}],
+        "now": "2026-03-01T09:00:00Z",
+    }
+    message = {
+        "number": 1,
+        "delivery_id": "2",
+        "url": "http://127.0.0.1:9/",
+        "event_type": "team.created",
+        "attempt": 1,
+        "sent_at": "2026-03-01T09:00:00Z",
+        "headers": {},
+        "body": "{}",
+        "new": 1,
+    }
+
+    class Later(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = (
+                {"items": [message], "last": 1}
+                if self.path.endswith("/webhooks?after=0&limit=100")
+                else world
+            )
+            content = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Later) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        later = Sandbox.connect(f"http://127.0.0.1:{server.server_port}", "mkt_1").world("w")
+        assert later.operator.key == "mkt_1"
+        assert [message.sent_at for message in later.inbox.list()] == [START]
+        server.shutdown()
 
 
 def test_inbox_has_signed_messages(world: World) -> None:

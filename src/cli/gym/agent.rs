@@ -4,12 +4,17 @@ use std::{
     io::Write,
     os::unix::process::CommandExt,
     process::{Child, ChildStdout, Command, Stdio},
+    sync::mpsc::SyncSender,
     thread,
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::{
+    io::retry_on_intr,
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+};
 
+use super::lines::Event;
 use crate::cli::CommandError;
 
 /// How long the processes of an agent may take to end after the signal.
@@ -53,8 +58,26 @@ impl Agent {
         Ok((agent, output))
     }
 
+    /// Sends [`Event::Exit`] to `events` when the agent has exited.
+    pub fn watch(&self, events: SyncSender<Event>) -> Result<(), CommandError> {
+        let Some(process) = self.process() else { return Ok(()) };
+        let wait = move || {
+            // Its ID, which is that of its group, stays reserved until `drop`.
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let _ = retry_on_intr(|| waitid(WaitId::Pid(process), options));
+            // Nobody waits any more if this fails.
+            let _ = events.send(Event::Exit);
+        };
+        let started = thread::Builder::new().name("agent-exit".to_owned()).spawn(wait);
+        started.map(drop).map_err(|cause| CommandError::Other(format!("cannot wait for the agent: {cause}")))
+    }
+
+    fn process(&self) -> Option<Pid> {
+        Pid::from_raw(self.child.id().cast_signed())
+    }
+
     fn signal(&self, signal: Signal) {
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+        if let Some(group) = self.process() {
             // The group may have ended.
             let _ = kill_process_group(group, signal);
         }

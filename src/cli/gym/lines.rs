@@ -14,6 +14,8 @@ pub enum Event {
     Line(Vec<u8>),
     /// The output has ended.
     End,
+    /// The agent has exited. Another process may still have its output.
+    Exit,
     /// The run is to stop.
     Interrupted,
 }

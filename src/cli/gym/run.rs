@@ -32,6 +32,9 @@ const MAX_PROBLEMS: usize = 20;
 /// How long a command that has answered all questions may take to end its output.
 const MAX_END_TIME: Duration = Duration::from_secs(10);
 
+/// How long the output of a command that has exited is read, if a process that it left behind keeps it open.
+const MAX_REST_TIME: Duration = Duration::from_secs(1);
+
 /// Ask an agent all questions, and report how it did.
 ///
 /// COMMAND gets a line of JSON per question on its standard input, each with the URL of an MCP server and an API key for it.
@@ -133,6 +136,7 @@ impl Run {
             None
         } else {
             let (agent, output) = Agent::start(&self.command, lines)?;
+            agent.watch(sender.clone())?;
             read_lines(output, sender)?;
             Some(agent)
         };
@@ -140,8 +144,8 @@ impl Run {
     }
 }
 
-/// Receives answers until the output ends, the deadline passes, or a signal arrives. If `ends_complete`, also until all
-/// questions are answered.
+/// Receives answers until the output or the agent ends, the deadline passes, or a signal arrives. If `ends_complete`, also until
+/// all questions are answered.
 fn collect(
     gym: &Gym,
     events: &Receiver<Event>,
@@ -150,21 +154,17 @@ fn collect(
 ) -> (Answers, RunEnd) {
     let mut answers = Answers::default();
     let mut problems = 0;
+    let mut has_exited = false;
     let is_question = |id: &str| gym.questions().iter().any(|question| question.id == id);
     loop {
         let is_complete = answers.len() == gym.questions().len();
         if is_complete && ends_complete {
             return (answers, RunEnd::Complete);
         }
-        let event = match deadline {
-            Some(deadline) => events.recv_timeout(deadline.saturating_duration_since(Instant::now())),
-            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match event {
+        match receive(events, deadline) {
             Ok(Event::Line(line)) => match answers.add_line(&line, is_question) {
                 Ok(()) if answers.len() == gym.questions().len() && !is_complete => {
-                    let end = Instant::now() + MAX_END_TIME;
-                    deadline = Some(deadline.map_or(end, |deadline| deadline.min(end)));
+                    deadline = Some(earlier(deadline, MAX_END_TIME));
                 }
                 Ok(()) => {}
                 Err(problem) => {
@@ -175,11 +175,30 @@ fn collect(
                 }
             },
             Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return (answers, RunEnd::Complete),
+            Ok(Event::Exit) => {
+                has_exited = true;
+                deadline = Some(earlier(deadline, MAX_REST_TIME));
+            }
             Ok(Event::Interrupted) => return (answers, RunEnd::Interrupted),
-            Err(RecvTimeoutError::Timeout) if is_complete => return (answers, RunEnd::Complete),
+            Err(RecvTimeoutError::Timeout) if is_complete || has_exited => {
+                return (answers, RunEnd::Complete);
+            }
             Err(RecvTimeoutError::Timeout) => return (answers, RunEnd::TimedOut),
         }
     }
+}
+
+/// Waits for an event until the deadline. After it, also events that have arrived are left: output may never end.
+fn receive(events: &Receiver<Event>, deadline: Option<Instant>) -> Result<Event, RecvTimeoutError> {
+    let Some(deadline) = deadline else { return events.recv().map_err(|_| RecvTimeoutError::Disconnected) };
+    let left = deadline.checked_duration_since(Instant::now()).ok_or(RecvTimeoutError::Timeout)?;
+    events.recv_timeout(left)
+}
+
+/// Returns the deadline, or the time after this duration, whichever is earlier.
+fn earlier(deadline: Option<Instant>, duration: Duration) -> Instant {
+    let end = Instant::now() + duration;
+    deadline.map_or(end, |deadline| deadline.min(end))
 }
 
 /// Reads lines on a thread of its own.

@@ -66,7 +66,7 @@ pub fn end_of_description(facts: &mut Facts) -> Asking {
             "Which reference number does the end of the description of the listing “{}” ({id}) state?",
             listing.plain_title
         ),
-        expected: Expected::Text(planted.reference_number.clone()),
+        expected: Expected::Code(planted.reference_number.clone()),
         subject: json!({"id": id}),
     }))
 }

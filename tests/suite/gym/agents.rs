@@ -171,6 +171,22 @@ fn run_ends_in_time_with_all_processes_of_the_agent() {
 }
 
 #[test]
+fn run_ends_with_the_agent_although_a_process_of_it_writes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let opened = usual_gym();
+    let question = &opened.gym.questions()[0];
+    let right = json!({"id": question.id, "answer": question.expected.to_json()});
+    let script = format!("cat > questions; echo '{right}'; yes nonsense & echo $! > child");
+    let (output, elapsed) = run(&[], &script, directory.path());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !stderr.contains("time was over"), "{stderr}");
+    assert!(elapsed < Duration::from_mins(1), "{elapsed:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["total"]["right"], 1, "{report}");
+    assert!(is_gone(directory.path()));
+}
+
+#[test]
 fn interrupted_run_reports_and_ends_all_processes_of_the_agent() {
     let directory = tempfile::tempdir().unwrap();
     let script = "cat > questions; sleep 600 & echo $! > child; kill -INT $PPID; wait";

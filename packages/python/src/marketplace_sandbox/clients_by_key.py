@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .transport import Response, send
+from .transport import Response, query_of, send
 
 
 class Client:
@@ -15,8 +15,11 @@ class Client:
         self.key = key
 
     def get(self, path: str, **query: Any) -> Any:
-        """Sends a GET request. Keywords are query parameters; a list is one parameter for each element."""
-        return self.request("GET", path, query=query).json()
+        """Sends a GET request. Keywords are query parameters; a list is one parameter for each element.
+
+        The keyword ``from_`` is the parameter ``from``.
+        """
+        return self.request("GET", path, query=query_of(query)).json()
 
     def post(self, path: str, json: Any = None, **options: Any) -> Any:
         """Sends a POST request with a JSON body."""

@@ -8,11 +8,9 @@ from typing import Any, Literal
 
 from .clients_by_key import Client
 from .times import format_duration, format_time, parse_time
+from .transport import LONG_TIMEOUT
 
 ClockMode = Literal["frozen", "running"]
-
-# Seconds. A change is answered when everything that is due is carried out.
-_CHANGE_TIMEOUT = 3600.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Clock:
         self._change({"mode": "frozen"})
 
     def _change(self, change: dict[str, Any]) -> ClockChange:
-        body = self._api.request("POST", "/clock", json_body=change, timeout=_CHANGE_TIMEOUT).json()
+        body = self._api.request("POST", "/clock", json_body=change, timeout=LONG_TIMEOUT).json()
         done = tuple(
             DoneWork(
                 work["group"], work["kind"], work["subject_id"], parse_time(work["due_at"]), work["outcome"]

@@ -31,7 +31,9 @@ class Fault:
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
-        return cls(body["id"], given(body["match"]), given(body["then"]), body["matched"], body["used"], body)
+        return cls(
+            body["id"], _stated(body["match"]), _stated(body["then"]), body["matched"], body["used"], body
+        )
 
 
 class Faults:
@@ -102,7 +104,7 @@ class Faults:
             "lost": lost,
             "duplicate": duplicate,
         }
-        body = {"match": given(match), "then": given(then), **given({"force": force})}
+        body = {"match": given(match), "then": _stated(then), **given({"force": force})}
         added = Fault.from_json(self._api.request("POST", "/faults", json_body=body).json())
         self.is_used = True
         return added
@@ -124,3 +126,8 @@ class Faults:
 
     def __iter__(self) -> Iterator[Fault]:
         return iter(self.list())
+
+
+def _stated(fields: dict[str, Any]) -> dict[str, Any]:
+    """Leaves out the fields that state nothing: those that are ``None`` or ``False``."""
+    return {name: value for name, value in fields.items() if value is not None and value is not False}

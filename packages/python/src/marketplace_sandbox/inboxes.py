@@ -34,6 +34,20 @@ class Message:
     #: The body, as it is signed.
     body: str
 
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> Message:
+        """Reads a message of a response."""
+        return cls(
+            body["number"],
+            body["delivery_id"],
+            body["url"],
+            body["event_type"],
+            body["attempt"],
+            parse_time(body["sent_at"]),
+            body["headers"],
+            body["body"],
+        )
+
     def json(self) -> Any:
         """Returns the parsed body."""
         return json.loads(self.body)
@@ -78,6 +92,4 @@ class Inbox:
 
     def _list(self, **query: Any) -> _Messages:
         body = self._api.request("GET", "/webhooks", query=query).json()
-        return [
-            Message(**{**message, "sent_at": parse_time(message["sent_at"])}) for message in body["items"]
-        ]
+        return [Message.from_json(message) for message in body["items"]]

@@ -7,6 +7,7 @@ import selectors
 import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -55,6 +56,8 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
+                # A buffer would have a lock, which a forked child may find locked.
+                bufsize=0,
                 env=variables,
                 # Ctrl-C goes to the tests alone, which still need the server to clean up.
                 start_new_session=True,
@@ -64,10 +67,12 @@ class Server:
             if isinstance(cause, OSError):
                 raise ServerStartError(f"{program} cannot be run: {cause}") from cause
             raise
+        self._starter = os.getpid()
+        _servers.add(self)
         try:
             self.url = self._read_address()
         except BaseException:
-            self.stop()
+            self._wait_for_end()
             raise
 
     @property
@@ -83,11 +88,15 @@ class Server:
         return os.pread(self._log.fileno(), size, 0).decode(errors="replace")
 
     def stop(self) -> None:
-        """Ends the server, and waits until it has ended."""
+        """Ends the server, and waits until it has ended. Does nothing in a forked child."""
+        if os.getpid() == self._starter:
+            # The end of its input also ends it, unless another process has inherited the pipe.
+            self._process.terminate()
+            self._wait_for_end()
+
+    def _wait_for_end(self) -> None:
         process = self._process
-        for stream in (process.stdin, process.stdout):
-            if stream:
-                stream.close()
+        self._close_pipes()
         try:
             process.wait(STOP_TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -95,6 +104,11 @@ class Server:
             process.wait()
         self._last_log = self.log()
         self._log.close()
+
+    def _close_pipes(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
 
     def _read_address(self) -> str:
         """Returns the address in the first line that the server prints."""
@@ -126,3 +140,17 @@ def _variables(settings: Mapping[str, object]) -> dict[str, str]:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         variables[_SETTINGS_PREFIX + key.replace(".", "_").upper()] = text
     return variables
+
+
+# The servers of this process.
+_servers: weakref.WeakSet[Server] = weakref.WeakSet()
+
+
+def _close_pipes_of_parent() -> None:
+    """Closes the pipes of servers in a forked child, which may outlive the process that started them."""
+    for server in _servers:
+        server._close_pipes()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_pipes_of_parent)

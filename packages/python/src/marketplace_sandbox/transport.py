@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import ApiError, ConnectionCutError
+from .times import format_time
 
 # Seconds without a byte from the server after which a request fails.
 DEFAULT_TIMEOUT = 60.0
+
+#: The same for requests that carry out everything that is due, or that copy the state of a world.
+LONG_TIMEOUT = 3600.0
+
+# Characters that are no data in a part of an address, and those that encode others.
+_RESERVED = "!#$%&'()*+,/:;=?@[]"
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,13 @@ class Response:
 
 
 def given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Leaves out the fields that state nothing: those that are ``None`` or ``False``."""
-    return {name: value for name, value in fields.items() if value is not None and value is not False}
+    """Leaves out the fields that are ``None``."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def query_of(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns keywords as query parameters. ``from_`` is ``from``, which is no keyword in Python."""
+    return {name.removesuffix("_"): value for name, value in keywords.items()}
 
 
 def segment(name: str) -> str:
@@ -70,10 +83,9 @@ def send(
     Raises a ``ConnectionCutError`` if the response does not arrive completely.
     """
     parts = urlsplit(url)
-    parameters = [(name, value) for name, value in (query or {}).items() if value is not None]
     path = parts.path or "/"
-    search = "&".join(part for part in (parts.query, urlencode(parameters, doseq=True)) if part)
-    target = f"{path}?{search}" if search else path
+    search = "&".join(part for part in (parts.query, urlencode(list(_parameters(query or {})))) if part)
+    target = quote(f"{path}?{search}" if search else path, safe=_RESERVED)
     sent = {"Connection": "close", "Accept": "application/json"}
     if key is not None:
         sent["Authorization"] = f"Bearer {key}"
@@ -97,3 +109,12 @@ def send(
         connection.close()
     names = {name.lower(): value for name, value in received.getheaders()}
     return Response(method, url, received.status, names, content)
+
+
+def _parameters(query: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Returns the parameters of a query that state something: one for each element of a list."""
+    for name, value in query.items():
+        is_list = isinstance(value, Collection) and not isinstance(value, (str, bytes))
+        for one in value if is_list else [value]:
+            if one is not None:
+                yield name, format_time(one) if isinstance(one, datetime) else one

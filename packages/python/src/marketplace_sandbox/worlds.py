@@ -17,7 +17,7 @@ from .inboxes import Inbox
 from .server import Server
 from .snapshots import Snapshot
 from .times import format_time, parse_time
-from .transport import Response, given, segment, send
+from .transport import LONG_TIMEOUT, Response, given, query_of, segment, send
 
 #: Variables with the address and an operator key of a running server that is used instead of a new one.
 URL_VARIABLE, KEY_VARIABLE = "MARKETPLACE_OPERATOR_URL", "MARKETPLACE_OPERATOR_KEY"
@@ -48,7 +48,7 @@ class World:
 
     def __init__(self, sandbox: Sandbox, details: dict[str, Any]) -> None:
         self.sandbox = sandbox
-        #: Everything that the server said about the world when it was created.
+        #: What the server said about the world when it was created, or when its state was last replaced.
         self.details = details
         self.id: str = details["id"]
         self.name: str = details["name"]
@@ -56,7 +56,6 @@ class World:
         self.base_url: str = details["base_url"]
         #: Address of the port that only this world has, if it was created with ``port=True``.
         self.port_url: str | None = details["port_url"]
-        self.keys = tuple(WorldKey(**key) for key in details["keys"])
         #: Time at which the world began.
         self.started_at: datetime = parse_time(details["now"])
         # The part of the sandbox API that belongs to this world.
@@ -73,6 +72,11 @@ class World:
 
     def __exit__(self, *_: object) -> None:
         self.delete()
+
+    @property
+    def keys(self) -> tuple[WorldKey, ...]:
+        """The API keys that are valid when the world begins."""
+        return tuple(WorldKey(key["key"], key["description"]) for key in self.details["keys"])
 
     @property
     def now(self) -> datetime:
@@ -107,20 +111,24 @@ class World:
 
     def reset(self) -> None:
         """Returns the world to where it was forked: data, clock, and settings."""
-        self.sandbox_request("POST", "/reset")
+        self.details = self.sandbox_request("POST", "/reset", timeout=LONG_TIMEOUT).json()
 
     def snapshot(self, name: str) -> Snapshot:
         """Keeps the state under a name, for ``create_world(from_=name)``, also after this world has ended."""
-        made = self.sandbox_request("POST", "/snapshots", json_body={"name": name})
+        made = self.sandbox_request("POST", "/snapshots", json_body={"name": name}, timeout=LONG_TIMEOUT)
         return Snapshot.from_json(made.json())
 
     def export(self) -> bytes:
         """Returns the state as a ZIP archive, which ``import_state`` accepts."""
-        return self.sandbox_request("GET", "/export").body
+        return self.sandbox_request("GET", "/export", timeout=LONG_TIMEOUT).body
 
     def import_state(self, archive: bytes) -> None:
         """Replaces the state by that of an exported world."""
-        self.sandbox_request("POST", "/import", body=archive, headers={"Content-Type": "application/zip"})
+        headers = {"Content-Type": "application/zip"}
+        imported = self.sandbox_request(
+            "POST", "/import", body=archive, headers=headers, timeout=LONG_TIMEOUT
+        )
+        self.details = imported.json()
 
     def add_repository(self, full_name: str, content: bytes) -> dict[str, Any]:
         """Adds a repository such as ``acme/billing``, from a Git bundle or a zip of a bare repository."""
@@ -133,10 +141,21 @@ class World:
     def journal(self, **query: Any) -> list[dict[str, Any]]:
         """Returns the requests to the world with their answers, the oldest first.
 
-        Keywords are the query parameters of the sandbox API, such as ``operation`` and ``status``.
+        Without ``limit``, returns all. Keywords are the query parameters of the sandbox API, such as
+        ``operation`` and ``status``; ``from_`` is its ``from``.
         """
-        entries: list[dict[str, Any]] = self.sandbox_request("GET", "/journal", query=query).json()["items"]
-        return entries
+        parameters = query_of(query)
+        entries: list[dict[str, Any]] = []
+        end: int | None = None
+        while True:
+            page = self.sandbox_request("GET", "/journal", query=parameters).json()
+            # Requests that arrive meanwhile do not count.
+            end = page["last"] if end is None else end
+            entries += page["items"]
+            after = page["items"][-1]["number"] if page["items"] else end
+            if parameters.get("limit") is not None or after >= end:
+                return entries
+            parameters["after"] = after
 
     def expect(
         self,
@@ -281,8 +300,9 @@ class Sandbox:
             "webhooks": webhooks,
             "port": port,
         }
-        body = {field: value for field, value in options.items() if value is not None}
-        return World(self, self.request("POST", "/worlds", json_body=body).json())
+        # Everything that is due until `now` is carried out.
+        made = self.request("POST", "/worlds", json_body=given(options), timeout=LONG_TIMEOUT)
+        return World(self, made.json())
 
     def world(self, name: str) -> World:
         """Returns a world that exists."""
