@@ -7,6 +7,7 @@ import re
 import threading
 import time
 import urllib.parse
+import uuid
 
 from machine import UNAVAILABLE, Traders
 from market import OPERATOR, Market, Trade, require
@@ -69,13 +70,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if store.fault == "cut":
             self.close_connection = True
             return self.connection.close()
+        if "uploadId" in query and query["uploadId"] not in store.uploads:
+            return self.answer(404, b"<Error><Code>NoSuchUpload</Code></Error>")
         getattr(self, f"on_{self.command.lower()}")(store, key, query, body)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_request
 
     def on_get(self, store: Store, key: str, query: dict[str, str], _body: bytes) -> None:
         if "uploadId" in query:
-            parts = store.uploads.get(query["uploadId"], {})
+            parts = store.uploads[query["uploadId"]]
             listed = "".join(
                 f"<Part><PartNumber>{number}</PartNumber><ETag>{etag(part)}</ETag><Size>{len(part)}</Size></Part>"
                 for number, part in sorted(parts.items()) if number > int(query.get("part-number-marker", 0))
@@ -112,7 +115,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             store.objects[key] = store.objects[name]
             return self.answer(200, f"<CopyObjectResult><ETag>{etag(store.objects[key])}</ETag></CopyObjectResult>".encode())
         if "uploadId" in query:
-            store.uploads.setdefault(query["uploadId"], {})[int(query["partNumber"])] = body
+            store.uploads[query["uploadId"]][int(query["partNumber"])] = body
         else:
             store.objects[key] = body
         self.answer(200, headers={"ETag": etag(body)})
@@ -125,17 +128,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
             deleted = "".join(f"<Deleted><Key>{name}</Key></Deleted>" for name in names)
             return self.answer(200, f"<DeleteResult>{deleted}</DeleteResult>".encode())
         if "uploads" in query:
-            name = f"upload-{len(store.uploads)}"
+            name = f"upload-{uuid.uuid4()}"
             store.uploads[name] = {}
             answer = f"<InitiateMultipartUploadResult><UploadId>{name}</UploadId></InitiateMultipartUploadResult>"
             return self.answer(200, answer.encode())
-        store.objects[key] = b"".join(part for _, part in sorted(store.uploads.pop(query["uploadId"], {}).items()))
+        store.objects[key] = b"".join(part for _, part in sorted(store.uploads.pop(query["uploadId"]).items()))
         answer = f"<CompleteMultipartUploadResult><ETag>{etag(store.objects[key])}</ETag></CompleteMultipartUploadResult>"
         self.answer(200, answer.encode())
 
     def on_delete(self, store: Store, key: str, query: dict[str, str], _body: bytes) -> None:
-        store.uploads.pop(query.get("uploadId", ""), None)
-        store.objects.pop(key, None)
+        if "uploadId" in query:
+            del store.uploads[query["uploadId"]]
+        else:
+            store.objects.pop(key, None)
         self.answer(204)
 
 

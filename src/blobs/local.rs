@@ -1,7 +1,7 @@
 //! The market's data directory for files: uploads, copies of repositories, and staged files.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File, Metadata, TryLockError},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
@@ -70,12 +70,21 @@ impl LocalStore {
         self.directory.join("uploads").join(format!("{id}.zip"))
     }
 
+    fn upload_metadata(&self, id: Uuid) -> io::Result<Option<Metadata>> {
+        match fs::metadata(self.upload_path(id)) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    /// Returns the size of an upload, or `None` if it does not exist.
+    pub(super) fn upload_size(&self, id: Uuid) -> io::Result<Option<u64>> {
+        Ok(self.upload_metadata(id)?.map(|file| file.len()))
+    }
+
     /// Returns the size and the modification time of an upload, or `None` if it does not exist.
     pub(super) fn upload_version(&self, id: Uuid) -> io::Result<Option<String>> {
-        let file = match fs::metadata(self.upload_path(id)) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-            other => other?,
-        };
+        let Some(file) = self.upload_metadata(id)? else { return Ok(None) };
         let modified = file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Some(format!("{}.{}", file.len(), modified.as_nanos())))
     }

@@ -5,6 +5,7 @@ mod bundle_files;
 mod disk_space;
 mod disk_usage;
 mod local;
+mod received_bytes;
 mod relayed_parts;
 mod s3;
 pub mod signatures;
@@ -26,6 +27,7 @@ pub use bundle_files::{HashedFile, crc32, hash_for_bundle};
 pub use disk_space::{DiskSpace, Reservation, Reservations, free_bytes, sync_filesystem};
 pub use disk_usage::{DiskFile, DiskUsage, list_disk_files};
 pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};
+pub use received_bytes::ReceivedBytes;
 pub use relayed_parts::{PartReceiver, RelayedPart};
 pub use s3::{
     S3,
@@ -186,14 +188,6 @@ impl Blobs {
         Ok(urls.into_iter().zip(sizes).map(presigned_url).collect())
     }
 
-    /// Returns the received parts of an upload, ordered by part number.
-    pub fn received_parts(&self, upload: &Upload) -> io::Result<Vec<UploadedPart>> {
-        match &self.s3 {
-            Some(s3) => s3.received_parts(upload),
-            None => self.staging.received_parts(upload.id),
-        }
-    }
-
     /// Begins a step of an upload, which lasts until the lock is dropped. Does not wait: fails while other
     /// requests of this process do something with the upload that excludes the step.
     pub fn lock_upload(&self, id: Uuid, step: UploadStep) -> Result<UploadLock, UploadConflict> {
@@ -220,25 +214,19 @@ impl Blobs {
         self.staging.start_part(lock, layout, number)
     }
 
-    /// Returns the file of an upload whose parts were already joined, with its digest. `None` if they were
-    /// not.
-    pub fn find_joined(&self, upload: &Upload) -> io::Result<Option<StoredFile>> {
-        match self.hash_upload(upload.id) {
-            Ok(written) => Ok(Some(written).filter(|file| file.size_bytes == upload.layout.size_bytes)),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(cause),
-        }
-    }
-
-    /// Joins the parts of an upload if all of them are in `received`, the result of [`Blobs::received_parts`],
-    /// and match the given part numbers and entity tags. The caller holds the lock of the upload.
+    /// Joins the parts of an upload if all of them are in `received`, the result of [`Blobs::received_bytes`],
+    /// and match the given part numbers and entity tags. If they are joined already, reads the file. The
+    /// caller holds the lock of the upload.
     pub fn join_parts(
         &self,
         upload: &Upload,
-        received: &[UploadedPart],
+        received: &ReceivedBytes,
         parts: &[(u32, String)],
         _lock: &UploadLock,
     ) -> io::Result<CompletionOutcome> {
+        let ReceivedBytes::Parts(received) = received else {
+            return self.hash_upload(upload.id).map(CompletionOutcome::Complete);
+        };
         match &self.s3 {
             Some(s3) => s3.complete_upload(upload, received, parts),
             None => {
@@ -305,9 +293,14 @@ impl Blobs {
 
     /// Returns whether an upload exists.
     pub fn has_upload(&self, id: Uuid) -> io::Result<bool> {
+        Ok(self.upload_size(id)?.is_some())
+    }
+
+    /// Returns the size of a stored upload, or `None` if there is none.
+    fn upload_size(&self, id: Uuid) -> io::Result<Option<u64>> {
         match &self.s3 {
-            Some(s3) => Ok(s3.head_upload(id)?.is_some()),
-            None => self.local.upload_path(id).try_exists(),
+            Some(s3) => Ok(s3.head_upload(id)?.map(|(size, _)| size)),
+            None => self.local.upload_size(id),
         }
     }
 

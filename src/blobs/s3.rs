@@ -201,13 +201,13 @@ impl S3 {
         Path::from(format!("{}staged/{id}.zip", self.prefix))
     }
 
-    /// Returns the received parts. The library does not support `ListParts`, so this requests a presigned
-    /// URL.
-    pub(super) fn received_parts(&self, upload: &Upload) -> io::Result<Vec<UploadedPart>> {
+    /// Returns the received parts, or `None` if the store does not have the upload: its parts were joined, or it was aborted.
+    /// The library does not support `ListParts`, so this requests a presigned URL.
+    pub(super) fn received_parts(&self, upload: &Upload) -> io::Result<Option<Vec<UploadedPart>>> {
         let Some(store_upload_id) = &upload.store_upload_id else {
             let size = self.head_object(&self.staging_path(upload.id))?;
             let etag = |(size_bytes, etag)| UploadedPart { part_number: 1, etag, size_bytes };
-            return Ok(size.map(etag).into_iter().collect());
+            return Ok(Some(size.map(etag).into_iter().collect()));
         };
         let (mut parts, mut after) = (Vec::new(), 0);
         loop {
@@ -216,14 +216,15 @@ impl S3 {
             let validity = Duration::from_secs(SIGNED_URL_SECONDS.unsigned_abs());
             let path = self.object_path(upload.id);
             let url = self.block_on(self.store.signed_url_opts(Method::GET, &path, validity, &options))?;
-            let page = parse_part_list(&fetch_text(url.into())?);
+            let Some(text) = fetch_text(url.into())? else { return Ok(None) };
+            let page = parse_part_list(&text);
             let last = page.last().map_or(0, |part| part.part_number);
             parts.extend(page);
             // Stores that ignore the marker return the same page again.
             if last <= after || parts.len() as u32 >= upload.layout.part_count() {
                 parts.sort_by_key(|part: &UploadedPart| part.part_number);
                 parts.dedup_by_key(|part| part.part_number);
-                return Ok(parts);
+                return Ok(Some(parts));
             }
             after = last;
         }
@@ -383,23 +384,24 @@ impl S3 {
     }
 }
 
-/// Requests a presigned URL. Returns an empty text if the upload no longer exists.
-fn fetch_text(url: String) -> io::Result<String> {
+/// Requests a presigned URL of an upload. Returns `None` if the upload does not exist.
+fn fetch_text(url: String) -> io::Result<Option<String>> {
     // The blocking client has its own runtime, which must not be created or dropped inside another one.
     let read = std::thread::spawn(move || {
         let client = http_client::blocking().map_err(io::Error::other)?;
         let failed = |error: reqwest::Error| io::Error::other(ObjectStoreFailed(error.without_url().into()));
         let response = client.build().and_then(|client| client.get(url).send()).map_err(failed)?;
+        let (status, refused) = (response.status(), response.error_for_status_ref().err());
         let mut text = String::new();
-        if response.status() != reqwest::StatusCode::NOT_FOUND {
-            response
-                .error_for_status()
-                .map_err(failed)?
-                .take(MAX_PART_LIST_BYTES)
-                .read_to_string(&mut text)
-                .map_err(|error| io::Error::other(ObjectStoreFailed(error.into())))?;
+        response
+            .take(MAX_PART_LIST_BYTES)
+            .read_to_string(&mut text)
+            .map_err(|error| io::Error::other(ObjectStoreFailed(error.into())))?;
+        // Without its bucket, the store says nothing about the upload.
+        if status == reqwest::StatusCode::NOT_FOUND && !text.contains("NoSuchBucket") {
+            return Ok(None);
         }
-        Ok(text)
+        refused.map_or(Ok(Some(text)), |error| Err(failed(error)))
     });
     read.join().map_err(|_| io::Error::other("the HTTP client panicked"))?
 }

@@ -13,10 +13,13 @@ use super::{
     codebases::{self, UploadedCodebase},
     discarded_uploads,
     grants::{self, find_open},
-    upload_part_list::{check_listed_parts, missing_of_joined, record_received},
+    upload_part_list::{check_listed_parts, find_missing, received_parts},
 };
 use crate::{
-    blobs::{CompletionOutcome, PartWriter, PresignedUrl, StoredFile, UploadLock, UploadedPart, UrlSigner},
+    blobs::{
+        CompletionOutcome, PartWriter, PresignedUrl, ReceivedBytes, StoredFile, UploadLock, UploadedPart,
+        UrlSigner,
+    },
     domain::{
         collections::Collection,
         events::{EventData, UploadData, UploadGrantConsumedData},
@@ -48,8 +51,8 @@ pub struct FileInput {
 pub struct PreparedUpload {
     /// The new upload; `None` if the upload in progress can be continued.
     new: Option<Upload>,
-    /// The upload in progress that the new one replaces, since no part of it was received. The lock keeps
-    /// parts from arriving meanwhile.
+    /// The upload in progress that the new one replaces, since no part of it was received, or since the store no
+    /// longer has it. The lock keeps parts from arriving meanwhile.
     replaced: Option<(Upload, UploadLock)>,
 }
 
@@ -60,7 +63,10 @@ pub fn prepare(market: &Market, vendor: &Vendor, token: &str, file: &FileInput) 
         .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
     check_size(&grant, file.size_bytes)?;
     let existing = pending.map(|pending| pending.upload);
-    if existing.as_ref().is_some_and(|upload| upload.layout.size_bytes == file.size_bytes) {
+    if let Some(upload) = &existing
+        && upload.layout.size_bytes == file.size_bytes
+        && !market.blobs().is_dropped(upload).map_err(Error::internal)?
+    {
         return Ok(PreparedUpload::default());
     }
     let replaced = existing.map(|upload| lock_unreceived(market, upload)).transpose()?;
@@ -78,22 +84,30 @@ pub(super) fn check_size(grant: &Grant, size_bytes: u64) -> Result<()> {
     Err(Error::invalid(Problem::body(&["size_bytes"], "less_than_equal", msg)))
 }
 
-/// Locks an upload to be replaced. Fails if any part of it was received.
+/// Locks an upload to be replaced. Fails if any part of it was received, and the store still has it.
 fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLock)> {
-    let received = || {
+    let has_parts = || {
         let message = "Parts of a file of another size were already uploaded with this grant. Upload the rest \
                     of that file, or request another grant.";
         Error::Conflict(message.to_owned())
     };
     let lock =
         market.blobs().lock_upload(upload.id, UploadStep::Replace).map_err(|conflict| match conflict {
-            UploadConflict::PartsArriving(_) => received(),
+            UploadConflict::PartsArriving(_) => has_parts(),
             other => conflict_error(other),
         })?;
-    match market.blobs().received_parts(&upload).map_err(Error::internal)?.as_slice() {
-        [] => Ok((upload, lock)),
-        _ => Err(received()),
+    match market.blobs().received_bytes(&upload).map_err(Error::internal)? {
+        None => Ok((upload, lock)),
+        Some(ReceivedBytes::Parts(parts)) if parts.is_empty() => Ok((upload, lock)),
+        Some(_) => Err(has_parts()),
     }
+}
+
+/// Returns the error for an upload with a grant that the store no longer has.
+fn dropped_error() -> Error {
+    let message = "The store no longer has this upload, so it cannot be continued. Plan it again with \
+                   `POST .../grants/{token}`.";
+    Error::Conflict(message.to_owned())
 }
 
 pub(super) fn conflict_error(conflict: UploadConflict) -> Error {
@@ -123,7 +137,16 @@ pub(super) fn part_conflict_error(conflict: UploadConflict) -> Error {
     }
 }
 
-/// Writes the plan of an upload. Returns the existing upload if the file has the same size.
+/// Fails if the parts of an upload were joined, so that the file would not have what arrives now.
+pub(super) fn check_not_joined(market: &Market, upload: &Upload) -> Result<()> {
+    if market.blobs().is_joined(upload).map_err(Error::internal)? {
+        let message = "All parts of this upload have arrived. Complete it.";
+        return Err(Error::Conflict(message.to_owned()));
+    }
+    Ok(())
+}
+
+/// Writes the plan of an upload. Returns the existing upload if the file has the same size, and the store still has it.
 pub fn plan(
     market: &Market,
     writer: &mut Writer,
@@ -136,6 +159,10 @@ pub fn plan(
     let existing = pending.map(|pending| pending.upload);
     let replaced = prepared.replaced.as_ref().map(|(upload, _)| upload);
     let upload = match (existing, &prepared.new) {
+        (existing, Some(new)) if existing.as_ref() == replaced => {
+            store::discarded_uploads::discard(writer.rows, grant.row_id)?;
+            new.clone()
+        }
         (Some(existing), _) if existing.layout.size_bytes == file.size_bytes => {
             // A plan may announce another digest. `join` reads the digest in a transaction after it got its
             // lock, so it sees either this plan, or this plan sees the lock.
@@ -143,10 +170,6 @@ pub fn plan(
                 Some(conflict) => return Err(conflict_error(conflict)),
                 None => existing,
             }
-        }
-        (existing, Some(new)) if existing.as_ref() == replaced => {
-            store::discarded_uploads::discard(writer.rows, grant.row_id)?;
-            new.clone()
         }
         // A concurrent request has planned another upload.
         _ => return Err(conflict_error(UploadConflict::Discarding)),
@@ -206,11 +229,14 @@ pub fn upload_in_progress(
     token: &str,
     upload: Uuid,
 ) -> Result<(Upload, Vec<UploadedPart>)> {
-    let (_, pending) = market
+    let (grant, pending) = market
         .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
-    let pending = expect_upload(pending, upload)?;
-    let received = market.blobs().received_parts(&pending.upload).map_err(Error::internal)?;
-    Ok((pending.upload, received))
+    let upload = expect_upload(pending, upload)?.upload;
+    let received = market.blobs().received_bytes(&upload).map_err(Error::internal)?;
+    let received = received.ok_or_else(dropped_error)?;
+    let list = |reader: &Reader| received_parts(reader.rows, &grant, &upload, &received);
+    let parts = market.read_blocking_for(vendor.requester(), list)?;
+    Ok((upload, parts))
 }
 
 /// Checks that the upload in progress is the one that the request body names.
@@ -253,29 +279,20 @@ pub fn join(
     let numbers = parts.iter().map(|(number, _)| Some(*number));
     check_listed_parts(numbers, planned.upload.layout.part_count())?;
     let lock = market.blobs().lock_upload(upload, UploadStep::Complete).map_err(conflict_error)?;
-    // If there is a file, an earlier request has joined the parts and failed afterwards.
-    let joined = market.blobs().find_joined(&planned.upload).map_err(Error::internal)?;
-    let received = match joined {
-        Some(_) => None,
-        None => Some(market.blobs().received_parts(&planned.upload).map_err(Error::internal)?),
-    };
+    let received = market.blobs().received_bytes(&planned.upload).map_err(Error::internal)?;
     // A write transaction, since it begins after every plan that did not see the lock has been committed.
     let found = market.write_blocking_for(vendor.requester(), |writer| {
         let Some((grant, pending)) = find(writer.rows, writer.now)? else { return Ok(None) };
-        let missing = match &received {
-            Some(received) => record_received(writer.rows, &grant, &pending.upload, received, parts)?,
-            None => missing_of_joined(writer.rows, &grant, &pending.upload, parts)?,
-        };
+        let received = received.as_ref().ok_or_else(dropped_error)?;
+        let missing = find_missing(writer.rows, &grant, &pending.upload, received, parts)?;
         Ok(Some((grant, pending, missing)))
     })?;
     let Some((grant, pending, missing)) = found else { return Ok(None) };
-    let outcome = match (joined, received) {
-        _ if !missing.is_empty() => CompletionOutcome::Missing(missing),
-        (Some(file), _) => CompletionOutcome::Complete(file),
-        (None, received) => {
-            let received = received.unwrap_or_default();
-            market.blobs().join_parts(&pending.upload, &received, parts, &lock).map_err(Error::internal)?
+    let outcome = match &received {
+        Some(received) if missing.is_empty() => {
+            market.blobs().join_parts(&pending.upload, received, parts, &lock).map_err(Error::internal)?
         }
+        _ => CompletionOutcome::Missing(missing),
     };
     match outcome {
         CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
@@ -376,7 +393,7 @@ struct InProgress {
     team: TeamRowId,
     /// Who sends the parts: the team, or an operator for it.
     sender: PrincipalKind,
-    layout: PartLayout,
+    upload: Upload,
 }
 
 /// Returns an upload. Fails unless it is in progress and its grant, if it has one, is still open.
@@ -384,13 +401,12 @@ fn find_in_progress(reader: &Reader, upload: Uuid) -> Result<InProgress> {
     let by_operator = store::operator_uploads::find(reader.rows, upload)?;
     if let Some(found) = by_operator.filter(|found| found.expires_at > reader.now) {
         let sender = if found.target.is_some() { PrincipalKind::Team } else { PrincipalKind::Operator };
-        return Ok(InProgress { team: found.team, sender, layout: found.upload.layout });
+        return Ok(InProgress { team: found.team, sender, upload: found.upload });
     }
     let found = store::grants::find_by_upload(reader.rows, upload)?;
     let open = found.filter(|(grant, _)| grant.state(reader.now) == GrantState::Open);
     let pending = open.and_then(|(grant, pending)| {
-        let (team, layout) = (grant.team, pending?.upload.layout);
-        Some(InProgress { team, sender: PrincipalKind::Team, layout })
+        Some(InProgress { team: grant.team, sender: PrincipalKind::Team, upload: pending?.upload })
     });
     pending.ok_or_else(|| Error::not_found("upload in progress"))
 }
@@ -401,8 +417,9 @@ pub fn find_sender(reader: &Reader, upload: Uuid) -> Result<(Team, PrincipalKind
     Ok((store::teams::find_by_row_id(reader.rows, team)?, sender))
 }
 
-/// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if
-/// another request does something with it that excludes the part, or if the disk has no space for the part.
+/// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if its
+/// parts were joined, if another request does something with it that excludes the part, or if the disk has no
+/// space for the part.
 pub fn start_part(
     market: &Market,
     requester: Requester,
@@ -416,11 +433,12 @@ pub fn start_part(
     let lock =
         market.blobs().lock_upload(upload, UploadStep::ReceivePart(number)).map_err(part_conflict_error)?;
     // Checked with the lock, so no cleanup deletes the upload between this check and the first byte.
-    let layout = market.read_blocking_for(requester, |reader| find_in_progress(reader, upload))?.layout;
-    if layout.part(number).is_none_or(|(_, length)| length != size) {
+    let upload = market.read_blocking_for(requester, |reader| find_in_progress(reader, upload))?.upload;
+    if upload.layout.part(number).is_none_or(|(_, length)| length != size) {
         return Err(Error::not_found("part of this upload"));
     }
+    check_not_joined(market, &upload)?;
     let reservation = market.reserve_space(size)?;
-    let writer = market.blobs().start_part(lock, layout, number).map_err(Error::internal)?;
+    let writer = market.blobs().start_part(lock, upload.layout, number).map_err(Error::internal)?;
     Ok(writer.with_reservation(reservation))
 }

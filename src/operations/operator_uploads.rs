@@ -11,7 +11,7 @@ use super::{
     quotas,
 };
 use crate::{
-    blobs::{CompletionOutcome, StoredFile, UploadLock, UploadedPart},
+    blobs::{CompletionOutcome, ReceivedBytes, StoredFile, UploadLock, UploadedPart},
     domain::{
         collections::Collection,
         grants::GRANT_HOURS,
@@ -134,9 +134,33 @@ pub(super) fn not_in_progress() -> Error {
     Error::not_found("upload in progress")
 }
 
-/// Returns the parts of an upload that were received so far.
+/// Returns the parts of an upload that were received so far. Fails if the store no longer has the upload.
 pub(super) fn received_parts(market: &Market, found: &OperatorUpload) -> Result<Vec<UploadedPart>> {
-    market.blobs().received_parts(&found.upload).map_err(Error::internal)
+    find_received_parts(market, found)?.ok_or_else(|| dropped_error(found))
+}
+
+/// Returns the parts of an upload that were received so far, or `None` if the store no longer has the upload.
+pub(super) fn find_received_parts(
+    market: &Market,
+    found: &OperatorUpload,
+) -> Result<Option<Vec<UploadedPart>>> {
+    let received = market.blobs().received_bytes(&found.upload).map_err(Error::internal)?;
+    Ok(received.map(|received| list_parts(&received, found)))
+}
+
+fn list_parts(received: &ReceivedBytes, found: &OperatorUpload) -> Vec<UploadedPart> {
+    // Nobody states entity tags to complete the upload, so those of joined parts are not stored.
+    received.parts(found.upload.layout, Vec::new())
+}
+
+/// Returns the error for an upload that the store no longer has.
+fn dropped_error(found: &OperatorUpload) -> Error {
+    let advice = match (&found.target, found.taskset) {
+        (Some(_), _) => "Discard it, and send the file again.",
+        (None, None) => "Cancel it, and plan another one.",
+        (None, Some(_)) => "Plan another one.",
+    };
+    Error::Conflict(format!("The store no longer has this upload, so it cannot be continued. {advice}"))
 }
 
 /// An upload whose parts were joined to a file of the announced size and digest. As long as it exists, no other
@@ -167,7 +191,7 @@ pub(super) fn join(
     let lock = market.blobs().lock_upload(id, UploadStep::Complete).map_err(conflict_error)?;
     // Read again, since the upload may have been completed or discarded before it was locked.
     let planned = market.read_blocking(&find_planned)?;
-    let file = join_parts(market, &planned.upload, &lock)?;
+    let file = join_parts(market, &planned, &lock)?;
     if let Some(sha256) = planned.sha256.as_ref().filter(|announced| **announced != file.sha256) {
         let message = format!(
             "The file has the SHA-256 digest {}, but {sha256} was announced. Plan another upload, and send the whole \
@@ -181,15 +205,12 @@ pub(super) fn join(
     Ok(JoinedFile { upload: planned, file, _lock: lock })
 }
 
-fn join_parts(market: &Market, upload: &Upload, lock: &UploadLock) -> Result<StoredFile> {
-    // If there is a file, an earlier request has joined the parts and failed afterwards.
-    if let Some(file) = market.blobs().find_joined(upload).map_err(Error::internal)? {
-        return Ok(file);
-    }
-    let received = market.blobs().received_parts(upload).map_err(Error::internal)?;
-    let parts: Vec<(u32, String)> =
-        received.iter().map(|part| (part.part_number, part.etag.clone())).collect();
-    match market.blobs().join_parts(upload, &received, &parts, lock).map_err(Error::internal)? {
+fn join_parts(market: &Market, planned: &OperatorUpload, lock: &UploadLock) -> Result<StoredFile> {
+    let received = market.blobs().received_bytes(&planned.upload).map_err(Error::internal)?;
+    let received = received.ok_or_else(|| dropped_error(planned))?;
+    let parts = list_parts(&received, planned).into_iter();
+    let parts: Vec<(u32, String)> = parts.map(|part| (part.part_number, part.etag)).collect();
+    match market.blobs().join_parts(&planned.upload, &received, &parts, lock).map_err(Error::internal)? {
         CompletionOutcome::Complete(file) => Ok(file),
         CompletionOutcome::Missing(missing) => Err(Error::PartsMissing(missing)),
     }

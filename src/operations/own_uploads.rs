@@ -10,7 +10,7 @@ use super::{
     access::Vendor,
     assets, cleanup,
     codebases::{self, UploadedCodebase},
-    grant_uploads::{FileInput, part_conflict_error},
+    grant_uploads::{FileInput, check_not_joined, part_conflict_error},
     linked_data,
     operator_uploads::{self, JoinedFile, UploadPurpose, not_in_progress},
     raw_data,
@@ -25,7 +25,7 @@ use crate::{
         problems::Problems,
         texts,
         upload_activity::UploadStep,
-        uploads::{PartLayout, Upload},
+        uploads::Upload,
         written,
     },
     error::{Error, Problem, Result, StateCode},
@@ -58,8 +58,8 @@ pub struct CompletedOwnUpload {
 pub struct UploadProgress {
     /// The upload.
     pub upload: OperatorUpload,
-    /// The parts that have arrived.
-    pub received: Vec<UploadedPart>,
+    /// The parts that have arrived; `None` if the store no longer has the upload, so that it cannot be continued.
+    pub received: Option<Vec<UploadedPart>>,
     /// Whether its parts are being joined.
     pub is_joining: bool,
 }
@@ -148,19 +148,16 @@ pub fn find_progress(market: &Market, vendor: &Vendor, id: Uuid) -> Result<Uploa
     let is_joining = market.blobs().plan_conflict(id).is_some();
     let found =
         market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
-    let received = operator_uploads::received_parts(market, &found)?;
-    // After they were joined, the parts no longer exist. Later steps can be repeated after a failure.
-    let is_joined = received.is_empty() && market.blobs().has_upload(id).map_err(Error::internal)?;
-    let received = if is_joined { all_parts(found.upload.layout) } else { received };
+    let received = operator_uploads::find_received_parts(market, &found)?;
+    // While the parts are being joined, the store may have neither them nor the file.
+    let received = received.or_else(|| is_joining.then(Vec::new));
     Ok(UploadProgress { upload: found, received, is_joining })
 }
 
-fn all_parts(layout: PartLayout) -> Vec<UploadedPart> {
-    let part = |part_number| {
-        let (_, size_bytes) = layout.part(part_number)?;
-        Some(UploadedPart { part_number, etag: String::new(), size_bytes })
-    };
-    (1..=layout.part_count()).filter_map(part).collect()
+/// Fails if an upload of the team is not in progress, or if the store no longer has it, so that it receives no parts.
+pub fn check_receives_parts(market: &Market, vendor: &Vendor, id: Uuid) -> Result<()> {
+    let received = find_progress(market, vendor, id)?.received;
+    received.map(drop).ok_or_else(|| Error::not_found("upload in the store"))
 }
 
 /// Returns a zip of the team that is complete, and what it became; `None` if there is none.
@@ -171,8 +168,8 @@ pub fn find_completed(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Opti
     Ok(Some(CompletedOwnUpload { upload, asset }))
 }
 
-/// Starts receiving a part of an upload that [`find`] has returned. Fails if the upload has ended meanwhile, if another request
-/// does something with it that excludes the part, or if the disk has no space for the part.
+/// Starts receiving a part of an upload that [`find`] has returned. Fails if the upload has ended meanwhile, if its parts were
+/// joined, if another request does something with it that excludes the part, or if the disk has no space for the part.
 pub fn start_part(market: &Market, vendor: &Vendor, id: Uuid, number: u32) -> Result<PartReceiver> {
     let step = UploadStep::ReceivePart(number);
     let lock = market.blobs().lock_upload(id, step).map_err(part_conflict_error)?;
@@ -181,6 +178,7 @@ pub fn start_part(market: &Market, vendor: &Vendor, id: Uuid, number: u32) -> Re
         market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let (_, size) =
         found.upload.layout.part(number).ok_or_else(|| Error::not_found("part of this upload"))?;
+    check_not_joined(market, &found.upload)?;
     let reservation = market.reserve_space(size)?;
     market.blobs().receive_part(lock, &found.upload, number, reservation).map_err(Error::internal)
 }

@@ -2,45 +2,43 @@
 //! received, or those of which an earlier request has already joined the file.
 
 use crate::{
-    blobs::{UploadedPart, missing_parts},
+    blobs::{ReceivedBytes, UploadedPart, missing_parts},
     domain::{grants::Grant, uploads::Upload},
     error::{Error, LocSegment, MAX_PROBLEMS, Problem, Result},
     store,
 };
 
-/// Stores the entity tags of the received parts before they are joined, because they are not known
-/// afterwards. Returns the parts that are missing in the list of the request; nothing is stored if there are
-/// any.
-pub(super) fn record_received(
+/// Returns the parts of an upload with a grant that have arrived.
+pub(super) fn received_parts(
+    rows: &store::Reader,
+    grant: &Grant,
+    upload: &Upload,
+    received: &ReceivedBytes,
+) -> Result<Vec<UploadedPart>> {
+    let joined_etags = match received {
+        ReceivedBytes::Parts(_) => None,
+        // An earlier version of this program did not store the tags.
+        ReceivedBytes::Joined => store::grants::find_part_etags(rows, grant.row_id)?,
+    };
+    Ok(received.parts(upload.layout, joined_etags.unwrap_or_default()))
+}
+
+/// Returns the parts of an upload that the list of a request does not state, or with another entity tag. If there are none, stores
+/// the tags, because they are not known after the parts were joined.
+pub(super) fn find_missing(
     rows: &store::Writer,
     grant: &Grant,
     upload: &Upload,
-    received: &[UploadedPart],
-    parts: &[(u32, String)],
+    received: &ReceivedBytes,
+    listed: &[(u32, String)],
 ) -> Result<Vec<u32>> {
-    let missing = missing_parts(upload.layout, received, parts);
+    let received = received_parts(rows, grant, upload, received)?;
+    let missing = missing_parts(upload.layout, &received, listed);
     if missing.is_empty() {
         let etags: Vec<&str> = received.iter().map(|part| part.etag.as_str()).collect();
         store::grants::set_part_etags(rows, grant.row_id, &etags)?;
     }
     Ok(missing)
-}
-
-/// Returns the parts of an upload whose parts were joined that the list of the request does not state, or
-/// with another entity tag.
-pub(super) fn missing_of_joined(
-    rows: &store::Reader,
-    grant: &Grant,
-    upload: &Upload,
-    parts: &[(u32, String)],
-) -> Result<Vec<u32>> {
-    // An earlier version of this program did not store the tags. An empty tag is one that is not known.
-    let etags = store::grants::find_part_etags(rows, grant.row_id)?
-        .unwrap_or_else(|| vec![String::new(); upload.layout.part_count() as usize]);
-    let numbered = (1..).zip(etags);
-    let received: Vec<UploadedPart> =
-        numbered.map(|(part_number, etag)| UploadedPart { part_number, etag, size_bytes: 0 }).collect();
-    Ok(missing_parts(upload.layout, &received, parts))
 }
 
 /// Fails if a part of a list does not exist in an upload of `count` parts.

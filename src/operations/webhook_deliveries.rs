@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::{access::Platform, webhooks};
 use crate::{
     domain::{
-        row_ids::WebhookDeliveryRowId,
+        row_ids::{WebhookDeliveryRowId, WebhookRowId},
         time::Timestamp,
         webhooks::{AfterAttempt, AttemptResult, DeliveryStatus, WebhookDisabledReason, is_failing},
     },
@@ -65,6 +65,10 @@ pub(super) fn redeliver_found(writer: &Writer, mut delivery: Delivery, webhook: 
 pub struct EndedAttempt {
     /// Row ID of the delivery.
     pub delivery: WebhookDeliveryRowId,
+    /// URL to which it was sent.
+    pub url: String,
+    /// When the webhook had been enabled, or got this URL, as of the attempt.
+    pub enabled_at: Timestamp,
     /// Time at which the attempt began.
     pub attempted_at: Timestamp,
     /// How long it took.
@@ -74,7 +78,8 @@ pub struct EndedAttempt {
 }
 
 /// Records an attempt and its consequences: whether the delivery is tried again, and whether the webhook is disabled. Does
-/// nothing if the delivery was deleted or has ended meanwhile.
+/// nothing if the delivery was deleted or has ended meanwhile. If the webhook was changed meanwhile, a delivery that failed is due
+/// again at once.
 pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
     let found = store::webhook_deliveries::find_by_row_id(writer.rows, ended.delivery)?;
     let Some(mut delivery) = found.filter(|delivery| delivery.status == DeliveryStatus::Pending) else {
@@ -91,20 +96,34 @@ pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
         response: result.response.clone(),
     };
     store::webhook_attempts::insert(writer.rows, delivery.row_id, &attempt)?;
-    let after = result.decide(delivery.failures, writer.now);
+    let mut after = result.decide(delivery.failures, writer.now);
+    if after != AfterAttempt::Succeeded {
+        if is_outdated(writer.rows, delivery.webhook, ended)? {
+            after = AfterAttempt::RetryAt(writer.now);
+        } else {
+            delivery.failures += 1;
+        }
+    }
     (delivery.status, delivery.next_attempt_at) = match after {
         AfterAttempt::Succeeded => (DeliveryStatus::Succeeded, None),
         AfterAttempt::RetryAt(at) => (DeliveryStatus::Pending, Some(at)),
         AfterAttempt::Failed { .. } => (DeliveryStatus::Failed, None),
     };
     delivery.ended_at = (delivery.status != DeliveryStatus::Pending).then_some(writer.now);
-    delivery.failures += u32::from(after != AfterAttempt::Succeeded);
     store::webhook_deliveries::update(writer.rows, &delivery)?;
     match after {
         AfterAttempt::Succeeded => store::webhooks::record_success(writer.rows, delivery.webhook, writer.now),
         AfterAttempt::RetryAt(_) => Ok(()),
         AfterAttempt::Failed { is_gone } => disable_if_failing(writer, &delivery, is_gone),
     }
+}
+
+/// Whether the webhook was changed during an attempt, so that a failure says nothing about its present state.
+fn is_outdated(rows: &store::Reader, webhook: WebhookRowId, ended: &EndedAttempt) -> Result<bool> {
+    let found = store::webhooks::find_by_row_id(rows, webhook)?;
+    Ok(found.is_some_and(|webhook| {
+        webhook.disabled.is_some() || webhook.enabled_at != ended.enabled_at || webhook.url != ended.url
+    }))
 }
 
 /// Disables the webhook of a failed delivery if the receiver asks for no more events, or if no delivery has succeeded for a

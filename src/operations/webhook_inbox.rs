@@ -129,12 +129,12 @@ fn deliver(writer: &Writer, message: OutgoingMessage, receive: Receive) -> Resul
     let find = || store::webhook_deliveries::find_by_row_id(writer.rows, message.row_id);
     let Some(delivery) = find()? else { return Ok(None) };
     let webhook = store::webhooks::find_by_row_id(writer.rows, delivery.webhook)?;
-    if webhook.is_none_or(|webhook| webhook.disabled.is_some()) {
-        return Ok(None);
-    }
+    let Some(webhook) = webhook.filter(|webhook| webhook.disabled.is_none()) else { return Ok(None) };
     let ids = DerivedIds::new(format!("delivery/{}/{}", message.delivery, delivery.attempts));
     let ended = EndedAttempt {
         delivery: message.row_id,
+        url: message.url.clone(),
+        enabled_at: webhook.enabled_at,
         attempted_at: writer.now,
         milliseconds: 0,
         result: receive(&message),

@@ -26,7 +26,6 @@ use super::{
 use crate::{
     clock::{Clock, Stopwatch},
     domain::{
-        row_ids::WebhookDeliveryRowId,
         time::Timestamp,
         webhook_messages::{SigningSecret, message_id, signature_header},
         webhooks::{
@@ -130,8 +129,8 @@ struct Sending {
     slots: Slots,
     client: Arc<PostClient>,
     attempts: JoinSet<EndedAttempt>,
-    /// The delivery of each task, and when its attempt began.
-    begun: HashMap<Id, (WebhookDeliveryRowId, Timestamp)>,
+    /// What is recorded of the attempt of each task if the task panics.
+    begun: HashMap<Id, EndedAttempt>,
     /// Attempts that have ended and are not recorded yet. They occupy their slots.
     ended: Vec<EndedAttempt>,
 }
@@ -202,10 +201,7 @@ impl Sending {
             }
             Err(cause) => {
                 tracing::error!(%cause, "an attempt to send to a webhook panicked");
-                if let Some((delivery, attempted_at)) = self.begun.remove(&cause.id()) {
-                    let result = failed(AttemptError::Interrupted);
-                    self.ended.push(EndedAttempt { delivery, attempted_at, milliseconds: 0, result });
-                }
+                self.ended.extend(self.begun.remove(&cause.id()));
             }
         }
     }
@@ -230,17 +226,24 @@ impl Sending {
 
     fn start(&mut self, market: &Market, chosen: Chosen) {
         let client = Arc::clone(&self.client);
-        let (delivery, attempted_at) = (chosen.delivery.row_id, market.clock().now());
-        self.slots.start(delivery, &chosen.waiting);
+        let begun = EndedAttempt {
+            delivery: chosen.delivery.row_id,
+            url: chosen.delivery.url.clone(),
+            enabled_at: chosen.delivery.enabled_at,
+            attempted_at: market.clock().now(),
+            milliseconds: 0,
+            result: failed(AttemptError::Interrupted),
+        };
+        self.slots.start(begun.delivery, &chosen.waiting);
         let may_be_private = market.settings().webhooks.allow_private_addresses;
-        let clock = Arc::clone(market.clock());
+        let (clock, ended) = (Arc::clone(market.clock()), begun.clone());
         let task = self.attempts.spawn(async move {
             let stopwatch = Stopwatch::start(clock);
             let result = attempt(&client, may_be_private, chosen).await;
             let milliseconds = milliseconds(stopwatch.elapsed()) as u64;
-            EndedAttempt { delivery, attempted_at, milliseconds, result }
+            EndedAttempt { milliseconds, result, ..ended }
         });
-        self.begun.insert(task.id(), (delivery, attempted_at));
+        self.begun.insert(task.id(), begun);
     }
 }
 

@@ -189,9 +189,13 @@ pub(super) fn update_found(writer: &Writer, mut webhook: Webhook, change: &Webho
         webhook.event_types = sorted(event_types);
     }
     let after = data_of(&webhook);
-    let is_changed = before.url != after.url
-        || before.description != after.description
-        || before.event_types != after.event_types;
+    let has_new_url = before.url != after.url;
+    if has_new_url {
+        // What the endpoint at the earlier URL did does not count.
+        webhook.enabled_at = writer.now;
+    }
+    let is_changed =
+        has_new_url || before.description != after.description || before.event_types != after.event_types;
     let is_enabled = change.status == Some(WebhookStatus::Enabled) && webhook.disabled.is_some();
     if is_enabled {
         if let Some(team) = webhook.team_id {

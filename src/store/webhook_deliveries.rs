@@ -163,6 +163,8 @@ pub struct DueDelivery {
     pub id: Uuid,
     /// URL of the webhook.
     pub url: String,
+    /// When the webhook was created, was last enabled, or got this URL.
+    pub enabled_at: Timestamp,
     /// What is sent.
     pub body: String,
 }
@@ -174,8 +176,8 @@ pub fn list_due(
     now: Timestamp,
     limit: u32,
 ) -> Result<Vec<DueDelivery>> {
-    const SQL: &str =
-        "SELECT d.id, d.uuid, w.url, d.body FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
+    const SQL: &str = "SELECT d.id, d.uuid, w.url, w.enabled_at, d.body
+         FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
          WHERE d.webhook = ?1 AND d.next_attempt_at <= ?2 ORDER BY d.next_attempt_at, d.id LIMIT ?3";
     reader.query_all(SQL, (webhook, now, limit), DueDelivery::from_row)
 }

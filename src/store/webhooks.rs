@@ -42,7 +42,7 @@ pub struct Webhook {
     pub created_at: Timestamp,
     /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Time at which it was created or last enabled.
+    /// Time at which it was created, was last enabled, or got its URL.
     pub enabled_at: Timestamp,
     /// Time of the last delivery that succeeded; `None` if none has.
     pub last_success_at: Option<Timestamp>,

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{Notify, watch},
 };
 
 /// How an endpoint responds.
@@ -14,6 +14,8 @@ use tokio::{
 pub enum Reply {
     /// With a status, header lines (each with its line break), and a body.
     Response(u16, &'static str, String),
+    /// With a status and a short body, after a notification.
+    Held(Arc<Notify>, u16),
     /// Never; the connection stays open.
     Never,
 }
@@ -108,8 +110,15 @@ async fn serve(mut stream: TcpStream, reply: Arc<Mutex<Reply>>, received: Arc<wa
     };
     let reply = reply.lock().unwrap().clone();
     received.send_modify(|all| all.push(request));
+    let reply = match reply {
+        Reply::Held(notify, status) => {
+            notify.notified().await;
+            Reply::status(status)
+        }
+        reply => reply,
+    };
     match reply {
-        Reply::Never => std::future::pending().await,
+        Reply::Held(..) | Reply::Never => std::future::pending().await,
         Reply::Response(status, headers, body) => {
             let length = body.len();
             let head = format!("HTTP/1.1 {status} X\r\n{headers}content-length: {length}\r\n\r\n");

@@ -1,17 +1,28 @@
 //! An S3-compatible server that verifies signatures, on its own port, for the duration of a test.
 
+use std::path::Path;
+
+use http_body_util::BodyExt;
+use hyper::{Request, StatusCode, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
 };
 use marketplace::config::{BlobKind, Settings};
-use s3s::{auth::SimpleAuth, service::S3ServiceBuilder};
+use s3s::{
+    Body, HttpResponse,
+    auth::SimpleAuth,
+    service::{S3Service, S3ServiceBuilder},
+};
 use s3s_fs::FileSystem;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime};
 
 const BUCKET: &str = "market";
+
+/// What the names of the files begin with that the server keeps of uploads in parts.
+const UPLOAD_PREFIX: &str = ".upload";
 
 /// A running S3 server. It stops when dropped.
 pub struct S3Server {
@@ -35,14 +46,19 @@ impl S3Server {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let root = directory.path().to_owned();
         runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
-                let service = service.clone();
+                let (service, root) = (service.clone(), root.clone());
                 tokio::spawn(async move {
+                    let answer = service_fn(move |request| {
+                        let (service, root) = (service.clone(), root.clone());
+                        async move { answer(&service, &root, request).await }
+                    });
                     // A client that closes the connection does not fail the test.
                     let _ = Builder::new(TokioExecutor::new())
-                        .serve_connection(TokioIo::new(stream), service)
+                        .serve_connection(TokioIo::new(stream), answer)
                         .await;
                 });
             }
@@ -71,6 +87,15 @@ impl S3Server {
         ]
     }
 
+    /// Aborts all uploads in parts, as buckets do with those that are not complete after some days.
+    pub fn abort_uploads(&self) {
+        for entry in std::fs::read_dir(self.directory.path()).unwrap().map(Result::unwrap) {
+            if entry.file_name().to_string_lossy().starts_with(UPLOAD_PREFIX) {
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        }
+    }
+
     /// Returns the file names of the stored objects, without prefixes.
     pub fn object_names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -86,6 +111,24 @@ impl S3Server {
         }
         names
     }
+}
+
+/// Answers a request. The server itself would list no parts of an upload that it does not know, and refuse others.
+async fn answer(
+    service: &S3Service,
+    root: &Path,
+    request: Request<Incoming>,
+) -> Result<HttpResponse, s3s::HttpError> {
+    let mut query = request.uri().query().unwrap_or_default().split('&');
+    let upload = query.find_map(|parameter| parameter.strip_prefix("uploadId="));
+    if upload.is_none_or(|id| root.join(format!("{UPLOAD_PREFIX}-{id}.json")).exists()) {
+        return service.call(request.map(Body::from)).await;
+    }
+    // A client that has not sent its whole request might not read the response.
+    let _ = request.into_body().collect().await;
+    let mut response = HttpResponse::new(Body::from("<Error><Code>NoSuchUpload</Code></Error>".to_owned()));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    Ok(response)
 }
 
 impl Drop for S3Server {

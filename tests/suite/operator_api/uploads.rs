@@ -1,6 +1,9 @@
 //! Zips that operators upload for teams, in parts.
 
-use marketplace::store;
+use marketplace::{
+    operations::{access::Platform, team_uploads},
+    store,
+};
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -112,6 +115,23 @@ async fn parts_that_have_arrived_are_listed_until_the_upload_is_canceled() {
     assert_eq!(send(&calls, &upload["parts"][0], b"x").await, 404);
     calls.market.run_background();
     assert!(!staged.exists(), "what has arrived is deleted");
+    assert_counted(&calls);
+}
+
+/// The server was killed after it had joined the parts.
+#[tokio::test]
+async fn joined_upload_has_all_parts_and_accepts_no_other() {
+    let calls = Calls::new();
+    let upload = calls.create(&uploads(), plan(22)).await;
+    assert_eq!(send(&calls, &upload["parts"][0], EMPTY_ZIP).await, 200);
+    let id = upload["id"].as_str().unwrap().parse().unwrap();
+    drop(team_uploads::join(calls.market.market(), Platform::of_process(), id).unwrap().unwrap());
+    let found = calls.get(&path(&upload)).await;
+    assert_eq!(found["parts"], json!([]));
+    assert_eq!(found["received"], json!([{"part_number": 1, "etag": "", "size_bytes": 22}]));
+    assert_eq!(send(&calls, &upload["parts"][0], &[0; 22]).await, 409);
+    let completed = calls.post(&format!("{}/complete", path(&upload)), Value::Null).await.ok();
+    assert_eq!(completed["sha256"], EMPTY_ZIP_SHA256);
     assert_counted(&calls);
 }
 

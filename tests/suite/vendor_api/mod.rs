@@ -9,6 +9,7 @@ mod estimations;
 mod groups;
 mod idempotency;
 mod isolation;
+mod joined_uploads;
 mod link_hosts;
 mod listing_assets;
 mod listing_quality;

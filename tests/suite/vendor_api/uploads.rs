@@ -18,44 +18,54 @@ use crate::{
     harness::{BASE, TestMarket, TestResponse, archives::zip_with_filling, s3},
 };
 
-const GRANTS: &str = "vendor/uploads/grants";
+pub(super) const GRANTS: &str = "vendor/uploads/grants";
 
 /// Size in bytes of each part except the last.
-const PART: usize = 16 << 20;
+pub(super) const PART: usize = 16 << 20;
 
-fn create_grant_token(market: &TestMarket) -> String {
+pub(super) fn create_grant_token(market: &TestMarket) -> String {
     create_grant(market.market(), None).1
 }
 
-fn plan_body(bytes: &[u8]) -> Value {
+pub(super) fn plan_body(bytes: &[u8]) -> Value {
     json!({"file_name": "ledger.zip", "size_bytes": bytes.len(), "content_type": "application/zip"})
 }
 
-async fn plan_upload(market: &TestMarket, token: &str, file: Value) -> TestResponse {
+pub(super) async fn plan_upload(market: &TestMarket, token: &str, file: Value) -> TestResponse {
     seller_call(market, "POST", &format!("{GRANTS}/{token}"), file).await
 }
 
 /// Sends the bytes of a part to its presigned URL.
-async fn send_part(market: &TestMarket, address: &Value, bytes: &[u8]) -> TestResponse {
+pub(super) async fn send_part(market: &TestMarket, address: &Value, bytes: &[u8]) -> TestResponse {
     let path = address["url"].as_str().unwrap().strip_prefix(BASE).expect("a URL of this server");
     let length = bytes.len().to_string();
     market.send_body(Method::PUT, path, &[("content-length", &length)], bytes.to_vec()).await
 }
 
 /// Sends a part and returns its entry for the request that completes the upload.
-async fn send_part_ok(market: &TestMarket, address: &Value, bytes: &[u8]) -> Value {
+pub(super) async fn send_part_ok(market: &TestMarket, address: &Value, bytes: &[u8]) -> Value {
     let response = send_part(market, address, bytes).await;
     assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.bytes));
     let number = address.get("part_number").cloned().unwrap_or(json!(1));
     json!({"part_number": number, "etag": response.headers["etag"].to_str().unwrap()})
 }
 
-async fn complete_upload(market: &TestMarket, token: &str, plan: &Value, parts: Vec<Value>) -> TestResponse {
+pub(super) async fn complete_upload(
+    market: &TestMarket,
+    token: &str,
+    plan: &Value,
+    parts: Vec<Value>,
+) -> TestResponse {
     let body = json!({"upload_id": plan["upload_id"], "parts": parts});
     seller_call(market, "POST", &format!("{GRANTS}/{token}/complete"), body).await
 }
 
-async fn get_received_parts(market: &TestMarket, token: &str, plan: &Value, numbers: &[u32]) -> Value {
+pub(super) async fn get_received_parts(
+    market: &TestMarket,
+    token: &str,
+    plan: &Value,
+    numbers: &[u32],
+) -> Value {
     let body = json!({"upload_id": plan["upload_id"], "part_numbers": numbers});
     seller_call(market, "POST", &format!("{GRANTS}/{token}/parts"), body).await.ok()
 }

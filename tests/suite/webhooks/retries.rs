@@ -1,5 +1,7 @@
 //! Attempts: their times, what counts as success, what disables a webhook, and what a kill interrupts.
 
+use std::sync::Arc;
+
 use marketplace::{
     domain::webhooks::{AttemptError, DeliveryStatus, WebhookDisabledReason, WebhookStatus},
     error::Error,
@@ -8,10 +10,11 @@ use marketplace::{
         webhooks::{self, WebhookChange},
     },
 };
+use tokio::sync::Notify;
 
 use super::{
-    BUYER, DAY, SECOND, SELLER, advance_to_next_attempt, attempts, create, deliveries, find, occur, platform,
-    start, wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events, write,
+    BUYER, DAY, SECOND, SELLER, advance_to_next_attempt, attempts, check_url, create, deliveries, find,
+    occur, platform, start, wait_for_attempts, wait_until_ended, webhook_event_types, webhook_events, write,
 };
 use crate::{
     catalog::small_market::small_market,
@@ -146,6 +149,71 @@ async fn status_410_disables_at_once_and_keeps_what_is_pending() {
     assert_eq!((delivery.status, delivery.attempts), (DeliveryStatus::Succeeded, 2));
     let received = receiver.wait_for(4).await;
     assert_eq!(received[1].header("webhook-id"), received[3].header("webhook-id"));
+}
+
+/// Sends all events of a webhook to another URL.
+fn move_to(market: &TestMarket, webhook: uuid::Uuid, url: &str) {
+    let url = check_url(market, url).unwrap();
+    let change = WebhookChange { url: Some(&url), ..WebhookChange::default() };
+    write(market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+}
+
+fn set_status(market: &TestMarket, webhook: uuid::Uuid, status: WebhookStatus) {
+    let change = WebhookChange { status: Some(status), ..WebhookChange::default() };
+    write(market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
+}
+
+/// What an endpoint responds to an attempt that began before the webhook was changed is no response of the webhook as it is now.
+#[tokio::test(flavor = "multi_thread")]
+async fn status_410_after_a_change_of_the_webhook_does_not_count() {
+    let (market, release) = (small_market(&[]), Arc::new(Notify::new()));
+    let held = || Receiver::start(Reply::Held(Arc::clone(&release), 410));
+    let (old, new, paused) = (held(), Receiver::start(Reply::status(200)), held());
+    let _sender = start(&market);
+
+    let webhook = create(&market, SELLER, &old.url);
+    occur(&market, SELLER);
+    old.wait_for(1).await;
+    move_to(&market, webhook, &new.url);
+    release.notify_one();
+    assert_eq!(wait_until_ended(&market, webhook).await, [DeliveryStatus::Succeeded]);
+    let sent_again = new.wait_for(1).await;
+    assert_eq!(sent_again[0].header("webhook-id"), old.received()[0].header("webhook-id"));
+    let delivery = deliveries(&market, webhook).remove(0);
+    assert_eq!((delivery.attempts, delivery.failures), (2, 0));
+    assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
+
+    let webhook = create(&market, BUYER, &paused.url);
+    occur(&market, BUYER);
+    paused.wait_for(1).await;
+    set_status(&market, webhook, WebhookStatus::Disabled);
+    market.clock().advance(SECOND);
+    set_status(&market, webhook, WebhookStatus::Enabled);
+    paused.reply_with(Reply::status(200));
+    release.notify_one();
+    assert_eq!(wait_until_ended(&market, webhook).await, [DeliveryStatus::Succeeded]);
+    assert_eq!(paused.received().len(), 2);
+    assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
+}
+
+/// The last attempt of a delivery that began with another URL does not disable the webhook.
+#[tokio::test(flavor = "multi_thread")]
+async fn new_url_has_five_days() {
+    let (market, receiver) = (small_market(&[]), Receiver::start(Reply::status(503)));
+    let webhook = create(&market, SELLER, &receiver.url);
+    let _sender = start(&market);
+    market.clock().advance(9 * DAY);
+    occur(&market, SELLER);
+    for count in 1..=9 {
+        let delivery = wait_for_last_attempt(&market, webhook, count).await;
+        if count == 9 {
+            move_to(&market, webhook, &format!("{}?new", receiver.url));
+        }
+        advance_to_next_attempt(&market, &delivery);
+    }
+    let delivery = wait_for_last_attempt(&market, webhook, 10).await;
+    assert_eq!(delivery.status, DeliveryStatus::Failed);
+    assert_eq!(find(&market, webhook).status(), WebhookStatus::Enabled);
 }
 
 #[tokio::test(flavor = "multi_thread")]

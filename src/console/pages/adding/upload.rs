@@ -55,6 +55,7 @@ impl Page for UploadPage {
 
 fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
     let UploadProgress { upload, received, is_joining } = progress;
+    let Some(received) = received else { return dropped(context, upload) };
     let (id, layout) = (upload.upload.id, upload.upload.layout);
     let numbers: Vec<String> = received.iter().map(|part| part.part_number.to_string()).collect();
     let bytes: u64 = received.iter().map(|part| part.size_bytes).sum();
@@ -66,12 +67,7 @@ fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
             data-name=(upload.file_name) data-size=(layout.size_bytes) data-part-bytes=(layout.part_bytes)
             data-part-count=(layout.part_count()) data-received=(numbers.join(","))
             data-modified=[modified] data-is-joining[*is_joining] {
-            (tables::facts(&[
-                ("File", html! { span.long { bdi { (upload.file_name) } } }),
-                ("Size", html! { (text::size(layout.size_bytes)) }),
-                ("Becomes", becomes(upload)),
-                ("Has to arrive by", text::moment(upload.expires_at)),
-            ]))
+            (facts(upload))
             progress max=(layout.size_bytes) value=(bytes) aria-label="How much has arrived" {}
             p role="status" data-upload-state {
                 @if *is_joining { "All of it has arrived. The market checks the file. Load the page again to see the result." }
@@ -87,7 +83,7 @@ fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
             }
             div.row {
                 button type="button" data-upload-pause hidden { "Pause" }
-                a.button.quiet href=(context.links.to(&format!("{path}/discard"))) { "Discard…" }
+                (discard_link(context, id))
             }
         }
         form.row method="post" action=(context.links.to(&format!("{path}/complete"))) data-upload-complete {
@@ -95,6 +91,33 @@ fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
             button.primary hidden[!is_complete || *is_joining] { "Finish" }
         }
     }
+}
+
+/// Shows an upload that the store no longer has. The script leaves it alone.
+fn dropped(context: &Context, upload: &OperatorUpload) -> Markup {
+    html! {
+        section.panel aria-label="Transfer" {
+            (facts(upload))
+            p role="status" data-upload-state {
+                "The store no longer has what has arrived of this file. Discard the upload, and add the file again."
+            }
+            div.row { (discard_link(context, upload.upload.id)) }
+        }
+    }
+}
+
+fn facts(upload: &OperatorUpload) -> Markup {
+    tables::facts(&[
+        ("File", html! { span.long { bdi { (upload.file_name) } } }),
+        ("Size", html! { (text::size(upload.upload.layout.size_bytes)) }),
+        ("Becomes", becomes(upload)),
+        ("Has to arrive by", text::moment(upload.expires_at)),
+    ])
+}
+
+fn discard_link(context: &Context, id: Uuid) -> Markup {
+    let discard = format!("{}/discard", paths::upload(id));
+    html! { a.button.quiet href=(context.links.to(&discard)) { "Discard…" } }
 }
 
 fn state(layout: PartLayout, parts: usize, bytes: u64) -> String {
@@ -167,8 +190,13 @@ impl Receiver for UploadPart {
         part_uploads::check_length(request, size)?;
         let (body, vendor) = (request.take_body(), visit.access.clone());
         let open = move |market: &Market| own_uploads::start_part(market, &vendor, id, number);
-        let etag = part_uploads::receive(visit.market(), request, body, size, open).await?;
-        let etag = etag.ok_or_else(|| part_uploads::wrong_size_error(size))?;
+        let Some(etag) = part_uploads::receive(visit.market(), request, body, size, open).await? else {
+            // If the upload has ended meanwhile, that is the reason, and another attempt is useless.
+            let vendor = visit.access.clone();
+            let check = move |market: &Market| own_uploads::check_receives_parts(market, &vendor, id);
+            visit.market().spawn_blocking(check).await?;
+            return Err(part_uploads::wrong_size_error(size));
+        };
         let response = Response::builder().status(StatusCode::NO_CONTENT);
         Ok(Answer::File(response.header(header::ETAG, format!("\"{etag}\"")).finish()))
     }

@@ -6,7 +6,7 @@ use crate::{
         pages::own_listings,
         parts::assets,
         prelude::*,
-        questions::{Confirmation, Asks, Question},
+        questions::{Asks, Confirmation, Question},
     },
     market::CheckContext,
     operations::{

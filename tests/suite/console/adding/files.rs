@@ -194,6 +194,8 @@ async fn file_becomes_the_data_of_an_asset_without_data() {
     let whole = send_form(&browser, &format!("{page}/whole"), &[], ("other.zip", &zip)).await;
     assert_eq!(whole.status(), 303, "{}", whole.visible());
     complete(&browser, &path).await.expect(409, "This asset already has data. Detach it first.");
+    browser.get(&path).await.expect(200, "data-received=\"1\"").expect(200, "1 of 1 part has arrived");
+    assert_eq!(put(&browser, &format!("{path}/parts/1"), "same-origin", &zip).await.status(), 409);
     browser.get(&page).await.expect(200, "This asset already has data. Detach it first.");
     let again = send_form(&browser, &format!("{page}/whole"), &[], ("third.zip", &zip)).await;
     again.expect(409, "This asset already has data.");
@@ -264,4 +266,26 @@ async fn upload_to_an_s3_store_is_relayed() {
     let run = move || marketplace::operations::background::run_pending(&work, &|| true).unwrap();
     tokio::task::spawn_blocking(run).await.unwrap();
     assert_eq!(store.object_names().len(), 3, "what was discarded is deleted");
+}
+
+/// Buckets often have a rule that deletes uploads that are not complete after some days.
+#[tokio::test]
+async fn upload_that_an_s3_store_no_longer_has_can_only_be_discarded() {
+    let store = s3::S3Server::start();
+    let market = market_with(&[], |settings| store.configure(settings));
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    let path = plan(&browser, FILE, "Dropped", 100_000_001).await;
+    browser.get(&path).await.expect(200, "Nothing has arrived yet");
+    store.abort_uploads();
+    let sent = put(&browser, &format!("{path}/parts/1"), "same-origin", &vec![0; PART]).await;
+    assert_eq!(sent.status(), 404, "{}", sent.visible());
+    let page = browser.get(&path).await;
+    page.expect(200, "The store no longer has what has arrived of this file.");
+    assert!(!page.text.contains("data-upload "), "the script sends nothing");
+    let completed = browser.post(&format!("{path}/complete"), &[]).await;
+    completed.expect(409, "Discard it, and send the file again.");
+    assert_eq!(browser.post(&format!("{path}/discard"), &[]).await.status(), 303);
+    let work = market.market().clone();
+    let run = move || marketplace::operations::background::run_pending(&work, &|| true).unwrap();
+    tokio::task::spawn_blocking(run).await.unwrap();
 }
