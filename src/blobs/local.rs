@@ -25,7 +25,7 @@ pub(super) struct LocalStore {
     directory: PathBuf,
 }
 
-/// While this exists, no process deletes repository copies or files of bundles.
+/// While this exists, no process deletes repository copies, files of bundles, or complete uploads.
 #[derive(Debug)]
 pub struct RepositoryHold {
     file: Option<File>,

@@ -365,14 +365,14 @@ impl Blobs {
         self.local.store_repository(from, asset, attached_at)
     }
 
-    /// Keeps every process from deleting repository copies until the returned value is dropped. Waits for the end
-    /// of a running cleanup. Has no effect in a directory that is read-only to this process and has no lock yet,
-    /// since no cleanup has run there.
+    /// Keeps every process from deleting repository copies, files of bundles, and complete uploads until the
+    /// returned value is dropped. Waits for the end of a running cleanup. Has no effect in a directory that is
+    /// read-only to this process and has no lock yet, since no cleanup has run there.
     pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
         self.local.hold_repositories()
     }
 
-    /// Returns the lock for the cleanup of repository copies and files of bundles, or `None` if a
+    /// Returns the lock for the cleanup of repository copies, files of bundles, and complete uploads, or `None` if a
     /// [hold](Blobs::hold_repositories) forbids it now.
     pub fn try_lock_for_cleanup(&self) -> io::Result<Option<CleanupLock>> {
         self.local.try_lock_for_cleanup()

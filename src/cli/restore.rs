@@ -97,7 +97,7 @@ impl Restore {
     fn restore(&self, place: &Place, settings: &Settings) -> Result<Copied, CommandError> {
         let progress = CliProgress::bytes("restoring");
         let (directory, blobs) = (&settings.data.folder, &settings.blobs);
-        let to = RestoreOptions { directory, blobs, entropy: &Entropy::System };
+        let to = RestoreOptions { directory, blobs, now: Clock::System.now(), entropy: &Entropy::System };
         Ok(backups::restore(place, self.at, to, &progress)?)
     }
 

@@ -10,10 +10,11 @@ use std::{
 use super::{DATABASE_FILE, OpenError, ServeLock};
 use crate::{
     blobs,
+    clock::{Clock, Entropy},
     error::{Error, Result},
     private_files,
     store::{
-        attestation_log,
+        continuations::{self, Continuation},
         upgrades::{self, Plan},
     },
 };
@@ -74,7 +75,7 @@ fn ensure_space(plan: &Plan, data_dir: &Path, free: u64) -> std::result::Result<
     Ok(())
 }
 
-/// Copies a database of any version as of one moment. The copy gets its name when it is complete.
+/// Copies a database of any version as of one moment, so that the market can go back to the copy. It gets its name when it is complete.
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
     let new = incomplete(to);
     let copied = copy_by_way_of(&new, from, to);
@@ -95,8 +96,7 @@ fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
         .map_err(io::IntoInnerError::into_error)
         .and_then(|file| file.sync_all())
         .map_err(failed)?;
-    // Who goes back to the copy would continue a log whose next heads are published already.
-    attestation_log::end_in_file(new)?;
+    continuations::prepare(new, Continuation::EarlierVersion, Clock::System.now(), &Entropy::System)?;
     let complete = || {
         fs::rename(new, to)?;
         File::open(to.parent().unwrap_or(to))?.sync_all()

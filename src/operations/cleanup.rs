@@ -32,10 +32,10 @@ pub struct Swept {
     pub repositories: u64,
     /// Number of files of bundles.
     pub bundle_files: u64,
-    /// Whether copies of repositories or files of bundles were kept because a backup is running, or a bundle is being
+    /// Whether copies of repositories, files of bundles, or uploads were kept because a backup is running, or a bundle is being
     /// prepared.
     pub is_backup_running: bool,
-    /// Number of uploads that were not completed.
+    /// Number of uploads that were not completed, or that nothing used any more.
     pub uploads: u64,
     /// Number of uploads to delete that were in use.
     pub in_use: u64,
@@ -55,8 +55,8 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
 }
 
 /// Deletes copies of repositories whose asset was detached, files of bundles whose purchase was refunded, uploads that can
-/// no longer be completed, expired responses, and events, entries of the audit, and deliveries to webhooks that are no longer
-/// kept. Safe while another process serves the market, and on a full disk.
+/// no longer be completed or that nothing has used for long, expired responses, and events, entries of the audit, and deliveries to
+/// webhooks that are no longer kept. Safe while another process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -79,12 +79,13 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         bundle_files = market.blobs().cleanup_bundle_files(lock, is_used).map_err(Error::internal)?;
     }
     let is_backup_running = lock.is_none();
-    drop(lock);
     market.write_blocking(|writer| {
         store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
+        store::discarded_uploads::discard_unused(writer.rows, writer.now)?;
         store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
     })?;
-    let discarded = discarded_uploads::delete_all(market)?;
+    let discarded = discarded_uploads::delete_all(market, lock.as_ref())?;
+    drop(lock);
     let is_in_progress = |upload| {
         market
             .read_blocking(|reader| {
@@ -155,7 +156,7 @@ fn next_effect_at(reader: &Reader) -> Result<Option<Timestamp>> {
     }
     let first_job = store::jobs::first_ended_at(reader.rows)?;
     let all = [
-        store::discarded_uploads::next_abandoned_at(reader.rows)?,
+        store::discarded_uploads::next_discard_at(reader.rows)?,
         first_job.map(|at| at.plus_days(KEEP_ENDED_DAYS)),
         idempotency::next_expiry_at(reader)?,
         cursor_order::next_prune_at(reader)?,

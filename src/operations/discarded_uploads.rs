@@ -4,7 +4,7 @@
 //! kill, by the next cleanup. A discarded upload cannot be completed, so no acknowledged upload is deleted.
 
 use crate::{
-    blobs::UploadLock,
+    blobs::{CleanupLock, UploadLock},
     domain::{upload_activity::UploadStep, uploads::Upload},
     error::{Error, Result},
     market::{Market, Writer},
@@ -30,8 +30,9 @@ pub struct Deleted {
 }
 
 /// Deletes all discarded uploads that are not in use. Their rows are deleted in transactions of [`BATCH`] rows, so that other
-/// transactions need not wait long.
-pub fn delete_all(market: &Market) -> Result<Deleted> {
+/// transactions need not wait long. Without the lock of the cleanup, uploads with a complete file are kept, since a backup that
+/// began before they were discarded copies them.
+pub fn delete_all(market: &Market, cleanup: Option<&CleanupLock>) -> Result<Deleted> {
     let mut deleted = Deleted::default();
     for uploads in market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?.chunks(BATCH) {
         // Locked until they are forgotten.
@@ -42,6 +43,10 @@ pub fn delete_all(market: &Market) -> Result<Deleted> {
                 deleted.in_use += 1;
                 continue;
             };
+            // If the lookup fails, the file is kept.
+            if cleanup.is_none() && market.blobs().has_upload(upload.id).unwrap_or(true) {
+                continue;
+            }
             outcome = market.blobs().delete_upload(upload, &lock).map_err(Error::internal);
             if outcome.is_err() {
                 break;

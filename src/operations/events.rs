@@ -67,7 +67,7 @@ pub fn find_start(reader: &Reader, _: Platform, start: Start) -> Result<EventRow
     resolve(reader, store::events::find_bounds(reader.rows)?, start)
 }
 
-fn resolve(reader: &Reader, Bounds { removed, newest }: Bounds, start: Start) -> Result<EventRowId> {
+fn resolve(reader: &Reader, Bounds { removed, newest, last_id }: Bounds, start: Start) -> Result<EventRowId> {
     match start {
         Start::Oldest => Ok(removed),
         Start::Now => Ok(newest),
@@ -80,9 +80,9 @@ fn resolve(reader: &Reader, Bounds { removed, newest }: Bounds, start: Start) ->
             );
             Err(Error::Gone(GoneCode::CursorExpired, message))
         }
-        // The market was restored from a backup that lacks the event, or the ID was made up. A list that began there
-        // would lack the events that get these IDs.
-        Start::After(EventId(after)) if after > newest => Err(Error::InvalidCursor),
+        // The ID was made up. A list that began there would lack the events that get these IDs.
+        Start::After(EventId(after)) if after > last_id => Err(Error::InvalidCursor),
+        // It may be that of an event that this copy of the market lacks: no other event gets it, so all new ones follow.
         Start::After(EventId(after)) => Ok(after),
     }
 }
@@ -103,7 +103,10 @@ pub fn list(
         None => None,
         Some(id) => match store::teams::find(reader.rows, id)? {
             Some(team) => Some(team.row_id),
-            None => return Ok(EventPage { events: Vec::new(), through: bounds.newest, has_more: false }),
+            None => {
+                let through = bounds.newest.max(after);
+                return Ok(EventPage { events: Vec::new(), through, has_more: false });
+            }
         },
     };
     let filter = EventFilter { types: filters.types.clone(), team, subject: filters.subject.clone() };
@@ -129,7 +132,7 @@ pub fn list_latest(
     before: Option<EventId>,
     limit: usize,
 ) -> Result<EarlierEvents> {
-    let Bounds { removed, newest } = store::events::find_bounds(reader.rows)?;
+    let Bounds { removed, newest, .. } = store::events::find_bounds(reader.rows)?;
     let team = match filters.team {
         None => None,
         Some(id) => match store::teams::find(reader.rows, id)? {

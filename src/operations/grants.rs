@@ -144,7 +144,8 @@ fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<Gra
 /// on a full disk.
 pub fn revoke_and_delete(market: &Market, grant: GrantRowId) -> Result<()> {
     market.write_blocking(|writer| revoke(writer, grant))?;
-    discarded_uploads::delete_all(market).map(|_| ())
+    let lock = market.blobs().try_lock_for_cleanup().map_err(Error::internal)?;
+    discarded_uploads::delete_all(market, lock.as_ref()).map(|_| ())
 }
 
 /// Returns the token that is made of a secret.

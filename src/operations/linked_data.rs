@@ -110,6 +110,6 @@ pub(super) fn detach_silently(writer: &mut Writer, mut asset: Asset) -> Result<A
     quality_runs::resume_waiting_runs(writer, asset.row_id)?;
     // The files are deleted by a job, since another job may still be reading them.
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)?;
-    store::assets::detach_data(writer.rows, &asset)?;
+    store::assets::detach_data(writer.rows, &asset, writer.now)?;
     Ok(asset)
 }

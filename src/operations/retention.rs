@@ -42,8 +42,8 @@ pub fn remove_old(market: &Market, platform: Platform) -> Result<Removed> {
     let keep_days = market.settings().events.keep_days;
     if keep_days > 0 {
         let since = market.clock().now().plus_days(-i64::from(keep_days));
-        if let Some(last) = find_last_old(market, since)? {
-            removed.events = market.write_blocking(|writer| trim_outbox(writer, platform, last))?;
+        if let Some(old) = find_old(market, since)? {
+            removed.events = market.write_blocking(|writer| trim_outbox(writer, platform, old))?;
         }
         for table in DATED_TABLES {
             removed.other_rows += in_batches(market, |writer| {
@@ -82,8 +82,16 @@ fn in_batches(market: &Market, delete: impl Fn(&Writer) -> Result<usize>) -> Res
     }
 }
 
-/// Returns the last of the events that are to be removed; none if there are none.
-fn find_last_old(market: &Market, since: Timestamp) -> Result<Option<EventRowId>> {
+/// Events that are to be removed together.
+#[derive(Clone, Copy, Debug)]
+struct OldEvents {
+    first: EventRowId,
+    last: EventRowId,
+    count: u64,
+}
+
+/// Returns the events that are to be removed; `None` if there are none.
+fn find_old(market: &Market, since: Timestamp) -> Result<Option<OldEvents>> {
     let Some(first) = market.read_blocking(|reader| store::event_retention::first_kept(reader.rows))? else {
         return Ok(None);
     };
@@ -106,31 +114,47 @@ fn find_last_old(market: &Market, since: Timestamp) -> Result<Option<EventRowId>
             .filter(|(first, last)| {
                 last.row_id != first.row_id || first.event_type != EventType::OutboxTrimmed
             });
-        return Ok(removable.map(|(_, last)| last.row_id));
+        let Some((_, last)) = removable else { return Ok(None) };
+        let count = count_through(market, first.row_id, last.row_id)?;
+        return Ok(Some(OldEvents { first: first.row_id, last: last.row_id, count }));
     }
 }
 
-/// Removes all events up to `last`, and appends an event that says so. Returns their number.
-fn trim_outbox(writer: &Writer, _: Platform, last: EventRowId) -> Result<u64> {
+/// Counts the events from one to another, which never changes while they exist.
+fn count_through(market: &Market, first: EventRowId, last: EventRowId) -> Result<u64> {
+    let (mut count, mut after) = (0, EventRowId(first.0 - 1));
+    loop {
+        let read = |reader: &Reader| {
+            store::event_retention::count_after(reader.rows, after, last, MAX_READ_PER_BATCH)
+        };
+        let (found, place) = market.read_blocking(read)?;
+        count += u64::from(found);
+        match place {
+            Some(place) if place < last => after = place,
+            _ => return Ok(count),
+        }
+    }
+}
+
+/// Removes events, and appends an event that says so. Returns their number.
+fn trim_outbox(writer: &Writer, _: Platform, old: OldEvents) -> Result<u64> {
     let first = store::event_retention::first_kept(writer.rows)?;
-    let last = store::event_retention::find(writer.rows, last)?;
+    let last = store::event_retention::find(writer.rows, old.last)?;
     let (Some(first), Some(last)) = (first, last) else { return Ok(0) };
-    if last.row_id < first.row_id {
-        // Another process has removed them.
+    if first.row_id != old.first {
+        // Another process has removed some of them.
         return Ok(0);
     }
-    let data = describe(writer, first, last)?;
-    let removed = data.removed;
+    let data = describe(writer, first, last, old.count)?;
     store::event_retention::set_trimmed_through(writer.rows, last.row_id)?;
     writer.emit(None, OUTBOX, &EventData::OutboxTrimmed(data))?;
-    Ok(removed)
+    Ok(old.count)
 }
 
-fn describe(writer: &Writer, first: EventPlace, last: EventPlace) -> Result<OutboxTrimmedData> {
+fn describe(writer: &Writer, first: EventPlace, last: EventPlace, removed: u64) -> Result<OutboxTrimmedData> {
     Ok(OutboxTrimmedData {
         keep_days: writer.settings.events.keep_days,
-        // IDs have no gaps.
-        removed: (last.row_id.0 - first.row_id.0 + 1).unsigned_abs(),
+        removed,
         first_id: EventId(first.row_id),
         first_occurred_at: first.occurred_at,
         last_id: EventId(last.row_id),

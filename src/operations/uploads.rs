@@ -8,7 +8,7 @@ use std::{
 use crate::{
     blobs::{self, Blobs, StoredFile},
     error::{Result, excerpt, quoted},
-    market::Market,
+    market::{Market, Reader},
     search::Progress,
     store::{self, uploads::RecordedUpload},
 };
@@ -31,18 +31,30 @@ pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> R
     let uploaded: u64 = uploads.iter().map(|upload| upload.size_bytes).sum();
     let total = uploaded + bundle_files.iter().map(|file| file.size_bytes).sum::<u64>();
     let mut sink = Counted { inner: io::sink(), progress, done: 0, total };
-    let found = uploads.iter().filter_map(|upload| {
+    let mut found = Vec::new();
+    // What a cleanup has deleted since the lists were read is not missing.
+    for upload in uploads {
         let read = market.blobs().copy_upload(upload.id, &mut sink);
-        find_damage(market.blobs(), upload, read)
-    });
-    let mut found: Vec<String> = found.collect();
+        if !is_missing(&read)
+            || market.read_blocking(|reader| store::uploads::exists(reader.rows, upload.id))?
+        {
+            found.extend(find_damage(market.blobs(), &upload, read));
+        }
+    }
     for file in bundle_files {
         let recorded = StoredFile { size_bytes: file.size_bytes, sha256: file.sha256 };
         let path = market.blobs().bundle_file_path(&recorded.sha256);
         let read = File::open(path).and_then(|mut file| blobs::copy_and_hash(&mut file, &mut sink));
-        found.extend(find_bundle_damage(&recorded, read));
+        let is_recorded = |reader: &Reader| store::bundles::has_file(reader.rows, &recorded.sha256);
+        if !is_missing(&read) || market.read_blocking(is_recorded)? {
+            found.extend(find_bundle_damage(&recorded, read));
+        }
     }
     Ok(found)
+}
+
+fn is_missing(read: &io::Result<StoredFile>) -> bool {
+    read.as_ref().is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound)
 }
 
 /// Reports how many bytes were written to something.

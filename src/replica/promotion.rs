@@ -18,7 +18,8 @@ use crate::{
     config::Settings,
     error::{Error, Result},
     market::{self, DATABASE_FILE, RESTORE_MARKER, SUPERSEDED_MARKER},
-    private_files, store,
+    private_files,
+    store::continuations::{self, Continuation},
 };
 
 /// The result of a promotion.
@@ -101,8 +102,6 @@ fn restore(program: &Program, url: &str, directory: &Path) -> Result<()> {
     let restored = program.restore(url, &file).and_then(super::litestream::Litestream::finish);
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;
     private_files::give_to_owner_of(directory, &file).map_err(Error::internal)?;
-    // The log may lack the last heads that the former primary has published.
-    store::attestation_log::end_in_file(&file)?;
-    // Positions of changes that were lost mean nothing here.
-    store::secrets::replace_in_file(&file, store::secrets::POSITIONS, &Entropy::System.random_secret())
+    // The last changes of the former primary may be lost.
+    continuations::prepare(&file, Continuation::SameMarket, Clock::System.now(), &Entropy::System)
 }

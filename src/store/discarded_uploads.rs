@@ -1,4 +1,5 @@
-//! Uploads that were taken from their grants, or that operators will not complete, and whose bytes are to be deleted.
+//! Uploads that were taken from their grants, that operators will not complete, or that nothing uses any more, and whose bytes are to
+//! be deleted.
 
 use rusqlite::ToSql;
 
@@ -7,7 +8,7 @@ use crate::{
     domain::{
         row_ids::GrantRowId,
         time::Timestamp,
-        uploads::{PartLayout, Upload},
+        uploads::{KEEP_UNUSED_DAYS, PartLayout, Upload},
     },
     error::Result,
 };
@@ -21,6 +22,23 @@ pub fn discard(writer: &Writer, grant: GrantRowId) -> Result<()> {
 pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
     discard_where(writer, "(revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1)", now.0)?;
     discard_operator_uploads(writer, "expires_at <= ?1", now.0)
+}
+
+/// Discards the uploads that can be removed now. Those that a bundle contains are looked at again later.
+pub fn discard_unused(writer: &Writer, now: Timestamp) -> Result<()> {
+    const IS_ANY: &str = "SELECT EXISTS (SELECT 1 FROM uploads WHERE removable_at <= ?1)";
+    const KEEP: &str = "UPDATE uploads SET removable_at = ?2 WHERE removable_at <= ?1
+         AND (EXISTS (SELECT 1 FROM bundle_entries WHERE upload = uploads.id)
+             OR EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id)
+             OR EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id))";
+    const INSERT: &str = "INSERT INTO discarded_uploads (upload, reference, size_bytes)
+         SELECT uuid, NULL, max(size_bytes, 1) FROM uploads WHERE removable_at <= ?1";
+    if writer.query_one(IS_ANY, [now.0], |row| row.get(0))? {
+        writer.execute(KEEP, (now.0, now.plus_days(KEEP_UNUSED_DAYS).0))?;
+        writer.execute(INSERT, [now.0])?;
+        writer.execute("DELETE FROM uploads WHERE removable_at <= ?1", [now.0])?;
+    }
+    Ok(())
 }
 
 /// Discards an upload by an operator that was canceled or cannot be completed.
@@ -63,15 +81,17 @@ pub fn has_any(reader: &Reader, now: Timestamp) -> Result<bool> {
     const SQL: &str = "SELECT EXISTS (SELECT 1 FROM discarded_uploads) OR EXISTS (
              SELECT 1 FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
                  AND (revoked_at IS NOT NULL OR expired_at IS NOT NULL OR expires_at <= ?1))
-             OR EXISTS (SELECT 1 FROM operator_uploads WHERE expires_at <= ?1)";
+             OR EXISTS (SELECT 1 FROM operator_uploads WHERE expires_at <= ?1)
+             OR EXISTS (SELECT 1 FROM uploads WHERE removable_at <= ?1)";
     reader.query_one(SQL, [now], |row| row.get(0))
 }
 
 /// Returns when the first upload can be discarded, given that none can be now; `None` if there is none.
-pub fn next_abandoned_at(reader: &Reader) -> Result<Option<Timestamp>> {
+pub fn next_discard_at(reader: &Reader) -> Result<Option<Timestamp>> {
     const SQL: &str = "SELECT min(at) FROM (
              SELECT min(expires_at) AS at FROM upload_grants WHERE upload IS NOT NULL AND consumed_at IS NULL
-             UNION ALL SELECT min(expires_at) FROM operator_uploads)";
+             UNION ALL SELECT min(expires_at) FROM operator_uploads
+             UNION ALL SELECT min(removable_at) FROM uploads WHERE removable_at IS NOT NULL)";
     reader.query_one(SQL, [], |row| row.get(0))
 }
 

@@ -15,6 +15,17 @@ use crate::{
     error::Result,
 };
 
+/// In a copy of the database that continues elsewhere, IDs of events begin anew after a multiple of this number. Otherwise, each is that
+/// of the last event plus one.
+pub const SKIPPED_THROUGH: i64 = 1_000_000;
+
+/// Returns the last ID that the events of a copy skip, given the last one that is in use or skipped: the number of microseconds since
+/// 1970 at the beginning of the current second. So neither the original nor an earlier copy has used the IDs that follow. If the clock
+/// is far behind, it is only the next multiple.
+pub fn last_skipped_id(last: i64, now: Timestamp) -> i64 {
+    (last / SKIPPED_THROUGH + 1).max(now.0 / SKIPPED_THROUGH) * SKIPPED_THROUGH
+}
+
 /// An event to insert.
 #[derive(Debug)]
 pub struct NewEvent<'a> {
@@ -118,8 +129,11 @@ fn scan_start(reader: &Reader, filter: &EventFilter, before: EventRowId, scanned
         return Ok(EventRowId(0));
     }
     match filter.team {
-        // IDs have no gaps.
-        None => Ok(EventRowId(before.0.saturating_sub(i64::from(scanned) + 1))),
+        None => {
+            const LAST: &str = "SELECT id FROM events WHERE id < ?1 ORDER BY id DESC LIMIT 1";
+            let last = reader.query_first(LAST, [before], |row| row.get(0))?.unwrap_or(EventRowId(0));
+            Ok(EventRowId(last.0.saturating_sub(scanned.into())))
+        }
         // An index has the events of a team.
         Some(team) => {
             let last = scanned.saturating_sub(1);
@@ -162,6 +176,12 @@ pub struct EventPage {
     pub has_more: bool,
 }
 
+/// Returns the ID of the first event after a place; `None` if there is none.
+pub fn find_next(reader: &Reader, after: EventRowId) -> Result<Option<EventRowId>> {
+    const SQL: &str = "SELECT id FROM events WHERE id > ?1 ORDER BY id LIMIT 1";
+    reader.query_first(SQL, [after], |row| row.get(0))
+}
+
 /// The places between which the outbox has events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
 #[row(by_position)]
@@ -171,11 +191,15 @@ pub struct Bounds {
     /// The latest event that was committed. SQLite has one writer, and IDs are never used again, so no later commit
     /// adds an event before this place.
     pub newest: EventRowId,
+    /// The last ID that is in use or skipped: no later commit adds an event with it or with a lower one.
+    pub last_id: EventRowId,
 }
 
 /// Returns the places between which the outbox has events.
 pub fn find_bounds(reader: &Reader) -> Result<Bounds> {
-    const SQL: &str = "SELECT through, coalesce((SELECT max(id) FROM events), through) FROM trimmed_events";
+    const SQL: &str = "SELECT through, coalesce((SELECT max(id) FROM events), through),
+             coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), through)
+         FROM trimmed_events";
     reader.query_one(SQL, [], Bounds::from_row)
 }
 
@@ -221,11 +245,16 @@ pub fn list_page(
 /// Returns the place up to which a page compares events with the filter.
 fn scan_end(reader: &Reader, filter: &EventFilter, after: EventRowId, scanned: u32) -> Result<EventRowId> {
     const OF_TEAM: &str = "SELECT id FROM events WHERE team = ?1 AND id > ?2 ORDER BY id LIMIT 1 OFFSET ?3";
+    // Each event that is read matches: an index has those of a team.
+    if filter.types.is_empty() && filter.subject.is_none() {
+        return Ok(EventRowId(i64::MAX));
+    }
     match filter.team {
-        // IDs have no gaps.
-        None => Ok(EventRowId(after.0.saturating_add(scanned.into()))),
-        // An index has the events of a team, so each that is read matches.
-        Some(_) if filter.types.is_empty() && filter.subject.is_none() => Ok(EventRowId(i64::MAX)),
+        None => {
+            let next = find_next(reader, after)?;
+            Ok(next
+                .map_or(EventRowId(i64::MAX), |next| EventRowId((next.0 - 1).saturating_add(scanned.into()))))
+        }
         Some(team) => {
             let last = scanned.saturating_sub(1);
             Ok(reader

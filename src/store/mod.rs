@@ -26,6 +26,7 @@ pub mod collected_events;
 mod columns;
 mod connection_settings;
 mod connections;
+pub mod continuations;
 pub mod credit_purchases;
 pub mod croissant;
 mod damage;

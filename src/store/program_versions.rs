@@ -4,7 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::OpenError;
+use super::{OpenError, table_schema::has_table};
+
+/// The table of versions.
+const TABLE: &str = "program_versions";
 
 /// The version of this program.
 const THIS: &str = env!("CARGO_PKG_VERSION");
@@ -39,7 +42,7 @@ pub(super) fn record(connection: &Connection, earlier: usize, latest: usize) -> 
 /// Removes the records of schemas after this one.
 pub(super) fn forget_after(connection: &Connection, migration: usize) -> rusqlite::Result<()> {
     const SQL: &str = "DELETE FROM program_versions WHERE migration > ?1";
-    if has_table(connection)? {
+    if has_table(connection, TABLE)? {
         connection.execute(SQL, [migration])?;
     }
     Ok(())
@@ -51,7 +54,7 @@ pub(super) fn find_before(
     migration: usize,
 ) -> rusqlite::Result<Option<(usize, String)>> {
     const SQL: &str = "SELECT migration, version FROM program_versions WHERE migration < ?1 ORDER BY migration DESC LIMIT 1";
-    if !has_table(connection)? {
+    if !has_table(connection, TABLE)? {
         return Ok(None);
     }
     connection.query_row(SQL, [migration], |row| Ok((row.get(0)?, row.get(1)?))).optional()
@@ -71,10 +74,4 @@ pub(super) fn newer_version(connection: &Connection, path: &Path) -> OpenError {
         path: path.to_owned(),
         needed: found.filter(|text| is_version(text) && text != THIS),
     }
-}
-
-fn has_table(connection: &Connection) -> rusqlite::Result<bool> {
-    const SQL: &str =
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'program_versions')";
-    connection.query_row(SQL, [], |row| row.get(0))
 }

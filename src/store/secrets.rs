@@ -1,9 +1,5 @@
 //! The secrets of the market, and the record of seeded fixture sets.
 
-use std::path::Path;
-
-use rusqlite::Connection;
-
 use super::{Reader, Writer};
 use crate::{domain::time::Timestamp, error::Result};
 
@@ -23,16 +19,6 @@ pub fn insert(writer: &Writer, name: &str, value: &[u8; 32]) -> Result<()> {
     const SQL: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     writer.execute(SQL, (name, value))?;
     Ok(())
-}
-
-/// Inserts or replaces a secret in a database of any version that no process uses.
-pub fn replace_in_file(path: &Path, name: &str, value: &[u8; 32]) -> Result<()> {
-    const SQL: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2)
-         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    let connection = Connection::open(path)?;
-    connection.execute(SQL, (name, value))?;
-    // Moves the change from the log to the file.
-    connection.close().map_err(|(_, cause)| cause.into())
 }
 
 /// Whether a fixture set with this digest was seeded.

@@ -1,8 +1,5 @@
 //! Sessions of people who have signed in. Only digests of their tokens are stored. All times are of the clock of the machine.
 
-use std::path::Path;
-
-use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::{
@@ -144,18 +141,6 @@ pub fn exist(reader: &Reader) -> Result<bool> {
 pub fn delete_all(writer: &Writer) -> Result<()> {
     writer.execute("DELETE FROM sessions", [])?;
     Ok(())
-}
-
-/// Deletes all sessions in a database of any version that no process uses.
-pub fn delete_in_file(path: &Path) -> Result<()> {
-    const IS_TABLE: &str =
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'sessions')";
-    let connection = Connection::open(path)?;
-    if connection.query_row(IS_TABLE, [], |row| row.get(0))? {
-        connection.execute("DELETE FROM sessions", [])?;
-    }
-    // Moves the change from the log to the file.
-    connection.close().map_err(|(_, cause)| cause.into())
 }
 
 /// Records a use of a session. An earlier time than the stored one is ignored, unless the stored one is after the current time,

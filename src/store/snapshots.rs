@@ -18,7 +18,6 @@ pub fn counters(reader: &Reader) -> Result<BTreeMap<String, i64>> {
          UNION ALL SELECT 'teams', coalesce(max(id), 0) FROM teams
          UNION ALL SELECT 'keys', coalesce(max(id), 0) FROM keys
          UNION ALL SELECT 'assets', coalesce(max(id), 0) FROM assets
-         UNION ALL SELECT 'uploads', coalesce(max(id), 0) FROM uploads
          UNION ALL SELECT 'ledger_entries', coalesce(max(id), 0) FROM ledger_entries
          UNION ALL SELECT 'listing_history', coalesce(max(id), 0) FROM listing_history
          UNION ALL SELECT 'jobs', coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'jobs'";

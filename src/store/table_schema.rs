@@ -29,6 +29,12 @@ pub(super) enum ColumnKind {
     Blob,
 }
 
+/// Whether a database of any version has a table.
+pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
+    connection.query_row(SQL, [name], |row| row.get(0))
+}
+
 /// Returns the names of all tables with rows of the market. Leaves out tables of SQLite, and tables whose rows stay on this
 /// machine: the sessions of people, the announcement, maintenance, the versions of the program, and the secret of the signing
 /// key.

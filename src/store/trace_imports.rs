@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::{
     Reader, Writer,
     row::{self, FromRow},
+    uploads,
 };
 use crate::{
     domain::{
@@ -94,6 +95,7 @@ pub fn insert(
 ) -> Result<TraceImportRowId> {
     const SQL: &str = "INSERT INTO trace_imports (uuid, taskset, upload, size_bytes, status, requested_at)
          SELECT ?1, ?2, u.id, u.size_bytes, ?4, ?5 FROM uploads u WHERE u.id = ?3";
+    uploads::mark_used(writer, upload)?;
     let status = TraceImportStatus::Queued;
     Ok(TraceImportRowId(writer.insert(SQL, (id, taskset, upload, status, at))?))
 }

@@ -9,6 +9,7 @@ use crate::{
         row_ids::{AssetRowId, UploadRowId},
         teams::TeamRowId,
         time::Timestamp,
+        uploads::KEEP_UNUSED_DAYS,
     },
     error::Result,
 };
@@ -32,10 +33,11 @@ pub struct NewUpload<'a> {
     pub created_at: Timestamp,
 }
 
-/// Inserts an upload and returns its row ID.
+/// Inserts an upload that nothing uses yet, and returns its row ID.
 pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<UploadRowId> {
-    const SQL: &str = "INSERT INTO uploads (uuid, team, file_name, size_bytes, sha256, url, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    const SQL: &str =
+        "INSERT INTO uploads (uuid, team, file_name, size_bytes, sha256, url, created_at, removable_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let row_id = writer.insert(
         SQL,
         (
@@ -46,9 +48,30 @@ pub fn insert(writer: &Writer, upload: &NewUpload) -> Result<UploadRowId> {
             upload.sha256,
             upload.url,
             upload.created_at,
+            upload.created_at.plus_days(KEEP_UNUSED_DAYS),
         ),
     )?;
     Ok(UploadRowId(row_id))
+}
+
+/// Records that an asset or an import uses an upload.
+pub(super) fn mark_used(writer: &Writer, upload: UploadRowId) -> Result<()> {
+    writer.execute("UPDATE uploads SET removable_at = NULL WHERE id = ?1", [upload])?;
+    Ok(())
+}
+
+/// Records that an asset, whose data is about to be deleted, no longer uses its upload, if it has one.
+pub(super) fn mark_unused(writer: &Writer, asset: AssetRowId, now: Timestamp) -> Result<()> {
+    const SQL: &str = "UPDATE uploads SET removable_at = ?2
+         WHERE id = (SELECT upload FROM data_objects WHERE asset = ?1)
+             AND NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id AND asset <> ?1)";
+    writer.execute(SQL, (asset, now.plus_days(KEEP_UNUSED_DAYS).0))?;
+    Ok(())
+}
+
+/// Whether there is an upload with this ID.
+pub fn exists(reader: &Reader, id: Uuid) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM uploads WHERE uuid = ?1)", [id], |row| row.get(0))
 }
 
 /// Returns the row ID and the size in bytes of the team's archive with this URL. Uploads of traces are not

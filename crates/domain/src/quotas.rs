@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::principals::PrincipalKind;
+use super::{principals::PrincipalKind, uploads::KEEP_UNUSED_DAYS};
+
+/// Name of the quota of uploads.
+const UPLOAD_BYTES: &str = "upload_bytes";
 
 /// The usage of a principal. The fields have the names of the quotas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +33,7 @@ impl Usage {
         [
             ("assets", limits.assets, self.assets, after.assets),
             ("groups", limits.groups, self.groups, after.groups),
-            ("upload_bytes", limits.upload_bytes, self.upload_bytes, after.upload_bytes),
+            (UPLOAD_BYTES, limits.upload_bytes, self.upload_bytes, after.upload_bytes),
             ("idempotency_keys", limits.idempotency_keys, self.idempotency_keys, after.idempotency_keys),
             ("idempotency_bytes", limits.idempotency_bytes, self.idempotency_bytes, after.idempotency_bytes),
         ]
@@ -65,9 +68,14 @@ impl QuotaExcess {
     /// Returns the message for the client.
     pub fn message(&self) -> String {
         let QuotaExcess { holder, quota, limit, used, requested } = self;
+        let when = if *quota == UPLOAD_BYTES {
+            format!(" (an upload counts until {KEEP_UNUSED_DAYS} days after its data was detached)")
+        } else {
+            String::new()
+        };
         format!(
             "The quota `{quota}` of your {holder} is used up: the limit is {limit}, the {holder} uses {used}, and \
-             this request would add {requested}. Delete what you no longer need, or ask the operator of this \
+             this request would add {requested}. Delete what you no longer need{when}, or ask the operator of this \
              server for a higher quota."
         )
     }

@@ -20,11 +20,7 @@ use crate::{
     error::{Error, ErrorChain, Result},
     private_files,
     search::Progress,
-    store::{
-        attestation_log,
-        secrets::{self, COPY_SECRET},
-        sessions,
-    },
+    store::continuations::{self, Continuation},
 };
 
 /// What a backup is restored to.
@@ -34,7 +30,9 @@ pub struct RestoreOptions<'a> {
     pub directory: &'a Path,
     /// The store of the uploads.
     pub blobs: &'a BlobSettings,
-    /// The source of the secret that identifies this copy of the market.
+    /// The time of the system.
+    pub now: Timestamp,
+    /// The source of the secrets in which this copy of the market differs from others.
     pub entropy: &'a Entropy,
 }
 
@@ -101,7 +99,7 @@ impl Restoring<'_> {
             self.objects.read(part, &mut database)?;
             advance(part.size_bytes);
         }
-        finish_database(database, target, options.entropy)?;
+        finish_database(database, target, options)?;
         for upload in &manifest.uploads {
             self.restore_upload(upload.id, &upload.object, &blobs)?;
             advance(upload.object.size_bytes);
@@ -181,13 +179,10 @@ impl Restoring<'_> {
     }
 }
 
-/// Makes the restored database independent of the original: its backups do not replace those of the original, it has no
-/// sessions, and it begins a new log of attestations.
-fn finish_database(mut database: File, target: &DataDirectory, entropy: &Entropy) -> Result<()> {
+/// Makes the restored database independent of the original; see [`continuations`](store::continuations).
+fn finish_database(mut database: File, target: &DataDirectory, options: RestoreOptions) -> Result<()> {
     let path = target.incomplete_database();
     database.flush().map_err(cannot("write", &path))?;
     drop(database);
-    sessions::delete_in_file(&path)?;
-    attestation_log::end_in_file(&path)?;
-    secrets::replace_in_file(&path, COPY_SECRET, &entropy.random_secret())
+    continuations::prepare(&path, Continuation::OtherCopy, options.now, options.entropy)
 }

@@ -12,6 +12,9 @@ use crate::{
     store::{self, secrets::COPY_SECRET},
 };
 
+/// A counter of earlier versions: the highest row ID of an upload. It decreases when the last upload is deleted.
+const UPLOADS: &str = "uploads";
+
 /// Which backups of the same market a new one replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
@@ -76,7 +79,7 @@ impl MarketState {
             )));
         }
         let is_behind = |name: &str, earlier: i64| self.counters.get(name).is_none_or(|now| *now < earlier);
-        if earlier.counters.iter().any(|(name, value)| is_behind(name, *value)) {
+        if earlier.counters.iter().any(|(name, value)| name != UPLOADS && is_behind(name, *value)) {
             return Err(Error::Conflict(format!(
                 "{place} contains a backup of a later state of this market, made at {made_at}: check whether \
                  --data names an old copy; if not, choose another directory, or add --replace to give up the later \

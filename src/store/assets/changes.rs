@@ -8,7 +8,7 @@ use crate::{
     store::{
         Writer,
         columns::{self, Column},
-        index_queue, inventory, row,
+        index_queue, inventory, row, uploads,
     },
 };
 
@@ -60,14 +60,15 @@ pub fn attach_data(writer: &Writer, asset: AssetRowId, data: &NewData) -> Result
         ("upload", &data.upload),
     ];
     columns::insert(writer, "data_objects", &columns)?;
-    Ok(())
+    data.upload.map_or(Ok(()), |upload| uploads::mark_used(writer, upload))
 }
 
 /// Deletes the linked data of an asset, and clears the values measured from it.
-pub fn detach_data(writer: &Writer, asset: &Asset) -> Result<()> {
+pub fn detach_data(writer: &Writer, asset: &Asset, now: Timestamp) -> Result<()> {
     const MEASURED: &str = "UPDATE assets SET languages = NULL, file_count = NULL,
              file_extensions = CASE WHEN kind = 'raw_data' THEN '[]' END, robotics = NULL
          WHERE id = ?1";
+    uploads::mark_unused(writer, asset.row_id, now)?;
     writer.execute("DELETE FROM data_objects WHERE asset = ?1", [asset.row_id])?;
     writer.execute(MEASURED, [asset.row_id])?;
     update(writer, asset)

@@ -2,10 +2,6 @@
 
 pub mod checks;
 
-use std::path::Path;
-
-use rusqlite::Connection;
-
 use super::{Reader, Writer, row::FromRow};
 use crate::{
     domain::{
@@ -59,18 +55,6 @@ pub fn insert(writer: &Writer, origin: &str, predecessor: Option<String>) -> Res
 pub fn end(writer: &Writer) -> Result<()> {
     writer.execute("UPDATE attestation_logs SET is_ended = 1 WHERE is_ended = 0", [])?;
     Ok(())
-}
-
-/// Like [`end`], in a copy of the database that no process uses, and that may be of an earlier version.
-pub fn end_in_file(path: &Path) -> Result<()> {
-    const IS_TABLE: &str =
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'attestation_logs')";
-    let connection = Connection::open(path)?;
-    if connection.query_row(IS_TABLE, [], |row| row.get(0))? {
-        connection.execute("UPDATE attestation_logs SET is_ended = 1", [])?;
-    }
-    // Moves the change from the log to the file.
-    connection.close().map_err(|(_, cause)| cause.into())
 }
 
 /// A signed head of a log.

@@ -186,3 +186,59 @@ fn only_removed_events_can_be_deleted() {
     assert_eq!(store.read(newest).unwrap(), EventRowId(6));
     assert_eq!(EventId(EventRowId(6)).to_string(), "evt_0000000000000006");
 }
+
+/// In a copy of the database, events continue with later IDs.
+#[test]
+fn pages_continue_after_skipped_ids() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let skip = |last: i64| {
+        store.write(|writer| {
+            writer.execute("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'events'", [last])
+        })
+    };
+    store.write(|writer| append(writer, &[(0, 1), (1, 2)])).unwrap();
+    skip(5 * SKIPPED_THROUGH).unwrap();
+    let bounds = store.read(find_bounds).unwrap();
+    assert_eq!((bounds.newest, bounds.last_id), (EventRowId(2), EventRowId(5 * SKIPPED_THROUGH)));
+    let (first, lost) = (5 * SKIPPED_THROUGH + 1, EventRowId(1_000));
+    store.write(|writer| append(writer, &[(0, 1), (1, 1)])).unwrap();
+    let limits = PageLimits { events: 10, bytes: 1_000, scanned: 3 };
+    for (types, team, expected) in [
+        (vec![], None, vec![1, 2, first, first + 1]),
+        (vec![TYPES[0]], None, vec![1, first]),
+        (vec![TYPES[0]], Some(TeamRowId(1)), vec![1, first]),
+        (vec![], Some(TeamRowId(1)), vec![1, first, first + 1]),
+    ] {
+        let expected: Vec<EventRowId> = expected.into_iter().map(EventRowId).collect();
+        let filter = EventFilter { types, team, subject: None };
+        let walk_from = |after| store.read(|reader| Ok(walk(reader, &filter, after, limits))).unwrap();
+        assert_eq!(walk_from(EventRowId(0)), expected);
+        let new: Vec<EventRowId> = expected.iter().copied().filter(|id| *id > lost).collect();
+        assert_eq!(walk_from(lost), new);
+        let back = |reader: &Reader| Ok(walk_back(reader, &filter, EventRowId(0), limits));
+        let mut found = store.read(back).unwrap();
+        found.reverse();
+        assert_eq!(found, expected);
+    }
+    let find_newer = |since| {
+        store.read(|reader| event_retention::find_newer(reader, EventRowId(2), Timestamp(since), 1)).unwrap()
+    };
+    assert_eq!(find_newer(1), event_retention::Found::Newer(EventRowId(first)));
+    assert_eq!(find_newer(2), event_retention::Found::OlderThrough(EventRowId(first)));
+    assert_eq!(store.read(event_retention::find_inconsistencies).unwrap(), [""; 0]);
+    skip(5 * SKIPPED_THROUGH + 5).unwrap();
+    let found = store.read(event_retention::find_inconsistencies).unwrap();
+    assert!(found.len() == 1 && found[0].contains(": 3, beginning with these IDs: 5000003"), "{found:?}");
+}
+
+#[test]
+fn ids_of_a_copy_are_later_than_all_earlier_ones() {
+    let now = Timestamp::parse("2026-03-01T09:00:00.700Z").unwrap();
+    let second = Timestamp::parse("2026-03-01T09:00:00Z").unwrap().0;
+    assert_eq!(last_skipped_id(0, now), second);
+    assert_eq!(last_skipped_id(second - 1, now), second);
+    // Restored twice in a second, or with a clock that is behind.
+    assert_eq!(last_skipped_id(second, now), second + SKIPPED_THROUGH);
+    assert_eq!(last_skipped_id(second + 5, Timestamp(0)), second + SKIPPED_THROUGH);
+}

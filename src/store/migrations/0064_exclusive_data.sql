@@ -14,3 +14,15 @@ LEFT JOIN data_objects d ON d.asset = t.asset AND d.attached_at <= p.paid_at
 LEFT JOIN uploads u ON u.id = t.upload,
 json_each(json_array(d.channel || ' ' || lower(d.repo_full_name), t.commit_sha, u.sha256)) i
 WHERE i.value IS NOT NULL;
+
+-- When an upload is deleted unless a bundle contains it then; null while an asset or an import uses it.
+ALTER TABLE uploads ADD COLUMN removable_at INTEGER;
+CREATE INDEX uploads_by_removal ON uploads (removable_at) WHERE removable_at IS NOT NULL;
+CREATE INDEX data_objects_by_upload ON data_objects (upload) WHERE upload IS NOT NULL;
+CREATE INDEX bundle_entries_by_upload ON bundle_entries (upload) WHERE upload IS NOT NULL;
+-- 30 days after the last event.
+UPDATE uploads
+SET removable_at = 2592000000000
+    + max(created_at, coalesce((SELECT occurred_at FROM events ORDER BY id DESC LIMIT 1), 0))
+WHERE NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id)
+    AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id);

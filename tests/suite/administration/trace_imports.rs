@@ -16,7 +16,7 @@ use marketplace::{
     market::Market,
     operations::{
         access::Vendor,
-        background,
+        background, cleanup,
         task_changes::{self, TaskInput},
         trace_imports,
     },
@@ -30,7 +30,13 @@ use super::{
     tasksets::{seller, task, version},
     write,
 };
-use crate::{catalog::small_market::small_market, harness::TestMarket};
+use crate::{
+    catalog::small_market::small_market,
+    harness::{
+        TestMarket,
+        backups::{back_up, temp_dir},
+    },
+};
 
 /// A taskset of the seller with tasks `t-0`, `t-1`, … of one version with one build each.
 struct Tasks {
@@ -321,6 +327,33 @@ fn file_is_deleted_when_its_import_has_ended() {
     assert!(rows.is_empty(), "{rows:?}");
     let found = tasks.find(import.id);
     assert_eq!((found.status, found.size_bytes), (TraceImportStatus::Completed, text.len() as u64));
+}
+
+/// A backup that began before the import ended copies its file.
+#[test]
+fn file_of_an_ended_import_is_kept_while_a_backup_runs() {
+    let tasks = Tasks::new(1);
+    let market = tasks.market.market();
+    let id = tasks.start(line(1, 0).as_bytes()).unwrap();
+    let backup = temp_dir();
+    assert!(back_up(market, backup.path()).unwrap().problems.is_empty());
+    let hold = market.blobs().hold_repositories().unwrap();
+    tasks.market.run_background();
+    assert_eq!(tasks.find(id).status, TraceImportStatus::Completed);
+    let path = market.data_dir().join("blobs/uploads");
+    let count = || std::fs::read_dir(&path).unwrap().count();
+    let swept = cleanup::sweep(market).unwrap();
+    assert!(swept.is_backup_running && swept.uploads == 0, "{swept:?}");
+    assert_eq!(count(), 1);
+    drop(hold);
+    assert_eq!(cleanup::sweep(market).unwrap().uploads, 1);
+    assert_eq!(count(), 0);
+    let again = back_up(market, backup.path()).unwrap();
+    assert_eq!(
+        (again.uploads, again.problems.len()),
+        (0, 0),
+        "it is a later state, although an upload is gone"
+    );
 }
 
 /// An import that cannot read its file is given up after the last attempt, and keeps what it has.

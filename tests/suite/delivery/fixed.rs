@@ -3,12 +3,14 @@
 use std::{collections::BTreeMap, fs};
 
 use marketplace::{
-    domain::purchases::PurchaseKind,
     domain::{
         listing_lifecycle::Operation,
         listings::Actor,
+        purchases::PurchaseKind,
         tasks::{VersionStage, VersionState},
+        uploads::KEEP_UNUSED_DAYS,
     },
+    market::DATABASE_FILE,
     operations::{self, access::Platform, task_changes::VersionInput},
 };
 use serde_json::{Value, json};
@@ -16,12 +18,13 @@ use serde_json::{Value, json};
 use super::{Shop, delivered, shop};
 use crate::{
     harness::{
+        archives::zip_of,
         backups::{back_up, open_restored, temp_dir},
         listing_lifecycle,
         teams::vendor,
     },
-    sales::listing_id,
-    vendor_api::seller_market::{seeded_id, seller_call, seller_patch},
+    sales::{DAY, listing_id},
+    vendor_api::seller_market::{seeded_id, seller_call, seller_patch, seller_post, upload_zip},
 };
 
 /// Withdraws the listing from the catalog, so that its assets can be changed.
@@ -88,6 +91,44 @@ async fn prepared_bundle_survives_every_change() {
     let link = shop.link("buyer").await;
     let response = restored.send(poem::http::Method::GET, &link, &[]).await;
     assert!(response.status == 200 && response.bytes == before, "a restored market has the same bytes");
+}
+
+/// Returns how many bytes of uploads count for the quota of the seller.
+fn counted_bytes(shop: &Shop) -> i64 {
+    const SQL: &str = "SELECT u.upload_bytes FROM team_usage u JOIN teams t ON t.id = u.team
+         WHERE t.name = 'Seller house'";
+    let path = shop.market.market().data_dir().join(DATABASE_FILE);
+    rusqlite::Connection::open(path).unwrap().query_row(SQL, [], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn upload_without_an_asset_is_deleted_later_unless_a_bundle_has_it() {
+    let shop = shop().await;
+    shop.buy("buyer", PurchaseKind::Full).await;
+    let (before, counted) = (shop.download("buyer").await, counted_bytes(&shop));
+    let sweep = |days: i64| {
+        shop.market.clock().advance(days * DAY);
+        operations::cleanup::sweep(shop.market.market()).unwrap().uploads
+    };
+    let zip = zip_of(&[("README.md", "Other scans.")]);
+    let url = upload_zip(&shop.market, "Seller house", &zip);
+    assert_eq!(counted_bytes(&shop), counted + zip.len() as i64);
+    assert_eq!(sweep(KEEP_UNUSED_DAYS - 1), 0);
+    let other = json!({"title": "Other", "data": {"channel": "zip", "url": url}});
+    let id = seller_post(&shop.market, "raw-data", other.clone()).await["id"].as_str().unwrap().to_owned();
+    super::run_background(&shop.market).await;
+    assert_eq!(sweep(KEEP_UNUSED_DAYS), 0, "an asset has it");
+    let detach = seller_call(&shop.market, "DELETE", &format!("raw-data/{id}/data"), Value::Null).await;
+    detach.expect_status(204);
+    change_everything(&shop).await;
+    assert_eq!(sweep(KEEP_UNUSED_DAYS - 1), 0, "it can be attached again");
+    let damage = || operations::uploads::find_damaged(shop.market.market()).unwrap();
+    assert_eq!((sweep(1), damage()), (1, Vec::<String>::new()));
+    assert_eq!(counted_bytes(&shop), counted, "the bundle has the other upload");
+    assert_eq!(sweep(2 * KEEP_UNUSED_DAYS), 0);
+    assert!(shop.download("buyer").await == before, "the bytes are the same");
+    let gone = seller_call(&shop.market, "POST", "raw-data", other).await;
+    assert_eq!(gone.status, 422, "{gone:?}");
 }
 
 #[tokio::test]

@@ -187,3 +187,31 @@ fn nothing_is_removed_without_a_number_of_days() {
     assert_eq!(remove(&market), Removed::default());
     assert!(page(&market, Some("evt_0000000000000000"), &Filters::default(), 10).is_ok());
 }
+
+/// A restored market lacks the last events of the original, and gives their IDs to no others.
+#[test]
+fn events_of_a_restored_market_have_ids_of_their_own() {
+    let market = TestMarket::empty();
+    append(&market, 3);
+    let backup = temp_dir();
+    back_up(market.market(), backup.path()).unwrap();
+    append(&market, 1);
+    let lost = all(&market).last().unwrap().row_id;
+    let restored = open_restored(backup.path());
+    let kept = all(&restored).len();
+    let cursor = EventId(lost).to_string();
+    let from_lost = |filters: &Filters| walk(&restored, Some(&cursor), filters, 1);
+    assert!(from_lost(&Filters::default()).is_empty());
+    append(&restored, 2);
+    let new = all(&restored).split_off(kept);
+    assert!(new.len() == 2 && new[0].row_id > lost);
+    let typed = Filters { types: vec![EventType::DomainUpdated], ..Filters::default() };
+    for filters in [Filters::default(), typed] {
+        assert_eq!(row_ids(&from_lost(&filters)), row_ids(&new));
+    }
+    // Removed together, the IDs between them do not count.
+    restored.clock().advance(91 * DAY);
+    let count = all(&restored).len() as u64;
+    assert_eq!(remove(&restored).events, count);
+    assert_eq!(reports(&restored)[0]["removed"], count);
+}

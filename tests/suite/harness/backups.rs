@@ -60,7 +60,7 @@ pub fn restore_to(
     blobs: &BlobSettings,
     progress: &dyn Progress,
 ) -> Result<Copied> {
-    let to = RestoreOptions { directory, blobs, entropy: &Entropy::System };
+    let to = RestoreOptions { directory, blobs, now: Clock::System.now(), entropy: &Entropy::System };
     backups::restore(&place(source), None, to, progress)
 }
 
@@ -76,7 +76,12 @@ pub fn back_up_dated(market: &Market, place: &Place, at: Timestamp, keep: &str) 
 pub fn open_restored_at(place: &Place, at: Timestamp) -> Result<TestMarket> {
     let directory = tempfile::tempdir().unwrap();
     let blobs = &Settings::default().blobs;
-    let to = RestoreOptions { directory: directory.path(), blobs, entropy: &Entropy::System };
+    let to = RestoreOptions {
+        directory: directory.path(),
+        blobs,
+        now: Clock::System.now(),
+        entropy: &Entropy::System,
+    };
     backups::restore(place, Some(at), to, &())?;
     Ok(TestMarket::open_in(directory))
 }

@@ -19,6 +19,7 @@ use crate::{
     catalog::small_market::{seed_market, small_market},
     harness::{
         TestMarket,
+        backups::{back_up, open_restored, temp_dir},
         receiver::{Receiver, Reply},
         waiting::poll_until,
     },
@@ -234,4 +235,29 @@ fn nothing_is_enqueued_if_the_settings_say_so() {
     let webhook = create(&market, SELLER, URL);
     occur(&market, SELLER);
     assert!(deliveries(&market, webhook).is_empty());
+}
+
+/// Receivers ignore the IDs of messages that they have received already.
+#[test]
+fn restored_market_uses_no_id_of_a_message_again() {
+    let market = small_market(&[]);
+    let webhook = create(&market, SELLER, URL);
+    occur(&market, SELLER);
+    let backup = temp_dir();
+    back_up(market.market(), backup.path()).unwrap();
+    let ids =
+        |market: &TestMarket| deliveries(market, webhook).iter().map(|found| found.id).collect::<Vec<_>>();
+    let pending = ids(&market);
+    assert_eq!(pending.len(), 1);
+    for _ in 0..3 {
+        occur(&market, SELLER);
+    }
+    let restored = open_restored(backup.path());
+    assert_eq!(ids(&restored), pending, "what was pending has the same ID");
+    for _ in 0..3 {
+        occur(&restored, SELLER);
+    }
+    let (original, other) = (ids(&market), ids(&restored));
+    assert_eq!((original.len(), other.len()), (4, 4));
+    assert!(other[1..].iter().all(|id| !original.contains(id)), "{other:?}");
 }

@@ -1,0 +1,127 @@
+//! What a copy of a database changes before it continues the market: what the original has given out since the copy was made, such as
+//! IDs of events, must not mean something else. Worlds do not continue a market, and are the same each time, so they change nothing
+//! of this.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{
+    events, program_versions,
+    secrets::{COPY_SECRET, POSITIONS},
+    table_schema::has_table,
+};
+use crate::{clock::Entropy, domain::time::Timestamp, error::Result};
+
+/// The first schema whose programs expect that IDs of events skip some numbers.
+const FIRST_WITH_SKIPPED_IDS: usize = 64;
+
+/// How a copy continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Continuation {
+    /// As another copy, beside an original that may continue, too: nobody has signed in, and a backup of it does not replace those of
+    /// the original.
+    OtherCopy,
+    /// As the same market, in the place of an original that has ended.
+    SameMarket,
+    /// Like `SameMarket`, with the version of the program that the original had.
+    EarlierVersion,
+}
+
+/// Prepares a copy that no process uses, and that may be of an earlier version. `now` is the time of the system.
+pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy: &Entropy) -> Result<()> {
+    let mut connection = Connection::open(path)?;
+    let schema_version = program_versions::schema_version(&connection)?;
+    let rows = connection.transaction()?;
+    // The next heads of the log may be published already.
+    if has_table(&rows, "attestation_logs")? {
+        rows.execute("UPDATE attestation_logs SET is_ended = 1", [])?;
+    }
+    // The IDs of messages are derived from it and from those of events.
+    if has_table(&rows, "webhooks")? {
+        replace_id_secrets(&rows, entropy)?;
+    }
+    let has_earlier_program =
+        continuation == Continuation::EarlierVersion && schema_version < FIRST_WITH_SKIPPED_IDS;
+    if has_table(&rows, "events")? && !has_earlier_program {
+        skip_event_ids(&rows, now)?;
+    }
+    // Positions of changes that the copy lacks mean nothing. A database without the secret has no positions.
+    rows.execute("UPDATE secrets SET value = ?2 WHERE name = ?1", (POSITIONS, entropy.random_secret()))?;
+    if continuation == Continuation::OtherCopy {
+        const REPLACE: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        rows.execute(REPLACE, (COPY_SECRET, entropy.random_secret()))?;
+        if has_table(&rows, "sessions")? {
+            rows.execute("DELETE FROM sessions", [])?;
+        }
+    }
+    rows.commit()?;
+    // Moves the change from the log to the file.
+    connection.close().map_err(|(_, cause)| cause.into())
+}
+
+/// Replaces the secrets from which the IDs of messages to webhooks are derived. Messages that are not delivered yet keep their IDs.
+fn replace_id_secrets(rows: &Connection, entropy: &Entropy) -> rusqlite::Result<()> {
+    let mut statement = rows.prepare("SELECT id FROM webhooks")?;
+    let webhooks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    for webhook in webhooks {
+        let secret = entropy.random_secret();
+        rows.execute("UPDATE webhooks SET id_secret = ?2 WHERE id = ?1", (webhook, secret))?;
+    }
+    Ok(())
+}
+
+/// Lets events continue with IDs that the original has not used.
+fn skip_event_ids(rows: &Connection, now: Timestamp) -> rusqlite::Result<()> {
+    const LAST: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+    let last = events::last_skipped_id(rows.query_row(LAST, [], |row| row.get(0))?, now);
+    if rows.execute("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'events'", [last])? == 0 {
+        rows.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('events', ?1)", [last])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Durability, Store, migrations};
+
+    /// Prepares a database, and returns the last ID of events that is in use or skipped.
+    fn prepare_and_read(path: &Path, continuation: Continuation) -> i64 {
+        prepare(path, continuation, Timestamp(5_000_700_000), &Entropy::seeded(1)).unwrap();
+        let rows = Connection::open(path).unwrap();
+        let unchanged = "SELECT count(*) FROM secrets WHERE name = 'positions' AND value = zeroblob(32)";
+        assert_eq!(rows.query_row(unchanged, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
+        let is_copy = "SELECT EXISTS (SELECT 1 FROM secrets WHERE name = 'copy')";
+        let is_copy: bool = rows.query_row(is_copy, [], |row| row.get(0)).unwrap();
+        assert_eq!(is_copy, continuation == Continuation::OtherCopy);
+        if !has_table(&rows, "events").unwrap() {
+            return 0;
+        }
+        let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
+        rows.query_row(last, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn databases_of_all_versions_are_prepared() {
+        let directory = tempfile::tempdir().unwrap();
+        for (schema, expected) in [
+            (1, [0, 0, 0]),
+            (FIRST_WITH_SKIPPED_IDS - 1, [0, 5_000_000_000, 5_001_000_000]),
+            (migrations::latest_version(), [5_000_000_000, 5_001_000_000, 5_002_000_000]),
+        ] {
+            let path = directory.path().join(format!("{schema}.sqlite"));
+            let mut connection = Connection::open(&path).unwrap();
+            migrations::migrate_to(&mut connection, schema).unwrap();
+            let sql = "INSERT INTO secrets (name, value) VALUES ('positions', zeroblob(32))";
+            connection.execute(sql, []).unwrap();
+            connection.close().unwrap();
+            let continuations =
+                [Continuation::EarlierVersion, Continuation::SameMarket, Continuation::OtherCopy];
+            let last = continuations.map(|continuation| prepare_and_read(&path, continuation));
+            assert_eq!(last, expected, "schema {schema}");
+            drop(Store::open(&path, 1, Durability::None).unwrap());
+        }
+    }
+}
