@@ -3,6 +3,7 @@
 use toml::Value;
 
 use super::{
+    listed::ListedSetting,
     repositories::REPOSITORIES_OF_WORLD,
     settings::Settings,
     settings_error::SettingsError,
@@ -62,13 +63,25 @@ impl SettingsSources {
 
     /// Sets a setting of a world. Fails if worlds may not have their own value of it. The origin in errors is the key.
     pub fn set_for_world(&mut self, key: &str, value: Value) -> Result<(), SettingsError> {
-        let is_known = self.value(key).is_some();
-        let section = key.split('.').next().unwrap_or_default();
-        if is_known && !(SECTIONS.contains(&section) || BUDGET_KEYS.contains(&key) || KEYS.contains(&key)) {
+        if self.value(key).is_some() && !is_of_world(key) {
             let message = format!("{key} is a setting of the server, which worlds share");
             return Err(SettingsError { origin: key.to_owned(), message });
         }
         self.set(key, value, key.to_owned())
+    }
+}
+
+/// Whether a world may have its own value of a setting.
+fn is_of_world(key: &str) -> bool {
+    let section = key.split('.').next().unwrap_or_default();
+    SECTIONS.contains(&section) || BUDGET_KEYS.contains(&key) || KEYS.contains(&key)
+}
+
+impl Settings {
+    /// Returns the settings that each world may have for itself, in the order of their keys. The others are those of the
+    /// server, which differ between servers.
+    pub fn list_of_world(&self) -> Vec<ListedSetting> {
+        self.list().into_iter().filter(|setting| is_of_world(&setting.key)).collect()
     }
 }
 

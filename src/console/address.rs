@@ -2,10 +2,10 @@
 
 use poem::Request;
 
-use crate::web::world_host::BasePath;
+use crate::web::{request_kinds, world_host::BasePath};
 
 /// The path below which all pages are.
-pub const PREFIX: &str = "/console";
+pub const PREFIX: &str = request_kinds::CONSOLE;
 
 /// The addresses of one market. The addresses of a world begin with the world's base path.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,8 @@ use crate::{
     error::{Error, Result},
 };
 
-/// What a world says about the free space of its disk, which would differ from one world to another.
-const FREE_BYTES_OF_WORLD: u64 = 1_000_000_000_000;
+/// What a world says about the free space of its disk and about the reserve, which would differ from one world to another.
+const SPACE_OF_WORLD: (u64, u64) = (1_000_000_000_000, 0);
 
 /// The files of a market when they were last listed, and what had been written then.
 #[derive(Debug, Default)]
@@ -30,15 +30,13 @@ impl Market {
     }
 
     /// Returns the number of bytes that are free on the disk, and of those that stay free for what frees space. In a
-    /// world, the first is a constant.
+    /// world, they are constants.
     pub fn free_space(&self) -> Result<(u64, u64)> {
         let disk = &self.inner.disk_space;
-        let free = if self.clock().is_of_world() {
-            FREE_BYTES_OF_WORLD
-        } else {
-            disk.free_bytes().map_err(Error::internal)?
-        };
-        Ok((free, disk.reserve_bytes()))
+        if self.clock().is_of_world() {
+            return Ok(SPACE_OF_WORLD);
+        }
+        Ok((disk.free_bytes().map_err(Error::internal)?, disk.reserve_bytes()))
     }
 
     /// Returns what is reserved on the disk, for worlds of the market, whose files are on the same disk.

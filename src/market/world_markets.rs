@@ -14,7 +14,7 @@ use super::{
 use crate::{
     blobs::Reservations,
     clock::{Clock, Entropy},
-    config::Settings,
+    config::{ListedSetting, Settings},
     error::Result,
     idle_closer::IdleCloser,
     search::{IndexDirectory, Indexer, Renderer, SharedUpdater, WriterOptions},
@@ -59,7 +59,7 @@ impl Market {
         let WorldOptions { data_dir, clock, entropy, renderer, idle_closer, .. } = opening;
         let settings = one_reader(opening.settings);
         let store = Arc::new(Store::open_private(&data_dir.join(DATABASE_FILE), idle_closer.clone())?);
-        forget_state_of_original(&store)?;
+        forget_secrets_of_original(&store)?;
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);
@@ -86,6 +86,11 @@ impl Market {
         self.inner.store.is_private()
     }
 
+    /// Returns the settings that operators see: of a world, only those that are its own.
+    pub fn listed_settings(&self) -> Vec<ListedSetting> {
+        if self.is_world() { self.settings().list_of_world() } else { self.settings().list() }
+    }
+
     /// Sets which hosts of repositories can be reached. Without it, all can. Calls after the first have no effect.
     pub fn set_host_check(&self, check: HostCheck) {
         let _ = self.inner.host_check.set(check);
@@ -107,21 +112,15 @@ impl Market {
     }
 }
 
-/// Deletes the state that does not apply to a copy: the sessions of people, the announcement, maintenance, and the secret of the
-/// signing key.
-fn forget_state_of_original(store: &Store) -> Result<()> {
+/// Deletes what no copy has: the sessions of people, and the secret of the signing key.
+fn forget_secrets_of_original(store: &Store) -> Result<()> {
     let is_known = |rows: &store::Reader| {
-        Ok(store::sessions::exist(rows)?
-            || store::announcements::find(rows)?.is_some()
-            || store::maintenance::find(rows)?.is_some()
-            || store::signing_keys::find_seed(rows)?.is_some())
+        Ok(store::sessions::exist(rows)? || store::signing_keys::find_seed(rows)?.is_some())
     };
     if store.read(is_known)? {
         store.write(|rows| {
             store::sessions::delete_all(rows)?;
-            store::announcements::delete(rows)?;
-            store::signing_keys::delete_seed(rows)?;
-            store::maintenance::delete(rows)
+            store::signing_keys::delete_seed(rows)
         })?;
     }
     Ok(())

@@ -190,6 +190,8 @@ impl Drop for SharedUpdater {
             let _ = thread.join();
         }
         if self.shared.idle_closer.is_some() {
+            // The idle closer may be writing now. Afterwards, nothing uses the files.
+            drop(self.shared.lock_updater());
             return;
         }
         if let Err(error) = self.shared.lock_updater().close() {
@@ -419,7 +421,14 @@ impl CloseWhenIdle for Shared {
         state.is_watched = false;
         drop(state);
         // An update that begins now waits, or is written, too.
-        if let Err(error) = self.lock_updater().close_idle() {
+        let mut updater = self.lock_updater();
+        if self.lock().is_stopping {
+            return true;
+        }
+        // Requests can last longer than the files of their world.
+        if let Err(error) = updater.close_idle()
+            && updater.has_files()
+        {
             tracing::error!(cause = %ErrorChain(&error), "closing a private search index failed");
         }
         true

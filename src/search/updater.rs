@@ -144,6 +144,11 @@ impl Updater {
         Ok(())
     }
 
+    /// Whether the files of the index were not deleted.
+    pub(super) fn has_files(&self) -> bool {
+        self.directory.path().exists()
+    }
+
     /// Closes files that merges have replaced since the last commit.
     pub(super) fn release_merged_files(&mut self) {
         if let Some(writer) = &mut self.writer {

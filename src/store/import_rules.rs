@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     domain::{
+        announcements::AnnouncementLevel,
         assets::{ArtifactStatus, Channel, Environment, Exclusivity, Kind, Robotics, TaskType},
         bulk_changes::{BulkAction, BulkChangeStatus, Skipped},
         bundles::{EntryContent, EntrySource},
@@ -191,6 +192,7 @@ fn is_queue(text: &str) -> bool {
 
 fn closed_set(table: &str, column: &str) -> Option<Accepts> {
     Some(match (table, column) {
+        ("announcement", "level") => is_of::<AnnouncementLevel>,
         ("asset_types", "slug") | ("assets" | "estimations" | "inventory" | "inventory_counts", "kind") => {
             is_of::<Kind>
         }

@@ -1,9 +1,5 @@
 //! The keys by which the market signs.
 
-use std::path::Path;
-
-use rusqlite::Connection;
-
 use super::{Reader, Writer};
 use crate::{
     domain::{attestations::PublicKey, time::Timestamp},
@@ -49,13 +45,4 @@ pub fn insert(writer: &Writer, public_key: &[u8], seed: &[u8; 32], at: Timestamp
 pub fn delete_seed(writer: &Writer) -> Result<()> {
     writer.execute("DELETE FROM signing_secrets", [])?;
     Ok(())
-}
-
-/// Deletes the seed of the key in use from a copy of the database that no process uses, and its traces in the file.
-pub fn delete_seed_in_file(path: &Path) -> Result<()> {
-    let connection = Connection::open(path)?;
-    connection.pragma_update(None, "secure_delete", true)?;
-    connection.execute("DELETE FROM signing_secrets", [])?;
-    // Moves the change from the log to the file.
-    connection.close().map_err(|(_, cause)| cause.into())
 }

@@ -1,6 +1,8 @@
-//! The bytes of the database as of one transaction, for backups.
+//! The bytes of the database as of one transaction, for backups and for copies of the market.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
+
+use rusqlite::Connection;
 
 use super::Reader;
 use crate::error::{Error, Result};
@@ -35,4 +37,15 @@ pub fn for_each_page(reader: &Reader, mut visit: impl FnMut(&[u8]) -> Result<()>
         next += 1;
         visit(row.get_ref(1)?.as_blob().map_err(Error::internal)?)
     })
+}
+
+/// Deletes what a copy of the market of a server does not take over, from a copy of its database that no process uses: the
+/// announcement, maintenance, and the seed of the signing key in use, with its traces in the file.
+pub fn delete_state_of_server(path: &Path) -> Result<()> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection
+        .execute_batch("DELETE FROM signing_secrets; DELETE FROM announcement; DELETE FROM maintenance")?;
+    // Moves the changes from the log to the file.
+    connection.close().map_err(|(_, cause)| cause.into())
 }

@@ -36,12 +36,11 @@ pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result
 }
 
 /// Returns the names of all tables with rows of the market. Leaves out tables of SQLite, and tables whose rows stay on this
-/// machine: the sessions of people, the announcement, maintenance, the versions of the program, and the secret of the signing
-/// key.
+/// machine: the sessions of people, the versions of the program, and the secret of the signing key.
 pub(super) fn list(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     const SQL: &str = r"SELECT name, wr FROM pragma_table_list
          WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-             AND name NOT IN ('announcement', 'maintenance', 'program_versions', 'sessions', 'signing_secrets')
+             AND name NOT IN ('program_versions', 'sessions', 'signing_secrets')
          ORDER BY name";
     let mut statement = connection.prepare(SQL)?;
     let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -9,6 +9,7 @@ use crate::{
     error::Code,
     string_enum::StringEnum,
     web::{limits::Budget, request_counts::CountedOperation},
+    worlds::journal::OperationName,
 };
 
 /// The name that replaces the API for operations that several APIs have.
@@ -32,8 +33,8 @@ pub struct DocumentedOperation {
     pub id: String,
     /// The first API that has the operation.
     pub api: &'static str,
-    /// Whether several APIs have it.
-    pub is_shared: bool,
+    /// The other APIs that have it.
+    pub other_apis: Vec<&'static str>,
     /// The method.
     pub method: Method,
     /// The path, with the names of its parameters, such as `/v2/assets/{asset_id}`.
@@ -76,7 +77,7 @@ impl DocumentedOperations {
         let shape = (operation.method.clone(), segments(&operation.path).count());
         let same_shape = self.by_shape.entry(shape).or_default();
         if let Some(index) = same_shape.iter().find(|index| self.operations[**index].path == operation.path) {
-            self.operations[*index].is_shared = true;
+            self.operations[*index].other_apis.push(operation.api);
             return;
         }
         same_shape.push(self.operations.len());
@@ -101,7 +102,7 @@ impl DocumentedOperations {
     /// Returns the operations by whose names requests are counted.
     pub fn counted(&self) -> impl Iterator<Item = CountedOperation<'_>> {
         self.operations.iter().map(|operation| CountedOperation {
-            api: if operation.is_shared { SHARED } else { operation.api },
+            api: if operation.other_apis.is_empty() { operation.api } else { SHARED },
             operation: &operation.id,
             method: &operation.method,
             route: &operation.path,
@@ -115,6 +116,11 @@ impl DocumentedOperations {
 }
 
 impl DocumentedOperation {
+    /// Returns the name by which worlds know it.
+    pub fn name(&self) -> OperationName {
+        OperationName { api: self.api, other_apis: self.other_apis.clone(), id: self.id.clone() }
+    }
+
     fn new(api: &'static str, path: &str, method: &str, operation: &Value) -> Option<DocumentedOperation> {
         let responses = operation["responses"].as_object()?;
         let mut outcomes = Vec::new();
@@ -139,7 +145,7 @@ impl DocumentedOperation {
         Some(DocumentedOperation {
             id: operation["operationId"].as_str()?.to_owned(),
             api,
-            is_shared: false,
+            other_apis: Vec::new(),
             method: method.to_ascii_uppercase().parse().ok()?,
             path: path.to_owned(),
             outcomes,

@@ -26,20 +26,25 @@ pub fn framework_path(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Returns the first path parameter of a request, as it was sent.
-pub fn first(request: &Request) -> Option<&str> {
-    request.raw_path_param(&format!("{PREFIX}0"))
+/// Returns the first path parameter of a request, decoded.
+pub fn first(request: &Request) -> Option<String> {
+    value(request, 0)
 }
 
 /// Returns all path parameters of a request, decoded, in their order. One that is not UTF-8 is empty.
 pub fn values(request: &Request) -> Vec<String> {
-    let value = |position: usize| -> Option<String> {
-        let raw = request.raw_path_param(&format!("{PREFIX}{position}"))?;
-        // A path has no plus signs for spaces, which this decoder knows.
-        let pair = format!("v={}", raw.replace('+', "%2B").replace('&', "%26"));
-        form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())
-    };
-    (0..).map_while(value).collect()
+    (0..).map_while(|position| value(request, position)).collect()
+}
+
+fn value(request: &Request, position: usize) -> Option<String> {
+    request.raw_path_param(&format!("{PREFIX}{position}")).and_then(decoded)
+}
+
+/// Decodes a segment of a path.
+pub fn decoded(segment: &str) -> Option<String> {
+    // A path has no plus signs for spaces, which this decoder knows.
+    let pair = format!("v={}", segment.replace('+', "%2B").replace('&', "%26"));
+    form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())
 }
 
 /// Returns the number of a path parameter by its name, counted from 1.
@@ -103,7 +108,7 @@ impl Probe {
         second: Path<u8>,
     ) -> PlainText<String> {
         let _ = (first_text, second);
-        PlainText(first(request).unwrap_or_default().to_owned())
+        PlainText(first(request).unwrap_or_default())
     }
 }
 

@@ -310,7 +310,7 @@ impl Times {
 /// Returns what a request is for whose route no document has.
 fn find_other(route: &str, method: &Method) -> Other {
     let is_below = |prefix: &str| route.starts_with(prefix);
-    if is_below("/console") {
+    if is_below(request_kinds::CONSOLE) {
         if *method == Method::GET { Other::ConsolePage } else { Other::ConsoleForm }
     } else if AGENT_PATHS.contains(&route) {
         Other::AgentMessage

@@ -1,6 +1,9 @@
 //! How much of the disk all worlds of a process may use together.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use super::error::WorldResult;
 use crate::error::{Error, QuotaExcess};
@@ -10,6 +13,9 @@ pub(super) const BYTES_PER_MEGABYTE: u64 = 1_000_000;
 
 /// The files of all worlds are measured again when a part of the limit of this size may have been added.
 const PARTS: u64 = 64;
+
+/// How long a measurement suffices to refuse something. Files are also deleted without anyone saying so.
+const MAX_AGE_TO_REFUSE: Duration = Duration::from_secs(1);
 
 /// The part of the disk that worlds may use. Measuring it costs time for each file, so it is estimated in between.
 #[derive(Debug)]
@@ -26,6 +32,8 @@ struct Usage {
     measured: u64,
     /// Bytes that may have been added since.
     added: u64,
+    /// When they were measured.
+    measured_at: Instant,
 }
 
 impl DiskBudget {
@@ -38,16 +46,28 @@ impl DiskBudget {
     /// Checks that there is space for this number of bytes, and counts them. `measure` returns the bytes of all files;
     /// it is called only if the estimate does not suffice to decide.
     pub(super) fn reserve(&self, bytes: u64, measure: impl FnOnce() -> WorldResult<u64>) -> WorldResult<()> {
+        self.reserve_at(Instant::now(), bytes, measure)
+    }
+
+    fn reserve_at(
+        &self,
+        now: Instant,
+        bytes: u64,
+        measure: impl FnOnce() -> WorldResult<u64>,
+    ) -> WorldResult<()> {
         let Some(limit) = self.limit else { return Ok(()) };
         let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         let estimate = usage.filter(|usage| {
-            let is_recent = usage.added < limit / PARTS;
-            // The estimate is trusted only if it leaves enough space. Otherwise, the files are measured.
-            usage.added == 0 || is_recent && usage.measured + usage.added + bytes <= limit
+            if (usage.measured + usage.added).saturating_add(bytes) <= limit {
+                usage.added < limit / PARTS
+            } else {
+                // Only what was measured refuses, and only if it was measured just now.
+                usage.added == 0 && now.duration_since(usage.measured_at) < MAX_AGE_TO_REFUSE
+            }
         });
         let current = match estimate {
             Some(current) => current,
-            None => Usage { measured: measure()?, added: 0 },
+            None => Usage { measured: measure()?, added: 0, measured_at: now },
         };
         let used = current.measured + current.added;
         let is_allowed = used.saturating_add(bytes) <= limit;
@@ -81,13 +101,13 @@ mod tests {
     #[test]
     fn files_are_measured_when_the_estimate_does_not_suffice() {
         let budget = DiskBudget::new(64);
-        let (files, measured) = (Cell::new(10_000_000), Cell::new(0));
+        let (files, measured, now) = (Cell::new(10_000_000), Cell::new(0), Cell::new(Instant::now()));
         let reserve = |bytes: u64| {
             let measure = || {
                 measured.set(measured.get() + 1);
                 Ok(files.get())
             };
-            budget.reserve(bytes, measure).is_ok()
+            budget.reserve_at(now.get(), bytes, measure).is_ok()
         };
         assert!(reserve(1) && reserve(500_000) && measured.get() == 1);
         // A 64th of the limit was added.
@@ -101,7 +121,14 @@ mod tests {
         files.set(0);
         budget.forget();
         assert!(reserve(64_000_000) && measured.get() == 5);
-        assert!(!reserve(u64::MAX));
+        files.set(64_000_000);
+        assert!(!reserve(u64::MAX) && measured.get() == 6);
+        // Nobody said that files were deleted.
+        files.set(0);
+        now.set(now.get() + MAX_AGE_TO_REFUSE / 2);
+        assert!(!reserve(1) && measured.get() == 6);
+        now.set(now.get() + MAX_AGE_TO_REFUSE / 2);
+        assert!(reserve(1) && measured.get() == 7);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{self, ErrorKind},
     os::unix::fs::symlink,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use marketplace_index::UNSYNCED_FILE;
@@ -30,6 +30,17 @@ const TEMPORARY_FILES: &str = "work";
 
 /// The directory of copies of repositories there. Each is a directory that never changes.
 const REPOSITORIES: &str = "repositories";
+
+/// A directory that is deleted with this value.
+#[derive(Debug)]
+pub struct OwnedDirectory(pub PathBuf);
+
+impl Drop for OwnedDirectory {
+    fn drop(&mut self) {
+        // Files that cannot be deleted now are deleted by the next process.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
 
 /// Like [`copy`], for the directory of a template, which must exist as long as the target: repositories, which have many
 /// directories, are symbolic links to those of the template.

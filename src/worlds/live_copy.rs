@@ -41,7 +41,7 @@ pub fn copy_records(market: &Market, to: &Path) -> WorldResult<()> {
     copy_index(&market.data_dir().join("index"), &to.join("index"))?;
     let database = to.join(DATABASE_FILE);
     copy_database(market, &database)?;
-    store::signing_keys::delete_seed_in_file(&database).map_err(WorldError::from)
+    store::snapshots::delete_state_of_server(&database).map_err(WorldError::from)
 }
 
 /// Copies the files of an index. The list of files is replaced as a whole, but the files that it names can be replaced while

@@ -4,6 +4,7 @@
 //! deleted, or with the process. Its files are never synchronized with the disk.
 
 mod current_market;
+mod details;
 mod disk_budget;
 mod due_work;
 mod error;
@@ -20,6 +21,7 @@ mod market_file;
 mod names;
 mod new_world;
 mod opener;
+mod places;
 mod registry;
 mod request_order;
 mod settings;
@@ -28,6 +30,7 @@ mod template;
 mod world;
 
 pub use self::{
+    details::WorldDetails,
     due_work::{DoneWork, DueWork, JobTiming, WorkKind, WorkOutcome},
     error::WorldError,
     faults::{
@@ -46,5 +49,5 @@ pub use self::{
     request_order::Turn,
     source::Snapshot,
     template::{DEFAULT_SEED, MAX_ADVANCE_DAYS, START, Template, WorldKey, check_advance},
-    world::{Receiver, World, WorldDetails},
+    world::{Receiver, World},
 };

@@ -10,18 +10,20 @@ use std::{
 use uuid::Uuid;
 
 use super::{
+    details::WorldDetails,
     disk_budget::{self, DiskBudget},
     error::{WorldError, WorldResult},
     exports::{self, ExportedState},
     imports,
     journal::{Coverage, Journal, SharedSpace},
-    names::{DEMO, EMPTY, MARKET, RESERVED},
+    names::{DEMO, EMPTY, MARKET},
     new_world::NewWorld,
     opener::Opener,
+    places::{Place, State},
     settings::{self, GivenSettings, WorldSettings},
     source::{Snapshot, Source},
     template::{self, DEFAULT_SEED, Template},
-    world::{World, WorldDetails},
+    world::World,
 };
 use crate::{
     blobs::DiskUsage,
@@ -73,16 +75,6 @@ pub struct Worlds {
     /// Locked while a template is created, so that it is created once.
     creating: Mutex<()>,
     state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The worlds by name; `None` while one is created.
-    worlds: BTreeMap<String, Option<Arc<World>>>,
-    /// The snapshots by name; `None` while one is created.
-    snapshots: BTreeMap<String, Option<Arc<Snapshot>>>,
-    /// Number of worlds and snapshots that were created, which is part of the names of directories.
-    created: u64,
 }
 
 impl Worlds {
@@ -210,7 +202,22 @@ impl Worlds {
         let directory = self.copy_directory(number);
         let (template, given) = imports::read(&self.opener, &self.sources, file, &directory, |_| Ok(()))?;
         let settings = WorldSettings::resolve(&self.sources, given).map_err(imports::in_market_file)?;
-        world.replace(&template, &settings)
+        let replaced = world.replace(&template, &settings);
+        self.disk.forget();
+        replaced
+    }
+
+    /// Returns a world to [where it was forked](World::reset). The caller must have the turn.
+    pub fn reset(&self, world: &World) -> WorldResult<()> {
+        let reset = world.reset();
+        self.disk.forget();
+        reset
+    }
+
+    /// Deletes all entries of the journal of a world.
+    pub fn clear_journal(&self, world: &World) {
+        world.journal().clear();
+        self.disk.forget();
     }
 
     /// Creates a temporary file for an export or an import. A file with a name is deleted when the value is dropped.
@@ -256,10 +263,13 @@ impl Worlds {
     pub fn delete_snapshot(&self, name: &str) -> bool {
         let mut state = self.lock();
         let is_complete = matches!(state.snapshots.get(name), Some(Some(_)));
-        let snapshot = is_complete.then(|| state.snapshots.remove(name));
+        let snapshot = is_complete.then(|| state.snapshots.remove(name)).flatten().flatten();
         drop(state);
+        let is_deleted = snapshot.is_some();
+        // Deletes its files.
+        drop(snapshot);
         self.disk.forget();
-        snapshot.is_some()
+        is_deleted
     }
 
     /// Returns the world with this name, unless it has ended.
@@ -288,13 +298,28 @@ impl Worlds {
         self.delete_if(name, |world| world.details().id == id && world.is_expired());
     }
 
+    /// Deletes all worlds whose time to live is over. Usually, that was done when each of them expired.
+    fn delete_all_expired(&self) {
+        let is_expired = |world: &&Arc<World>| world.is_expired();
+        let id = |world: &Arc<World>| (world.name().to_owned(), world.details().id);
+        let expired: Vec<(String, Uuid)> =
+            self.lock().worlds.values().flatten().filter(is_expired).map(id).collect();
+        for (name, id) in expired {
+            self.delete_expired(&name, id);
+        }
+    }
+
     fn delete_if(&self, name: &str, is_meant: impl FnOnce(&World) -> bool) -> bool {
         let mut state = self.lock();
         let is_found = matches!(state.worlds.get(name), Some(Some(world)) if is_meant(world));
         let world = is_found.then(|| state.worlds.remove(name)).flatten().flatten();
         drop(state);
+        let Some(world) = world else { return false };
+        world.end();
+        // Deletes its files, unless requests in progress use it.
+        drop(world);
         self.disk.forget();
-        world.inspect(|world| world.end()).is_some()
+        true
     }
 
     /// Finds what a world is to be forked from.
@@ -388,6 +413,7 @@ impl Worlds {
 
     /// Reserves a place for a new world.
     fn reserve(&self, name: Option<&str>) -> Result<Place<'_>> {
+        self.delete_all_expired();
         let mut state = self.lock();
         if state.worlds.len() >= self.limit {
             let message = format!("There are {} worlds, which is the maximum. Delete one.", self.limit);
@@ -405,6 +431,7 @@ impl Worlds {
 
     /// Reserves a place for a new snapshot of a world, whose turn the caller has.
     fn reserve_snapshot(&self, name: &str, world: &World) -> Result<Place<'_>> {
+        self.delete_all_expired();
         let mut state = self.lock();
         let full = |message| Err(Error::InvalidState(StateCode::TooManyWorlds, message));
         let is_of_world = |snapshot: &&Arc<Snapshot>| snapshot.world_id == world.details().id;
@@ -423,52 +450,7 @@ impl Worlds {
         Ok(Place { worlds: self, name: name.to_owned(), number: state.created })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Checks that neither a world nor a snapshot has a name, and that it is not reserved.
-    fn check_free(&self, name: &str) -> Result<()> {
-        let what = match name {
-            name if RESERVED.contains(&name) => "The name is reserved, since worlds can be forked from it.",
-            name if self.worlds.contains_key(name) => "There is a world with this name.",
-            name if self.snapshots.contains_key(name) => "There is a snapshot with this name.",
-            _ => return Ok(()),
-        };
-        Err(Error::Conflict(format!("{what} Choose another name, or leave it out.")))
-    }
-
-    /// Returns a generated name that is not taken.
-    fn free_name(&self, number: u64) -> String {
-        let names = (number..).map(|number| format!("world-{number}"));
-        let is_free = |name: &String| self.check_free(name).is_ok();
-        names.into_iter().find(is_free).expect("there are more numbers than worlds")
-    }
-}
-
-/// A place for a world or a snapshot that is created. Dropping it gives the place back, unless it was filled.
-struct Place<'a> {
-    worlds: &'a Worlds,
-    name: String,
-    number: u64,
-}
-
-impl Place<'_> {
-    fn fill<T>(self, fill: impl FnOnce(&mut State, String) -> T) {
-        fill(&mut self.worlds.lock(), self.name.clone());
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        let mut state = self.worlds.lock();
-        if matches!(state.worlds.get(&self.name), Some(None)) {
-            state.worlds.remove(&self.name);
-        }
-        if matches!(state.snapshots.get(&self.name), Some(None)) {
-            state.snapshots.remove(&self.name);
-        }
     }
 }

@@ -7,7 +7,8 @@ use std::{
 
 use super::{
     error::{WorldError, WorldResult},
-    files, live_copy,
+    files::{self, OwnedDirectory},
+    live_copy,
     opener::Opener,
 };
 use crate::{
@@ -62,7 +63,7 @@ pub struct WorldKey {
 /// A market that no process has open, and that never changes again. Its directory is deleted with the last clone.
 #[derive(Clone)]
 pub struct Template {
-    directory: Arc<TemplateDirectory>,
+    directory: Arc<OwnedDirectory>,
     clock: ClockState,
     keys: Arc<[WorldKey]>,
     /// The index, which the worlds share in memory. Opened for the first one.
@@ -74,16 +75,6 @@ pub struct Template {
 impl std::fmt::Debug for Template {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Template({})", self.directory.0.display())
-    }
-}
-
-#[derive(Debug)]
-struct TemplateDirectory(PathBuf);
-
-impl Drop for TemplateDirectory {
-    fn drop(&mut self) {
-        // Files that cannot be deleted now are deleted by the next process.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -125,7 +116,7 @@ impl Template {
     /// Returns the template of the closed market in a directory. The directory is deleted with the template. `clock` is the
     /// state of the clock of its worlds.
     pub fn new(directory: PathBuf, clock: ClockState) -> Template {
-        let directory = Arc::new(TemplateDirectory(directory));
+        let directory = Arc::new(OwnedDirectory(directory));
         Template { directory, clock, keys: Arc::default(), index: Arc::default(), files: Arc::default() }
     }
 

@@ -7,17 +7,17 @@ use std::{
 };
 
 use tokio::sync::{Notify, watch};
-use uuid::Uuid;
 
 use super::{
     current_market::CurrentMarket,
+    details::WorldDetails,
     due_work::{self, DoneWork, DueWork, JobTiming},
     error::{WorldError, WorldResult},
     exports::ExportedState,
     faults::{Faults, Moment},
+    files::OwnedDirectory,
     inbox::Inbox,
     journal::{self, Journal},
-    new_world::NewWorld,
     opener::Opener,
     request_order::{RequestOrder, Turn},
     settings::{GivenSettings, WorldSettings},
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     blobs::{DiskUsage, list_disk_files},
-    clock::{Clock, ClockState, SimulatedClock},
+    clock::{ClockState, SimulatedClock},
     config::Settings,
     domain::{time::Timestamp, webhooks::AttemptResult},
     error::{Error, ErrorChain, Result},
@@ -35,21 +35,6 @@ use crate::{
 
 /// The directory of the bodies of the journal, next to those of the markets.
 const JOURNAL: &str = "journal";
-
-/// What is known of a world besides its market.
-#[derive(Clone, Debug)]
-pub struct WorldDetails {
-    /// ID of the world. Another world with the same name has another one.
-    pub id: Uuid,
-    /// Name of the world, which is part of the paths of the world.
-    pub name: String,
-    /// What it was made from.
-    pub origin: NewWorld,
-    /// Time of the machine at which it ends; `None` if it does not end by itself.
-    pub expires_at: Option<Timestamp>,
-    /// Port that only this world has; `None` if it has none.
-    pub port: Option<u16>,
-}
 
 /// A function that gets the messages to the webhooks of a world, and returns their answers. It runs inside a write, so it must
 /// not use the market.
@@ -63,8 +48,6 @@ pub struct World {
     start: Template,
     /// The settings that it had then.
     settings: WorldSettings,
-    /// The directory of its markets: one, or two during a reset.
-    directory: PathBuf,
     current: Mutex<CurrentMarket>,
     /// Whether the world has ended. Requests in progress may still keep it.
     end: watch::Sender<bool>,
@@ -80,6 +63,9 @@ pub struct World {
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
     changed: Arc<Notify>,
+    /// The directory of its journal and its markets: one, or two during a reset. The last field, since it is deleted when nothing
+    /// of the world writes to it any more.
+    directory: OwnedDirectory,
 }
 
 /// The state in which nothing more was due: the number of resets, the number of commits, and the time. Other work can be due
@@ -97,17 +83,17 @@ impl World {
         directory: PathBuf,
         journal: impl FnOnce(PathBuf) -> Arc<Journal>,
     ) -> WorldResult<World> {
-        let faults = Arc::default();
-        let current = CurrentMarket::open(opener, &start, &settings, directory.join("0"), (0, &faults))?;
+        let (directory, faults) = (OwnedDirectory(directory), Arc::default());
+        let market = directory.0.join("0");
+        let current = CurrentMarket::open(opener, &start, &settings, market, (0, &faults))?;
         let current = Mutex::new(current);
         let end = watch::Sender::default();
-        let journal = journal(directory.join(JOURNAL));
+        let journal = journal(directory.0.join(JOURNAL));
         Ok(World {
             details,
             opener: opener.clone(),
             start,
             settings,
-            directory,
             current,
             end,
             request_order: RequestOrder::default(),
@@ -119,6 +105,7 @@ impl World {
             journal,
             settled: Mutex::default(),
             changed: Arc::default(),
+            directory,
         })
     }
 
@@ -176,7 +163,7 @@ impl World {
 
     /// Whether the time to live is over.
     pub fn is_expired(&self) -> bool {
-        self.details.expires_at.is_some_and(|at| at <= Clock::System.now())
+        self.details.time_left().is_some_and(|left| left.is_zero())
     }
 
     /// Ends waiting requests, which would otherwise keep the world alive. The world must already be unregistered.
@@ -221,7 +208,8 @@ impl World {
         Ok(())
     }
 
-    /// Returns to the state in which the world was forked: data, clock, counters, and settings.
+    /// Returns to the state in which the world was forked: data, clock, counters, and settings. The clock is stopped, and at the
+    /// time of the fork, even if it was advanced when the world was created.
     pub fn reset(&self) -> WorldResult<()> {
         self.replace(&self.start, &self.settings)
     }
@@ -457,14 +445,14 @@ impl World {
         self.faults.receiver(market, accept)
     }
 
-    /// Returns the market, and the number of resets before.
-    fn current(&self) -> (u64, Market) {
+    /// Returns the number of resets so far, and the market that the last one has left.
+    pub fn current(&self) -> (u64, Market) {
         let current = self.lock();
         (current.resets, current.market.clone())
     }
 
     fn market_directory(&self, resets: u64) -> PathBuf {
-        self.directory.join(resets.to_string())
+        self.directory.0.join(resets.to_string())
     }
 
     fn lock(&self) -> MutexGuard<'_, CurrentMarket> {
@@ -475,8 +463,6 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         self.changed.notify_one();
-        // Files that cannot be deleted now are deleted by the next process.
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 

@@ -6,6 +6,8 @@ import type { Client } from './client.js';
 export interface FaultMatch {
   /** ID of the operation, `operationId` in the documents. */
   operation?: string;
+  /** The API of the operation. An operation that vendors and buyers share matches both. */
+  api?: 'vendor' | 'buyer' | 'operator';
   /** Path in the world, such as `/v2/wallet`; with `*` at the end, all that begin so. */
   path?: string;
   /** ID or name of the team whose key the request has. */

@@ -38,6 +38,8 @@ export interface WorldKey {
 export interface CallMatch {
   /** ID of the operation, `operationId` in the documents. */
   operation?: string;
+  /** The API of the operation. An operation that vendors and buyers share matches both. */
+  api?: 'vendor' | 'buyer' | 'operator';
   method?: string;
   /** Path in the world, in which `*` matches any text. */
   path?: string;

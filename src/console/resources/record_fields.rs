@@ -113,7 +113,7 @@ impl RecordField {
     }
 
     /// Returns the value as a text, for files.
-    pub fn to_text(&self, record: &AnyRecord, names: &Names) -> String {
+    pub fn to_text(self, record: &AnyRecord, names: &Names) -> String {
         match (self.format, record.get(self.name)) {
             (FieldFormat::Record(_), Value::Id(id)) if names.contains_key(id) => names[id].clone(),
             (_, Value::Missing) => String::new(),

@@ -81,7 +81,7 @@ pub(super) async fn find<T: Send + 'static>(
     find: impl FnOnce(&Reader, Uuid, LinkHolder) -> Result<Linked<T>> + Send + 'static,
 ) -> Result<LinkedRequest<T>> {
     let market = served.market();
-    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(id).ok());
+    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(&id).ok());
     let listing = listing.ok_or_else(|| Error::UnknownPath(String::new()))?;
     let holder = bundle_urls::verify(market, request, listing)?;
     let requester = RequestLimits::client_requester(request, market.settings());

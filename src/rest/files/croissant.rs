@@ -32,7 +32,7 @@ pub fn endpoint() -> impl Endpoint<Output = Response> + 'static {
 async fn send(request: &Request) -> poem::Result<Response> {
     let served = ServedMarket::shared(request).map_err(ApiError)?;
     let viewer = admit(&served, request).await.map_err(ApiError)?;
-    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(id).ok());
+    let listing = path_params::first(request).and_then(|id| Uuid::try_parse(&id).ok());
     let listing = listing.ok_or_else(|| ApiError(Error::not_found("listing")))?;
     params::reject_query(request, &mut RequestBody::new(Body::empty())).await?;
     let addresses = bundle_urls::addresses(&served.link_base().for_request(request), listing);

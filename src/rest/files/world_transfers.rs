@@ -87,7 +87,7 @@ async fn find_world(served: &ServedMarket, request: &Request) -> Result<(Arc<San
     WorldOperator::admit(served, authenticated, request).await?;
     params::check_no_query(request)?;
     let sandbox = served.require_sandbox()?;
-    let world = sandbox.worlds().require(path_params::first(request).unwrap_or_default())?;
+    let world = sandbox.worlds().require(&path_params::first(request).unwrap_or_default())?;
     Ok((sandbox, world))
 }
 

@@ -46,7 +46,7 @@ pub struct MarketOut {
     pub database_bytes: u64,
     /// Bytes that are free on the disk, measured at most once per second. A constant in a world of the sandbox.
     pub disk_free_bytes: u64,
-    /// Bytes of the disk that stay free for what frees space. With fewer, writes are refused.
+    /// Bytes of the disk that stay free for what frees space. With fewer, writes are refused. 0 in a world of the sandbox.
     pub disk_reserve_bytes: u64,
     /// Quotas that teams have used up.
     pub used_up_quotas: Vec<UsedUpQuota>,
@@ -132,11 +132,13 @@ impl MarketApi {
 
     /// Get the settings
     ///
-    /// Returns all settings of the server. They are changed in the settings file, by environment variables, or by flags.
+    /// Returns all settings of the server. They are changed in the settings file, by environment variables, or by flags. In a world
+    /// of the sandbox, returns the settings that each world can have for itself.
     #[get("/settings", routes::read(Contract::new(Target::None)))]
     async fn get_settings(call: Call<Operator>) -> JsonResult<SettingsOut> {
-        Json::read(&call.served, call.access.requester(), |reader| {
-            let items = reader.settings.list().into_iter();
+        let market = call.served.market().clone();
+        Json::read(&call.served, call.access.requester(), move |_| {
+            let items = market.listed_settings().into_iter();
             let items = items.map(|setting| SettingOut {
                 key: setting.key,
                 value: setting.value,

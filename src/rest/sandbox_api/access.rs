@@ -70,16 +70,6 @@ impl WorldReader {
     }
 }
 
-impl WorldOperator {
-    /// Returns the requester of what the request does to a world.
-    pub fn requester(&self) -> Requester {
-        match self.0.requester().request_id() {
-            Some(id) => Requester::process().with_request_id(id),
-            None => Requester::process(),
-        }
-    }
-}
-
 impl PrincipalProof for WorldOperator {
     fn principal(&self) -> Principal {
         self.0.principal()
@@ -101,7 +91,7 @@ async fn identify(
         Err(error @ Error::Unauthorized(_)) => error,
         result => return result,
     };
-    let world = path_params::first(request).and_then(|name| find(served.sandbox()?.worlds(), name));
+    let world = path_params::first(request).and_then(|name| find(served.sandbox()?.worlds(), &name));
     match world {
         Some(world) => auth::authenticate(&world.market(), request).await.map_err(|_| refused),
         None => Err(refused),

@@ -17,7 +17,7 @@ use crate::{
         shapes::strings::MatchText,
     },
     web::enum_value::EnumValue,
-    worlds::journal::{CallMatch, Expectation, Verdict},
+    worlds::journal::{CallMatch, Expectation, Verdict, WorldApi},
 };
 
 /// Type of the problems that say that an expectation is not met.
@@ -28,6 +28,8 @@ const NOT_MET: &str = "expectation_failed";
 pub struct CallMatchIn {
     /// `operationId` in the document.
     operation: Option<MatchText>,
+    /// API that has the operation. Vendors and buyers have some in common.
+    api: Option<EnumValue<WorldApi>>,
     /// Method.
     method: Option<MatchText>,
     /// Path below the base address of the world, in which `*` matches any text.
@@ -91,6 +93,7 @@ impl CallMatchIn {
         let headers = texts(self.headers, "headers")?;
         Ok(CallMatch {
             operation: self.operation.map(String::from),
+            api: self.api.map(|api| api.0),
             method: self.method.map(String::from),
             path: self.path.map(String::from),
             team: self.team.map(String::from),

@@ -26,7 +26,7 @@ use crate::{
     web::{documented_operations::DocumentedOperations, enum_value::EnumValue},
     worlds::{
         CutPlace, FaultRule, FaultTiming, Interruption, NewFault, RequestEffect, RequestMatch, TextPattern,
-        WebhookEffect, WebhookMatch,
+        WebhookEffect, WebhookMatch, journal::WorldApi,
     },
 };
 
@@ -132,6 +132,8 @@ pub struct FaultIn {
 pub struct FaultMatchIn {
     /// ID of the operation, `operationId` in the documents. Operations of several APIs can have the same.
     operation: Option<OperationId>,
+    /// API that has the operation. Vendors and buyers have some in common.
+    api: Option<EnumValue<WorldApi>>,
     /// Path in the world without its base address, such as `/v2/wallet`; with `*` at the end, all that begin so.
     path: Option<PathMatch>,
     /// ID or name of the team whose key the request has.
@@ -243,6 +245,7 @@ impl FaultMatchIn {
     fn kind(&self, problems: &mut Problems) -> Cases {
         let given = [
             (Cases::Requests, "operation", self.operation.is_some()),
+            (Cases::Requests, "api", self.api.is_some()),
             (Cases::Requests, "path", self.path.is_some()),
             (Cases::Requests, "team", self.team.is_some()),
             (Cases::Jobs, "job", self.job.is_some()),
@@ -274,14 +277,15 @@ impl FaultMatchIn {
     }
 
     fn request_match(&self, operations: &DocumentedOperations, problems: &mut Problems) -> RequestMatch {
+        let api = self.api.map(|api| api.0);
         let operation = self.operation.as_ref().map(|operation| operation.0.clone());
         if let Some(id) = &operation
-            && fault_checks::with_id(operations, id).next().is_none()
+            && let Some(problem) = fault_checks::find_unknown_operation(operations, id, api)
         {
-            problems.push(fault_checks::unknown_operation(operations, id));
+            problems.push(problem);
         }
         let path = self.path.as_ref().map(|path| TextPattern(path.0.clone()));
-        RequestMatch { operation, path, team: self.team.as_ref().map(|team| team.0.clone()) }
+        RequestMatch { operation, api, path, team: self.team.as_ref().map(|team| team.0.clone()) }
     }
 
     fn job_kind(&self, problems: &mut Problems) -> Option<JobKind> {

@@ -8,7 +8,7 @@ use crate::{
     rest::arguments::unknown_names::{truncate_name, unknown_name_message},
     string_enum::StringEnum,
     web::documented_operations::{DocumentedOperation, DocumentedOperations, Outcome},
-    worlds::{FaultAnswer, RequestMatch},
+    worlds::{FaultAnswer, RequestMatch, journal::WorldApi},
 };
 
 /// The API that worlds do not have.
@@ -27,19 +27,24 @@ fn operations_of_worlds(
     operations.iter().filter(|operation| operation.api != SANDBOX_API)
 }
 
-/// Returns the operations of worlds with an ID.
-pub fn with_id<'a>(
-    operations: &'a DocumentedOperations,
+/// Returns the problem with the ID of an operation that no API of worlds has, or not the given one.
+pub fn find_unknown_operation(
+    operations: &DocumentedOperations,
     id: &str,
-) -> impl Iterator<Item = &'a DocumentedOperation> {
-    operations_of_worlds(operations).filter(move |operation| operation.id == id)
+    api: Option<WorldApi>,
+) -> Option<Problem> {
+    let of_api = operations_of_worlds(operations).filter(move |operation| is_of(operation, api));
+    let known = of_api.map(|operation| operation.id.as_str());
+    if known.clone().any(|known| known == id) {
+        return None;
+    }
+    let message = unknown_name_message("operation", &truncate_name(id), known);
+    Some(Problem::body(&["match", "operation"], "value_error", message))
 }
 
-/// Returns the problem with the ID of an operation that worlds do not have.
-pub fn unknown_operation(operations: &DocumentedOperations, id: &str) -> Problem {
-    let known = operations_of_worlds(operations).map(|operation| operation.id.as_str());
-    let message = unknown_name_message("operation", &truncate_name(id), known);
-    Problem::body(&["match", "operation"], "value_error", message)
+/// Whether the given API has an operation.
+fn is_of(operation: &DocumentedOperation, api: Option<WorldApi>) -> bool {
+    api.is_none_or(|api| operation.name().is_of(api))
 }
 
 /// Checks that the documents name an answer, unless it is forced, and completes its code. If the fault names its operation,
@@ -146,8 +151,9 @@ fn codes(operation: &DocumentedOperation, status: u16) -> Option<Vec<Code>> {
 
 /// Returns the documented operations that a fault may be for.
 fn candidates<'a>(of: &RequestMatch, operations: &'a DocumentedOperations) -> Vec<&'a DocumentedOperation> {
-    let has_id =
-        |operation: &&DocumentedOperation| of.operation.as_ref().is_none_or(|id| *id == operation.id);
+    let has_id = |operation: &&DocumentedOperation| {
+        of.operation.as_ref().is_none_or(|id| *id == operation.id) && is_of(operation, of.api)
+    };
     match &of.path {
         None => operations_of_worlds(operations).filter(has_id).collect(),
         Some(path) => match path.prefix() {

@@ -23,7 +23,7 @@ use crate::{
     web::{enum_value::EnumValue, problem::ApiError},
     worlds::{
         CutPlace, Fault, FaultRule, FaultTiming, Interruption, RequestEffect, RequestMatch, WebhookEffect,
-        WebhookMatch,
+        WebhookMatch, journal::WorldApi,
     },
 };
 
@@ -55,6 +55,8 @@ pub struct FaultOut {
 pub struct FaultMatchOut {
     /// ID of the operation in the documents.
     pub operation: Option<String>,
+    /// API that has the operation.
+    pub api: Option<EnumValue<WorldApi>>,
     /// Path in the world; with `*` at the end, all that begin so.
     pub path: Option<String>,
     /// ID or name of the team whose key the request has.
@@ -154,9 +156,10 @@ impl FaultOut {
 }
 
 impl FaultMatchOut {
-    fn of_requests(RequestMatch { operation, path, team }: &RequestMatch) -> FaultMatchOut {
+    fn of_requests(RequestMatch { operation, api, path, team }: &RequestMatch) -> FaultMatchOut {
         FaultMatchOut {
             operation: operation.clone(),
+            api: api.map(EnumValue),
             path: path.as_ref().map(|path| path.0.clone()),
             team: team.clone(),
             ..FaultMatchOut::default()

@@ -25,7 +25,7 @@ use crate::{
     web::{enum_value::EnumValue, problem::ApiError, served_market::LinkBaseUrl, world_host::SandboxHost},
     worlds::{
         World,
-        journal::{Header, JournalEntry, JournalFilter, JournalPage, Origin},
+        journal::{Header, JournalEntry, JournalFilter, JournalPage, Origin, WorldApi},
     },
 };
 
@@ -170,8 +170,10 @@ pub struct JournalQuery {
     /// Maximum number of entries; if absent, 100 of a page, and all of a file. A page can have fewer if they are large.
     #[oai(validator(minimum(value = "1"), maximum(value = "5000")))]
     limit: Option<u32>,
-    /// Returns only requests of this operation.
+    /// Returns only requests of this operation. Operations of several APIs can have the same ID.
     operation: Option<String>,
+    /// Returns only requests of operations that this API has.
+    api: Option<EnumValue<WorldApi>>,
     /// Returns only requests with this method.
     method: Option<String>,
     /// Returns only requests with this path, in which `*` matches any text.
@@ -195,6 +197,7 @@ impl JournalQuery {
     fn filter(&self) -> JournalFilter {
         JournalFilter {
             operation: self.operation.clone(),
+            api: self.api.as_ref().map(|api| api.0),
             method: self.method.clone(),
             path: self.path.clone(),
             team: self.team.clone(),
@@ -236,7 +239,7 @@ impl JournalEntryOut {
             response_headers: JournalHeader::list(answer.map_or(&[][..], |answer| &answer.headers)),
             response_body: JournalBody::new(&shown.response_body),
             request_id: answer.and_then(|answer| answer.request_id.clone()),
-            fault_id: answer.and_then(|answer| answer.fault_id.clone()),
+            fault_id: entry.fault_id().map(str::to_owned),
             path: shown.path,
             query: shown.query,
         }
@@ -301,7 +304,7 @@ impl JournalApi {
                 .with_queries(&[
                     "after=0",
                     "limit=1",
-                    "operation=get_wallet&method=GET",
+                    "operation=get_wallet&api=vendor&method=GET",
                     "path=/v2/*",
                     "team=Lumen%20Codeworks",
                     "status=200",
@@ -355,9 +358,10 @@ impl JournalApi {
         /// Name of the world.
         world: Path<String>,
     ) -> std::result::Result<NoContent, ApiError> {
-        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        let sandbox = call.served.require_sandbox()?;
+        let world = sandbox.worlds().require(&world.0)?;
         let clear = move |_: &_| {
-            world.journal().clear();
+            sandbox.worlds().clear_journal(&world);
             Ok(NoContent)
         };
         Ok(call.served.market().spawn_blocking(clear).await?)

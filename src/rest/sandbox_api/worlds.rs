@@ -1,6 +1,6 @@
 //! Worlds: creation, list, details, reset, and deletion.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use poem::Request;
 use poem_openapi::Object;
@@ -247,7 +247,8 @@ impl WorldsApi {
 
     /// Reset a world
     ///
-    /// Returns the world to where it was forked: data, clock, counters of IDs, and settings. It has no faults then.
+    /// Returns the world to where it was forked: data, clock, counters of IDs, and settings. Its clock is frozen then, at the time
+    /// of what it was forked from, whatever `now` and `clock` it was created with. It has no faults.
     #[post("/worlds/{world}/reset", change(Target::World))]
     async fn reset_world(
         call: Call<WorldOperator>,
@@ -256,17 +257,14 @@ impl WorldsApi {
         /// Name of the world.
         world: Path<String>,
     ) -> JsonResult<WorldOut> {
-        let world = call.served.require_sandbox()?.worlds().require(&world.0)?;
+        let sandbox = call.served.require_sandbox()?;
+        let world = sandbox.worlds().require(&world.0)?;
         let turn = world.admit().await?;
         let work = move |_: &WorldOperator| {
             let _turn = turn;
-            reset(&world, &base.0)
+            sandbox.worlds().reset(&world)?;
+            Ok(WorldOut::new(&world, &base.0))
         };
         idempotent.run_without_body(&call.served, call.access, work).await
     }
-}
-
-fn reset(world: &Arc<World>, base_url: &str) -> Result<WorldOut> {
-    world.reset()?;
-    Ok(WorldOut::new(world, base_url))
 }

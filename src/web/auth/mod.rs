@@ -143,7 +143,7 @@ impl Policy for ListingViewer {
         request: &Request,
     ) -> Result<ListingViewer> {
         let viewer = CatalogViewer::admit(served, authenticated, request).await?;
-        let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(id).ok());
+        let listing = path_params::first(request).and_then(|id| uuid::Uuid::try_parse(&id).ok());
         ListingViewer::authorize(viewer, served.market(), listing).await
     }
 }

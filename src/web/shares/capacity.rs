@@ -79,9 +79,9 @@ impl Capacity {
         let (limits, seconds) = (&settings.limits, settings.server.answer_seconds);
         let (count, queue) = (limits.in_flight as usize, limits.queue as usize);
         let slots =
-            || Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch.clone());
+            |stopwatch| Scheduler::new(Activity::Request, count, queue, Share::AsManyAsFree, stopwatch);
         Capacity {
-            slots: (count > 0).then(|| Slots { reads: slots(), changes: slots() }),
+            slots: (count > 0).then(|| Slots { reads: slots(stopwatch.clone()), changes: slots(stopwatch) }),
             queue_timeout: Duration::from_millis(limits.queue_milliseconds.into()),
             burst: Duration::from_millis(limits.burst_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),

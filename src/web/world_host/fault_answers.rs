@@ -43,6 +43,10 @@ pub enum PlannedAnswer {
     None,
 }
 
+/// Says, as data of a response, that the request was not executed, and gets no answer.
+#[derive(Clone, Copy, Debug)]
+pub struct NotExecuted;
+
 impl PlannedAnswer {
     /// Returns an error. Without a code, it has the usual one of its status, or none if that is 422. The budget is the one
     /// that the request is charged to.
@@ -69,6 +73,7 @@ impl PlannedAnswer {
             PlannedAnswer::None => {
                 let mut response = status_code(NO_RESPONSE).into_response();
                 response.set_data(Cut::BeforeHead);
+                response.set_data(NotExecuted);
                 response
             }
         }

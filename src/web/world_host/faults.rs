@@ -66,8 +66,9 @@ impl FaultContext {
         let operation = self.operations.find(request.method(), request.uri().path());
         let caller = if world.faults().any_matches_team() { caller(world, request).await } else { None };
         let team = caller.clone().and_then(|caller| AuthenticatedTeam::authorize(caller).ok());
+        let name = operation.map(DocumentedOperation::name);
         let facts = RequestFacts {
-            operation: operation.map(|operation| operation.id.as_str()),
+            operation: name.as_ref(),
             path: request.uri().path(),
             team: team.as_ref().map(AuthenticatedTeam::team),
         };

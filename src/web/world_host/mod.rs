@@ -43,6 +43,9 @@ const UPLOADS: &str = "/v2/blobs/";
 /// it writes.
 const WRITE_BYTES: u64 = 64 << 10;
 
+/// Maximum time after which the clock of the machine is read again to see whether a world has expired.
+const MAX_SLEEP: Duration = Duration::from_mins(1);
+
 /// Creates the endpoint of a market, which has everything that a server has. The text is the base URL of stored
 /// addresses.
 pub type ServeMarket = dyn Fn(Market, &str) -> BoxEndpoint<'static, Response> + Send + Sync;
@@ -148,9 +151,7 @@ impl SandboxHost {
         if let Some((listener, _)) = listener {
             self.serve_port(&world, listener);
         }
-        if let Some(seconds) = new.time_to_live {
-            self.delete_after(&world, Duration::from_secs(seconds.unsigned_abs()));
-        }
+        self.delete_when_expired(&world);
         Ok(world)
     }
 
@@ -184,18 +185,25 @@ impl SandboxHost {
         });
     }
 
-    /// Deletes a world when its time to live is over.
-    fn delete_after(&self, world: &Arc<World>, time_to_live: Duration) {
-        let (worlds, name, id) = (Arc::downgrade(&self.worlds), world.name().to_owned(), world.details().id);
+    /// Deletes a world when its time to live is over, by the clock of the machine. That clock may be set meanwhile.
+    fn delete_when_expired(&self, world: &Arc<World>) {
+        let (worlds, details) = (Arc::downgrade(&self.worlds), world.details().clone());
+        if details.expires_at.is_none() {
+            return;
+        }
         let mut end = world.subscribe_to_end();
         Handle::current().spawn(async move {
-            tokio::select! {
-                () = tokio::time::sleep(time_to_live) => {}
-                _ = end.wait_for(|has_ended| *has_ended) => return,
+            while let Some(left) = details.time_left() {
+                tokio::select! {
+                    () = tokio::time::sleep(left.min(MAX_SLEEP)) => {}
+                    _ = end.wait_for(|has_ended| *has_ended) => return,
+                }
+                let (worlds, name, id) = (Weak::clone(&worlds), details.name.clone(), details.id);
+                // Does nothing before it has expired.
+                let delete = move || worlds.upgrade().map(|worlds| worlds.delete_expired(&name, id));
+                // Fails if the process stops.
+                let Ok(Some(())) = tokio::task::spawn_blocking(delete).await else { return };
             }
-            let delete = move || worlds.upgrade().map(|worlds| worlds.delete_expired(&name, id));
-            // Fails if the process stops.
-            let _ = tokio::task::spawn_blocking(delete).await;
         });
     }
 
@@ -231,13 +239,13 @@ impl SandboxHost {
         let is_by_port = request.data::<BasePath>().is_none();
         request.set_data(WorldName(world.name().into()));
         request.set_data(ServedWorld(Arc::downgrade(&world)));
-        let mut recorded = self.recorder.start(&world, is_by_port, &mut request).await;
+        let mut recorded = self.recorder.start(&world, is_by_port, &mut request);
         let body = self.receive_body(&world, &mut request).await;
         if let Some(refusal) = self.reserve_disk(&request, body).await? {
             request.set_data(refusal);
         }
         let turn = world.admit().await.map_err(ApiError)?;
-        recorded.admitted();
+        recorded.admitted(&world).await;
         request.set_data(turn.clone());
         if let Some(stop) = ServerStop::of_request(&request) {
             let stop = stop.or_end_of_world(world.subscribe_to_end());

@@ -17,17 +17,22 @@ use poem::{
 use serde::Deserialize;
 
 use crate::{
+    domain::time::Timestamp,
     error::Code,
-    http_server::{coding, request_coding, response_body},
+    http_server::{coding, connections::Cut, request_coding, response_body},
     market::{KeyCache, Market, Reader, Requester},
     operations::keys,
     string_enum::StringEnum,
-    web::{documented_operations::DocumentedOperations, key_headers, request_id},
+    web::{
+        documented_operations::{DocumentedOperation, DocumentedOperations},
+        key_headers, path_params, request_id,
+        world_host::fault_answers::NotExecuted,
+    },
     worlds::{
         World, Worlds,
         journal::{
-            AnswerHead, Header, INLINE_BYTES, Journal, KeyDigest, KeyLabel, OperationName, Origin,
-            RecordedBody, Recording, RequestHead, secrets,
+            AnswerHead, Ending, Header, INLINE_BYTES, Journal, KeyDigest, KeyLabel, Origin, RecordedBody,
+            Recording, RequestHead, secrets,
         },
     },
 };
@@ -50,13 +55,16 @@ pub struct WorldRecorder {
 pub struct RecordedRequest {
     recording: Arc<Recording>,
     journal: Arc<Journal>,
-    key: Option<([u8; 32], Option<Arc<KeyLabel>>)>,
-    origin: Origin,
+    /// SHA-256 digest of its key.
+    digest: Option<[u8; 32]>,
+    /// The name of its key, once it is known.
+    label: Option<Arc<KeyLabel>>,
     /// The error code of the answer, once it is known.
     code: Option<Code>,
-    /// The markets whose keys it can have.
-    markets: Vec<Market>,
-    world_market: Market,
+    /// The market of the server, if the key can be one of it.
+    root: Option<Market>,
+    /// The market of the world, and its number of resets before.
+    current: (u64, Market),
 }
 
 impl WorldRecorder {
@@ -71,12 +79,11 @@ impl WorldRecorder {
     }
 
     /// Begins to record a request to a world, whose path is below its base address.
-    pub async fn start(&self, world: &World, is_by_port: bool, request: &mut Request) -> RecordedRequest {
-        let market = world.market();
+    pub fn start(&self, world: &World, is_by_port: bool, request: &mut Request) -> RecordedRequest {
         // Records the bytes that the server reads, so that secrets in them are found.
         request_coding::decode_body(request);
         let head = self.head(request, Origin::World, is_by_port);
-        RecordedRequest::start(world, head, vec![market], request).await
+        RecordedRequest::start(world, head, None, request)
     }
 
     /// Begins to record a request to the server if it is one to the sandbox API that changes a world.
@@ -89,11 +96,15 @@ impl WorldRecorder {
         if NOT_RECORDED.contains(&path) {
             return None;
         }
-        let world = worlds.find(name)?;
+        // The router decodes it, too.
+        let world = worlds.find(&path_params::decoded(name)?)?;
+        let path = format!("{SANDBOX_PREFIX}{}{path}", world.name());
         request_coding::decode_body(request);
-        let head = self.head(request, Origin::Sandbox, false);
-        let markets = vec![worlds.root().clone(), world.market()];
-        Some(RecordedRequest::start(&world, head, markets, request).await)
+        let head = RequestHead { path, ..self.head(request, Origin::Sandbox, false) };
+        let mut recorded = RecordedRequest::start(&world, head, Some(worlds.root().clone()), request);
+        // Before the request is executed, which may reset the world.
+        recorded.label = recorded.find_label().await;
+        Some(recorded)
     }
 
     fn head(&self, request: &Request, origin: Origin, is_by_port: bool) -> RequestHead {
@@ -109,7 +120,7 @@ impl WorldRecorder {
                 Version::HTTP_10 => "HTTP/1.0",
                 _ => "HTTP/1.1",
             },
-            operation: operation.map(|found| OperationName { api: found.api, id: found.id.clone() }),
+            operation: operation.map(DocumentedOperation::name),
             headers: headers(request.headers()),
             has_key: key_headers::has_key_header(request.headers()),
         }
@@ -117,47 +128,52 @@ impl WorldRecorder {
 }
 
 impl RecordedRequest {
-    async fn start(
+    fn start(
         world: &World,
         head: RequestHead,
-        markets: Vec<Market>,
+        root: Option<Market>,
         request: &mut Request,
     ) -> RecordedRequest {
-        let origin = head.origin;
         let journal = Arc::clone(world.journal());
         let recording = Recording::start(&journal, head);
         let body: BoxBody<Bytes, io::Error> = request.take_body().into();
         request.set_body(tee(body, content_length(request.headers()), recording.request_body()));
         request.set_data(Arc::clone(&recording));
         let digest = key_headers::api_key(request.headers()).ok().map(KeyCache::digest);
-        let world_market = world.market();
-        let mut recorded =
-            RecordedRequest { recording, journal, key: None, origin, code: None, markets, world_market };
-        if let Some(digest) = digest {
-            // Usually already known. Otherwise, read before the turn of the request.
-            let label = recorded.find_label(digest).await;
-            recorded.key = Some((digest, label));
-        }
-        recorded
+        let current = world.current();
+        RecordedRequest { recording, journal, digest, label: None, code: None, root, current }
     }
 
     /// Numbers the request, which was admitted to its world.
-    pub fn admitted(&self) {
-        self.recording.admit(self.world_market.clock().now());
+    pub async fn admitted(&mut self, world: &World) {
+        // While the request waited, the world may have been reset, and the key or its team renamed.
+        self.current = world.current();
+        self.recording.admit(self.now());
+        self.label = self.find_label().await;
     }
 
-    /// Returns the name of a key; `None` if there is no such key, or it cannot be read.
-    async fn find_label(&self, digest: [u8; 32]) -> Option<Arc<KeyLabel>> {
-        let known: KeyDigest = (digest, self.origin == Origin::Sandbox);
-        if let Some(label) = self.journal.label_of(&known) {
+    /// Returns the time of the world.
+    fn now(&self) -> Timestamp {
+        self.current.1.clock().now()
+    }
+
+    /// Returns the name of the key; `None` if there is no such key, or it cannot be read.
+    async fn find_label(&self) -> Option<Arc<KeyLabel>> {
+        let digest = self.digest?;
+        let known: KeyDigest = (digest, self.root.is_some());
+        let (resets, market) = &self.current;
+        let commits = |market: &Market| *market.commits().borrow();
+        // Before anything is read, so that a change meanwhile is noticed by the next request.
+        let version = [*resets, commits(market), self.root.as_ref().map(commits).unwrap_or_default()];
+        if let Some(label) = self.journal.label_of(&known, version) {
             return Some(label);
         }
-        for (index, market) in self.markets.iter().enumerate() {
+        let of_server = self.root.iter().map(|market| (market, true));
+        for (market, is_of_server) in of_server.chain([(market, false)]) {
             let read = move |reader: &Reader| keys::find_name(reader, &digest);
             if let Ok(Some(found)) = market.read_inline(Requester::process(), read).await {
-                let is_of_server = self.origin == Origin::Sandbox && index == 0;
                 let label = KeyLabel { id: found.id, name: found.name, team: found.team, is_of_server };
-                return Some(self.journal.remember_label(known, label));
+                return Some(self.journal.remember_label(known, version, label));
             }
         }
         None
@@ -174,11 +190,11 @@ impl RecordedRequest {
 
     /// Records the answer.
     pub async fn answer(self, mut response: Response) -> Response {
-        let label = match &self.key {
-            Some((_, Some(label))) => Some(Arc::clone(label)),
+        let key = match &self.label {
+            Some(label) => Some(Arc::clone(label)),
             // Another request may have created it meanwhile.
-            Some((digest, None)) if response.status().as_u16() != 401 => self.find_label(*digest).await,
-            _ => None,
+            None if response.status().as_u16() != 401 => self.find_label().await,
+            None => None,
         };
         let body = self.recording.response_body();
         // A fault can delay or cut a body that was in memory.
@@ -205,9 +221,11 @@ impl RecordedRequest {
             code: self.code,
             headers: headers(response.headers()),
             request_id: text(request_id::HEADER).map(|id| secrets::mask_text(&id)),
-            fault_id: text(FAULT_HEADER),
+            is_sent: response.data::<Cut>().is_none(),
         };
-        self.recording.answer(head, label, self.world_market.clock().now());
+        let is_executed = response.data::<NotExecuted>().is_none();
+        let ending = Ending { key, fault_id: text(FAULT_HEADER), answer: is_executed.then_some(head) };
+        self.recording.end(ending, self.now());
         response
     }
 }

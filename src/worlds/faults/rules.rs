@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::{
     domain::{events::EventType, jobs::JobKind, teams::Team},
     string_enum::string_enum,
+    worlds::journal::{OperationName, WorldApi},
 };
 
 /// What a fault is for, and what it does there.
@@ -26,6 +27,8 @@ pub enum FaultRule {
 pub struct RequestMatch {
     /// ID of the operation in the documents.
     pub operation: Option<String>,
+    /// An API that has the operation.
+    pub api: Option<WorldApi>,
     /// Path in the world.
     pub path: Option<TextPattern>,
     /// ID or name of the team whose key the request has.
@@ -48,8 +51,8 @@ pub struct TextPattern(pub String);
 /// What a request is, as faults see it.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestFacts<'a> {
-    /// ID of the operation in the documents; none for other paths.
-    pub operation: Option<&'a str>,
+    /// The operation in the documents; none for other paths.
+    pub operation: Option<&'a OperationName>,
     /// Path in the world.
     pub path: &'a str,
     /// The team whose key the request has.
@@ -129,7 +132,8 @@ impl TextPattern {
 
 impl RequestMatch {
     pub(super) fn fits(&self, request: RequestFacts) -> bool {
-        self.operation.as_deref().is_none_or(|operation| request.operation == Some(operation))
+        self.operation.as_deref().is_none_or(|id| request.operation.is_some_and(|of| of.id == id))
+            && self.api.is_none_or(|api| request.operation.is_some_and(|of| of.is_of(api)))
             && self.path.as_ref().is_none_or(|path| path.matches(request.path))
             && self.team.as_deref().is_none_or(|team| request.team.is_some_and(|own| is_team(own, team)))
     }

@@ -55,7 +55,9 @@ mod tests {
     #[test]
     fn outcomes_are_counted() {
         let coverage = Coverage::default();
-        let outcome = |status, code| (OperationName { api: "vendor", id: "get_wallet".into() }, status, code);
+        let outcome = |status, code| {
+            (OperationName { api: "vendor", other_apis: Vec::new(), id: "get_wallet".into() }, status, code)
+        };
         for (seconds, status, code) in [(1, 200, None), (2, 401, Some(Code::Unauthorized)), (3, 200, None)] {
             coverage.add(&outcome(status, code), Timestamp(seconds));
         }

@@ -11,7 +11,11 @@ use std::{
 use uuid::Uuid;
 
 use super::{body::RecordedBody, space::Charge};
-use crate::{domain::time::Timestamp, error::Code, string_enum::string_enum};
+use crate::{
+    domain::time::Timestamp,
+    error::Code,
+    string_enum::{StringEnum, string_enum},
+};
 
 /// Estimated bytes of memory of an entry, without its texts and bodies.
 const ENTRY_BYTES: usize = 1_024;
@@ -29,13 +33,34 @@ string_enum! {
     }
 }
 
+string_enum! {
+    /// An API of worlds.
+    WorldApi {
+        /// The API of vendors.
+        Vendor = "vendor",
+        /// The API of buyers.
+        Buyer = "buyer",
+        /// The API of operators.
+        Operator = "operator",
+    }
+}
+
 /// The operation of a request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationName {
-    /// Name of the API: `vendor`, `buyer`, `operator`, or `sandbox`.
+    /// Name of the first API that has it: `vendor`, `buyer`, `operator`, or `sandbox`.
     pub api: &'static str,
+    /// Names of the other APIs that have it.
+    pub other_apis: Vec<&'static str>,
     /// `operationId` in its document.
     pub id: String,
+}
+
+impl OperationName {
+    /// Whether an API has the operation.
+    pub fn is_of(&self, api: WorldApi) -> bool {
+        self.api == api.as_str() || self.other_apis.contains(&api.as_str())
+    }
 }
 
 /// A header. Values that are secrets are masked.
@@ -69,7 +94,8 @@ pub struct RequestHead {
     pub is_by_port: bool,
     /// Method.
     pub method: String,
-    /// Path, as it was sent; of a request to the world, below its base address.
+    /// Path, as it was sent; of a request to the world, below its base address; of one to the sandbox API, with the name of the
+    /// world decoded.
     pub path: String,
     /// Query, as it was sent; `None` if there was none.
     pub query: Option<String>,
@@ -94,8 +120,6 @@ pub struct Answer {
     pub headers: Vec<Header>,
     /// ID of the request.
     pub request_id: Option<String>,
-    /// ID of the fault that it is the result of.
-    pub fault_id: Option<String>,
     /// Time from the admission of the request to the head of the answer.
     pub duration: Duration,
     pub(super) _charge: Charge,
@@ -119,6 +143,7 @@ pub struct JournalEntry {
     /// Body of the answer, as far as the client has got it.
     pub response_body: Arc<RecordedBody>,
     pub(super) key: OnceLock<Arc<KeyLabel>>,
+    pub(super) fault_id: OnceLock<String>,
     pub(super) answer: OnceLock<Answer>,
     has_begun: AtomicBool,
     _charge: Charge,
@@ -142,6 +167,7 @@ impl JournalEntry {
             request_body,
             response_body,
             key: OnceLock::new(),
+            fault_id: OnceLock::new(),
             answer: OnceLock::new(),
             has_begun: AtomicBool::new(false),
             _charge: charge,
@@ -153,7 +179,13 @@ impl JournalEntry {
         self.key.get().map(AsRef::as_ref)
     }
 
-    /// Returns the answer; `None` if there is none yet, or the client did not wait for it.
+    /// Returns the ID of the fault that the answer, or that there is none, is the result of.
+    pub fn fault_id(&self) -> Option<&str> {
+        self.fault_id.get().map(String::as_str)
+    }
+
+    /// Returns the answer; `None` if there is none yet, if the client did not wait for it, or if a fault closed the connection
+    /// before the request was executed.
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.get()
     }

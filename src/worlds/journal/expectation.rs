@@ -7,11 +7,11 @@ use std::{
     ops::RangeInclusive,
 };
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{
     body::INLINE_BYTES,
-    entry::{JournalEntry, Origin},
+    entry::{JournalEntry, Origin, WorldApi},
     filter::{is_of_team, matches_path},
     log::Journal,
     secrets,
@@ -41,6 +41,8 @@ const UNRELATED_WEIGHT: usize = 100;
 pub struct CallMatch {
     /// `operationId` in the document.
     pub operation: Option<String>,
+    /// An API that has the operation.
+    pub api: Option<WorldApi>,
     /// Method, in any case.
     pub method: Option<String>,
     /// Path, in which `*` matches any text.
@@ -142,10 +144,15 @@ impl CallMatch {
     fn differences(&self, entry: &JournalEntry) -> Differences {
         let mut found = Differences::default();
         let request = &entry.request;
-        let operation = request.operation.as_ref().map(|operation| operation.id.as_str());
-        if let Some(expected) = self.operation.as_deref().filter(|expected| Some(*expected) != operation) {
-            let operation = operation.unwrap_or("none");
-            found.add(UNRELATED_WEIGHT, || format!("the operation is {operation}, expected {expected}"));
+        let operation = request.operation.as_ref();
+        let id = operation.map(|operation| operation.id.as_str());
+        if let Some(expected) = self.operation.as_deref().filter(|expected| Some(*expected) != id) {
+            let id = id.unwrap_or("none");
+            found.add(UNRELATED_WEIGHT, || format!("the operation is {id}, expected {expected}"));
+        }
+        if let Some(expected) = self.api.filter(|api| operation.is_none_or(|of| !of.is_of(*api))) {
+            let (api, expected) = (operation.map_or("none", |operation| operation.api), expected.as_str());
+            found.add(UNRELATED_WEIGHT, || format!("the API is {api}, expected {expected}"));
         }
         if let Some(expected) = &self.method
             && !request.method.eq_ignore_ascii_case(expected)
@@ -285,7 +292,7 @@ fn compare_values(
             let (actual, expected) = (actual.len(), expected.len());
             found.add(1, || format!("`{place}` has {actual} elements, expected {expected}"));
         }
-        (Value::Number(expected), Value::Number(actual)) if expected.as_f64() == actual.as_f64() => {}
+        (Value::Number(expected), Value::Number(actual)) if is_same_number(expected, actual) => {}
         (expected, actual) if expected == actual => {}
         (expected, actual) => {
             found.add(1, || {
@@ -293,6 +300,17 @@ fn compare_values(
                 format!("`{place}` is {}, expected {}", shown(&actual), shown_value(expected))
             });
         }
+    }
+}
+
+/// Whether two numbers are the same, such as 1 and 1.0.
+fn is_same_number(one: &Number, other: &Number) -> bool {
+    let integer =
+        |number: &Number| number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+    match (integer(one), integer(other)) {
+        // As floating-point numbers, different large integers can be the same.
+        (Some(one), Some(other)) => one == other,
+        _ => one.as_f64() == other.as_f64(),
     }
 }
 
@@ -329,6 +347,18 @@ mod tests {
         {
             assert_eq!(differences(&expected, &actual), [""; 0], "{expected}");
         }
+    }
+
+    #[test]
+    fn large_integers_are_told_apart() {
+        let number = 9_007_199_254_740_993_u64;
+        for (expected, is_same) in
+            [(json!(number), true), (json!(number - 1), false), (json!(u64::MAX), false)]
+        {
+            assert_eq!(differences(&expected, &json!(number)).is_empty(), is_same, "{expected}");
+        }
+        assert_eq!(differences(&json!(u64::MAX), &json!(u64::MAX)), [""; 0]);
+        assert_eq!(differences(&json!(-1), &json!(-1.0)), [""; 0]);
     }
 
     #[test]

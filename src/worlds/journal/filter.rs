@@ -2,7 +2,7 @@
 
 use marketplace_text::equality_key;
 
-use super::entry::JournalEntry;
+use super::entry::{JournalEntry, WorldApi};
 use crate::{domain::time::Timestamp, error::Code};
 
 /// Conditions on entries, all of which must hold.
@@ -10,6 +10,8 @@ use crate::{domain::time::Timestamp, error::Code};
 pub struct JournalFilter {
     /// `operationId` in the document.
     pub operation: Option<String>,
+    /// An API that has the operation.
+    pub api: Option<WorldApi>,
     /// Method, in any case.
     pub method: Option<String>,
     /// Path, in which `*` matches any text.
@@ -30,8 +32,9 @@ impl JournalFilter {
     /// Whether an entry satisfies all conditions.
     pub fn accepts(&self, entry: &JournalEntry) -> bool {
         let request = &entry.request;
-        let answer = entry.answer();
-        self.operation.as_ref().is_none_or(|id| request.operation.as_ref().is_some_and(|of| of.id == *id))
+        let (operation, answer) = (request.operation.as_ref(), entry.answer());
+        self.operation.as_ref().is_none_or(|id| operation.is_some_and(|of| of.id == *id))
+            && self.api.is_none_or(|api| operation.is_some_and(|of| of.is_of(api)))
             && self.method.as_ref().is_none_or(|method| request.method.eq_ignore_ascii_case(method))
             && self.path.as_ref().is_none_or(|pattern| matches_path(pattern, &request.path))
             && self.team.as_ref().is_none_or(|team| is_of_team(entry, team))

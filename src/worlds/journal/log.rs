@@ -23,13 +23,17 @@ const MAX_KEYS: usize = 1_000;
 /// The digest of a key, and whether it was sent to the sandbox API.
 pub type KeyDigest = ([u8; 32], bool);
 
+/// What the name of a key depends on: the number of resets of the world, and the numbers of commits of its market and of that of
+/// the server.
+pub type LabelVersion = [u64; 3];
+
 /// The journal of a world.
 #[derive(Debug)]
 pub struct Journal {
     bodies: Arc<BodyStore>,
     space: Arc<Space>,
     state: Mutex<State>,
-    keys: Mutex<HashMap<KeyDigest, Arc<KeyLabel>>>,
+    keys: Mutex<HashMap<KeyDigest, (LabelVersion, Arc<KeyLabel>)>>,
     /// Number of the last entry.
     last: watch::Sender<u64>,
     /// Coverage by the clients of this world, and by those of all worlds.
@@ -157,19 +161,21 @@ impl Journal {
         drop(entries);
     }
 
-    /// Returns the name of a key, if it is known.
-    pub fn label_of(&self, digest: &KeyDigest) -> Option<Arc<KeyLabel>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(digest).cloned()
+    /// Returns the name of a key, if it is known of this version.
+    pub fn label_of(&self, digest: &KeyDigest, version: LabelVersion) -> Option<Arc<KeyLabel>> {
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, label) = keys.get(digest).filter(|(known, _)| *known == version)?;
+        Some(Arc::clone(label))
     }
 
-    /// Remembers the name of a key.
-    pub fn remember_label(&self, digest: KeyDigest, label: KeyLabel) -> Arc<KeyLabel> {
+    /// Remembers the name of a key in this version.
+    pub fn remember_label(&self, digest: KeyDigest, version: LabelVersion, label: KeyLabel) -> Arc<KeyLabel> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.len() >= MAX_KEYS {
             keys.clear();
         }
         let label = Arc::new(label);
-        keys.insert(digest, Arc::clone(&label));
+        keys.insert(digest, (version, Arc::clone(&label)));
         label
     }
 

@@ -15,10 +15,12 @@ mod space;
 pub use self::{
     body::{BodySnapshot, INLINE_BYTES, MAX_BODY_BYTES, RecordedBody, WholeBody},
     coverage::{Coverage, MetOutcome, OutcomeCount},
-    entry::{Answer, Header, JournalEntry, KeyLabel, OperationName, Origin, RequestHead, find_header},
+    entry::{
+        Answer, Header, JournalEntry, KeyLabel, OperationName, Origin, RequestHead, WorldApi, find_header,
+    },
     expectation::{CallMatch, Expectation, Verdict},
     filter::{JournalFilter, is_of_team, matches_path},
-    log::{Journal, JournalPage, KeyDigest},
-    recording::{AnswerHead, Recording, note_admission, record_admission},
+    log::{Journal, JournalPage, KeyDigest, LabelVersion},
+    recording::{AnswerHead, Ending, Recording, note_admission, record_admission},
     space::{MAX_ENTRIES, MAX_FILES, MAX_MEMORY, SharedSpace},
 };

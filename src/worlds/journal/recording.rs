@@ -4,7 +4,7 @@ use std::sync::{
     Arc, Mutex, OnceLock, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{
     body::RecordedBody,
@@ -30,6 +30,17 @@ pub struct Recording {
     admitted: OnceLock<(Arc<JournalEntry>, Instant)>,
 }
 
+/// What came of a request.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// The key of the request.
+    pub key: Option<Arc<KeyLabel>>,
+    /// ID of the fault that has changed what came of it.
+    pub fault_id: Option<String>,
+    /// The answer; `None` if the request was not executed.
+    pub answer: Option<AnswerHead>,
+}
+
 /// The head of an answer.
 #[derive(Clone, Debug)]
 pub struct AnswerHead {
@@ -41,8 +52,8 @@ pub struct AnswerHead {
     pub headers: Vec<Header>,
     /// ID of the request.
     pub request_id: Option<String>,
-    /// ID of the fault that it is the result of.
-    pub fault_id: Option<String>,
+    /// Whether it is sent to the client: no fault closes the connection before its end.
+    pub is_sent: bool,
 }
 
 impl Recording {
@@ -89,28 +100,37 @@ impl Recording {
         }
     }
 
-    /// Records the head of the answer, and the key of the request. A request that was not admitted to its world, since it
-    /// needs no turn, is numbered now, at this time of the world.
-    pub fn answer(&self, head: AnswerHead, key: Option<Arc<KeyLabel>>, now: Timestamp) {
+    /// Records what came of the request. A request that was not admitted to its world, since it needs no turn, is numbered now,
+    /// at this time of the world.
+    pub fn end(&self, ending: Ending, now: Timestamp) {
         self.admit(now);
         let Some((entry, admitted_at)) = self.admitted.get() else { return };
+        let Ending { key, fault_id, answer } = ending;
+        if let Some(key) = key {
+            let _ = entry.key.set(key);
+        }
+        if let Some(fault_id) = fault_id {
+            let _ = entry.fault_id.set(fault_id);
+        }
+        if let Some(head) = answer {
+            self.note_answer(entry, head, admitted_at.elapsed());
+        }
+        self.journal.drop_oldest();
+    }
+
+    fn note_answer(&self, entry: &JournalEntry, head: AnswerHead, duration: Duration) {
+        let AnswerHead { status, code, headers, request_id, is_sent } = head;
         if let Some(operation) = &entry.request.operation
             && entry.request.origin == Origin::World
+            && is_sent
         {
-            let outcome = (operation.clone(), head.status, head.code);
+            let outcome = (operation.clone(), status, code);
             for coverage in &self.journal.coverage {
                 coverage.add(&outcome, self.arrival.at);
             }
         }
-        if let Some(key) = key {
-            let _ = entry.key.set(key);
-        }
-        let AnswerHead { status, code, headers, request_id, fault_id } = head;
         let charge = self.journal.charge(memory_of_headers(&headers));
-        let duration = admitted_at.elapsed();
-        let answer = Answer { status, code, headers, request_id, fault_id, duration, _charge: charge };
-        let _ = entry.answer.set(answer);
-        self.journal.drop_oldest();
+        let _ = entry.answer.set(Answer { status, code, headers, request_id, duration, _charge: charge });
     }
 }
 

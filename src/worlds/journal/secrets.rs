@@ -44,10 +44,18 @@ const MARKS: [Mark; 11] = [
 /// Length in bytes from which a segment of a path can be a token.
 const MIN_TOKEN: usize = 32;
 
-/// Headers whose values are secrets, in lower case, and parts of the names of others. The scheme is shown.
-const SECRET_HEADERS: [&str; 3] = ["authorization", "cookie", "set-cookie"];
+/// Headers whose values are secrets, in lower case, and parts of the names of others.
+const SECRET_HEADERS: [&str; 3] = [AUTHORIZATION, COOKIE, SET_COOKIE];
 const PARTS_OF_SECRET_HEADERS: [&str; 7] =
     ["-authorization", "api-key", "apikey", "token", "secret", "password", "credential"];
+
+/// The end of the names of headers whose values have a scheme before the secret.
+const AUTHORIZATION: &str = "authorization";
+
+/// The header with the cookies of a request, and the one of an answer that sets one.
+pub const COOKIE: &str = "cookie";
+/// See [`COOKIE`].
+pub const SET_COOKIE: &str = "set-cookie";
 
 /// Whether the value of a header is a secret. `name` is in lower case.
 pub fn is_secret_header(name: &str) -> bool {
@@ -55,7 +63,7 @@ pub fn is_secret_header(name: &str) -> bool {
 }
 
 /// Returns the value of a header with its secrets masked. `name` is in lower case. A value that is a secret keeps its scheme,
-/// as in `Bearer ********`.
+/// as in `Bearer ********`, and a cookie its name and its attributes, as in `session=********; Path=/`.
 pub fn mask_header(name: &str, value: &[u8]) -> Vec<u8> {
     if !is_secret_header(name) {
         // What is encoded can be an address, too.
@@ -63,10 +71,30 @@ pub fn mask_header(name: &str, value: &[u8]) -> Vec<u8> {
         let is_address = value.starts_with(b"/") || find_bytes(value, b"://") || is_encoded;
         return masked(value, &if is_address { find_in_address(value) } else { find(value, false) });
     }
-    let scheme = value.iter().position(|byte| *byte == b' ').map(|end| &value[..=end]);
-    let rest = &value[scheme.map_or(0, <[u8]>::len)..];
-    let secret: &[u8] = if rest.trim_ascii().is_empty() { rest } else { MASK.as_bytes() };
-    [&mask(scheme.unwrap_or_default(), false), secret].concat()
+    match name {
+        COOKIE => value.split(|byte| *byte == b';').map(mask_cookie).collect::<Vec<_>>().join(&b';'),
+        SET_COOKIE => {
+            let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
+            [mask_cookie(&value[..end]), mask(&value[end..], false)].concat()
+        }
+        name if name.ends_with(AUTHORIZATION) => {
+            let end = value.iter().position(|byte| *byte == b' ').map_or(0, |space| space + 1);
+            [mask(&value[..end], false), mask_whole(&value[end..])].concat()
+        }
+        _ => mask_whole(value),
+    }
+}
+
+/// Masks the value of a cookie, or all of a text that is no cookie.
+fn mask_cookie(cookie: &[u8]) -> Vec<u8> {
+    let spaces = cookie.len() - cookie.trim_ascii_start().len();
+    let end = cookie.iter().position(|byte| *byte == b'=').map_or(spaces, |equals| equals + 1);
+    [mask(&cookie[..end], false), mask_whole(&cookie[end..])].concat()
+}
+
+/// Returns [`MASK`] in place of a value, unless it is empty.
+fn mask_whole(value: &[u8]) -> Vec<u8> {
+    if value.trim_ascii().is_empty() { value.to_vec() } else { MASK.as_bytes().to_vec() }
 }
 
 /// Returns the places of the secrets in bytes, in their order, also of those that are percent-encoded or escaped in JSON. With
@@ -283,7 +311,15 @@ mod tests {
             ("x-api-key", "secret".to_owned(), "********"),
             ("x-auth-token", "secret".to_owned(), "********"),
             ("x-amz-security-token", "secret".to_owned(), "********"),
+            ("x-api-key", "one two".to_owned(), "********"),
+            ("proxy-authorization", "Basic c2VjcmV0".to_owned(), "Basic ********"),
             ("cookie", String::new(), ""),
+            ("cookie", "a=s1; b=s2 s3;c=".to_owned(), "a=********; b=********;c="),
+            ("cookie", "s1; b=c=d".to_owned(), "********; b=********"),
+            ("cookie", "s1 s2".to_owned(), "********"),
+            ("set-cookie", "a=s1".to_owned(), "a=********"),
+            ("set-cookie", "a=s1; Path=/w/one; HttpOnly".to_owned(), "a=********; Path=/w/one; HttpOnly"),
+            ("set-cookie", "s1 s2; Path=/".to_owned(), "********; Path=/"),
             ("x-request-id", format!("mkt_{token}"), "mkt_********"),
             ("idempotency-key", format!("a-mkt_{token}.1"), "a-mkt_********.1"),
             ("idempotency-key", token.clone(), "aB3-aB3-aB3-aB3-aB3-aB3-aB3-aB3-"),

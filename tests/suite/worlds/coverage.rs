@@ -78,3 +78,20 @@ async fn page_shows_every_operation_and_loads_nothing() {
         assert!(!found, "{external}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn outcomes_that_no_client_gets_do_not_count() {
+    let world = WorldCaller::new("one", json!({})).await;
+    for (cut, status) in [("before", Value::Null), ("after_write", json!(200)), ("headers", json!(200))] {
+        let fault = json!({"match": {"operation": "get_wallet", "next": 1}, "then": {"cut": cut}});
+        let fault = world.sandbox("POST", "/faults", &fault).await.expect_status(201);
+        world.market.get(BUYER, "/w/one/v2/wallet").await;
+        let last = world.journal("operation=get_wallet").await.pop().unwrap();
+        assert_eq!((&last["status"], &last["fault_id"]), (&status, &fault["id"]), "{cut}");
+    }
+    let coverage = world.sandbox("GET", "/coverage?met=true", &Value::Null).await.ok();
+    assert_eq!((&coverage["met_operations"], &coverage["met_outcomes"]), (&json!(0), &json!(0)));
+    world.call(BUYER, "GET", "/v2/wallet", &Value::Null).await.ok();
+    let coverage = world.sandbox("GET", "/coverage?met=true", &Value::Null).await.ok();
+    assert_eq!(outcomes(&coverage, "get_wallet"), [(200, String::new(), 1)]);
+}

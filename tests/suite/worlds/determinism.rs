@@ -1,12 +1,12 @@
 //! Two worlds that are made alike, and get the same calls, respond alike: statuses, headers, and bodies.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use marketplace::worlds::JobTiming;
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use super::Sandbox;
+use super::{Sandbox, journal_story::WorldCaller};
 use crate::{
     contract::{
         cases::{OPERATOR, VENDOR, cases},
@@ -117,4 +117,39 @@ async fn reads_and_failures_change_no_later_id_or_secret() {
     assert_eq!(states[0], states[1]);
     let [quiet, busy] = worlds.each_ref().map(|world| world.clock());
     assert_eq!((quiet.now, quiet.secret_count), (busy.now, busy.secret_count));
+}
+
+/// The IDs of requests to the server itself are random.
+#[tokio::test(flavor = "multi_thread")]
+async fn advance_on_request_leaves_nothing_of_the_request_in_the_world() {
+    let mut audits = Vec::new();
+    for _ in 0..2 {
+        let world = WorldCaller::new("one", json!({})).await;
+        world.sandbox("POST", "/clock", &json!({"advance": "1d"})).await.ok();
+        world.sandbox("POST", "/clock", &json!({"set": "2026-04-01T00:00:00Z"})).await.ok();
+        let audit = world.call(OPERATOR, "GET", "/operator/v1/audit?limit=100", &Value::Null).await.ok();
+        assert!(!audit["items"].as_array().unwrap().is_empty());
+        audits.push(audit);
+    }
+    assert_eq!(audits[0], audits[1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_of_a_world_are_those_that_are_its_own() {
+    let new = json!({"settings": {"fees.buyer_percent": 2.5}});
+    let world = WorldCaller::new("one", new).await;
+    let list = async |key: &str, path: &str| {
+        let settings = world.market.call(key, "GET", path, &Value::Null).await.ok();
+        let items = settings["items"].as_array().unwrap().clone();
+        items.into_iter().map(|item| (item["key"].as_str().unwrap().to_owned(), item["value"].clone()))
+    };
+    let own: BTreeMap<String, Value> = list(OPERATOR, "/w/one/operator/v1/settings").await.collect();
+    let server = list(&world.server_key(), "/operator/v1/settings").await;
+    assert_eq!((&own["fees.buyer_percent"], &own["limits.other"]), (&json!(2.5), &json!(0)));
+    for (key, _) in server {
+        let section = key.split('.').next().unwrap();
+        let is_of_server = ["server", "sandbox", "log", "data", "blobs"].contains(&section);
+        assert!(!(is_of_server && own.contains_key(&key)), "{key}");
+        assert!(section != "fees" || own.contains_key(&key), "{key}");
+    }
 }

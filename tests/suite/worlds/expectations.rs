@@ -103,3 +103,34 @@ async fn invalid_expectations_are_refused() {
     assert_eq!(response.expect_error(403), "operator_required");
     world.market.call(OPERATOR, "POST", path, &json!({"times": 0})).await.ok();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_tells_operations_of_the_same_name_apart() {
+    let world = WorldCaller::new("one", json!({})).await;
+    let then = json!({"status": 503, "code": "at_capacity"});
+    let fault = json!({"match": {"operation": "list_assets", "api": "vendor", "next": 1}, "then": then});
+    let added = world.sandbox("POST", "/faults", &fault).await.expect_status(201);
+    assert_eq!(added["match"]["api"], "vendor");
+    let read = async |key: &str, path: &str| world.call(key, "GET", path, &Value::Null).await.status;
+    assert_eq!(read(OPERATOR, "/operator/v1/assets").await, 200);
+    assert_eq!(read(VENDOR, "/v2/assets").await, 503);
+    assert_eq!(read(BUYER, "/v2/wallet").await, 200);
+    for (calls, numbers) in [
+        (json!({"operation": "list_assets"}), vec![1, 2]),
+        (json!({"operation": "list_assets", "api": "operator"}), vec![1]),
+        (json!({"operation": "list_assets", "api": "vendor"}), vec![2]),
+        // Vendors and buyers have it in common.
+        (json!({"operation": "get_wallet", "api": "vendor"}), vec![3]),
+        (json!({"operation": "get_wallet", "api": "buyer"}), vec![3]),
+        (json!({"operation": "get_wallet", "api": "operator"}), vec![]),
+    ] {
+        let expectation = json!({"match": calls, "times": numbers.len()});
+        let met = world.sandbox("POST", "/expectations", &expectation).await.ok();
+        assert_eq!(met["numbers"], json!(numbers), "{expectation}");
+    }
+    let entries = world.journal("operation=list_assets&api=operator").await;
+    assert_eq!(entries.iter().map(|entry| &entry["number"]).collect::<Vec<_>>(), [&json!(1)]);
+    let unknown = json!({"match": {"operation": "create_codebase", "api": "buyer"}, "then": then});
+    let refused = world.sandbox("POST", "/faults", &unknown).await;
+    assert_eq!(refused.problems(), ["body.match.operation value_error"]);
+}

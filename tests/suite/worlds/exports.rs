@@ -8,9 +8,13 @@ use std::{
 };
 
 use marketplace::{
-    domain::bundles::hexadecimal,
+    domain::{
+        announcements::{Announcement, AnnouncementLevel},
+        bundles::hexadecimal,
+    },
+    error::Error,
     market::{Market, Writer},
-    operations::{access::Platform, attestation_log, signing_keys},
+    operations::{access::Platform, announcements, attestation_log, maintenance, signing_keys},
     store,
     worlds::{JobTiming, World, WorldError},
 };
@@ -279,4 +283,45 @@ fn copies_of_a_market_begin_logs_of_their_own() {
     let world = sandbox.create("imported", "empty");
     import(&sandbox, &world, &export(&sandbox, &copy)).unwrap();
     assert_eq!(heads(&world.market()), heads(&copy.market()));
+}
+
+/// What operators announce in a market, and whether it is under maintenance.
+fn announced(market: &Market) -> (Option<String>, Option<String>) {
+    let announcement = market.read_blocking(|reader| store::announcements::find(reader.rows)).unwrap();
+    let maintenance = market.read_blocking(|reader| store::maintenance::find(reader.rows)).unwrap();
+    (announcement.map(|(announcement, _)| announcement.text), maintenance.map(|(text, _)| text))
+}
+
+#[test]
+fn announcement_and_maintenance_are_copied_with_a_world_and_not_with_the_market_of_the_server() {
+    let sandbox = Sandbox::new(10);
+    let announce = |market: &Market| {
+        let write = |writer: &mut Writer| {
+            let (text, level) = ("Soon.".to_owned(), AnnouncementLevel::Warning);
+            let announcement = Announcement { text, level, starts_at: None, ends_at: None };
+            announcements::set(writer, Platform::of_process(), announcement)?;
+            maintenance::start(writer, Platform::of_process(), Some("Back soon."))
+        };
+        market.write_blocking(write).unwrap();
+    };
+    announce(sandbox.root.market());
+    let world = sandbox.create("one", "market");
+    assert_eq!(announced(&world.market()), (None, None));
+    announce(&world.market());
+    let expected = (Some("Soon.".to_owned()), Some("Back soon.".to_owned()));
+    sandbox.worlds().create_snapshot(&world, "saved").unwrap();
+    for (name, source) in [("fork", "one"), ("of-snapshot", "saved")] {
+        let copy = sandbox.create(name, source);
+        assert_eq!(announced(&copy.market()), expected, "{source}");
+        copy.reset().unwrap();
+        assert_eq!(announced(&copy.market()), expected, "{source}, after a reset");
+    }
+    let bytes = export(&sandbox, &world);
+    let copy = sandbox.create("copy", "empty");
+    import(&sandbox, &copy, &bytes).unwrap();
+    assert_eq!(announced(&copy.market()), expected);
+    let odd = changed(&bytes, |files| replace(files, "tables/announcement.jsonl", "warning", "odd"));
+    assert!(matches!(import(&sandbox, &copy, &odd), Err(WorldError::Refused(Error::Invalid(_)))));
+    world.reset().unwrap();
+    assert_eq!(announced(&world.market()), (None, None));
 }

@@ -12,8 +12,8 @@ use std::{
 use marketplace::{
     domain::time::Timestamp,
     worlds::journal::{
-        AnswerHead, Coverage, Header, INLINE_BYTES, Journal, MAX_ENTRIES, MAX_MEMORY, Origin, Recording,
-        RequestHead, SharedSpace,
+        AnswerHead, Coverage, Ending, Header, INLINE_BYTES, Journal, MAX_ENTRIES, MAX_MEMORY, Origin,
+        Recording, RequestHead, SharedSpace,
     },
 };
 use poem::http::Method;
@@ -169,6 +169,41 @@ async fn bodies_that_are_long_binary_or_compressed_are_shown() {
     let page = &world.journal("path=/vendor/docs").await[0]["response_body"];
     assert!(page["size_bytes"].as_u64().unwrap() > 1_000_000);
     assert_eq!(page["text"].as_str().unwrap().len(), INLINE_BYTES);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_those_of_the_teams_that_had_them_at_the_request() {
+    let world = WorldCaller::new("one", json!({})).await;
+    let (team, key) = world.create_team("Harbor Works").await;
+    world.call(&key, "GET", "/v2/asset-groups", &Value::Null).await.ok();
+    let path = format!("/operator/v1/teams/{team}");
+    world.call(OPERATOR, "PATCH", &path, &json!({"name": "Renamed Works"})).await.ok();
+    world.call(&key, "GET", "/v2/asset-groups", &Value::Null).await.ok();
+    world.sandbox("POST", "/reset", &Value::Null).await.ok();
+    let (_, same_key) = world.create_team("Kestrel Works").await;
+    assert_eq!(same_key, key, "secrets follow from the seed");
+    world.call(&key, "GET", "/v2/asset-groups", &Value::Null).await.ok();
+    let expected = ["Harbor Works", "Renamed Works", "Kestrel Works"];
+    let entries = world.journal("path=/v2/asset-groups").await;
+    let teams: Vec<_> = entries.iter().map(|entry| entry["team"]["name"].as_str().unwrap()).collect();
+    assert_eq!(teams, expected);
+    for team in expected {
+        let expectation = json!({"match": {"team": team}, "times": 1});
+        world.sandbox("POST", "/expectations", &expectation).await.ok();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn encoded_name_of_a_world_is_the_same_name() {
+    let world = WorldCaller::new("one", json!({})).await;
+    // Also for a key of the world, and for routes with files.
+    let encoded = "/sandbox/v1/worlds/%6fne";
+    let body = json!({"advance": "1d"});
+    world.market.call(OPERATOR, "POST", &format!("{encoded}/clock"), &body).await.ok();
+    assert_eq!(world.market.get(OPERATOR, &format!("{encoded}/replay")).await.status, 200);
+    let entries = world.journal("").await;
+    assert_eq!(field(&entries, "operation"), ["change_world_clock"]);
+    assert_eq!(field(&entries, "path"), ["/sandbox/v1/worlds/one/clock"]);
 }
 
 /// Checks that a value has exactly these fields, some of which are optional, besides those that begin with `_`.
@@ -408,8 +443,8 @@ fn add(journal: &Arc<Journal>, number: usize, header_bytes: usize, body: &[u8]) 
     recording.admit(Timestamp(0));
     recording.request_body().append(body);
     recording.request_body().end(true);
-    let head = AnswerHead { status: 200, code: None, headers: vec![], request_id: None, fault_id: None };
-    recording.answer(head, None, Timestamp(0));
+    let head = AnswerHead { status: 200, code: None, headers: vec![], request_id: None, is_sent: true };
+    recording.end(Ending { key: None, fault_id: None, answer: Some(head) }, Timestamp(0));
 }
 
 #[test]

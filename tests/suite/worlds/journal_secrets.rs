@@ -182,3 +182,35 @@ async fn no_format_of_a_journal_shows_a_secret_that_is_encoded() {
         assert!(format == "expectations" || text.contains("********"), "{format}: {text}");
     }
 }
+
+/// A session of the web app is as good as the key that it was opened with.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_format_of_a_journal_shows_a_session_of_the_web_app() {
+    let world = WorldCaller::new("one", json!({})).await;
+    let cookie = world.sign_in().await;
+    let (name, token) = cookie.split_once('=').unwrap();
+    let cookies = format!("theme=v4lue; {cookie}");
+    let headers = [("cookie", cookies.as_str()), ("x-auth-token", "s3cret t0ken")];
+    let page = world.market.send(Method::GET, "/w/one/console/inventory", &headers).await;
+    assert_eq!(page.status, 200);
+    let entries = world.journal("path=/console/*").await;
+    let value = |entry: &Value, list: &str, name: &str| {
+        let headers = entry[list].as_array().unwrap();
+        headers.iter().find(|header| header["name"] == name).unwrap()["value"].as_str().unwrap().to_owned()
+    };
+    let set = value(&entries[0], "response_headers", "set-cookie");
+    assert!(set.starts_with(&format!("{name}=********; Path=/w/one")), "{set}");
+    assert_eq!(value(&entries[1], "request_headers", "cookie"), format!("theme=********; {name}=********"));
+    let replay = world.market.get(OPERATOR, "/sandbox/v1/worlds/one/replay").await;
+    let requests = crate::harness::archives::unzip(&replay.bytes)["requests.jsonl"].clone();
+    let mut shown = vec![("replay", String::from_utf8(requests).unwrap())];
+    for format in ["json", "har", "curl"] {
+        let response = world.sandbox("GET", &format!("/journal?format={format}"), &Value::Null).await;
+        shown.push((format, String::from_utf8(response.bytes).unwrap()));
+    }
+    for (format, text) in shown {
+        for secret in [token, "s3cret", "t0ken", "v4lue"] {
+            assert!(!text.contains(secret), "{format} has {secret}:\n{text}");
+        }
+    }
+}

@@ -97,6 +97,16 @@ impl WorldCaller {
         (url, token, created["id"].clone())
     }
 
+    /// Signs in to the web app of the world as a vendor. Returns the cookie.
+    pub async fn sign_in(&self) -> String {
+        let headers =
+            [("sec-fetch-site", "same-origin"), ("content-type", "application/x-www-form-urlencoded")];
+        let (path, body) = (format!("/w/{}/console/sign-in", self.name), format!("key={VENDOR}"));
+        let answer = self.market.send_body(Method::POST, &path, &headers, body).await;
+        assert_eq!(answer.status, 303, "{}", String::from_utf8_lossy(&answer.bytes));
+        answer.header("set-cookie").split(';').next().unwrap().to_owned()
+    }
+
     /// Adds a repository.
     pub async fn put_repository(&self) {
         let path = format!("/sandbox/v1/worlds/{}/repositories/acme/billing", self.name);

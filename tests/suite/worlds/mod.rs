@@ -145,3 +145,14 @@ fn names_are_unique_and_the_number_of_worlds_is_limited() {
     let left: Vec<_> = fs::read_dir(sandbox.root.market().data_dir().join("worlds")).unwrap().collect();
     assert_eq!(left.len(), 1, "only the templates are left: {left:?}");
 }
+
+/// As after the clock of the machine was set back: then nothing deletes the world when it expires.
+#[test]
+fn world_that_has_expired_and_was_not_deleted_makes_room_for_others() {
+    let sandbox = Sandbox::new(1);
+    let new = NewWorld { time_to_live: Some(0), ..new_world(Some("one"), "empty") };
+    let expired = sandbox.worlds().create(&new, None).unwrap();
+    assert!(sandbox.worlds().find("one").is_none() && !expired.has_ended());
+    let world = sandbox.create("one", "empty");
+    assert!(expired.has_ended() && !world.has_ended());
+}

@@ -116,6 +116,12 @@ async fn play(world: &WorldCaller) {
     let (_, key) = world.create_team("After the reset").await;
     world.call(&key, "GET", "/v2/asset-groups", &Value::Null).await.ok();
     world.sandbox("POST", "/clock", &json!({"set": "2026-06-01T00:00:00Z"})).await.ok();
+    world.call(OPERATOR, "GET", "/operator/v1/audit?limit=100", &Value::Null).await.ok();
+    world.call(OPERATOR, "GET", "/operator/v1/settings", &Value::Null).await.ok();
+    let path = format!("/sandbox/v1/worlds/%{:02x}{}/clock", world.name.as_bytes()[0], &world.name[1..]);
+    world.market.call(OPERATOR, "POST", &path, &json!({"advance": "1d"})).await.ok();
+    world.call(VENDOR, "GET", "/v2/wallet", &Value::Null).await.ok();
+    world.sign_in().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -212,6 +218,21 @@ async fn world_that_was_forked_from_another_one_begins_with_its_state() {
     // Only operators who may change the world get its secrets.
     let path = "/sandbox/v1/worlds/fork/replay";
     assert_eq!(setup.market.get("mkt_nobody", path).await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn file_without_the_session_of_the_web_app_says_so() {
+    let world = WorldCaller::new("one", json!({})).await;
+    let cookie = world.sign_in().await;
+    for page in ["/vendor/docs", "/console/inventory", "/console/catalog"] {
+        world.market.send(Method::GET, &format!("/w/one{page}"), &[("cookie", &cookie)]).await;
+    }
+    let file = replay_of(&world).await;
+    let head: Value = serde_json::from_slice(&unzip(&file)["replay.json"]).unwrap();
+    let missing = "Request 3 needs a session of the web app, which no file has.";
+    assert_eq!((&head["complete"], &head["missing"]), (&json!(false), &json!([missing])));
+    let (code, _, errors) = replay(&file, &[]);
+    assert!(code == 2 && errors.contains(missing), "{code} {errors}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,7 +16,7 @@ use marketplace::{
 };
 
 use super::{Sandbox, create_team, new_world, team_names};
-use crate::harness::listings::listing_fields;
+use crate::harness::{TestMarket, listings::listing_fields};
 
 /// Number of worlds of a process.
 const WORLDS: u32 = 100;
@@ -221,4 +221,28 @@ fn worlds_occupy_only_what_is_written_to_them() {
     assert!(bytes(&copy) < after && used() < all + 2 * after, "{} of {}", bytes(&copy), used());
     world.reset().unwrap();
     assert_eq!(bytes(&world), before);
+}
+
+#[test]
+fn reset_and_import_give_the_disk_back_at_once() {
+    let root = TestMarket::with_settings(|settings| settings.sandbox.max_mb = 64);
+    let sandbox = Sandbox { root };
+    let (world, worlds) = (sandbox.create("one", "empty"), sandbox.worlds());
+    let exported = worlds.temporary_file().unwrap();
+    worlds.export(&world, exported.reopen().unwrap()).unwrap();
+    let reserve = || worlds.reserve_disk(10_000_000);
+    let fill = || {
+        let file = fs::File::create(world.market().data_dir().join("large")).unwrap();
+        file.set_len(60_000_000).unwrap();
+        // A write, after which the files are listed again, and so much that they are measured.
+        create_team(&world, "Bells");
+        let _ = worlds.reserve_disk(2_000_000);
+        assert!(reserve().is_err() && reserve().is_err());
+    };
+    fill();
+    worlds.reset(&world).unwrap();
+    reserve().unwrap();
+    fill();
+    worlds.import(&world, exported.path()).unwrap();
+    reserve().unwrap();
 }

@@ -48,6 +48,7 @@ class Faults:
         self,
         *,
         operation: str | None = None,
+        api: Literal["vendor", "buyer", "operator"] | None = None,
         path: str | None = None,
         team: str | None = None,
         job: str | None = None,
@@ -80,6 +81,7 @@ class Faults:
         """
         match = {
             "operation": operation,
+            "api": api,
             "path": path,
             "team": team,
             "job": job,

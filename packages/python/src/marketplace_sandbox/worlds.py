@@ -164,6 +164,7 @@ class World:
         at_least: int | None = None,
         at_most: int | None = None,
         operation: str | None = None,
+        api: Literal["vendor", "buyer", "operator"] | None = None,
         method: str | None = None,
         path: str | None = None,
         team: str | None = None,
@@ -181,6 +182,7 @@ class World:
         """
         match = {
             "operation": operation,
+            "api": api,
             "method": method,
             "path": path,
             "team": team,

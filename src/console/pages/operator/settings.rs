@@ -29,7 +29,7 @@ impl Page for Settings {
             };
             is_of_kind && setting.key.contains(&text)
         };
-        let settings: Vec<_> = visit.market().settings().list().into_iter().filter(is_shown).collect();
+        let settings: Vec<_> = visit.market().listed_settings().into_iter().filter(is_shown).collect();
         let body = html! {
             p { "The settings in effect. They are changed in the settings file, by environment variables, or by flags. \
                  Changes take effect with a reload (SIGHUP) where the table says so, and otherwise when the server is started again. \

@@ -41,7 +41,7 @@ fn har_entry(shown: &ShownEntry, addresses: &Addresses) -> Value {
         ("_team", entry.key().and_then(|key| key.team.as_ref()).map(|(_, name)| name.clone())),
         ("_key", entry.key().map(|key| key.name.clone())),
         ("_request_id", answer.and_then(|answer| answer.request_id.clone())),
-        ("_fault_id", answer.and_then(|answer| answer.fault_id.clone())),
+        ("_fault_id", entry.fault_id().map(str::to_owned)),
     ];
     for (name, value) in fields {
         if let Some(value) = value {

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs::File,
     io::{self, Read, Write},
 };
@@ -17,13 +17,16 @@ use crate::{
     error::{Error, Result},
     market::Market,
     string_enum::StringEnum,
-    web::world_host::replay::{
-        addresses,
-        bodies::{self, MAX_ANSWER_BYTES},
-        file::{
-            FORMAT, FORMAT_VERSION, HEAD, PathPart, REQUESTS, ReplayAnswer, ReplayBody, ReplayHead,
-            ReplayHeader, ReplayKey, ReplayRequest, ReplayServer, ReplayWorld, START, SecretPlace,
-            answer_file, request_file,
+    web::{
+        request_kinds::CONSOLE,
+        world_host::replay::{
+            addresses,
+            bodies::{self, MAX_ANSWER_BYTES},
+            file::{
+                FORMAT, FORMAT_VERSION, HEAD, PathPart, REQUESTS, ReplayAnswer, ReplayBody, ReplayHead,
+                ReplayHeader, ReplayKey, ReplayRequest, ReplayServer, ReplayWorld, START, SecretPlace,
+                answer_file, request_file,
+            },
         },
     },
     worlds::{
@@ -60,6 +63,7 @@ pub fn write(source: &ReplaySource, to: File) -> Result<File> {
         keys: BTreeMap::new(),
         missing: Vec::new(),
         has_running_clock: source.world.details().origin.is_running,
+        cookies: BTreeSet::new(),
     };
     if page.dropped + page.deleted > 0 {
         let message = format!("{} requests were dropped, and {} were deleted.", page.dropped, page.deleted);
@@ -146,6 +150,18 @@ fn overlaps(entry: &JournalEntry, next: &JournalEntry) -> bool {
     }
 }
 
+/// Whether a request was answered without an error.
+fn is_successful(entry: &JournalEntry) -> bool {
+    entry.answer().is_some_and(|answer| answer.status < 400)
+}
+
+/// Returns the name and the value of a cookie.
+fn name_and_value(cookie: &[u8]) -> Option<(&[u8], &[u8])> {
+    let cookie = cookie.trim_ascii();
+    let equals = cookie.iter().position(|byte| *byte == b'=')?;
+    Some((&cookie[..equals], &cookie[equals + 1..]))
+}
+
 struct Writer<'a> {
     archive: &'a mut FileSetWriter,
     market: &'a Market,
@@ -154,6 +170,8 @@ struct Writer<'a> {
     keys: BTreeMap<Uuid, ReplayKey>,
     missing: Vec<String>,
     has_running_clock: bool,
+    /// Names of the cookies that earlier answers have set, whose values are secrets.
+    cookies: BTreeSet<Vec<u8>>,
 }
 
 impl Writer<'_> {
@@ -161,9 +179,14 @@ impl Writer<'_> {
         let head = &entry.request;
         let is_of_world = head.origin == Origin::World;
         let body = self.request_body(entry)?;
+        self.check_cookies(entry);
         let query = head.query.as_deref();
         let is_signed = is_of_world
             && query.is_some_and(|query| addresses::is_signed(self.market, &head.method, &head.path, query));
+        let has_secret = |query: &str| !is_signed && !secrets::find(query.as_bytes(), false).is_empty();
+        if query.is_some_and(has_secret) && is_successful(entry) {
+            self.missing.push(format!("The query of request {} has a secret.", entry.number));
+        }
         let operation = head.operation.as_ref().map(|operation| operation.id.clone());
         self.has_running_clock |= operation.as_deref() == Some(CHANGE_CLOCK)
             && body.text.as_ref().is_some_and(|text| text.contains(ClockMode::Running.as_str()));
@@ -190,6 +213,35 @@ impl Writer<'_> {
         })
     }
 
+    /// Notes the cookies that the answer sets. If the request is one to the web app with such a cookie, somebody has signed in,
+    /// and the file is not complete: the tokens of sessions are random.
+    fn check_cookies(&mut self, entry: &JournalEntry) {
+        let request = &entry.request;
+        if request.origin == Origin::World && request.path.starts_with(CONSOLE) {
+            let sent = request.headers.iter().filter(|header| header.name == secrets::COOKIE);
+            let pairs = sent.flat_map(|header| header.value.split(|byte| *byte == b';'));
+            for (name, _) in pairs.filter_map(name_and_value) {
+                if self.cookies.remove(name) {
+                    let message = format!(
+                        "Request {} needs a session of the web app, which no file has.",
+                        entry.number
+                    );
+                    self.missing.push(message);
+                }
+            }
+        }
+        let headers = entry.answer().map_or(&[][..], |answer| &answer.headers);
+        let set = headers.iter().filter(|header| header.name == secrets::SET_COOKIE);
+        let pairs = set.filter_map(|header| header.value.split(|byte| *byte == b';').next());
+        for (name, value) in pairs.filter_map(name_and_value) {
+            if value.is_empty() {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_vec());
+            }
+        }
+    }
+
     /// Returns the path, with the places of secrets that earlier answers had.
     fn path(&mut self, entry: &JournalEntry) -> Vec<PathPart> {
         let path = &entry.request.path;
@@ -205,7 +257,7 @@ impl Writer<'_> {
                 }
                 None => {
                     text.push_str(secrets::MASK);
-                    if entry.answer().is_some_and(|answer| answer.status < 400) {
+                    if is_successful(entry) {
                         let message = format!(
                             "The path of request {} has a secret that no earlier answer has.",
                             entry.number

@@ -113,7 +113,7 @@ impl Page for ResetWorld {
     type Access = ActingOperator;
 
     async fn show(visit: &Visit<ActingOperator>) -> Result<Answer> {
-        let lost = "The world returns to the state in which it was created: data, clock, and settings. Its faults are removed.";
+        let lost = "The world returns to where it was forked: data, clock, and settings. Its clock is stopped, and its faults are removed.";
         question(visit, "Reset this world?", lost, "Reset the world")
     }
 }
@@ -123,10 +123,10 @@ impl FormPage for ResetWorld {
         let world = find(&visit.context)?;
         let page = path(world.name(), "");
         audit(visit, fields, Self::OPERATIONS[0], &world).await?;
-        let turn = world.admit().await?;
+        let (sandbox, turn) = (visit.served.require_sandbox()?, world.admit().await?);
         let reset = move |_: &crate::market::Market| {
             let _turn = turn;
-            Ok(world.reset()?)
+            Ok(sandbox.worlds().reset(&world)?)
         };
         visit.market().spawn_blocking(reset).await?;
         Ok(Answer::done(&page, Notice::Done))

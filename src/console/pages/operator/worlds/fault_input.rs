@@ -109,8 +109,8 @@ fn requests(fields: &Fields, operations: &DocumentedOperations) -> Result<FaultR
         )));
     }
     let effect = RequestEffect { answer, delay_ms, body_bytes_per_second: None, interruption };
-    let of =
-        RequestMatch { operation, path: path.map(TextPattern), team: fields.get("team").map(str::to_owned) };
+    let (path, team) = (path.map(TextPattern), fields.get("team").map(str::to_owned));
+    let of = RequestMatch { operation, api: None, path, team };
     Ok(FaultRule::Requests(of, effect))
 }
 

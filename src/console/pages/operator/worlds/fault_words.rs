@@ -2,6 +2,7 @@
 
 use crate::{
     console::{pages::settings::webhook_forms::event_text, parts::job_kinds, text},
+    string_enum::StringEnum,
     worlds::{
         CutPlace, Fault, FaultRule, FaultTiming, Interruption, RequestEffect, RequestMatch, WebhookEffect,
         WebhookMatch,
@@ -19,9 +20,10 @@ pub fn cases(fault: &Fault) -> String {
     }
 }
 
-fn requests(RequestMatch { operation, path, team }: &RequestMatch) -> String {
+fn requests(RequestMatch { operation, api, path, team }: &RequestMatch) -> String {
     let parts = [
         operation.as_ref().map(|operation| format!("to the operation {operation}")),
+        api.map(|api| format!("to the {} API", api.as_str())),
         path.as_ref().map(|path| format!("to {}", path.0)),
         team.as_ref().map(|team| format!("of the team {team}")),
     ];

@@ -1,0 +1,66 @@
+//! The names of worlds and snapshots, which are taken from the beginning of their creation on.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{names::RESERVED, registry::Worlds, source::Snapshot, world::World};
+use crate::error::{Error, Result};
+
+/// The worlds and snapshots of a process.
+#[derive(Default)]
+pub(super) struct State {
+    /// The worlds by name; `None` while one is created.
+    pub worlds: BTreeMap<String, Option<Arc<World>>>,
+    /// The snapshots by name; `None` while one is created.
+    pub snapshots: BTreeMap<String, Option<Arc<Snapshot>>>,
+    /// Number of worlds and snapshots that were created, which is part of the names of directories.
+    pub created: u64,
+}
+
+impl State {
+    /// Checks that neither a world nor a snapshot has a name, and that it is not reserved.
+    pub fn check_free(&self, name: &str) -> Result<()> {
+        let what = match name {
+            name if RESERVED.contains(&name) => "The name is reserved, since worlds can be forked from it.",
+            name if self.worlds.contains_key(name) => "There is a world with this name.",
+            name if self.snapshots.contains_key(name) => "There is a snapshot with this name.",
+            _ => return Ok(()),
+        };
+        Err(Error::Conflict(format!("{what} Choose another name, or leave it out.")))
+    }
+
+    /// Returns a generated name that is not taken.
+    pub fn free_name(&self, number: u64) -> String {
+        let names = (number..).map(|number| format!("world-{number}"));
+        let is_free = |name: &String| self.check_free(name).is_ok();
+        names.into_iter().find(is_free).expect("there are more numbers than worlds")
+    }
+}
+
+/// A place for a world or a snapshot that is created. Dropping it gives the place back, unless it was filled.
+pub(super) struct Place<'a> {
+    /// The worlds and snapshots.
+    pub worlds: &'a Worlds,
+    /// Name of the new one.
+    pub name: String,
+    /// Number of the new one, by which its files are named.
+    pub number: u64,
+}
+
+impl Place<'_> {
+    /// Puts a world or a snapshot there.
+    pub fn fill<T>(self, fill: impl FnOnce(&mut State, String) -> T) {
+        fill(&mut self.worlds.lock(), self.name.clone());
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut state = self.worlds.lock();
+        if matches!(state.worlds.get(&self.name), Some(None)) {
+            state.worlds.remove(&self.name);
+        }
+        if matches!(state.snapshots.get(&self.name), Some(None)) {
+            state.snapshots.remove(&self.name);
+        }
+    }
+}
