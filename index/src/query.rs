@@ -2,9 +2,10 @@
 //!
 //! A word matches its English stem. The last word of the text, if not in quotes, also matches longer words
 //! that start with it. Text without spaces matches wherever it occurs. A word outside quotes with five or
-//! more characters that matches nothing in scope is retried with one edit: an inserted, deleted or replaced
-//! letter, or two swapped neighbors, in a word as written. Only documents that are alive in this snapshot
-//! count as in scope, so results do not depend on merges or on deleted documents that are still stored.
+//! more characters and no digit that matches nothing in scope is retried with one edit: an inserted, deleted
+//! or replaced letter, or two swapped neighbors, in a word as written. Only documents that are alive in this
+//! snapshot count as in scope, so results do not depend on merges or on deleted documents that are still
+//! stored.
 
 use crate::doc_bitmap::DocBitmap;
 use crate::edit_distance::OneEdit;
@@ -76,11 +77,16 @@ fn word_postings<'a, V: AsRef<SegmentView>>(
             view.as_ref().segment.add_longer(&word.form, found)?;
         }
     }
-    if word.form.chars().count() < MIN_FUZZY_CHARS || has_match_in_scope(&found, scope)? {
+    if !can_have_typos(&word.form) || has_match_in_scope(&found, scope)? {
         return Ok(found);
     }
     let edited = OneEdit::new(&word.form);
     views.iter().map(|view| view.as_ref().segment.find_similar(&edited)).collect()
+}
+
+/// Returns whether a word is retried with one edit. Another number or version is another thing.
+fn can_have_typos(form: &str) -> bool {
+    form.chars().count() >= MIN_FUZZY_CHARS && !form.contains(char::is_numeric)
 }
 
 /// Returns the postings of a stem.

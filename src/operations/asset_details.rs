@@ -47,7 +47,7 @@ pub struct AssetDetails {
     /// All groups of the team.
     pub groups: Vec<Group>,
     /// Labels of the domain tags, by slug.
-    pub labels: BTreeMap<String, String>,
+    pub domain_labels: BTreeMap<String, String>,
     /// Names of the languages, by slug.
     pub language_names: BTreeMap<String, String>,
     /// What was measured in the data.
@@ -110,7 +110,7 @@ pub fn get(reader: &Reader, vendor: &Vendor, blobs: &Blobs, id: Uuid) -> Result<
     Ok(AssetDetails {
         retirement: deprecations.remove(&asset.kind),
         groups: store::groups::list(rows, vendor.team_row_id())?,
-        labels: store::taxonomy::find_labels(rows, &asset.domain_tags.iter().collect::<Vec<_>>())?,
+        domain_labels: store::taxonomy::find_domain_labels(rows, &asset.domain_tags)?,
         language_names: store::taxonomy::find_language_names(
             rows,
             &facts.languages.keys().collect::<Vec<_>>(),

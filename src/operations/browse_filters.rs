@@ -181,11 +181,17 @@ impl Range {
         (self.measure, bounds)
     }
 
+    /// Whether a count can be a bound.
+    fn accepts(self, count: i64) -> bool {
+        self != VENDOR_TIER || u64::try_from(count).is_ok_and(|tier| VENDOR_TIERS.contains(&tier))
+    }
+
     /// Parses the texts of two bounds. If a text is not a number of the unit, returns the name of its parameter.
     fn parse(self, min: Option<&str>, max: Option<&str>) -> Result<(Measure, Bounds), &'static str> {
         let max_name = self.max.unwrap_or(self.min);
         if self.unit == Unit::Count {
-            let parse = |text: Option<&str>, name| text.map(|text| parse_count(text).ok_or(name)).transpose();
+            let parse_bound = |text: &str| parse_count(text).filter(|count| self.accepts(*count));
+            let parse = |text: Option<&str>, name| text.map(|text| parse_bound(text).ok_or(name)).transpose();
             return Ok(self.counts(parse(min, self.min)?, parse(max, max_name)?));
         }
         let parse = |text: Option<&str>, name| text.map(|text| parse_decimal(text).ok_or(name)).transpose();

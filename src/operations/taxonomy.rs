@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::access::{AuthenticatedTeam, Member, Platform, Vendor};
 use crate::{
     domain::{
@@ -71,9 +73,22 @@ pub fn known_languages(reader: &Reader, _: &AuthenticatedTeam) -> Result<Vec<Lan
     store::taxonomy::languages(reader.rows)
 }
 
-/// Returns the labels of these domains and inventory tags, by slug.
-pub fn labels(reader: &Reader, _: &Member, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
-    store::taxonomy::find_labels(reader.rows, slugs)
+/// Returns the labels of these domains, by slug.
+pub fn domain_labels(
+    reader: &Reader,
+    _: &Member,
+    slugs: &[impl Serialize],
+) -> Result<BTreeMap<String, String>> {
+    store::taxonomy::find_domain_labels(reader.rows, slugs)
+}
+
+/// Returns the labels of these inventory tags, by slug.
+pub fn inventory_tag_labels(
+    reader: &Reader,
+    _: &Member,
+    slugs: &[impl Serialize],
+) -> Result<BTreeMap<String, String>> {
+    store::taxonomy::find_inventory_tag_labels(reader.rows, slugs)
 }
 
 /// Creates a domain, which comes last.
@@ -94,6 +109,18 @@ pub fn update_domain(writer: &mut Writer, _: Platform, domain: &Label) -> Result
     writer.emit(None, domain.slug.as_str(), &EventData::DomainUpdated(domain.clone()))
 }
 
+/// Creates a domain, which has no event, or updates the one with its slug.
+pub fn set_domain(writer: &mut Writer, platform: Platform, domain: &Label) -> Result<()> {
+    match store::taxonomy::find_domain(writer.rows, &domain.slug)? {
+        Some(known) if known == *domain => Ok(()),
+        Some(_) => update_domain(writer, platform, domain),
+        None => {
+            check_label(&domain.slug, &domain.label)?;
+            store::taxonomy::upsert_domain(writer.rows, domain)
+        }
+    }
+}
+
 /// Creates a content tag, which comes last.
 pub fn create_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Result<()> {
     check_label(&tag.slug, &tag.label)?;
@@ -108,6 +135,18 @@ pub fn update_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Resu
     check_exists(writer, &CONTENT_TAGS, &tag.slug)?;
     store::taxonomy::upsert_content_tag(writer.rows, tag)?;
     writer.emit(None, tag.slug.as_str(), &EventData::ContentTagUpdated(tag.clone()))
+}
+
+/// Creates a content tag, which has no event, or updates the one with its slug.
+pub fn set_content_tag(writer: &mut Writer, platform: Platform, tag: &Label) -> Result<()> {
+    match store::taxonomy::find_content_tag(writer.rows, &tag.slug)? {
+        Some(known) if known == *tag => Ok(()),
+        Some(_) => update_content_tag(writer, platform, tag),
+        None => {
+            check_label(&tag.slug, &tag.label)?;
+            store::taxonomy::upsert_content_tag(writer.rows, tag)
+        }
+    }
 }
 
 /// Creates an inventory tag, which comes last.
@@ -127,8 +166,33 @@ pub fn update_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag
     writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagUpdated(tag.clone()))
 }
 
+/// Creates an inventory tag, which has no event, or updates the one with its slug.
+pub fn set_inventory_tag(writer: &mut Writer, platform: Platform, tag: &InventoryTag) -> Result<()> {
+    match store::taxonomy::find_inventory_tag(writer.rows, &tag.slug)? {
+        Some(known) if known == *tag => Ok(()),
+        Some(_) => update_inventory_tag(writer, platform, tag),
+        None => {
+            check_inventory_tag(tag)?;
+            store::taxonomy::upsert_inventory_tag(writer.rows, tag)
+        }
+    }
+}
+
+/// Creates a language, or updates the one with its slug.
+pub fn set_language(writer: &mut Writer, _: Platform, language: &Language) -> Result<()> {
+    let known = store::taxonomy::find_language(writer.rows, &language.slug)?;
+    store::taxonomy::upsert_language(writer.rows, language)?;
+    match known {
+        // Listings show the names of the languages of their codebases.
+        Some(known) if known.name != language.name => {
+            store::taxonomy::queue_listings_with_language(writer.rows, &language.slug)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks the slug and the label of a domain or a tag.
-pub fn check_label(slug: &str, label: &str) -> Result<()> {
+fn check_label(slug: &str, label: &str) -> Result<()> {
     let mut problems = Problems::default();
     let is_slug = slug
         .bytes()
@@ -143,7 +207,7 @@ pub fn check_label(slug: &str, label: &str) -> Result<()> {
 }
 
 /// Checks the texts of an inventory tag.
-pub fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
+fn check_inventory_tag(tag: &InventoryTag) -> Result<()> {
     let mut problems = Problems::default();
     problems.collect(check_label(&tag.slug, &tag.label))?;
     problems.check_text(&["description"], &tag.description, texts::SENTENCE);

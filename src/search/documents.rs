@@ -22,8 +22,10 @@ use crate::{
 /// listings, or the parts for one listing.
 #[derive(Debug, Default)]
 pub struct Taxonomy {
-    /// Labels of domains and inventory tags, by slug. People search for labels.
-    pub labels: BTreeMap<String, String>,
+    /// Labels of domains, by slug. People search for labels.
+    pub domains: BTreeMap<String, String>,
+    /// Labels of inventory tags, by slug.
+    pub inventory_tags: BTreeMap<String, String>,
     /// Names of languages, by slug.
     pub languages: BTreeMap<String, String>,
     /// Announced retirements of asset kinds.
@@ -33,11 +35,12 @@ pub struct Taxonomy {
 impl Taxonomy {
     /// Loads the current taxonomy.
     pub fn load(reader: &Reader) -> Result<Taxonomy> {
-        let tags = store::taxonomy::inventory_tags(reader)?.into_iter().map(|tag| (tag.slug, tag.label));
-        let domains = store::taxonomy::domains(reader)?.into_iter().map(|domain| (domain.slug, domain.label));
+        let domains = store::taxonomy::domains(reader)?.into_iter();
+        let inventory_tags = store::taxonomy::inventory_tags(reader)?.into_iter();
         let languages = store::taxonomy::languages(reader)?.into_iter();
         Ok(Taxonomy {
-            labels: tags.chain(domains).collect(),
+            domains: domains.map(|domain| (domain.slug, domain.label)).collect(),
+            inventory_tags: inventory_tags.map(|tag| (tag.slug, tag.label)).collect(),
             languages: languages.map(|language| (language.slug, language.name)).collect(),
             deprecations: store::taxonomy::deprecations(reader)?,
         })
@@ -47,12 +50,12 @@ impl Taxonomy {
 impl Taxonomy {
     /// Loads what one listing needs from the current taxonomy.
     pub fn load_for(reader: &Reader, entry: &CatalogEntry) -> Result<Taxonomy> {
-        let slugs: Vec<&String> = entry.domain_tags.iter().chain(&entry.tag_slugs).collect();
         let scale = entry.scale();
         let languages: Vec<&String> = scale.languages.keys().collect();
         let has_assets = !entry.assets.is_empty();
         Ok(Taxonomy {
-            labels: store::taxonomy::find_labels(reader, &slugs)?,
+            domains: store::taxonomy::find_domain_labels(reader, &entry.domain_tags)?,
+            inventory_tags: store::taxonomy::find_inventory_tag_labels(reader, &entry.tag_slugs)?,
             languages: store::taxonomy::find_language_names(reader, &languages)?,
             deprecations: if has_assets { store::taxonomy::deprecations(reader)? } else { BTreeMap::new() },
         })
@@ -68,6 +71,9 @@ pub const fn listing_row_id(listing: u64) -> ListingRowId {
 pub fn build_document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::ListingDocument {
     let scale = entry.scale();
     let stage = index_stage(entry.status.stage());
+    let label = |labels: &BTreeMap<String, String>, slug: &String| labels.get(slug).unwrap_or(slug).clone();
+    let domains = entry.domain_tags.iter().map(|slug| label(&taxonomy.domains, slug));
+    let inventory_tags = entry.tag_slugs.iter().map(|slug| label(&taxonomy.inventory_tags, slug));
     index::ListingDocument {
         listing: entry.row_id.0 as u64,
         team: entry.vendor.row_id.0 as u64,
@@ -75,12 +81,7 @@ pub fn build_document(entry: &CatalogEntry, taxonomy: &Taxonomy) -> index::Listi
         text: index::Text {
             title: entry.title.clone(),
             description: entry.description.clone(),
-            tag_labels: entry
-                .domain_tags
-                .iter()
-                .chain(&entry.tag_slugs)
-                .map(|slug| taxonomy.labels.get(slug).unwrap_or(slug).clone())
-                .collect(),
+            tag_labels: domains.chain(inventory_tags).collect(),
             team_name: entry.vendor.name.clone(),
         },
         labels: index::Labels {

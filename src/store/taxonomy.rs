@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
@@ -24,6 +25,19 @@ fn read_label(row: &rusqlite::Row) -> rusqlite::Result<Label> {
     Ok(Label { slug: row.get(0)?, label: row.get(1)? })
 }
 
+fn read_inventory_tag(row: &rusqlite::Row) -> rusqlite::Result<InventoryTag> {
+    Ok(InventoryTag {
+        slug: row.get(0)?,
+        label: row.get(1)?,
+        description: row.get(2)?,
+        category: row.get(3)?,
+    })
+}
+
+fn read_language(row: &rusqlite::Row) -> rusqlite::Result<Language> {
+    Ok(Language { slug: row.get("slug")?, name: row.get("name")?, aliases: row::json(row, "aliases")? })
+}
+
 /// Returns all domains, in display order.
 pub fn domains(reader: &Reader) -> Result<Vec<Label>> {
     reader.query_all("SELECT slug, label FROM domains ORDER BY position", [], read_label)
@@ -42,47 +56,42 @@ pub fn content_tags(reader: &Reader) -> Result<Vec<Label>> {
 /// Returns all inventory tags, in display order.
 pub fn inventory_tags(reader: &Reader) -> Result<Vec<InventoryTag>> {
     const SQL: &str = "SELECT slug, label, description, category FROM inventory_tags ORDER BY position";
-    reader.query_all(SQL, [], |row| {
-        Ok(InventoryTag {
-            slug: row.get(0)?,
-            label: row.get(1)?,
-            description: row.get(2)?,
-            category: row.get(3)?,
-        })
-    })
+    reader.query_all(SQL, [], read_inventory_tag)
 }
 
 /// Returns all languages, in display order.
 pub fn languages(reader: &Reader) -> Result<Vec<Language>> {
-    const SQL: &str = "SELECT slug, name, aliases FROM languages ORDER BY position";
-    reader.query_all(SQL, [], |row| {
-        Ok(Language { slug: row.get("slug")?, name: row.get("name")?, aliases: row::json(row, "aliases")? })
-    })
+    reader.query_all("SELECT slug, name, aliases FROM languages ORDER BY position", [], read_language)
 }
 
-/// Returns the labels of these domains and inventory tags, by slug. If both have the slug, the domain's
-/// label.
-pub fn find_labels(reader: &Reader, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
-    const TAGS: &str =
+/// Returns the labels of these domains, by slug. An inventory tag can have the same slug.
+pub fn find_domain_labels(reader: &Reader, slugs: &[impl Serialize]) -> Result<BTreeMap<String, String>> {
+    const SQL: &str = "SELECT slug, label FROM domains WHERE slug IN (SELECT value FROM json_each(?1))";
+    find_names(reader, SQL, slugs)
+}
+
+/// Returns the labels of these inventory tags, by slug. A domain can have the same slug.
+pub fn find_inventory_tag_labels(
+    reader: &Reader,
+    slugs: &[impl Serialize],
+) -> Result<BTreeMap<String, String>> {
+    const SQL: &str =
         "SELECT slug, label FROM inventory_tags WHERE slug IN (SELECT value FROM json_each(?1))";
-    const DOMAINS: &str = "SELECT slug, label FROM domains WHERE slug IN (SELECT value FROM json_each(?1))";
-    let mut labels = BTreeMap::new();
-    if !slugs.is_empty() {
-        let slugs = row::to_json(slugs)?;
-        for sql in [TAGS, DOMAINS] {
-            labels.extend(reader.query_all(sql, [&slugs], |row| Ok((row.get(0)?, row.get(1)?)))?);
-        }
-    }
-    Ok(labels)
+    find_names(reader, SQL, slugs)
 }
 
 /// Returns the names of these languages, by slug.
-pub fn find_language_names(reader: &Reader, slugs: &[&String]) -> Result<BTreeMap<String, String>> {
+pub fn find_language_names(reader: &Reader, slugs: &[impl Serialize]) -> Result<BTreeMap<String, String>> {
     const SQL: &str = "SELECT slug, name FROM languages WHERE slug IN (SELECT value FROM json_each(?1))";
+    find_names(reader, SQL, slugs)
+}
+
+/// Returns the names that a statement finds for slugs, which are its parameter.
+fn find_names(reader: &Reader, sql: &str, slugs: &[impl Serialize]) -> Result<BTreeMap<String, String>> {
     if slugs.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let names = reader.query_all(SQL, [row::to_json(slugs)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let names = reader.query_all(sql, [row::to_json(slugs)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(names.into_iter().collect())
 }
 
@@ -226,12 +235,41 @@ pub fn count_listings(reader: &Reader, kind: Kind) -> Result<(u64, u64)> {
     reader.query_one(SQL, [kind], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// Returns the domain with this slug.
+pub fn find_domain(reader: &Reader, slug: &str) -> Result<Option<Label>> {
+    reader.query_first("SELECT slug, label FROM domains WHERE slug = ?1", [slug], read_label)
+}
+
+/// Returns the content tag with this slug.
+pub fn find_content_tag(reader: &Reader, slug: &str) -> Result<Option<Label>> {
+    reader.query_first("SELECT slug, label FROM content_tags WHERE slug = ?1", [slug], read_label)
+}
+
+/// Returns the inventory tag with this slug.
+pub fn find_inventory_tag(reader: &Reader, slug: &str) -> Result<Option<InventoryTag>> {
+    const SQL: &str = "SELECT slug, label, description, category FROM inventory_tags WHERE slug = ?1";
+    reader.query_first(SQL, [slug], read_inventory_tag)
+}
+
+/// Returns the language with this slug.
+pub fn find_language(reader: &Reader, slug: &str) -> Result<Option<Language>> {
+    reader.query_first("SELECT slug, name, aliases FROM languages WHERE slug = ?1", [slug], read_language)
+}
+
 /// Queues all listings with a domain or an inventory tag for the index.
 pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
     const LISTINGS: &str = "SELECT l.id FROM listings l
          WHERE EXISTS (SELECT 1 FROM json_each(l.domain_tags) WHERE value = ?1)
              OR EXISTS (SELECT 1 FROM json_each(l.tag_slugs) WHERE value = ?1)
          ORDER BY l.id";
+    super::index_queue::enqueue_all(writer, LISTINGS, [slug])
+}
+
+/// Queues all listings with a codebase in a language for the index.
+pub fn queue_listings_with_language(writer: &Writer, slug: &str) -> Result<()> {
+    const LISTINGS: &str =
+        "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
+         WHERE EXISTS (SELECT 1 FROM json_each(a.languages) WHERE key = ?1) ORDER BY la.listing";
     super::index_queue::enqueue_all(writer, LISTINGS, [slug])
 }
 

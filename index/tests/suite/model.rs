@@ -128,7 +128,8 @@ pub fn matching<'a>(scope: &[&'a ListingDocument], parts: &[TextPart]) -> Vec<&'
                 let exact = |doc: &ListingDocument| {
                     has_form(doc, |other| stem(other) == expected_stem || (last && other.starts_with(form)))
                 };
-                let retried = form.len() >= 5 && !scope.iter().any(|doc| exact(doc));
+                let can_have_typos = form.len() >= 5 && !form.contains(char::is_numeric);
+                let retried = can_have_typos && !scope.iter().any(|doc| exact(doc));
                 found.retain(|doc| {
                     if retried { has_form(doc, |other| is_one_edit_away(form, other)) } else { exact(doc) }
                 });

@@ -262,6 +262,21 @@ fn long_words_without_matches_are_retried_with_one_edit() {
 }
 
 #[test]
+fn numbers_are_not_retried() {
+    check(
+        &["48213", "v4821x", "٤٨٢١٣", "released"],
+        &[
+            ("48213", &[1]),
+            ("48214", &[]),
+            ("48213x", &[]),
+            ("v4822x", &[]),
+            ("٤٨٢١٤", &[]),
+            ("relea5ed", &[]),
+        ],
+    );
+}
+
+#[test]
 fn retry_depends_on_documents_alive_in_scope() {
     let mut market = TestIndex::new();
     let mut draft = listing_with_title(3, "bitten");

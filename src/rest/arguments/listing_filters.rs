@@ -10,9 +10,10 @@ use crate::operations::browse_filters::{LOC, PRICE, SAMPLE_PRICE, TASKS, ZIP_FIL
 #[derive(Debug, Object)]
 pub struct ListingFilters {
     /// Text to search for in titles, descriptions, tags, and team names. All words must match; the last one
-    /// also matches as a prefix. Words in double quotes match only as a phrase. Chinese, Japanese, and Thai
-    /// text matches any part of a text. A query without letters and digits filters nothing. The first 32 words
-    /// count.
+    /// also matches as a prefix. A word of five letters or more that matches nothing also matches words that
+    /// differ by one letter, or by two swapped neighbors; words with digits do not. Words in double quotes match
+    /// only as a phrase. Chinese, Japanese, and Thai text matches any part of a text. A query without letters and
+    /// digits filters nothing. The first 32 words count.
     #[oai(validator(max_length = 10000))]
     pub query: Option<String>,
     /// Business field slugs; any may match.

@@ -213,12 +213,14 @@ fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
             let sql = format!("{} {comparison} ?", quality_runs::OUTCOME_OF_ASSET);
             fragment.and(&sql, [text_value(value)]);
         }
-        (FilterField::Domain, FilterOperator::IsNot) => {
-            let sql = "(i.domains IS NULL OR instr(i.domains, ?) = 0)";
-            fragment.and(sql, [text_value(format!(",{},", equality_key(value)))]);
-        }
-        (FilterField::Domain, _) => {
-            fragment.and("instr(i.domains, ?) > 0", [text_value(format!(",{},", equality_key(value)))]);
+        (FilterField::Domain, operator) => {
+            let sql = match operator {
+                FilterOperator::IsNot => "(i.domains IS NULL OR instr(i.domains, ?) = 0)",
+                _ => "instr(i.domains, ?) > 0",
+            };
+            // Slugs have neither commas nor spaces. With its commas, a value would match neighbors in the list.
+            let slug = equality_key(value).replace(',', " ");
+            fragment.and(sql, [text_value(format!(",{slug},"))]);
         }
         _ => add_comparison(condition, fragment),
     }

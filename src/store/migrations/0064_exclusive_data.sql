@@ -26,3 +26,10 @@ SET removable_at = 2592000000000
     + max(created_at, coalesce((SELECT occurred_at FROM events ORDER BY id DESC LIMIT 1), 0))
 WHERE NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id)
     AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id);
+
+-- When opportunities were published; unknown if no vendor was notified, and null if they were not.
+ALTER TABLE opportunities ADD COLUMN published_at INTEGER;
+UPDATE opportunities SET published_at = n.at
+FROM (SELECT coalesce(opportunity, project_opportunity) AS id, min(created_at) AS at FROM notifications
+      WHERE type = 'opportunity_published' GROUP BY 1) n
+WHERE n.id = opportunities.id;

@@ -68,7 +68,7 @@ pub(super) fn insert_exclusions(
     Ok(())
 }
 
-/// Sets the status of an opportunity, and when it was closed.
+/// Sets the status of an opportunity, when it was closed, and, if it is published now, when that was.
 pub fn set_status(
     writer: &Writer,
     opportunity: OpportunityRowId,
@@ -76,7 +76,9 @@ pub fn set_status(
     closed_at: Option<Timestamp>,
     at: Timestamp,
 ) -> Result<()> {
-    const SQL: &str = "UPDATE opportunities SET status = ?2, closed_at = ?3, updated_at = ?4 WHERE id = ?1";
+    const SQL: &str = "UPDATE opportunities SET status = ?2, closed_at = ?3, updated_at = ?4,
+             published_at = iif(?2 = 'published', ?4, published_at)
+         WHERE id = ?1";
     writer.execute(SQL, (opportunity, status, closed_at, at))?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Pages of rows, newest first. A page continues below a row ID, so rows that are inserted meanwhile neither repeat nor
-//! hide others.
+//! Pages of rows, newest first. A page continues below a row, so rows that are inserted meanwhile neither repeat nor hide
+//! others. Without a time by which rows are sorted, the newest row is the one that was inserted last.
 
 use rusqlite::ToSql;
 
@@ -72,6 +72,7 @@ pub struct PageQuery {
     columns: String,
     tables: String,
     row_id: &'static str,
+    sort: Option<&'static str>,
     conditions: Vec<String>,
     parameters: Vec<Box<dyn ToSql>>,
 }
@@ -92,6 +93,7 @@ impl PageQuery {
             columns: columns.join(" "),
             tables: tables.join(" "),
             row_id,
+            sort: None,
             conditions: condition.into_iter().map(str::to_owned).collect(),
             parameters: Vec::new(),
         }
@@ -101,6 +103,13 @@ impl PageQuery {
     #[must_use]
     pub(super) fn with_tables(mut self, tables: &[&str], row_id: &'static str) -> PageQuery {
         (self.tables, self.row_id) = (tables.join(" "), row_id);
+        self
+    }
+
+    /// Sorts by a column of times that all rows have, and rows with the same time by their row IDs.
+    #[must_use]
+    pub(super) fn sorted_by(mut self, column: Option<&'static str>) -> PageQuery {
+        self.sort = column;
         self
     }
 
@@ -151,23 +160,22 @@ impl PageQuery {
     /// them; and the number of rows on all pages if it is requested.
     fn fetch_rows<T: FromRow>(mut self, reader: &Reader, request: TeamPageRequest) -> Result<FoundRows<T>> {
         let total = if request.counts { self.count(reader)? } else { None };
-        let order = match request.start {
+        let direction = match request.start {
             Start::Newest => "DESC",
             Start::Below(id) => {
-                let is_below = format!("{} < ?", self.row_id);
-                self = self.filter(&is_below, id);
+                self = self.beside("<", id);
                 "DESC"
             }
             Start::Above(id) => {
-                let is_above = format!("{} > ?", self.row_id);
-                self = self.filter(&is_above, id);
+                self = self.beside(">", id);
                 "ASC"
             }
         };
-        let PageQuery { columns, tables, row_id, .. } = &self;
+        let PageQuery { columns, tables, row_id, sort, .. } = &self;
+        let order = sort.map(|sort| format!("{sort} {direction}, ")).unwrap_or_default();
         let limit = request.limit as usize;
         let sql = format!(
-            "SELECT {columns}, {row_id} AS page_id FROM {tables} {} ORDER BY {row_id} {order} LIMIT {}",
+            "SELECT {columns}, {row_id} AS page_id FROM {tables} {} ORDER BY {order}{row_id} {direction} LIMIT {}",
             self.conditions(),
             limit + 1
         );
@@ -178,6 +186,18 @@ impl PageQuery {
         let has_more = found.len() > limit;
         found.truncate(limit);
         Ok((found, has_more, total))
+    }
+
+    /// Adds the condition that rows are before or after the row with this ID.
+    fn beside(self, comparison: &str, id: i64) -> PageQuery {
+        let PageQuery { tables, row_id, sort, .. } = &self;
+        let condition = match sort {
+            Some(sort) => format!(
+                "({sort}, {row_id}) {comparison} (SELECT {sort}, {row_id} FROM {tables} WHERE {row_id} = ?)"
+            ),
+            None => format!("{row_id} {comparison} ?"),
+        };
+        self.filter(&condition, id)
     }
 
     fn count(&self, reader: &Reader) -> Result<Option<u64>> {

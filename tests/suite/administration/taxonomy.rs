@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::{HOUR, event_types, events, notifications, platform, problems, refusal, run_steps, write};
 use crate::{
-    catalog::small_market::{BROWSE, matching_keys, published, small_market},
+    catalog::small_market::{BROWSE, matching_keys, published, small_market, small_market_with},
     harness::{NOW, TestMarket},
 };
 
@@ -33,6 +33,13 @@ fn inventory_tag(slug: &str, label: &str) -> InventoryTag {
         label: text(label),
         description: text("About it."),
         category: text("other"),
+    }
+}
+
+/// Checks which listings each word finds.
+async fn check_words(market: &TestMarket, cases: &[(&str, &[&str])]) {
+    for (word, expected) in cases {
+        assert_eq!(matching_keys(market, &format!("query={word}")).await, *expected, "{word}");
     }
 }
 
@@ -57,11 +64,32 @@ async fn listing_is_found_by_the_new_label_of_its_domain_and_tag() {
         taxonomy::update_inventory_tag(writer, platform(), &inventory_tag("reef", "Atolls"))
     })
     .unwrap();
-    for (word, expected) in [("seaweed", &[][..]), ("algae", &["a"]), ("corals", &[]), ("atolls", &["a"])] {
-        assert_eq!(matching_keys(&market, &format!("query={word}")).await, expected, "{word}");
-    }
+    check_words(&market, &[("seaweed", &[]), ("algae", &["a"]), ("corals", &[]), ("atolls", &["a"])]).await;
     let expected = ["domain.created", "inventory_tag.created", "domain.updated", "inventory_tag.updated"];
     assert_eq!(event_types(&market, &["domain.", "inventory_tag."]), expected);
+}
+
+#[tokio::test]
+async fn domain_and_tag_with_the_same_slug_have_their_own_labels() {
+    let own = json!({
+        "domains": [{"slug": "kelp", "label": "Seaweed"}],
+        "inventory_tags": [{"slug": "kelp", "label": "Underwater", "description": "About it.", "category": "other"}],
+    });
+    let market = small_market_with(
+        &[
+            published("a", 3, &json!({"domain_tags": ["kelp"]})),
+            published("b", 2, &json!({"tag_slugs": ["kelp"]})),
+        ],
+        &own,
+    );
+    check_words(&market, &[("seaweed", &["a"]), ("underwater", &["b"])]).await;
+    write(&market, |writer| taxonomy::update_domain(writer, platform(), &label("kelp", "Algae"))).unwrap();
+    check_words(&market, &[("algae", &["a"]), ("seaweed", &[]), ("underwater", &["b"])]).await;
+    write(&market, |writer| {
+        taxonomy::update_inventory_tag(writer, platform(), &inventory_tag("kelp", "Submarine"))
+    })
+    .unwrap();
+    check_words(&market, &[("algae", &["a"]), ("submarine", &["b"]), ("underwater", &[])]).await;
 }
 
 #[test]

@@ -249,7 +249,7 @@ async fn search_matches_words_stems_prefixes_phrases_and_typos() {
             2,
             &json!({"title": "Robot arms", "description": "picking things, \"quoted\"", "tag_slugs": ["teleoperated"]}),
         ),
-        published("c", 1, &json!({"title": "数据 市场", "description": "данные", "team": "both"})),
+        published("c", 1, &json!({"title": "数据 市场", "description": "данные 48213", "team": "both"})),
     ]);
     for (query, expected) in [
         ("creme%20brulee", &["a"][..]),
@@ -270,6 +270,9 @@ async fn search_matches_words_stems_prefixes_phrases_and_typos() {
         ("rexipezz", &[]),
         ("robt", &[]),
         ("%22recipez%22", &[]),
+        ("48213", &["c"]),
+        ("48214", &[]),
+        ("r3cipes", &[]),
         ("teleoperated", &["b"]),
         ("数据", &["c"]),
         ("данные", &["c"]),

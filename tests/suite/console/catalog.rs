@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     catalog::small_market::{published, small_market_with},
@@ -11,6 +11,12 @@ use crate::{
 };
 
 const BUYER: &str = "mkt_demo_buyer";
+
+/// Returns the record of a key with which people of a team can sign in.
+fn console_key(team: &str) -> Value {
+    json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
+        "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})
+}
 
 /// Returns the IDs of the listings that a page offers to compare.
 fn listings(page: &str) -> Vec<&str> {
@@ -36,9 +42,57 @@ async fn address_holds_the_search() {
         "/v2/listings/browse?query=cobol&amp;languages=cobol&amp;max_price=200000&amp;sort=price_low",
     );
     assert!(!listings(&found.text).is_empty());
-    browser.get("/console/catalog?min_price=cheap").await.expect(200, "its value is no number");
+    let unreadable = browser.get("/console/catalog?min_price=cheap&max_price=5000&languages=cobol").await;
+    unreadable.expect(200, "its value cannot be read").expect(200, "/v2/listings/browse?languages=cobol'");
     let old = browser.get("/console/catalog?languages=cobol&cursor=gone").await;
     assert_eq!((old.status(), old.location()), (303, "/console/catalog?languages=cobol"));
+}
+
+/// Each facet shows 48 values. The others are counted, and can be entered.
+#[tokio::test]
+async fn values_that_a_facet_leaves_out_can_be_entered() {
+    let slugs: Vec<String> = (0..50).map(|number| format!("kelp-{number:02}")).collect();
+    let domains: Vec<_> = slugs.iter().map(|slug| json!({"slug": slug, "label": slug})).collect();
+    let parts = ["a", "b", "c", "d", "old"].into_iter().zip(slugs.chunks(10));
+    let listings: Vec<_> = parts
+        .map(|(key, slugs)| published(key, 3, &json!({"title": format!("Zorb {key}"), "domain_tags": slugs})))
+        .collect();
+    let keys = ["buyer", "seller"].map(console_key);
+    let market = small_market_with(&listings, &json!({"domains": domains, "keys": keys}));
+    for (key, path) in
+        [("mkt_buyer_console", "/console/catalog"), ("mkt_seller_console", "/console/selling/listings")]
+    {
+        let browser = Browser::signed_in(&market, key).await;
+        let page = browser.get(path).await;
+        page.expect(200, "44 more").expect(200, "2 values are not shown.");
+        let boxes = page.text.matches("<input type=\"checkbox\" name=\"tags\" value=\"kelp-").count();
+        assert_eq!((boxes, page.text.contains("value=\"kelp-48\"")), (48, false), "{path}");
+        let found = browser.get(&format!("{path}?tags=&tags=kelp-49")).await;
+        found.expect(200, "Zorb old");
+        assert!(!found.text.contains("Zorb a"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn domain_and_tag_with_the_same_slug_have_their_own_labels() {
+    let own = json!({
+        "keys": [console_key("buyer")],
+        "domains": [{"slug": "kelp", "label": "Seaweed"}],
+        "inventory_tags": [{"slug": "kelp", "label": "Underwater", "description": "About it.", "category": "other"}],
+    });
+    let tagged = json!({"domain_tags": ["kelp"], "tag_slugs": ["kelp"]});
+    let market = small_market_with(&[published("a", 3, &tagged)], &own);
+    let browser = Browser::signed_in(&market, "mkt_buyer_console").await;
+    let page = browser.get("/console/catalog?tags=kelp&tag_slugs=kelp").await;
+    let label = |facet: &str| {
+        let (_, rest) = page.text.split_once(&format!("name=\"{facet}\" value=\"kelp\"")).unwrap();
+        rest.split("<bdi class=\"long\">").nth(1).and_then(|rest| rest.split('<').next()).unwrap()
+    };
+    assert_eq!((label("tags"), label("tag_slugs")), ("Seaweed", "Underwater"));
+    let listing = browser.get(&format!("/console/listings/{}", listing_id("a"))).await;
+    for (facet, label) in [("tags", "Seaweed"), ("tag_slugs", "Underwater")] {
+        listing.expect(200, &format!("/console/catalog?{facet}=kelp\"><bdi>{label}</bdi>"));
+    }
 }
 
 #[tokio::test]
@@ -163,9 +217,8 @@ async fn file_has_the_rows_of_all_pages_in_their_order() {
 async fn file_of_the_catalog_has_no_formulas() {
     let title = "=HYPERLINK(\"https://evil.example\", \"Prices\")";
     let fields = json!({"title": title, "price_usd": 1500, "terms": "+1\n=2"});
-    let key = json!({"key": "console", "team": "buyer", "name": "People", "scope": "all",
-        "secret": "mkt_buyer_console", "created_at": "-P99D"});
-    let market = small_market_with(&[published("formula", 30, &fields)], &json!({"keys": [key]}));
+    let keys = json!({"keys": [console_key("buyer")]});
+    let market = small_market_with(&[published("formula", 30, &fields)], &keys);
     let browser = Browser::signed_in(&market, "mkt_buyer_console").await;
     let id = listing_id("formula");
     let compare = format!("/console/compare?id={id}");

@@ -18,7 +18,7 @@ use crate::{
         teams,
     },
     opportunities::{create, fields, perform},
-    sales::{codebase, listing_id},
+    sales::{DAY, codebase, listing_id},
     vendor_api::seller_market::taskset_record,
 };
 
@@ -133,6 +133,44 @@ async fn request_shows_what_fits_by_kind_and_tags() {
         );
         assert_eq!(found, (listing, asset), "{accepted:?}, {tags:?}: {}", page.visible());
         page.expect(200, if listing { "Write a listing" } else { "no listings and no assets of the kinds" });
+    }
+}
+
+#[tokio::test]
+async fn requests_are_in_the_order_of_their_publication() {
+    let (market, kind) = (market(), OpportunityKind::Listing);
+    let old_draft = create(&market, 1, kind, &fields("Old draft")).unwrap();
+    market.clock().advance(DAY);
+    publish(&market, 2, kind, &fields("Young request"));
+    market.clock().advance(DAY);
+    perform(&market, opportunities::publish, old_draft, kind).unwrap();
+    let seller = open(&market, "seller").await;
+    let file = seller.get("/console/requests?format=csv").await;
+    let rows: Vec<&str> = file.text.trim_end().lines().skip(1).collect();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0].starts_with("Old draft,") && rows[0].contains("2026-03-03T09:00:00"), "{rows:?}");
+    assert!(rows[1].starts_with("Young request,") && rows[1].contains("2026-03-02T09:00:00"), "{rows:?}");
+}
+
+#[tokio::test]
+async fn text_filter_searches_tags_as_written() {
+    let market = market();
+    let seller = open(&market, "seller").await;
+    let mut wanted = fields("Disk images");
+    wanted.metadata.tags = ["5.25\" floppy", "C:\\dos"].map(str::to_owned).to_vec();
+    let request = publish(&market, 1, OpportunityKind::Listing, &wanted);
+    for (text, is_found) in [
+        ("5.25\" floppy", true),
+        ("c:\\DOS", true),
+        ("images", true),
+        ("buyer house", true),
+        ("[\"", false),
+        ("\",\"", false),
+        ("C:\\\\dos", false),
+    ] {
+        let encoded: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
+        let page = seller.get(&format!("/console/requests?text={encoded}")).await;
+        assert_eq!(page.text.contains(&request), is_found, "{text}: {}", page.visible());
     }
 }
 

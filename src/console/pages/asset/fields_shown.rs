@@ -94,7 +94,7 @@ impl<'a> Facts<'a> {
 }
 
 fn domains(details: &AssetDetails) -> Option<String> {
-    let label = |slug: &String| details.labels.get(slug).cloned().unwrap_or_else(|| text::words(slug));
+    let label = |slug: &String| details.domain_labels.get(slug).cloned().unwrap_or_else(|| text::words(slug));
     let labels: Vec<String> = details.asset.domain_tags.iter().map(label).collect();
     (!labels.is_empty()).then(|| labels.join(", "))
 }

@@ -17,7 +17,7 @@ use crate::{
 /// Number of values of a facet that are shown initially.
 const FIRST_VALUES: usize = 6;
 
-/// Maximum number of values of a facet.
+/// Maximum number of values of a facet that are shown. Others can be entered.
 const MAX_VALUES: usize = 48;
 
 /// Filters that stand together.
@@ -137,10 +137,10 @@ fn filter_of(filter: BrowseFilter, is_titled: bool, state: &State, found: &Found
     let name = names::filter(filter);
     match filter {
         BrowseFilter::Labels(facet) => {
-            let values = values_of(facet, state, found);
+            let (values, left_out) = values_of(facet, state, found);
             html! { @if !values.is_empty() {
                 @if is_titled && facet != Facet::Languages { p.note { (name) } }
-                (labels(facet, &values))
+                (labels(facet, &values, left_out))
             } }
         }
         BrowseFilter::Flag(flag) => {
@@ -174,8 +174,9 @@ struct Value {
     is_chosen: bool,
 }
 
-/// Returns the values of a facet: first the chosen ones, then those with the most listings.
-fn values_of(facet: Facet, state: &State, found: &Found) -> Vec<Value> {
+/// Returns the values of a facet that are shown: first the chosen ones, then those with the most listings. Also returns how many
+/// are left out.
+fn values_of(facet: Facet, state: &State, found: &Found) -> (Vec<Value>, usize) {
     let chosen = state::chosen(state, facet);
     let mut counts: BTreeMap<&str, u64> =
         found.market_facets.values(facet).keys().map(|slug| (slug.as_str(), 0)).collect();
@@ -193,11 +194,13 @@ fn values_of(facet: Facet, state: &State, found: &Found) -> Vec<Value> {
         })
         .collect();
     values.sort_by(|a, b| (b.is_chosen, b.count, &a.name).cmp(&(a.is_chosen, a.count, &b.name)));
-    values.truncate(MAX_VALUES.max(chosen.len()));
-    values
+    let max = MAX_VALUES.max(chosen.len());
+    let left_out = values.len().saturating_sub(max);
+    values.truncate(max);
+    (values, left_out)
 }
 
-fn labels(facet: Facet, values: &[Value]) -> Markup {
+fn labels(facet: Facet, values: &[Value], left_out: usize) -> Markup {
     let is_chosen = |value: &&Value| value.is_chosen;
     let (first, others) =
         values.split_at(values.iter().filter(is_chosen).count().max(FIRST_VALUES).min(values.len()));
@@ -208,7 +211,25 @@ fn labels(facet: Facet, values: &[Value]) -> Markup {
     };
     html! {
         (items(first))
-        @if !others.is_empty() { details { summary.note { (others.len()) " more" } (items(others)) } }
+        @if others.len() + left_out > 0 {
+            details {
+                summary.note { (text::grouped((others.len() + left_out) as u64)) " more" }
+                (items(others))
+                @if left_out > 0 { (other_value(facet, left_out)) }
+            }
+        }
+    }
+}
+
+/// Returns the field for a value that is left out.
+fn other_value(facet: Facet, left_out: usize) -> Markup {
+    let (id, note) = (format!("other-{}", facet.name()), format!("other-{}-note", facet.name()));
+    html! {
+        p.note id=(note) {
+            (text::counted(left_out as u64, "value is", "values are")) " not shown. To choose one, enter its name in the API."
+        }
+        label.out for=(id) { "Another value of " (names::filter(BrowseFilter::Labels(facet))) }
+        input id=(id) name=(facet.name()) maxlength="100" aria-describedby=(note);
     }
 }
 

@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use marketplace_index::{Facet, Facets};
+use marketplace_index::Facets;
 
-use super::{
-    names::Names,
-    state::{self, State},
-};
+use super::{names::Names, state::State};
 use crate::{
     console::parts::listing_view::ListingView,
     domain::listings::ListingRowId,
@@ -65,28 +62,12 @@ pub fn find(
         certificates: listing_quality::certificates(reader, &page.listings)?,
         next_cursor: page.next_cursor,
         drops: if totals.total == 0 { count_drops(reader, viewer, state)? } else { Vec::new() },
-        names: names(reader, team, viewer, state, &market_facets)?,
+        names: Names::read(reader, team, viewer.member(), (&market_facets, &state.query))?,
         total: totals.total,
         owned: totals.owned,
         facets: totals.facets,
         market_facets,
     })
-}
-
-/// Reads the names of the labels of the listings, and of the chosen labels.
-fn names(
-    reader: &Reader,
-    team: &AuthenticatedTeam,
-    viewer: &CatalogViewer,
-    state: &State,
-    facets: &Facets,
-) -> Result<Names> {
-    const TAGS: [Facet; 2] = [Facet::Tags, Facet::TagSlugs];
-    let chosen: Vec<String> =
-        TAGS.into_iter().flat_map(|facet| state::chosen(state, facet)).map(str::to_owned).collect();
-    let slugs: Vec<&String> =
-        TAGS.into_iter().flat_map(|facet| facets.values(facet).keys()).chain(&chosen).collect();
-    Names::read(reader, team, viewer.member(), &slugs)
 }
 
 fn totals(reader: &Reader, viewer: &CatalogViewer, state: &State) -> Result<Totals> {

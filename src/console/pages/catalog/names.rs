@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use marketplace_index::Facet;
+use marketplace_index::{Facet, Facets};
 
 use crate::{
-    console::{parts::kinds, prelude::*},
+    console::{address::Query, parts::kinds, prelude::*},
     domain::{assets::Kind, browse::SortOrder},
     operations::{
         access::AuthenticatedTeam,
@@ -18,22 +18,27 @@ use crate::{
 /// Names of the values of facets, by slug.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Domains and inventory tags.
-    labels: BTreeMap<String, String>,
+    domains: BTreeMap<String, String>,
+    inventory_tags: BTreeMap<String, String>,
     languages: BTreeMap<String, String>,
 }
 
 impl Names {
-    /// Reads the names of languages, and of these domains and inventory tags.
+    /// Reads the names of languages, and of the domains and inventory tags that listings have or that are chosen.
     pub fn read(
         reader: &Reader,
         team: &AuthenticatedTeam,
         member: &Member,
-        slugs: &[&String],
+        (facets, chosen): (&Facets, &Query),
     ) -> Result<Names> {
+        let slugs = |facet: Facet| -> Vec<&str> {
+            let of_listings = facets.values(facet).keys().map(String::as_str);
+            of_listings.chain(chosen.all(facet.name())).collect()
+        };
         let languages = taxonomy::known_languages(reader, team)?;
         Ok(Names {
-            labels: taxonomy::labels(reader, member, slugs)?,
+            domains: taxonomy::domain_labels(reader, member, &slugs(Facet::Tags))?,
+            inventory_tags: taxonomy::inventory_tag_labels(reader, member, &slugs(Facet::TagSlugs))?,
             languages: languages.into_iter().map(|language| (language.slug, language.name)).collect(),
         })
     }
@@ -41,7 +46,8 @@ impl Names {
     /// Returns the name of a value; the value itself if it is not known.
     pub fn label(&self, facet: Facet, value: &str) -> String {
         let known = match facet {
-            Facet::Tags | Facet::TagSlugs => self.labels.get(value).cloned(),
+            Facet::Tags => self.domains.get(value).cloned(),
+            Facet::TagSlugs => self.inventory_tags.get(value).cloned(),
             Facet::Languages => self.languages.get(value).cloned(),
             Facet::AssetTypes => Kind::parse(value).map(kinds::plural),
             Facet::RoboticsFormats => kinds::robotics_format(value).map(str::to_owned),

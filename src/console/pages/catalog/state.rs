@@ -93,6 +93,21 @@ impl State {
         }
     }
 
+    /// Whether a filter selects nothing because one of its values cannot be read.
+    fn is_unreadable(&self, filter: BrowseFilter) -> bool {
+        let (first, second) = filter.parameters();
+        self.unreadable.contains(&first) || second.is_some_and(|second| self.unreadable.contains(&second))
+    }
+
+    /// Removes the filters whose values cannot be read, which the API refuses, from a query of this state.
+    pub fn for_api(&self, query: &Query) -> Query {
+        let unreadable = BrowseFilter::ALL.into_iter().filter(|filter| self.is_unreadable(*filter));
+        unreadable.fold(query.clone(), |kept, filter| {
+            let (first, second) = filter.parameters();
+            kept.without(first, None).without(second.unwrap_or(first), None)
+        })
+    }
+
     /// Adds the parameters of the page that the API does not have to a query of this state.
     pub fn keep(&self, query: &Query) -> Query {
         self.compared.iter().fold(query.clone(), |kept, id| kept.and(CHOSEN_FIELD, &id.to_string()))
@@ -134,7 +149,7 @@ impl State {
 
     /// Returns a chosen value in words; `None` if it selects nothing.
     fn value_text(&self, filter: BrowseFilter, value: &str, names: &Names) -> Option<String> {
-        let is_set = !self.unreadable.contains(&filter.parameters().0);
+        let is_set = !self.is_unreadable(filter);
         match filter {
             BrowseFilter::Labels(facet) => Some(names.label(facet, value)),
             BrowseFilter::Flag(_) => (is_set && value == "true").then(|| "only".to_owned()),
@@ -148,8 +163,7 @@ impl State {
 
     /// Returns the bounds of a number in words; `None` if there are none.
     fn range_text(&self, range: Range) -> Option<String> {
-        // A pair of which one is unreadable selects nothing.
-        if [Some(range.min), range.max].iter().flatten().any(|name| self.unreadable.contains(name)) {
+        if self.is_unreadable(BrowseFilter::Range(range)) {
             return None;
         }
         let bound = |name: &str| self.query.get(name).map(|text| bound_text(range.unit, text));
@@ -259,5 +273,23 @@ mod tests {
         assert!(chips[3].starts_with("Price: $10 to $50,000.50 | "), "{chips:?}");
         assert!(!chips[3].contains("price=") && chips[3].contains("sort=recent"), "{chips:?}");
         assert_eq!(state.unreadable, ["min_loc"]);
+    }
+
+    #[test]
+    fn request_leaves_out_filters_that_the_api_refuses() {
+        for (query, expected) in [
+            ("min_price=x&max_price=5000&query=x", "/v2?query=x"),
+            ("min_price=5&max_price=5000", "/v2?min_price=5&max_price=5000"),
+            ("min_price=5&max_price=-1&min_loc=9", "/v2?min_loc=9"),
+            ("vendor_tiers=x&vendor_tiers=2", "/v2"),
+            ("vendor_tiers=2", "/v2?vendor_tiers=2"),
+            ("sample_available=maybe&verified_only=1&owned=yes", "/v2"),
+            ("min_vendor_tier=0", "/v2"),
+            ("min_vendor_tier=7", "/v2"),
+            ("min_vendor_tier=3", "/v2?min_vendor_tier=3"),
+        ] {
+            let state = state(query);
+            assert_eq!(state.for_api(&state.query).at("/v2"), expected, "{query}");
+        }
     }
 }

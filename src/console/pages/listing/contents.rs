@@ -1,5 +1,7 @@
 //! What a listing contains: assets, languages, formats, tasksets, and files.
 
+use std::collections::BTreeMap;
+
 use marketplace_index::Facet;
 
 use super::page_data::ListingPageData;
@@ -67,10 +69,10 @@ fn amount(scale: &AssetScale) -> String {
 
 /// Shows domains and tags, which lead to other listings with them, and formats.
 fn facts(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
-    let labels = |facet: Facet, slugs: &[String]| {
+    let labels = |facet: Facet, slugs: &[String], labels: &BTreeMap<String, String>| {
         let link = |slug: &String| {
             let query = Query::default().with(facet.name(), slug);
-            let label = shown.labels.get(slug).unwrap_or(slug);
+            let label = labels.get(slug).unwrap_or(slug);
             // Operators, who have no catalog, read the listing as well.
             if context.team().is_none() {
                 return html! { span.long { bdi { (label) } } };
@@ -84,8 +86,8 @@ fn facts(context: &Context, shown: &ListingPageData, details: &Details) -> Marku
         values.iter().map(word).collect::<Vec<_>>()
     };
     let facts: Vec<(&str, Markup)> = [
-        ("Domains", labels(Facet::Tags, &shown.listing.summary.domain_tags)),
-        ("Tags", labels(Facet::TagSlugs, &details.tag_slugs)),
+        ("Domains", labels(Facet::Tags, &shown.listing.summary.domain_tags, &shown.domain_labels)),
+        ("Tags", labels(Facet::TagSlugs, &details.tag_slugs, &shown.tag_labels)),
         ("Environments offer", words(&details.capabilities, "")),
         ("File formats", words(&details.file_extensions, ".")),
         ("Robotics formats", words(&details.robotics_formats, "")),

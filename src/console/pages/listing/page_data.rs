@@ -31,8 +31,10 @@ pub struct ListingPageData {
     pub without_data: BTreeSet<Uuid>,
     pub evidence: Evidence,
     pub publications: Vec<Timestamp>,
-    /// Labels of domains and tags, by slug.
-    pub labels: BTreeMap<String, String>,
+    /// Labels of domains, by slug.
+    pub domain_labels: BTreeMap<String, String>,
+    /// Labels of inventory tags, by slug.
+    pub tag_labels: BTreeMap<String, String>,
     pub related: Vec<ListingView>,
     pub certificates: BTreeMap<ListingRowId, Certificate>,
     /// What a buyer can do; `None` for teams that cannot buy, and for the vendor.
@@ -62,8 +64,8 @@ impl ListingPageData {
         };
         let likeness = likeness(&listing);
         let member = viewer.for_listing(id)?.member();
-        let slugs: Vec<&String> = likeness.domains.iter().chain(&likeness.tags).collect();
-        let labels = taxonomy::labels(reader, member, &slugs)?;
+        let domain_labels = taxonomy::domain_labels(reader, member, &likeness.domains)?;
+        let tag_labels = taxonomy::inventory_tag_labels(reader, member, &likeness.tags)?;
         let related = related_listings::find(reader, viewer, (listing.row_id, &likeness), MAX_RELATED)?;
         let related = related.iter().map(ListingView::full).collect::<Result<Vec<_>>>()?;
         let rows: Vec<ListingRowId> =
@@ -81,7 +83,8 @@ impl ListingPageData {
             publications: browse::publications(reader, viewer, id)?,
             listing,
             files,
-            labels,
+            domain_labels,
+            tag_labels,
             related,
             deals,
             is_own,

@@ -84,23 +84,18 @@ impl Page for OwnListings {
             @if !is_new_vendor { button.small-only popovertarget="facets" { "Filters" } }
             a.button.primary href=(new) { "New listing" }
         });
-        let as_request = state.query.without(REVIEWS, None);
+        let as_request = state.catalog.for_api(&state.query).without(REVIEWS, None);
         Ok(content.with_request(as_request.at("/v2/listings")).into())
     }
 }
 
 /// Finds the listings of a page, and the names of the labels that the filters show.
 fn find(reader: &Reader, vendor: &Vendor, state: &ListState) -> Result<(OwnListingRows, Names)> {
-    const TAGS: [Facet; 2] = [Facet::Tags, Facet::TagSlugs];
     let request = state.request(LISTINGS_PER_PAGE, state.skipped);
     let found = own_listings::page(reader, vendor, request, &state.reviews)?;
     let team = vendor.authenticated().ok_or_else(|| Error::internal("a page without a session"))?;
     let member = Member::authorize(team.clone())?;
-    let chosen: Vec<String> =
-        TAGS.iter().flat_map(|facet| state.query.all(facet.name())).map(str::to_owned).collect();
-    let slugs: Vec<&String> =
-        TAGS.iter().flat_map(|facet| found.facets.values(*facet).keys()).chain(&chosen).collect();
-    let names = Names::read(reader, team, &member, &slugs)?;
+    let names = Names::read(reader, team, &member, (&found.facets, &state.query))?;
     Ok((found, names))
 }
 

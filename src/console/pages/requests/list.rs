@@ -39,7 +39,7 @@ impl List for Requests {
             ),
             Column::optional_time("Deadline", |row| row.deadline, text::optional_deadline),
             Column::new(Head::text("Your bid"), own_bid, own_bid_text),
-            Column::day("Published", |row| row.created_at),
+            Column::day("Published", |row| row.published_at),
         ]
     }
 

@@ -40,6 +40,8 @@ pub struct TeamRecords {
     pub records: Records,
     /// The column with the row ID of the team.
     team: &'static str,
+    /// The column of times by which a list is ordered; `None` for the order of the row IDs.
+    sort: Option<&'static str>,
 }
 
 /// The type that a row of a list of a team is read as.
@@ -51,11 +53,16 @@ pub trait TeamRecord: FromRow + Send {
 impl Records {
     /// Returns the list of the records of a team, whose row ID is in this column.
     const fn of_team(self, team: &'static str) -> TeamRecords {
-        TeamRecords { records: self, team }
+        TeamRecords { records: self, team, sort: None }
     }
 }
 
 impl TeamRecords {
+    /// Orders the list by a column of times.
+    const fn sorted_by(self, column: &'static str) -> TeamRecords {
+        TeamRecords { sort: Some(column), ..self }
+    }
+
     /// Returns the team's record with this ID.
     pub fn find<T: FromRow>(&self, reader: &Reader, team: TeamRowId, id: Uuid) -> Result<Option<T>> {
         self.records.find_where(reader, &format!(" AND {} = ?2", self.team), (id, team))
@@ -71,7 +78,8 @@ impl TeamRecords {
         request: TeamPageRequest,
     ) -> Result<TeamPage<T>> {
         filters.check_known(self.records.filters)?;
-        let query = self.records.all(now).filter(&format!("{} = ?", self.team), team);
+        let all = self.records.all(now).sorted_by(self.sort);
+        let query = all.filter(&format!("{} = ?", self.team), team);
         filters.apply(reader, query, self.records.filters)?.fetch_from(reader, request)
     }
 }

@@ -35,16 +35,19 @@ pub struct OpenRequest {
     /// Budget, tags, and overview.
     #[row(json)]
     pub metadata: OpportunityMetadata,
-    /// Time of creation.
-    pub created_at: Timestamp,
+    /// Time of publication.
+    pub published_at: Timestamp,
     /// Until when vendors can answer; `None` if there is no end.
     pub deadline: Option<Timestamp>,
     /// Status of the team's latest bid on it; `None` if there is none.
     pub own_bid: Option<BidStatus>,
 }
 
+/// When a request was published. Rows of markets that others wrote may lack it.
+const PUBLISHED_AT: &str = "coalesce(o.published_at, o.created_at)";
+
 /// The columns, after those with the parameter ?1, which is the row ID of the team.
-const COLUMNS: &str = "o.uuid AS id, o.kind, o.title, t.name AS owner_name, o.accepted_asset_types, o.metadata, o.created_at, o.deadline,
+const COLUMNS: &str = "o.uuid AS id, o.kind, o.title, t.name AS owner_name, o.accepted_asset_types, o.metadata, o.deadline,
     (SELECT b.status FROM project_bids b WHERE b.opportunity = o.id AND b.team = ?1 ORDER BY b.id DESC LIMIT 1) AS own_bid";
 
 /// The filters of a list: a part of the texts that the API searches, an accepted kind, an amount in whole US dollars that the
@@ -55,7 +58,7 @@ const FILTERS: &[(&str, Filter)] = &[
         "text",
         Filter::Contains(
             "o.title || ' ' || coalesce(json_extract(o.metadata, '$.overview'), '') || ' '
-                 || coalesce(json_extract(o.metadata, '$.tags'), '') || ' ' || t.name",
+                 || coalesce((SELECT group_concat(value, ' ') FROM json_each(o.metadata, '$.tags')), '') || ' ' || t.name",
         ),
     ),
     (
@@ -79,7 +82,9 @@ pub fn page(
     // The first condition has the row ID of the team, which the columns use, too, as parameter ?1.
     let is_visible = "(o.visibility_mode = 'all_vendors' OR NOT EXISTS (
          SELECT 1 FROM opportunity_exclusions x WHERE x.opportunity = o.id AND x.team = ?))";
-    let query = PageQuery::new((&[COLUMNS], &[tables]), "o.id", None, now)
+    let columns = [COLUMNS, ",", PUBLISHED_AT, "AS published_at"];
+    let query = PageQuery::new((&columns, &[tables]), "o.id", None, now)
+        .sorted_by(Some(PUBLISHED_AT))
         .filter(is_visible, team)
         .when("o.kind IN ('listing', 'project') AND o.status = 'published'")
         .filter("(o.deadline IS NULL OR o.deadline > ?)", now.0);

@@ -64,7 +64,7 @@ impl TeamRecord for TeamSale {
 }
 
 /// Sales of a vendor. `text` is a part of the listing's title, and `since` and `end` are microseconds. The pluses leave the
-/// indexes of statuses and kinds out, which have the purchases of all teams.
+/// indexes of statuses, kinds, and payments out, which have the purchases of all teams.
 pub const SALES: TeamRecords = Records {
     name: "sale",
     columns: &[
@@ -91,4 +91,5 @@ pub const SALES: TeamRecords = Records {
         ("end", Filter::Matches("p.paid_at < ?")),
     ],
 }
-.of_team("l.team");
+.of_team("l.team")
+.sorted_by("+p.paid_at");

@@ -3,16 +3,26 @@
 mod deals;
 mod start;
 
-use marketplace::console;
+use marketplace::{
+    console,
+    domain::purchases::{PayWith, PurchaseKind},
+    store::records::{
+        Filters,
+        pages::{Start, TeamPageRequest},
+        team_lists::sales::{SALES, TeamSale},
+    },
+};
 use serde_json::json;
 
 use crate::{
+    catalog::small_market::{published, small_market_with},
     harness::{
         TestMarket,
         browser::Browser,
         records::{demo_records, id},
+        teams,
     },
-    sales::DAY,
+    sales::{DAY, buy, complete, listing_id},
 };
 
 const VENDOR: &str = "mkt_demo_vendor";
@@ -40,6 +50,42 @@ async fn sales_are_filtered_by_days_in_utc_only() {
         refused.expect(422, "There is no day “").expect(422, "id=\"sold_from-p\"");
         assert!(!refused.text.contains("<tbody"), "{query}: {}", refused.visible());
     }
+}
+
+/// Invoices need not be paid in the order of the purchases.
+#[tokio::test]
+async fn sales_are_in_the_order_of_their_payments() {
+    let key = json!({"key": "seller-console", "team": "seller", "name": "People", "scope": "all",
+        "secret": "mkt_seller_console", "created_at": "-P99D"});
+    let keys = ["a", "b", "c", "d"];
+    let market = small_market_with(&keys.map(|key| published(key, 30, &json!({}))), &json!({"keys": [key]}));
+    let [a, b, c, d] = keys
+        .map(|key| buy(&market, "buyer", listing_id(key), PurchaseKind::Full, PayWith::Invoice).unwrap().id);
+    for (purchase, micros) in [(c, 1_000_000), (a, 1_000_000), (b, 0), (d, 0)] {
+        complete(&market, purchase).unwrap();
+        market.clock().advance(micros);
+    }
+    let browser = Browser::signed_in(&market, "mkt_seller_console").await;
+    let file = browser.get("/console/selling/sales?format=csv").await;
+    let titles: Vec<&str> =
+        file.text.trim_end().lines().skip(1).map(|row| row.split(',').next().unwrap()).collect();
+    assert_eq!(titles, ["Listing d", "Listing b", "Listing a", "Listing c"]);
+    let page = |start| {
+        let request = TeamPageRequest { start, limit: 2, counts: false };
+        let found = market.market().read_blocking(|reader| {
+            let team = teams::team(reader.rows, "seller").row_id;
+            SALES.page::<TeamSale>(reader.rows, team, reader.now, &Filters::default(), request)
+        });
+        let found = found.unwrap();
+        (found.rows.iter().map(|sale| sale.id).collect::<Vec<_>>(), found.previous, found.next)
+    };
+    let (first, none, next) = page(Start::Newest);
+    assert_eq!((first, none), (vec![d, b], None));
+    let (second, previous, none) = page(next.unwrap());
+    assert_eq!((second, none), (vec![a, c], None));
+    let (first, none, next) = page(previous.unwrap());
+    assert_eq!((first, none), (vec![d, b], None));
+    assert_eq!(page(next.unwrap()).0, [a, c]);
 }
 
 #[tokio::test]

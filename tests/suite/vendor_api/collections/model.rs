@@ -197,7 +197,7 @@ impl ModelAsset {
     }
 }
 
-pub(super) const FILTERS: [&str; 20] = [
+pub(super) const FILTERS: [&str; 23] = [
     "stage:is:complete",
     "stage:is_not:incomplete",
     "name:contains:LEDGER",
@@ -212,6 +212,9 @@ pub(super) const FILTERS: [&str; 20] = [
     "domain:is:finance",
     "domain:is_not:legal",
     "domain:is:no-such-field",
+    "domain:is:finance,legal",
+    "domain:is_not:finance,legal",
+    "domain:is_not:legal,finance",
     "channel:is:not_linked",
     "channel:is_not:zip",
     "exclusivity:is:available",
