@@ -53,7 +53,7 @@ impl Banners {
         let can_end = context.may_act() && !context.market().settings().maintenance.enabled;
         html! {
             @if let Some(maintenance) = &self.maintenance {
-                (badges::message(Tone::Warning, &html! {
+                (badges::warning(html! {
                     @if is_operator {
                         b { "Maintenance is on. " } "Teams cannot change anything. "
                         @if can_end { a href=(context.links.to(paths::OPERATOR_ANNOUNCEMENTS)) { "End it" } ". " }

@@ -115,7 +115,7 @@ impl Fields {
 
     /// Returns the text of a field. Fails with a problem at the field if nothing was typed.
     pub fn require(&self, name: &'static str, message: &str) -> Result<&str> {
-        self.get(name).ok_or_else(|| Error::invalid(problem(name, message)))
+        self.get(name).ok_or_else(|| invalid(name, message))
     }
 
     /// Returns the value of a field that `parse` reads; `None` if nothing was typed. Fails with a problem at the field.
@@ -126,7 +126,7 @@ impl Fields {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>> {
         match self.get(name) {
-            Some(text) => parse(text).map(Some).ok_or_else(|| Error::invalid(problem(name, message))),
+            Some(text) => parse(text).map(Some).ok_or_else(|| invalid(name, message)),
             None => Ok(None),
         }
     }
@@ -139,7 +139,7 @@ impl Fields {
 
     /// Returns the amount in US dollars in a field. Fails with a problem at the field if nothing was typed.
     pub fn required_amount(&self, name: &'static str) -> Result<Cents> {
-        self.amount(name)?.ok_or_else(|| Error::invalid(problem(name, &amount_problem(None))))
+        self.amount(name)?.ok_or_else(|| invalid(name, &amount_problem(None)))
     }
 
     /// Returns the digest of the whole form.
@@ -163,6 +163,11 @@ pub fn collect<T>(value: Result<T>, problems: &mut Vec<Problem>) -> Result<Optio
         }
         other => other.map(Some),
     }
+}
+
+/// Returns the error that a field of a form has a problem.
+pub fn invalid(name: &'static str, message: &str) -> Error {
+    Error::invalid(problem(name, message))
 }
 
 /// Returns a problem with a field of a form.
@@ -360,7 +365,7 @@ mod tests {
     #[test]
     fn refused_form_keeps_what_was_typed() {
         let typed = Fields::parse(&Bytes::from_static(b"name=&price=12&kind=a&kind=b")).unwrap();
-        let error = Error::invalid(problem("price", "Enter more."));
+        let error = invalid("price", "Enter more.");
         let inputs = Inputs::refused(typed, &error);
         assert_eq!((inputs.value("price", "1"), inputs.value("name", "old")), ("12", ""));
         assert_eq!(inputs.problem("price").as_deref(), Some("Enter more."));

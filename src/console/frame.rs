@@ -161,7 +161,7 @@ fn main(context: &Context, facts: &FrameFacts, content: &Content) -> Markup {
         }
         (content.refusal.clone().unwrap_or_else(|| badges::refusal(&context.inputs)))
         @if facts.has_new_nda && !context.path.starts_with(paths::NDA) {
-            (badges::message(badges::Tone::Warning, &html! {
+            (badges::warning(html! {
                 "The mutual NDA has a new text. " a href=(context.links.to(paths::NDA)) { "Read and accept it" } "."
             }))
         }

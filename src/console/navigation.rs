@@ -28,6 +28,11 @@ pub enum Section {
 }
 
 impl Section {
+    /// Returns the link of a page in this group, as the declaration of the page has it.
+    pub const fn link(self, label: &'static str) -> Option<NavigationItem> {
+        Some(NavigationItem { section: self, label })
+    }
+
     /// Returns the sections of an operator, with their headings. The first one needs none.
     pub const OF_OPERATORS: &'static [(Section, Option<&'static str>)] =
         &[(Section::Market, None), (Section::Money, Some("Money")), (Section::System, Some("System"))];

@@ -1,29 +1,40 @@
-//! Items that nearly every page uses, imported by one line: `use crate::console::prelude::*`.
+//! Items that many pages use, imported by one line: `use crate::console::prelude::*`. Pages of operators have another prelude with
+//! more of them.
 
 pub(super) use maud::{Markup, html};
 pub(super) use uuid::Uuid;
 
 pub(super) use super::{
+    address::Query,
     answer::{Answer, Content},
     changes::{self, Change},
-    forms::{Fields, collect, problem},
+    forms::{Fields, Inputs, collect, invalid, problem},
     lists::{Column, List, ListFilter, ListRequest},
     navigation::{NavigationItem, Section},
     notices::Notice,
     page::{Action, FormPage, Page},
     parts::{
+        about,
         badges::{self, Tone},
         fields::{self, Field},
-        tables::{self, Head},
+        icons, kinds,
+        tables::{self, Cell, Head},
         text,
     },
     paths,
+    questions::{Asks, Confirmation, Question},
     seen::Seen,
     visit::{Context, Visit},
 };
 pub(super) use crate::{
+    domain::{listings::Actor, money::Cents, time::Timestamp},
     error::{Error, Result},
-    market::Reader,
-    operations::access::{Buyer, Member, Vendor},
+    market::{CheckContext, Reader, Writer},
+    operations::{
+        access::{Buyer, Member, Vendor},
+        notifications, team_records,
+    },
+    store::records::pages::TeamPage,
+    string_enum::StringEnum,
     web::limits::Budget,
 };

@@ -13,10 +13,7 @@ use super::{
     navigation::PageRow,
     notices::Notice,
     page::{FormPage, Page},
-    parts::{
-        badges::{self, Tone},
-        fields,
-    },
+    parts::{badges, fields},
     seen::Seen,
     visit::{Context, Visit},
 };
@@ -111,7 +108,7 @@ impl<Q: Asks> Page for QuestionPage<Q> {
                 fields::question(&visit.context, &lost, (class, &button), &path)
             }
             Err(reason) => html! {
-                (badges::message(Tone::Warning, &reason))
+                (badges::warning(&reason))
                 div.row { a.button href=(visit.links.to(&path)) { (label) } }
             },
         };

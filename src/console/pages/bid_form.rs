@@ -3,13 +3,12 @@
 
 use super::deals::{self, PAY_WITH};
 use crate::{
-    console::{forms::Inputs, prelude::*},
-    domain::{listings::Actor, money::Cents, purchases::PayWith, string_enum::StringEnum},
+    console::prelude::*,
+    domain::{purchases::PayWith, string_enum::StringEnum},
     operations::{
         listing_deals::{self, ListingDeals, Offered},
         offers::OfferInput,
         quotes::{self, Quote},
-        team_records,
     },
     store::{offers::SubmittedOffer, records::team_lists::offers::TeamOffer},
 };
@@ -247,7 +246,7 @@ fn asking(context: &Context, facts: &Facts, inputs: Option<&Inputs>) -> Markup {
 /// Warns about a bid that is higher than the price of the listing.
 fn above_the_price(context: &Context, listing: Uuid, deals: &ListingDeals, bid: Cents) -> Markup {
     html! { @if let Some(price) = deals.price.filter(|price| bid > *price) {
-        (badges::message(Tone::Warning, &html! {
+        (badges::warning(html! {
             b { "Your bid is above the price of " (text::money(price)) ". " }
             @if deals.whole.is_possible() {
                 a href=(context.links.to(&paths::buy(listing))) { "You can buy the listing now for that price." }
@@ -270,7 +269,7 @@ fn bidding(context: &Context, listing: Uuid, facts: &Facts, quote: &Quote) -> Ma
         (deals::amounts(context, quote))
         (above_the_price(context, listing, &facts.deals, quote.price))
         @if let Some(shortfall) = quote.shortfall {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 "Your team lacks " b { (text::money(shortfall)) } " now. If it still does when the vendor accepts, the purchase \
                  waits for the payment of an invoice. "
                 a href=(context.links.to(paths::BUY_CREDITS)) { "Request credits" }

@@ -2,17 +2,10 @@
 
 use super::{bid_form, deals};
 use crate::{
-    console::{
-        parts::about,
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-    },
-    domain::{
-        listings::{Actor, CatalogStatus},
-        offers::OfferStatus,
-    },
-    operations::{notifications, offers, team_records},
-    store::records::{pages::TeamPage, team_lists::offers::TeamOffer},
+    console::prelude::*,
+    domain::{listings::CatalogStatus, offers::OfferStatus},
+    operations::offers,
+    store::records::team_lists::offers::TeamOffer,
 };
 
 /// The list.
@@ -22,8 +15,7 @@ impl List for Bids {
     const PATH: &'static str = paths::BIDS;
     const TITLE: &'static str = "Bids";
     const FILE_NAME: &'static str = "bids";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Buying, label: "Bids" });
+    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Bids");
     const BUDGET: Budget = Budget::Purchases;
 
     type Access = Buyer;
@@ -106,47 +98,35 @@ fn actions(context: &Context, bid: &TeamOffer) -> Option<Markup> {
 /// Says that the bid cannot be accepted before the team has confirmed it.
 fn confirmation(context: &Context, bid: &TeamOffer) -> Markup {
     let form = bid_form::path_with(bid.listing, bid.amount, bid.pay_with);
-    badges::message(
-        Tone::Warning,
-        &html! {
-            "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your bid \
-             after you have confirmed it. "
-            a href=(context.links.to(&form)) { "See the present terms" }
-        },
-    )
+    badges::warning(html! {
+        "What you signed has changed since, such as the terms or the assets of the listing. The vendor can only accept your bid \
+         after you have confirmed it. "
+        a href=(context.links.to(&form)) { "See the present terms" }
+    })
 }
 
 /// Returns what the state of a bid means, and what can be done.
 fn next_step(context: &Context, bid: &TeamOffer) -> Markup {
     let again = html! { " " a href=(context.links.to(&paths::listing(bid.listing))) { "Open the listing" } };
     match bid.status {
-        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::message(
-            Tone::Waiting,
-            &html! { "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again." },
+        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::waiting(
+            html! { "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again." },
         ),
-        OfferStatus::Submitted => badges::message(
-            Tone::Waiting,
-            &html! {
-                "The vendor has not decided yet."
-                @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." }
-            },
-        ),
-        OfferStatus::Accepted => badges::message(
-            Tone::Good,
-            &html! {
-                "The vendor accepted your bid. "
-                @if let Some(purchase) = bid.purchase { a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" } }
-            },
-        ),
-        OfferStatus::Declined => badges::message(
-            Tone::Neutral,
-            &html! { "The bid was declined. You can make another one." (again) },
-        ),
-        OfferStatus::Withdrawn => badges::message(Tone::Neutral, &html! { "You withdrew this bid." (again) }),
-        OfferStatus::Expired => badges::message(
-            Tone::Neutral,
-            &html! { "The vendor did not decide in time. You can make another bid." (again) },
-        ),
+        OfferStatus::Submitted => badges::waiting(html! {
+            "The vendor has not decided yet."
+            @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." }
+        }),
+        OfferStatus::Accepted => badges::success(html! {
+            "The vendor accepted your bid. "
+            @if let Some(purchase) = bid.purchase { a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" } }
+        }),
+        OfferStatus::Declined => {
+            badges::remark(html! { "The bid was declined. You can make another one." (again) })
+        }
+        OfferStatus::Withdrawn => badges::remark(html! { "You withdrew this bid." (again) }),
+        OfferStatus::Expired => {
+            badges::remark(html! { "The vendor did not decide in time. You can make another bid." (again) })
+        }
     }
 }
 

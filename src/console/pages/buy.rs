@@ -4,12 +4,10 @@
 use super::deals::{self, PAY_WITH};
 use crate::{
     console::{
-        parts::{evidence, fields::Choice, kinds, samples as samples_shown},
+        parts::{evidence, fields::Choice, samples as samples_shown},
         prelude::*,
     },
     domain::{
-        listings::Actor,
-        money::Cents,
         purchases::{MAX_SELECTED_ASSETS, PayWith, PurchaseStatus, ScopeMode},
         string_enum::StringEnum,
     },
@@ -299,7 +297,7 @@ fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
         Err(refused) => {
             return html! {
                 h2 { "Amounts" }
-                @if matches!(refused, Error::Invalid(_)) { (badges::message(Tone::Neutral, &html! { (deals::reason(refused)) })) }
+                @if matches!(refused, Error::Invalid(_)) { (badges::remark(html! { (deals::reason(refused)) })) }
                 @else { (deals::refusal(context, &facts.deals, listing, &deals::reason(refused))) }
                 (back)
             };
@@ -312,7 +310,7 @@ fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
         @match quote.shortfall {
             Some(shortfall) => {
                 button.primary.big.full type="button" aria-disabled="true" { (act(quote)) }
-                (badges::message(Tone::Warning, &html! {
+                (badges::warning(html! {
                     "Your team lacks " b { (text::money(shortfall)) } ". Request credits and come back, or pay with an invoice."
                 }))
                 a.button.full href=(context.links.to(paths::BUY_CREDITS)) { "Request credits" }

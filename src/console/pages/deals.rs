@@ -2,8 +2,6 @@
 
 use crate::{
     console::{
-        address::Query,
-        forms::Inputs,
         parts::{
             fields::Choice,
             listing_view::{Delivery, description_only},
@@ -12,7 +10,6 @@ use crate::{
         wording,
     },
     domain::{
-        money::Cents,
         purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
         string_enum::StringEnum,
     },
@@ -164,7 +161,7 @@ pub fn without_data(deals: &ListingDeals) -> Markup {
     let (without, all) = (deals.without_data, deals.first_assets);
     let by_vendor = deals.delivery.map(Delivery::from).and_then(Delivery::by_vendor);
     html! { @if without > 0 {
-        (badges::message(Tone::Warning, &html! {
+        (badges::warning(html! {
             b { @if all == 1 { (description_only(None)) } @else {
                 "Description only: the market has no data of " (text::grouped(without)) " of the "
                 @if all >= u64::from(MAX_FIRST_ASSETS) { "first " }
@@ -262,7 +259,7 @@ pub fn owned(context: &Context, deals: &ListingDeals) -> Markup {
 /// Returns why a deal is not possible, with a way out: the team's existing purchase or bid, or another way to buy.
 pub fn refusal(context: &Context, deals: &ListingDeals, listing: Uuid, reason: &str) -> Markup {
     html! {
-        (badges::message(Tone::Warning, &html! { (reason) }))
+        (badges::warning(reason))
         ul.stack.tight {
             (owned(context, deals))
             @if deals.bid_possible.is_possible() {

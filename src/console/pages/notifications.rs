@@ -1,10 +1,7 @@
 //! The notifications of a team, with links to their subjects.
 
 use crate::{
-    console::prelude::*,
-    domain::{listings::Actor, notifications::NotificationType},
-    operations::{notifications, team_records},
-    store::{notifications::Notification, records::pages::TeamPage},
+    console::prelude::*, domain::notifications::NotificationType, store::notifications::Notification,
 };
 
 /// Path of the button that marks all notifications as read.
@@ -17,8 +14,7 @@ impl List for Notifications {
     const PATH: &'static str = paths::NOTIFICATIONS;
     const TITLE: &'static str = "Notifications";
     const FILE_NAME: &'static str = "notifications";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Team, label: "Notifications" });
+    const NAVIGATION: Option<NavigationItem> = Section::Team.link("Notifications");
 
     type Access = Member;
     type Row = Notification;

@@ -2,10 +2,8 @@
 
 use super::deals;
 use crate::{
-    console::prelude::*,
-    domain::purchases::PurchaseStatus,
-    operations::team_records,
-    store::records::{pages::TeamPage, team_lists::purchases::TeamPurchase},
+    console::prelude::*, domain::purchases::PurchaseStatus,
+    store::records::team_lists::purchases::TeamPurchase,
 };
 
 /// The list.
@@ -15,8 +13,7 @@ impl List for Purchases {
     const PATH: &'static str = paths::PURCHASES;
     const TITLE: &'static str = "Purchases";
     const FILE_NAME: &'static str = "purchases";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Buying, label: "Purchases" });
+    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Purchases");
     const BUDGET: Budget = Budget::Purchases;
 
     type Access = Buyer;

@@ -3,17 +3,13 @@
 use super::{deals, purchases, receipt_files};
 use crate::{
     console::{
-        parts::{
-            icons, kinds,
-            listing_view::{Delivery, description_only},
-        },
+        parts::listing_view::{Delivery, description_only},
         prelude::*,
     },
     domain::{
         agreements,
         bundles::{archive_name, hexadecimal},
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
-        time::Timestamp,
     },
     operations::{
         bundles::LinkHolder,
@@ -96,17 +92,13 @@ fn state(context: &Context, receipt: &Receipt) -> Markup {
     let purchase = &receipt.purchase;
     match &receipt.delivery {
         DeliveryState::Unpaid => pending(context, purchase),
-        DeliveryState::Cancelled => badges::message(
-            Tone::Neutral,
-            &html! { "This purchase was canceled" (on(purchase.cancelled_at)) ". Nothing was charged." },
+        DeliveryState::Cancelled => badges::remark(
+            html! { "This purchase was canceled" (on(purchase.cancelled_at)) ". Nothing was charged." },
         ),
-        DeliveryState::Refunded => badges::message(
-            Tone::Warning,
-            &html! {
-                "The market refunded this purchase" (on(purchase.refunded_at)) ". Your right to use the data has ended, and \
-                 the download is gone."
-            },
-        ),
+        DeliveryState::Refunded => badges::warning(html! {
+            "The market refunded this purchase" (on(purchase.refunded_at)) ". Your right to use the data has ended, and \
+             the download is gone."
+        }),
         DeliveryState::Preparing(progress) => preparing(context, purchase, progress),
         DeliveryState::Ready(_) => html! {},
     }
@@ -126,7 +118,7 @@ fn pending(context: &Context, purchase: &TeamPurchase) -> Markup {
         (deals::where_to_pay(context))
         (number(purchase))
     };
-    badges::message(Tone::Waiting, &content)
+    badges::waiting(&content)
 }
 
 fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationProgress) -> Markup {
@@ -296,39 +288,35 @@ fn delivered_by_vendor(receipt: &Receipt) -> Markup {
 }
 
 fn files(lines: &[ReceiptLine]) -> Markup {
-    let rows: Vec<Vec<Markup>> = lines
-        .iter()
-        .map(|line| {
-            let name = html! { bdi.long { (line.name) } };
-            match &line.file {
-                Some(file) => vec![
-                    name,
-                    html! {
-                        span.mono.long { (file.path) }
-                        @if line.is_description_only() { br; span.note { (description_only(file.problem.as_deref())) } }
-                    },
-                    html! { (text::grouped(file.size_bytes)) },
-                    html! { span.mono.long { (file.sha256) } },
-                ],
-                None => vec![name, html! { (text::MISSING) }, html! { (text::MISSING) }, html! { (text::MISSING) }],
-            }
-        })
-        .collect();
-    tables::table(
-        "Files",
-        &[Head::text("Asset"), Head::text("File"), Head::number("Bytes"), Head::text("SHA-256")],
-        &rows,
-    )
+    let row = |line: &ReceiptLine| {
+        let missing = || html! { (text::MISSING) };
+        let [path, size, digest] = match &line.file {
+            Some(file) => [
+                html! {
+                    span.mono.long { (file.path) }
+                    @if line.is_description_only() { br; span.note { (description_only(file.problem.as_deref())) } }
+                },
+                html! { (text::grouped(file.size_bytes)) },
+                html! { span.mono.long { (file.sha256) } },
+            ],
+            None => [missing(), missing(), missing()],
+        };
+        [
+            Head::text("Asset").cell(html! { bdi.long { (line.name) } }),
+            Head::text("File").cell(path),
+            Head::number("Bytes").cell(size),
+            Head::text("SHA-256").cell(digest),
+        ]
+    };
+    tables::of("Files", lines, row)
 }
 
 fn assets(lines: &[ReceiptLine]) -> Markup {
-    let rows: Vec<Vec<Markup>> = lines
-        .iter()
-        .map(|line| {
-            vec![html! { bdi.long { (line.name) } }, html! { (text::words(kinds::words(line.kind).0)) }]
-        })
-        .collect();
-    tables::table("Assets", &[Head::text("Asset"), Head::text("Kind")], &rows)
+    let row = |line: &ReceiptLine| {
+        let name = html! { bdi.long { (line.name) } };
+        [Head::text("Asset").cell(name), Head::text("Kind").cell(text::words(kinds::words(line.kind).0))]
+    };
+    tables::of("Assets", lines, row)
 }
 
 /// Returns a value that is a secret or a name for programs, and what it is for.

@@ -5,7 +5,6 @@ use crate::{
     domain::sessions::{SessionPreferences, TeamSide},
     market::Market,
     operations::access::sessions,
-    string_enum::StringEnum,
 };
 
 /// The switch. The choice is kept for the session.
@@ -19,7 +18,7 @@ impl Action for ChooseSide {
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let side = fields.get("side").and_then(TeamSide::parse);
-        let side = side.ok_or_else(|| Error::invalid(problem("side", "Choose buying or selling.")))?;
+        let side = side.ok_or_else(|| invalid("side", "Choose buying or selling."))?;
         if let Some(signed_in) = &visit.signed_in {
             let session = signed_in.session.clone();
             let preferences = SessionPreferences { side: Some(side), ..session.preferences };

@@ -1,17 +1,15 @@
 //! The page on which people sign in with a key.
 
-use std::sync::Arc;
-
 use poem::{
     EndpointExt, Request, Response,
     endpoint::{BoxEndpoint, make},
     http::{Method, StatusCode, header},
 };
+use std::sync::Arc;
 
 use crate::{
     console::{
-        address::next_page, forms::Inputs, navigation::PageRow, page, prelude::*, refusals, responses,
-        same_origin, session,
+        address::next_page, navigation::PageRow, page, prelude::*, refusals, responses, same_origin, session,
     },
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
     operations::access::sessions,
@@ -104,7 +102,7 @@ fn as_problem(error: Error) -> (StatusCode, Error) {
         }
         _ => return (status, error),
     };
-    (StatusCode::UNPROCESSABLE_ENTITY, Error::invalid(problem("key", message)))
+    (StatusCode::UNPROCESSABLE_ENTITY, invalid("key", message))
 }
 
 fn content(context: &Context, has_demo: bool) -> Content {

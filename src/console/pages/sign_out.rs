@@ -7,12 +7,8 @@ use poem::{
 };
 
 use crate::{
-    console::{
-        address::Query, navigation::PageRow, notices::Notice, page, paths, refusals, responses, same_origin,
-        session,
-    },
+    console::{navigation::PageRow, page, prelude::*, refusals, responses, same_origin, session},
     operations::access::sessions,
-    string_enum::StringEnum,
     web::{problem::ApiError, served_market::ServedMarket},
 };
 

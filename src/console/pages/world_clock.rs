@@ -1,15 +1,14 @@
 //! The clock of a world, which its owner moves: an operator of the world.
 
+use poem::Request;
 use std::sync::Arc;
 
-use poem::Request;
-
 use crate::{
+    clock::ClockState,
     console::prelude::*,
-    domain::{clock_modes::ClockMode, durations, time::Timestamp},
+    domain::{clock_modes::ClockMode, durations},
     market::Requester,
     operations::access::{ActingOperator, Authenticated},
-    string_enum::StringEnum,
     web::{
         auth::{Policy, required_access::RequiredAccess},
         served_market::ServedMarket,
@@ -21,9 +20,11 @@ use crate::{
 /// Path of the button that stops the clock, or lets it run.
 const MODE: &str = "/world-clock/mode";
 
+/// Says how a duration is written.
+const HINT: &str = "Days, hours, and minutes, for example 30d or 1d12h.";
+
 /// Durations by which a button moves the clock.
-pub(super) const STEPS: [(&str, &str); 4] =
-    [("1h", "1 hour"), ("1d", "1 day"), ("7d", "1 week"), ("30d", "30 days")];
+const STEPS: [(&str, &str); 4] = [("1h", "1 hour"), ("1d", "1 day"), ("7d", "1 week"), ("30d", "30 days")];
 
 /// Proof of a visitor of a world.
 #[derive(Clone)]
@@ -87,8 +88,8 @@ impl Page for WorldClock {
                 "A world is a private copy of a market for trying things out. Its clock stands still until its owner moves it. Then \
                  everything that is due happens: bids expire, earnings become available, keys end."
             }
-            @if visit.access.is_owner { (forms(&visit.context, clock.is_running, clock.now)) }
-            @else { (badges::message(Tone::Neutral, &html! {
+            @if visit.access.is_owner { (forms(&visit.context, (paths::WORLD_CLOCK, MODE), &clock, HINT)) }
+            @else { (badges::remark(html! {
                 "Only an operator of this world moves its clock. Its key was shown when the world was made."
             })) }
         };
@@ -96,28 +97,35 @@ impl Page for WorldClock {
     }
 }
 
-fn forms(context: &Context, is_running: bool, now: Timestamp) -> Markup {
+/// Shows the forms that move a clock, and the one that stops it or lets it run, which are sent to the two paths. `hint` says how a
+/// duration is written.
+pub(super) fn forms(
+    context: &Context,
+    (own, mode_path): (&str, &str),
+    clock: &ClockState,
+    hint: &str,
+) -> Markup {
     let inputs = &context.inputs;
-    let duration_hint = html! { "Days, hours, and minutes, for example 30d or 1d12h." };
+    let duration_hint = html! { (hint) };
     let time_hint = html! { "In UTC, for example 2026-04-01 09:00. A clock never goes back." };
-    let from = html! { input type="hidden" name="from" value=(now); };
+    let from = html! { input type="hidden" name="from" value=(clock.now); };
     let steps =
         html! { (from) @for (value, label) in STEPS { button name="advance" value=(value) { (label) } } };
-    let (mode, label) = if is_running {
+    let (mode, label) = if clock.is_running {
         (ClockMode::Frozen, "Stop the clock")
     } else {
         (ClockMode::Running, "Let the clock run")
     };
     html! {
-        (tables::section("steps", "Move it ahead by", &fields::form_with_class(context, paths::WORLD_CLOCK, "row", &steps)))
-        (tables::section("exactly", "Move it exactly", &fields::form(context, paths::WORLD_CLOCK, &html! {
+        (tables::section("steps", "Move it ahead by", &fields::form_with_class(context, own, "row", &steps)))
+        (tables::section("exactly", "Move it exactly", &fields::form(context, own, &html! {
             (from)
             (Field::text("advance", "By a duration").hint(duration_hint).at_most(40).show(inputs))
             (Field::moment("set", "Or to a time").hint(time_hint).show(inputs))
             div.row { button.primary { "Move the clock" } }
             p.note { "The page answers when everything that is due was done. A long way takes a while." }
         })))
-        (tables::section("mode", "Run or stop", &fields::form_with_class(context, MODE, "row", &html! {
+        (tables::section("mode", "Run or stop", &fields::form_with_class(context, mode_path, "row", &html! {
             input type="hidden" name="mode" value=(mode.as_str());
             button { (label) }
         })))
@@ -154,11 +162,11 @@ pub(super) fn target(now: Timestamp, fields: &Fields) -> Result<Timestamp> {
             ("advance", shown.unwrap_or(now).plus_micros(micros).max(now))
         }
         (None, Some(time)) => ("set", time),
-        _ => return Err(Error::invalid(problem("advance", "Enter either a duration or a time."))),
+        _ => return Err(invalid("advance", "Enter either a duration or a time.")),
     };
     if target < now {
         let message = format!("The clock is at {}, and never goes back.", text::moment_text(now));
-        return Err(Error::invalid(problem("set", &message)));
+        return Err(invalid("set", &message));
     }
     worlds::check_advance(field, now, target)?;
     Ok(target)
@@ -172,6 +180,12 @@ pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
         .find_map(|candidate| Timestamp::parse(candidate))
 }
 
+/// Returns the mode in which a form sets a clock.
+pub(super) fn mode(fields: &Fields) -> Result<ClockMode> {
+    let mode = fields.get("mode").and_then(ClockMode::parse);
+    mode.ok_or_else(|| invalid("mode", "Stop the clock, or let it run."))
+}
+
 impl Action for SetMode {
     const PATH: &'static str = MODE;
     const TITLE: &'static str = "Stop the clock, or let it run";
@@ -180,8 +194,7 @@ impl Action for SetMode {
 
     async fn submit(visit: &Visit<WorldVisitor>, fields: &Fields) -> Result<Answer> {
         visit.access.require_owner()?;
-        let mode = fields.get("mode").and_then(ClockMode::parse);
-        let mode = mode.ok_or_else(|| Error::invalid(problem("mode", "Stop the clock, or let it run.")))?;
+        let mode = mode(fields)?;
         let change = Change::new("set_world_clock_mode", "world", visit.access.world.name());
         changes::perform(visit, fields, change, |_, _| Ok(())).await?;
         visit.access.world.set_running(mode == ClockMode::Running);

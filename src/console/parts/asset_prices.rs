@@ -2,10 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{
-    badges::{self, Tone},
-    text,
-};
+use super::{badges, text};
 use crate::domain::money::Cents;
 
 /// Explains the price of an asset in a form.
@@ -21,7 +18,7 @@ pub fn remarks(of_all: Option<Cents>, sample: Option<Cents>, price: Option<Cents
 pub fn dear_sample(sample: Option<Cents>, price: Option<Cents>) -> Markup {
     let is_dear = sample.zip(price).is_some_and(|(sample, price)| sample > price);
     html! { @if is_dear {
-        (badges::message(Tone::Neutral, &html! { "The sample costs more than the listing." }))
+        (badges::remark("The sample costs more than the listing."))
     } }
 }
 
@@ -31,14 +28,11 @@ fn warning(of_all: Option<Cents>, price: Option<Cents>) -> Markup {
     let Some((of_all, price)) = of_all.zip(price).filter(|(of_all, price)| of_all < price) else {
         return Markup::default();
     };
-    badges::message(
-        Tone::Warning,
-        &html! {
-            b { "Buyers can get everything for " (text::money(of_all)) " instead of " (text::money(price)) ". " }
-            "They can buy single assets at the asking prices of the assets, and all of them together cost less than the listing. \
-             Raise these prices, lower the price of the listing, or sell it exclusively (only as a whole)."
-        },
-    )
+    badges::warning(html! {
+        b { "Buyers can get everything for " (text::money(of_all)) " instead of " (text::money(price)) ". " }
+        "They can buy single assets at the asking prices of the assets, and all of them together cost less than the listing. \
+         Raise these prices, lower the price of the listing, or sell it exclusively (only as a whole)."
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Badges, and short messages above a page.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 
 use super::icons;
 pub use crate::console::tone::Tone;
@@ -24,22 +24,47 @@ pub fn certified(word: &str) -> Markup {
 
 /// Returns what a page says after a form was carried out.
 pub fn notice(notice: Notice) -> Markup {
-    message(notice.tone(), &html! { (notice.text()) })
+    message(notice.tone(), notice.text())
 }
 
 /// Like [`notice`], with the title of its listing as a link to the listing's page.
 pub fn notice_about(notice: Notice, name: &str, address: &str) -> Markup {
     match notice.text().split_once("the listing") {
         Some((before, after)) => {
-            message(Tone::Good, &html! { (before) a.long href=(address) { "“" bdi { (name) } "”" } (after) })
+            success(html! { (before) a.long href=(address) { "“" bdi { (name) } "”" } (after) })
         }
         None => self::notice(notice),
     }
 }
 
 /// Returns a message above the content of a page.
-pub fn message(tone: Tone, content: &Markup) -> Markup {
-    flash(tone, false, content)
+pub fn message(tone: Tone, content: impl Render) -> Markup {
+    flash(tone, false, &content.render())
+}
+
+/// Returns a message about something that is done, or as it should be.
+pub fn success(content: impl Render) -> Markup {
+    message(Tone::Good, content)
+}
+
+/// Returns a message about something that waits.
+pub fn waiting(content: impl Render) -> Markup {
+    message(Tone::Waiting, content)
+}
+
+/// Returns a message about something that somebody should look at, such as why a page has no form.
+pub fn warning(content: impl Render) -> Markup {
+    message(Tone::Warning, content)
+}
+
+/// Returns a message about something that failed, or was refused.
+pub fn failure(content: impl Render) -> Markup {
+    message(Tone::Bad, content)
+}
+
+/// Returns a message about something that has ended, or does not matter now.
+pub fn remark(content: impl Render) -> Markup {
+    message(Tone::Neutral, content)
 }
 
 fn flash(tone: Tone, takes_focus: bool, content: &Markup) -> Markup {

@@ -1,6 +1,6 @@
 //! Balances before and after a change of money.
 
-use maud::{Markup, html};
+use maud::Markup;
 
 use super::{
     tables::{self, Head},
@@ -13,17 +13,13 @@ pub type Balance = (&'static str, Cents, Cents);
 
 /// Returns the table of balances with their changes.
 pub fn table(balances: &[Balance]) -> Markup {
-    let heads = [
-        Head::text("Balance"),
-        Head::number("Now, USD"),
-        Head::number("Change, USD"),
-        Head::number("After it, USD"),
-    ];
     let row = |(name, before, change): &Balance| {
-        let after = Cents(before.0 + change.0);
-        let amounts = [*before, *change, after].map(|amount| html! { (text::money(amount)) });
-        std::iter::once(html! { (name) }).chain(amounts).collect()
+        [
+            Head::text("Balance").cell(name),
+            Head::number("Now, USD").cell(text::money(*before)),
+            Head::number("Change, USD").cell(text::money(*change)),
+            Head::number("After it, USD").cell(text::money(Cents(before.0 + change.0))),
+        ]
     };
-    let rows: Vec<Vec<Markup>> = balances.iter().map(row).collect();
-    tables::table("Balances", &heads, &rows)
+    tables::of("Balances", balances, row)
 }

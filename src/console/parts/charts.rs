@@ -126,9 +126,10 @@ impl Chart<'_> {
 
     fn table(&self, bars: &[Bar]) -> Markup {
         let [label, value] = self.heads;
-        let row = |bar: &Bar| vec![html! { (bar.label) }, html! { (self.written(bar.value)) }];
-        let rows: Vec<_> = bars.iter().map(row).collect();
-        tables::table(self.title, &[Head::text(label), Head::number(value)], &rows)
+        let row = |bar: &Bar| {
+            [Head::text(label).cell(&bar.label), Head::number(value).cell(self.written(bar.value))]
+        };
+        tables::of(self.title, bars, row)
     }
 }
 

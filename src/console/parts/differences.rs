@@ -6,11 +6,10 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
-    badges::{self, Tone},
-    kinds,
+    badges, kinds,
     listing_view::{self, bids_text},
     samples,
-    tables::{self, Head},
+    tables::{self, Cell, Head},
     text,
 };
 use crate::{
@@ -186,7 +185,7 @@ fn broken(text: &str) -> Markup {
 pub fn of_listing(difference: &Difference, before: &str) -> Markup {
     let Difference { before: old, now: new, added, removed, changed, sampled, .. } = difference;
     if difference.is_empty() {
-        return badges::message(Tone::Good, &html! { "Nothing has changed." });
+        return badges::success("Nothing has changed.");
     }
     let fields = changed_fields(old, new);
     let sample = |fields: &ListingFields| sample_lines(&fields.sample, sampled).join("\n");
@@ -239,33 +238,30 @@ fn delivery(fields: &ListingFields) -> String {
 
 /// Shows fields that differ: names, and values before and now.
 fn field_table(fields: &[(&'static str, String, String)]) -> Markup {
-    let heads = [Head::text("Field"), Head::text("Before"), Head::text("Now")];
     let cell = |value: &str, marked: Markup| {
         html! { @if value.is_empty() { span.note { "none" } } @else { (marked) } }
     };
     let row = |(name, old, new): &(&'static str, String, String)| {
-        vec![
-            html! { (name) },
-            cell(old, html! { del.long { bdi { (old) } } }),
-            cell(new, html! { ins.long { bdi { (new) } } }),
+        [
+            Head::text("Field").cell(name),
+            Head::text("Before").cell(cell(old, html! { del.long { bdi { (old) } } })),
+            Head::text("Now").cell(cell(new, html! { ins.long { bdi { (new) } } })),
         ]
     };
-    tables::table("Changed fields", &heads, &fields.iter().map(row).collect::<Vec<_>>())
+    tables::of("Changed fields", fields, row)
 }
 
 fn asset_section(id: &str, heading: &'static str, changes: &AssetChanges) -> Markup {
-    let heads = [Head::text("Asset"), Head::text("Kind"), Head::text("Data before"), Head::text("Data now")];
-    let rows: Vec<Vec<Markup>> = changes.first.iter().map(asset_row).collect();
-    let left_out = changes.total.saturating_sub(rows.len() as u64);
+    let left_out = changes.total.saturating_sub(changes.first.len() as u64);
     let content = html! {
-        (tables::table(heading, &heads, &rows))
+        (tables::of(heading, &changes.first, asset_row))
         @if left_out > 0 { p.note { "And " (text::counted(left_out, "more asset", "more assets")) "." } }
     };
     let heading = format!("{heading}: {}", text::grouped(changes.total));
     html! { @if changes.total > 0 { (tables::section(id, &heading, &content)) } }
 }
 
-fn asset_row(change: &AssetChange) -> Vec<Markup> {
+fn asset_row(change: &AssetChange) -> [Cell; 4] {
     let title = html! { @match (&change.title_before, &change.title_now) {
         (Some(old), Some(new)) if old != new => { del.long { bdi { (old) } } " " ins.long { bdi { (new) } } },
         (Some(title), _) | (None, Some(title)) => { span.long { bdi { (title) } } },
@@ -278,11 +274,11 @@ fn asset_row(change: &AssetChange) -> Vec<Markup> {
             None => (text::MISSING),
         } }
     };
-    vec![
-        title,
-        html! { (text::words(kinds::words(change.kind).0)) },
-        content(&change.content_before),
-        content(&change.content_now),
+    [
+        Head::text("Asset").cell(title),
+        Head::text("Kind").cell(text::words(kinds::words(change.kind).0)),
+        Head::text("Data before").cell(content(&change.content_before)),
+        Head::text("Data now").cell(content(&change.content_now)),
     ]
 }
 

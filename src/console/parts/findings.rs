@@ -7,7 +7,9 @@ use uuid::Uuid;
 
 use super::{
     badges::{self, Tone},
-    evidence, icons, kinds, tables, text,
+    evidence, icons, kinds,
+    tables::{self, Cell, Head},
+    text,
 };
 use crate::{
     console::{paths, visit::Context},
@@ -104,7 +106,7 @@ pub fn summary(run: &CheckedRun) -> Markup {
     let CheckedRun { run, has_passed, checks } = run;
     let outcome = outcome(run.status, *has_passed);
     html! {
-        @if let Some(error) = &run.error { (badges::message(Tone::Warning, &html! { "There is no result. " (error) })) }
+        @if let Some(error) = &run.error { (badges::warning(html! { "There is no result. " (error) })) }
         @if outcome == RunOutcome::InProgress {
             p { @if run.status == RunStatus::Queued { "The run waits for its turn, or for the data to be analyzed." } @else { "The checks are being made." } }
         }
@@ -284,13 +286,11 @@ fn by_file(checks: &[CheckRow]) -> Markup {
             }
         }
     }
-    let rows: Vec<Vec<Markup>> =
-        files.iter().take(MAX_FILES).map(|(path, found)| file_row(path, found)).collect();
     html! {
-        @if !rows.is_empty() {
+        @if !files.is_empty() {
             h3 { "By file" }
             p.note { "The first places that each check names. A check that did not pass can have found more than these." }
-            (tables::table("Findings by file", &[tables::Head::text("File"), tables::Head::text("What was found")], &rows))
+            (tables::of("Findings by file", files.iter().take(MAX_FILES), |(path, found)| file_row(path, found)))
             @if files.len() > MAX_FILES { p.note { "And " (files.len() - MAX_FILES) " more files." } }
         }
     }
@@ -301,11 +301,12 @@ pub fn names_files(check: &CheckRow) -> bool {
     check.kind == CheckKind::Automated && check.key != NAMES_OTHER_ASSETS
 }
 
-fn file_row(path: &str, found: &[(&str, Option<u64>)]) -> Vec<Markup> {
+fn file_row(path: &str, found: &[(&str, Option<u64>)]) -> [Cell; 2] {
     let findings = html! {
         ul { @for (label, line) in found.iter().take(MAX_TASKS) { li { bdi { (label) } @if let Some(line) = line { ", line " (text::grouped(*line)) } } } }
     };
-    vec![html! { span.mono.long { bdi { (path) } } }, findings]
+    let path = html! { span.mono.long { bdi { (path) } } };
+    [Head::text("File").cell(path), Head::text("What was found").cell(findings)]
 }
 
 /// Returns the places that a message names: quoted paths, each with the line after it if there is one.

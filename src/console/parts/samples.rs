@@ -131,7 +131,7 @@ pub fn summary(contents: &[SampleContent], is_offered: bool) -> Markup {
             b { (total(contents)) } "."
         }
         @if !whole.is_empty() {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 b { "The sample has all that " @if whole.len() == contents.len() && whole.len() == 1 { "the asset has" }
                     @else { (text::counted(whole.len() as u64, "asset has", "assets have")) } ": " }
                 @for (index, content) in whole.iter().take(MAX_NAMED).enumerate() {

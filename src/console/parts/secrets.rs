@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::badges::{self, Tone};
+use super::badges;
 
 /// Returns a secret to copy, with a warning that it is not shown again. The ID must be unique on the page.
 pub fn secret(id: &str, label: &str, secret: &str) -> Markup {
     html! {
-        (badges::message(Tone::Warning, &html! {
+        (badges::warning(html! {
             b { "Copy it now. " }
             "It is shown this once, and nobody can look it up later. Keep it like a password."
         }))

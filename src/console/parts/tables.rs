@@ -21,6 +21,45 @@ impl Head {
     pub const fn number(name: &'static str) -> Head {
         Head { name, is_number: true }
     }
+
+    /// Returns the cell of a row in this column.
+    pub fn cell(self, value: impl Render) -> Cell {
+        Cell { head: self, value: value.render() }
+    }
+}
+
+/// A cell of a table, with the head of its column.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    head: Head,
+    value: Markup,
+}
+
+impl Render for Cell {
+    fn render(&self) -> Markup {
+        self.value.clone()
+    }
+}
+
+/// Returns a table of things: the cells of a row state its columns, which all rows have in the same order. The first cell of a row
+/// names it. A table without rows is a sentence: the page says what to do.
+pub fn of<T, R>(label: &str, things: impl IntoIterator<Item = T>, row: impl FnMut(T) -> R) -> Markup
+where
+    R: IntoIterator<Item = Cell>,
+{
+    of_rows(label, things.into_iter().map(row))
+}
+
+/// Like [`of`], for rows of several kinds of things, such as one with a sum.
+pub fn of_rows<R: IntoIterator<Item = Cell>>(label: &str, rows: impl IntoIterator<Item = R>) -> Markup {
+    let mut heads = Vec::new();
+    let cells = |row: R| {
+        let (own_heads, values) = row.into_iter().map(|cell| (cell.head, cell.value)).unzip();
+        heads = own_heads;
+        values
+    };
+    let rows: Vec<Vec<Markup>> = rows.into_iter().map(cells).collect();
+    table(label, &heads, &rows)
 }
 
 /// Returns a table. The first cell of a row names it. A table without rows is a sentence: the page says what to do.

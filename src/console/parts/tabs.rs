@@ -1,6 +1,8 @@
-//! Links between pages that belong together, one of which is shown.
+//! Links between pages that belong together, one of which is shown; and links that drop the filters of a list.
 
 use maud::{Markup, html};
+
+use super::icons;
 
 /// A link to one of the pages.
 #[derive(Clone, Debug)]
@@ -22,4 +24,19 @@ pub fn tabs(label: &str, tabs: &[Tab]) -> Markup {
             } } }
         }
     }
+}
+
+/// Returns the filters that are chosen, each as a link that drops it: names, values, and addresses without them. `none` is the address
+/// without any.
+pub fn chosen_filters(chosen: &[(&str, &str, String)], none: &str) -> Markup {
+    html! { @if !chosen.is_empty() {
+        ul.row aria-label="Chosen filters" {
+            @for (name, value, without) in chosen { li {
+                a.chip href=(without) {
+                    span { (name) } " " bdi.long { (value) } " " (icons::icon("x")) span.out { "remove" }
+                }
+            } }
+            @if chosen.len() > 1 { li { a.button.quiet.little href=(none) { "Clear all" } } }
+        }
+    } }
 }

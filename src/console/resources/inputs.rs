@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::{
     console::{
         described::Input,
-        forms::{Fields, problem},
+        forms::{Fields, invalid, problem},
         parts::fields::{self, Field},
         visit::Context,
     },
@@ -115,12 +115,12 @@ pub fn tick(fields: &Fields, name: &str) -> bool {
 
 /// Returns the chosen value of a field. Fails with a problem at the field if it is not one of the values.
 pub fn choice<E: StringEnum>(fields: &Fields, name: &'static str) -> Result<E> {
-    fields.get(name).and_then(E::parse).ok_or_else(|| Error::invalid(problem(name, "Choose one of these.")))
+    fields.get(name).and_then(E::parse).ok_or_else(|| invalid(name, "Choose one of these."))
 }
 
 /// Returns the ID in a field. Fails with a problem at the field if there is none.
 pub fn id(fields: &Fields, name: &'static str) -> Result<Uuid> {
-    optional_id(fields, name)?.ok_or_else(|| Error::invalid(problem(name, ID_PROBLEM)))
+    optional_id(fields, name)?.ok_or_else(|| invalid(name, ID_PROBLEM))
 }
 
 /// Returns the ID in a field; `None` if nothing was typed. Fails with a problem at the field if it is no ID.
@@ -135,7 +135,7 @@ pub fn ids(fields: &Fields, name: &'static str) -> Result<Vec<Uuid>> {
     let parse = |text: &str| Uuid::try_parse(text).map_err(|_| Error::invalid(lines_problem(name, text)));
     let lines = typed(fields, name).split(|letter: char| letter.is_whitespace() || letter == ',');
     let ids = lines.filter(|line| !line.is_empty()).map(parse).collect::<Result<Vec<Uuid>>>()?;
-    if ids.is_empty() { Err(Error::invalid(problem(name, "Enter at least one ID."))) } else { Ok(ids) }
+    if ids.is_empty() { Err(invalid(name, "Enter at least one ID.")) } else { Ok(ids) }
 }
 
 fn lines_problem(name: &'static str, text: &str) -> Problem {
@@ -159,7 +159,7 @@ const NUMBER_PROBLEM: &str = "Enter a whole number.";
 /// Returns the whole number in a field. Fails with a problem at the field if there is none, or if it is too large.
 pub fn required_number(fields: &Fields, name: &'static str) -> Result<u32> {
     let number = number(fields, name)?.and_then(|number| u32::try_from(number).ok());
-    number.ok_or_else(|| Error::invalid(problem(name, NUMBER_PROBLEM)))
+    number.ok_or_else(|| invalid(name, NUMBER_PROBLEM))
 }
 
 #[cfg(test)]

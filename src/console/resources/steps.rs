@@ -10,11 +10,11 @@ use crate::{
         answer::{Answer, Content},
         changes::{self, Change},
         described::{Input, RecordField},
-        forms::{Fields, problem},
+        forms::{Fields, invalid},
         notices::Notice,
         page::{FormPage, Page},
         parts::{
-            badges::{self, Tone},
+            badges,
             fields::{self, Field},
             secrets, tables,
         },
@@ -70,7 +70,7 @@ impl<R: Resource> Page for RecordStep<R> {
             stated::<R>(step).map(|field| (field.label, field.show(context, &record, &names))).collect();
         let body = html! {
             @if let Some(obstacle) = step.why_not(&record) {
-                (badges::message(Tone::Warning, &html! { (obstacle) }))
+                (badges::warning(obstacle))
                 (back(context, &page))
             } @else {
                 p { (step.question) }
@@ -260,7 +260,7 @@ fn check_retyped(step: &Step, record: &AnyRecord, typed: &Fields) -> Result<()> 
     if step.retyped_column.is_empty() || typed.get(RETYPED) == Some(expected) {
         return Ok(());
     }
-    Err(Error::invalid(problem(RETYPED, "Type the name exactly as it is shown.")))
+    Err(invalid(RETYPED, "Type the name exactly as it is shown."))
 }
 
 /// Returns the record with a key as it is stored, for the audit; `None` if there is none.

@@ -83,7 +83,7 @@ async fn refused_completion_keeps_what_has_arrived() {
     let part = send_part_ok(&upload.market, &upload.plan, &bytes).await;
     let expected = json!([{"part_number": 1, "etag": part["etag"], "size_bytes": bytes.len()}]);
     for _ in 0..2 {
-        assert_eq!(upload.complete_in_vain(&[part.clone()]).await, expected);
+        assert_eq!(upload.complete_in_vain(std::slice::from_ref(&part)).await, expected);
         let again = plan_upload(&upload.market, &upload.token, plan_body(&bytes)).await.ok();
         assert_eq!(again["upload_id"], upload.plan["upload_id"]);
         // What would not become part of the file is not accepted.

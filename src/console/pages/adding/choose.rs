@@ -76,25 +76,19 @@ fn ways(context: &Context) -> Markup {
 }
 
 fn unfinished(context: &Context, uploads: &[OperatorUpload]) -> Markup {
-    let heads = [
-        Head::text("File"),
-        Head::number("Size"),
-        Head::text("Becomes"),
-        Head::text("Has to arrive by"),
-        Head::text("Change"),
-    ];
     let row = |upload: &OperatorUpload| {
         let path = paths::upload(upload.upload.id);
-        vec![
-            html! { a.long href=(context.links.to(&path)) { bdi { (upload.file_name) } } },
-            html! { (text::size(upload.upload.layout.size_bytes)) },
-            upload::becomes(upload),
-            text::moment(upload.expires_at),
-            html! { span.row {
+        [
+            Head::text("File")
+                .cell(html! { a.long href=(context.links.to(&path)) { bdi { (upload.file_name) } } }),
+            Head::number("Size").cell(text::size(upload.upload.layout.size_bytes)),
+            Head::text("Becomes").cell(upload::becomes(upload)),
+            Head::text("Has to arrive by").cell(text::moment(upload.expires_at)),
+            Head::text("Change").cell(html! { span.row {
                 a.button.little href=(context.links.to(&path)) { "Go on" }
                 a.button.little.danger href=(context.links.to(&format!("{path}/discard"))) { "Discard…" }
-            } },
+            } }),
         ]
     };
-    tables::table("Unfinished uploads", &heads, &uploads.iter().map(row).collect::<Vec<_>>())
+    tables::of("Unfinished uploads", uploads, row)
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     console::{prelude::*, wording},
     domain::{assets::Kind, inventory::Asset},
-    market::{Market, Writer},
+    market::Market,
     operations::own_uploads,
     store::operator_uploads::UploadTarget,
 };
@@ -74,7 +74,7 @@ impl Page for AttachFile {
                 ))
             },
             Err(error) => html! {
-                (badges::message(badges::Tone::Warning, &html! { (wording::humanize(&error.message())) }))
+                (badges::warning(html! { (wording::humanize(&error.message())) }))
                 div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
             },
         };

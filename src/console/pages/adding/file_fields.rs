@@ -2,11 +2,10 @@
 
 use super::{chosen_exclusivity, chosen_group, exclusivity_field, group_field, name_of};
 use crate::{
-    console::{forms::Inputs, parts::fields::Choice, prelude::*},
+    console::{parts::fields::Choice, prelude::*},
     domain::{assets::Kind, inventory::Asset, uploads::MAX_SINGLE_PART_BYTES},
     operations::{grant_uploads::FileInput, own_uploads},
     store::{groups::Group, operator_uploads::UploadTarget},
-    string_enum::StringEnum,
 };
 
 /// Name of the field with the kind of a new asset.
@@ -121,8 +120,8 @@ pub fn target(fields: &Fields, existing: Option<(Uuid, Kind)>) -> Result<UploadT
 /// Reads the file that the script announces.
 pub fn announced_file(fields: &Fields) -> Result<FileInput> {
     let none = "Choose a zip file.";
-    let file_name = fields.get("file_name").ok_or_else(|| Error::invalid(problem("file", none)))?;
+    let file_name = fields.get("file_name").ok_or_else(|| invalid("file", none))?;
     let size_bytes = fields.get("size_bytes").and_then(|text| text.parse().ok());
-    let size_bytes = size_bytes.ok_or_else(|| Error::invalid(problem("file", none)))?;
+    let size_bytes = size_bytes.ok_or_else(|| invalid("file", none))?;
     Ok(FileInput { file_name: file_name.to_owned(), size_bytes, sha256: None })
 }

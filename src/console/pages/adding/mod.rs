@@ -11,12 +11,11 @@ pub mod upload;
 pub mod whole_file;
 
 use crate::{
-    console::{forms::Inputs, prelude::*},
+    console::prelude::*,
     domain::{assets::Exclusivity, inventory::Asset},
     error::Problem,
     operations::{assets, groups},
     store::groups::Group,
-    string_enum::StringEnum,
 };
 
 /// Name of the field with the group of a new asset.

@@ -2,10 +2,9 @@
 
 use super::below_adding;
 use crate::{
-    console::{parts::kinds, prelude::*},
+    console::prelude::*,
     domain::{assets::Kind, taxonomy::Label},
     operations::taxonomy,
-    string_enum::StringEnum,
 };
 
 /// The page.
@@ -27,24 +26,26 @@ impl Page for Reference {
 
 /// Lists the domains.
 pub fn domains_section(domains: &[Label]) -> Markup {
-    let rows =
-        domains.iter().map(|domain| vec![html! { span.mono { (domain.slug) } }, html! { (domain.label) }]);
-    let rows: Vec<Vec<Markup>> = rows.collect();
-    let table = tables::table("Domains", &[Head::text("Name in a cell"), Head::text("Domain")], &rows);
+    let row = |domain: &Label| {
+        let slug = html! { span.mono { (domain.slug) } };
+        [Head::text("Name in a cell").cell(slug), Head::text("Domain").cell(&domain.label)]
+    };
+    let table = tables::of("Domains", domains, row);
     tables::section(
         "domains",
         "Domains",
         &html! {
-            @if rows.is_empty() { p.note { "The market has no domains." } }
-            @else { details open { summary { (text::counted(rows.len() as u64, "domain", "domains")) } (table) } }
+            @if domains.is_empty() { p.note { "The market has no domains." } }
+            @else { details open { summary { (text::counted(domains.len() as u64, "domain", "domains")) } (table) } }
         },
     )
 }
 
 /// Lists the kinds of assets.
 pub fn kinds_section() -> Markup {
-    let row = |kind: &Kind| vec![html! { span.mono { (kind.as_str()) } }, html! { (kinds::plural(*kind)) }];
-    let rows: Vec<Vec<Markup>> = Kind::ALL.iter().map(row).collect();
-    let table = tables::table("Kinds", &[Head::text("Name in a filter"), Head::text("Kind")], &rows);
-    tables::section("kinds", "Kinds of assets", &table)
+    let row = |kind: &Kind| {
+        let name = html! { span.mono { (kind.as_str()) } };
+        [Head::text("Name in a filter").cell(name), Head::text("Kind").cell(kinds::plural(*kind))]
+    };
+    tables::section("kinds", "Kinds of assets", &tables::of("Kinds", Kind::ALL, row))
 }

@@ -5,15 +5,14 @@ use super::{
     group_field, groups_of, name_of,
 };
 use crate::{
-    console::{forms::Inputs, prelude::*, wording},
+    console::{prelude::*, wording},
     domain::{
-        assets::Kind,
+        assets::{Kind, RepositoryChannel},
         changes::Change as FieldChange,
         codebase_fields::CodebaseChange,
         inventory::{Asset, AssetChange, ChangeOrigin},
         repository_addresses::parse_repository_address,
     },
-    market::Writer,
     operations::{
         codebases::{self, LinkRequest},
         own_uploads,
@@ -29,15 +28,28 @@ pub struct LinkRepository;
 /// Says what an address is.
 const ADDRESS_PROBLEM: &str = "Enter the address of a repository at GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour.";
 
-fn address_field(inputs: &Inputs) -> Markup {
+/// Name of the field with the address.
+const REPOSITORY: &str = "repository";
+
+/// Returns a field for the address of a repository. `given` is what a new form shows.
+pub fn address_field(inputs: &Inputs, name: &str, given: &str) -> Markup {
     let hint = html! { "At GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour." };
-    Field::text("repository", "Address of the repository").required().at_most(500).hint(hint).show(inputs)
+    Field::text(name, "Address of the repository")
+        .hint(hint)
+        .value(given)
+        .at_most(500)
+        .required()
+        .show(inputs)
+}
+
+/// Returns the host and the full name of the repository whose address a field has.
+pub fn address(fields: &Fields, name: &'static str) -> Result<(RepositoryChannel, String)> {
+    let parsed = fields.parsed(name, ADDRESS_PROBLEM, parse_repository_address)?;
+    parsed.ok_or_else(|| invalid(name, ADDRESS_PROBLEM))
 }
 
 fn repository(fields: &Fields) -> Result<LinkRequest> {
-    let (channel, repo_full_name) = fields
-        .parsed("repository", ADDRESS_PROBLEM, parse_repository_address)?
-        .ok_or_else(|| Error::invalid(problem("repository", ADDRESS_PROBLEM)))?;
+    let (channel, repo_full_name) = address(fields, REPOSITORY)?;
     Ok(LinkRequest { channel, repo_full_name })
 }
 
@@ -52,7 +64,7 @@ impl Page for AddRepository {
         let inputs = &visit.inputs;
         let title_hint = html! { "If this is empty, the name of the repository." };
         let form = html! {
-            (address_field(inputs))
+            (address_field(inputs, REPOSITORY, ""))
             (Field::text("title", "Title").at_most(200).hint(title_hint).show(inputs))
             (exclusivity_field(inputs, "Exclusive sale"))
             (group_field(inputs, &groups))
@@ -115,13 +127,13 @@ impl Page for LinkRepository {
         let path = paths::asset(asset.id);
         let refusal = check_can_link(&asset).err();
         let form = html! {
-            (address_field(&visit.inputs))
+            (address_field(&visit.inputs, REPOSITORY, ""))
             (fields::buttons(&visit.context, "Link the repository", ("Back to the asset", &path)))
         };
         let body = html! {
             @match refusal {
                 Some(error) => {
-                    (badges::message(badges::Tone::Warning, &html! { (wording::humanize(&error.message())) }))
+                    (badges::warning(html! { (wording::humanize(&error.message())) }))
                     div.row { a.button href=(visit.links.to(&path)) { "Back to the asset" } }
                 },
                 None => {

@@ -14,7 +14,6 @@ use crate::{
         refusals,
     },
     error::Problem,
-    market::Writer,
     operations::{
         codebase_tables::{self, COLUMNS, MAX_BYTES, MAX_ROWS},
         taxonomy,
@@ -82,13 +81,16 @@ impl Page for AddTable {
 }
 
 fn columns() -> maud::Markup {
-    let heads = [Head::text("Column"), Head::text("Cells"), Head::text("Example")];
     let row = |column: &codebase_tables::TableColumn| {
-        vec![html! { (column.head) }, html! { (column.about) }, html! { (column.example) }]
+        [
+            Head::text("Column").cell(column.head),
+            Head::text("Cells").cell(column.about),
+            Head::text("Example").cell(column.example),
+        ]
     };
     html! {
         p { "Each column but the first two can be left out, and they can be in any order." }
-        (tables::table("Columns", &heads, &COLUMNS.iter().map(row).collect::<Vec<_>>()))
+        (tables::of("Columns", &COLUMNS, row))
     }
 }
 

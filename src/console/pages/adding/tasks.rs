@@ -4,13 +4,11 @@ use super::{GROUP, below_adding, chosen_group};
 use crate::{
     console::prelude::*,
     domain::{assets::TaskType, tasks::SkipReason},
-    market::Writer,
     operations::{
         groups,
         tasks::{self, ImportSummary},
     },
     store::{groups::Group, tasksets::TasksetSummary},
-    string_enum::StringEnum,
 };
 
 /// Number of tasksets that are shown: the newest that match.
@@ -113,18 +111,17 @@ fn result(context: &Context, summary: &ImportSummary) -> Content {
         ("There already", html! { (text::grouped(*existing)) }, html! { "Assets of the same version" }),
         ("Skipped", html! { (text::grouped(skipped.len() as u64)) }, html! { "See why below" }),
     ];
-    let heads = [Head::text("Task"), Head::text("Why it was skipped")];
-    let rows = skipped.iter().take(SKIPPED_SHOWN).map(|(id, name, reason)| {
-        vec![
-            html! { span.long { bdi { (name) } } br; span.note.mono.long { (id) } },
-            html! { (why_skipped(reason)) },
+    let row = |(id, name, reason): &(Uuid, String, String)| {
+        [
+            Head::text("Task").cell(html! { span.long { bdi { (name) } } br; span.note.mono.long { (id) } }),
+            Head::text("Why it was skipped").cell(why_skipped(reason)),
         ]
-    });
+    };
     let body = html! {
         (tables::figures(&figures))
         @if !skipped.is_empty() {
             (tables::section("skipped", "Skipped tasks", &html! {
-                (tables::table("Skipped tasks", &heads, &rows.collect::<Vec<_>>()))
+                (tables::of("Skipped tasks", skipped.iter().take(SKIPPED_SHOWN), row))
                 @if skipped.len() > SKIPPED_SHOWN { p.note { "Only the first " (SKIPPED_SHOWN) " are shown." } }
             }))
         }

@@ -7,14 +7,9 @@ use poem::{
 
 use super::{below_adding, file::SCRIPT};
 use crate::{
-    console::{
-        parts::kinds,
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-        receivers::Receiver,
-    },
+    console::{prelude::*, receivers::Receiver},
     domain::uploads::PartLayout,
-    market::{Market, Writer},
+    market::Market,
     operations::own_uploads::{self, CompletedOwnUpload, UploadProgress},
     store::operator_uploads::OperatorUpload,
     web::part_uploads,

@@ -14,7 +14,7 @@ use crate::{
         refusals,
     },
     domain::assets::Kind,
-    market::{Market, Writer},
+    market::Market,
     operations::{grant_uploads::FileInput, operator_uploads::JoinedFile, own_uploads},
     web::multipart::{self, FormLimits, FormWithFile, ReceivedFile},
 };
@@ -98,7 +98,7 @@ async fn add(
 ) -> Result<Answer> {
     let target = file_fields::target(fields, existing)?;
     let ReceivedFile { name, size_bytes, content } =
-        file.ok_or_else(|| Error::invalid(problem("file", "Choose a zip file.")))?;
+        file.ok_or_else(|| invalid("file", "Choose a zip file."))?;
     let input = FileInput { file_name: name, size_bytes, sha256: None };
     let (vendor, checked) = (visit.access.clone(), (input.clone(), target.clone()));
     let prepare = move |market: &Market| own_uploads::prepare(market, &vendor, &checked.0, &checked.1);

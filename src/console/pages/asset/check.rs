@@ -3,8 +3,7 @@
 use super::{below_asset, path, quality};
 use crate::{
     console::{parts::findings, prelude::*},
-    domain::{assets::Kind, money::Cents, quality_runs::RunTrigger},
-    market::Writer,
+    domain::{assets::Kind, quality_runs::RunTrigger},
     operations::{
         asset_details::{self, RunOffer, RunRefusal},
         assets as inventory, quality_runs,
@@ -107,7 +106,7 @@ fn why_not(context: &Context, asset: Uuid, refusal: &RunRefusal) -> Markup {
             RunRefusal::Credits => { "Your credits do not suffice. " a href=(to(paths::WALLET)) { "Open the wallet" } "." },
         }
     };
-    badges::message(Tone::Warning, &reason)
+    badges::warning(&reason)
 }
 
 impl FormPage for CheckAsset {

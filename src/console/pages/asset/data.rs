@@ -62,7 +62,7 @@ pub fn problems(context: &Context, details: &AssetDetails) -> Markup {
     let can_retry = !details.is_in_progress && data.channel != Channel::Zip;
     html! {
         @if let Some(error) = &data.archive_error {
-            (badges::message(tone, &html! {
+            (badges::message(tone, html! {
                 b { @if details.is_in_progress { "Copying failed, and is tried again. " } @else { "The data could not be copied. " } }
                 span.long { (error) }
             }))
@@ -71,10 +71,10 @@ pub fn problems(context: &Context, details: &AssetDetails) -> Markup {
             }
         }
         @if let Some(error) = &data.analysis_error {
-            (badges::message(tone, &html! { b { "The data could not be analyzed. " } span.long { (error) } }))
+            (badges::message(tone, html! { b { "The data could not be analyzed. " } span.long { (error) } }))
         }
         @if data.archive_error.is_none() && let Some(reason) = &details.not_readable {
-            (badges::message(Tone::Warning, &html! { b { "Its files cannot be checked. " } (reason) }))
+            (badges::warning(html! { b { "Its files cannot be checked. " } (reason) }))
         }
     }
 }
@@ -82,33 +82,27 @@ pub fn problems(context: &Context, details: &AssetDetails) -> Markup {
 fn facts(details: &AssetDetails, data: &AttachedData) -> Vec<(&'static str, Markup)> {
     let known = &details.facts;
     let mut facts = vec![("Source", html! { (assets::channel(data.channel)) })];
-    if let Some(repository) = &known.repository {
-        facts.push(("Repository", html! { span.mono.long { (repository) } }));
-    }
-    if let Some((name, _)) = &known.file {
-        facts.push(("File", html! { bdi.long { (name) } }));
-    }
+    facts.extend(
+        known.repository.as_ref().map(|repository| ("Repository", html! { span.mono.long { (repository) } })),
+    );
+    facts.extend(known.file.as_ref().map(|(name, _)| ("File", html! { bdi.long { (name) } })));
     let copied = if data.channel == Channel::Zip { "Stored" } else { "Copied" };
     facts.push((copied, step(data.archive_status)));
     facts.push(("Analyzed", html! { (step(data.analysis_status)) @if let Some(at) = data.analyzed_at { " " span.note { (text::moment(at)) } } }));
-    if let Some(bytes) = data.archive_bytes {
-        facts.push((
+    facts.extend(data.archive_bytes.map(|bytes| {
+        (
             "Size",
             html! {
                 (text::size(bytes.unsigned_abs())) " zipped"
                 @if let Some(bytes) = known.unpacked_bytes { ", " (text::size(bytes)) " unpacked" }
             },
-        ));
-    }
-    if let Some((_, digest)) = &known.file {
-        facts.push(("SHA-256 digest", html! { span.mono.long { (digest) } }));
-    }
-    if let Some(commit) = &data.commit_sha {
-        facts.push(("Commit", html! { span.mono.long { (commit) } }));
-    }
-    if let Some(count) = known.file_count {
-        facts.push(("Files", html! { (text::grouped(count)) }));
-    }
+        )
+    }));
+    facts.extend(
+        known.file.as_ref().map(|(_, digest)| ("SHA-256 digest", html! { span.mono.long { (digest) } })),
+    );
+    facts.extend(data.commit_sha.as_ref().map(|commit| ("Commit", html! { span.mono.long { (commit) } })));
+    facts.extend(known.file_count.map(|count| ("Files", html! { (text::grouped(count)) })));
     if !known.file_extensions.is_empty() {
         facts.push(("Kinds of files", extensions(&known.file_extensions)));
     }
@@ -116,9 +110,7 @@ fn facts(details: &AssetDetails, data: &AttachedData) -> Vec<(&'static str, Mark
     if data.channel != Channel::Zip && data.archive_status == ArtifactStatus::Completed {
         facts.push(("Access", html! { @if data.is_private { "Needs credentials" } @else { "Public" } }));
     }
-    if let Some(manifest) = &data.manifest_url {
-        facts.push(("Your manifest", address(manifest)));
-    }
+    facts.extend(data.manifest_url.as_ref().map(|manifest| ("Your manifest", address(manifest))));
     facts.push(("Linked", text::moment(data.attached_at)));
     facts
 }
@@ -160,18 +152,17 @@ fn languages(details: &AssetDetails) -> Markup {
     let name = |slug: &String| details.language_names.get(slug).cloned().unwrap_or_else(|| text::words(slug));
     let shares: Vec<(String, f64)> =
         sorted.iter().map(|(slug, bytes)| (name(slug), *bytes as f64 / total as f64)).collect();
-    let rows: Vec<Vec<Markup>> = sorted
-        .iter()
-        .zip(&shares)
-        .map(|((_, bytes), (name, share))| {
-            vec![html! { (name) }, html! { (text::percent(*share)) }, html! { (text::size(*bytes)) }]
-        })
-        .collect();
-    let heads = [Head::text("Language"), Head::number("Share"), Head::number("Size")];
+    let row = |((_, bytes), (name, share)): (&(&String, u64), &(String, f64))| {
+        [
+            Head::text("Language").cell(name),
+            Head::number("Share").cell(text::percent(*share)),
+            Head::number("Size").cell(text::size(*bytes)),
+        ]
+    };
     html! {
         h3 { "Languages" }
         (bars::bar(&shares, "bar"))
         (bars::legend(&shares))
-        details { summary { "As a table" } (tables::table("Languages", &heads, &rows)) }
+        details { summary { "As a table" } (tables::of("Languages", sorted.iter().zip(&shares), row)) }
     }
 }

@@ -2,13 +2,7 @@
 
 use super::{below_asset, path};
 use crate::{
-    console::{
-        pages::own_listings,
-        parts::assets,
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-    },
-    market::CheckContext,
+    console::{pages::own_listings, parts::assets, prelude::*},
     operations::{
         asset_details::{self, DeletableAsset},
         assets as inventory, linked_data,

@@ -3,9 +3,8 @@
 use super::{api_path, below_inventory, data, fields_shown, follow, path, quality};
 use crate::{
     console::{
-        address::Query,
         pages::{listing, own_listings},
-        parts::{about, assets, listing_states, markdown},
+        parts::{assets, listing_states, markdown},
         prelude::*,
     },
     domain::{estimations::EstimationStatus, inventory::Asset, stages::Stage},
@@ -13,6 +12,7 @@ use crate::{
         asset_details::{self, AssetDetails},
         assets as inventory, codebases,
     },
+    store::{asset_details::OwnTaskset, listings::ListingRow},
 };
 
 /// Field of the form that moves an asset, with the ID of the group.
@@ -82,19 +82,19 @@ fn messages(context: &Context, details: &AssetDetails) -> Markup {
         // Missing fields often follow from these problems.
         (data::problems(context, details))
         @if let Some(retirement) = &details.retirement {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 b { "The market will stop trading this kind of asset on " (text::day(retirement.announced.retires_at)) ". " }
                 @if !retirement.announced.accepts_new_listings { "It can no longer be put on listings. " }
                 (retirement.announced.message)
             }))
         }
         @if !missing.is_empty() {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 b { "It cannot be listed yet. " } "What is missing: " (missing) "."
                 @if asset.kind.is_edited_by_vendors() { " " a href=(context.links.to(&path(asset.id, "edit"))) { "Fill it in" } }
             }))
         } @else if asset.stage() == Stage::Proposed && asset.data.is_none() {
-            (badges::message(Tone::Neutral, &html! {
+            (badges::remark(html! {
                 b { "It has no data yet. " } "It can be put on a listing as a proposal; buyers get the data once you have linked it."
             }))
         }
@@ -136,9 +136,7 @@ fn task_section(details: &AssetDetails) -> Markup {
         ("Review", html! { (listing::version_stage(task.stage)) }),
         ("Version made", text::day(task.created_at)),
     ];
-    if let Some(id) = &task.external_id {
-        facts.push(("Your ID", html! { span.mono.long { (id) } }));
-    }
+    facts.extend(task.external_id.as_ref().map(|id| ("Your ID", html! { span.mono.long { (id) } })));
     if !task.tags.is_empty() {
         facts.push(("Tags", html! { bdi.long { (task.tags.join(", ")) } }));
     }
@@ -155,32 +153,31 @@ fn task_section(details: &AssetDetails) -> Markup {
 }
 
 fn tasksets(details: &AssetDetails) -> Markup {
-    let row = |taskset: &crate::store::asset_details::OwnTaskset| {
-        vec![html! { bdi.long { (taskset.name) } }, html! { (text::grouped(taskset.tasks)) }]
+    let row = |taskset: &OwnTaskset| {
+        [
+            Head::text("Taskset").cell(html! { bdi.long { (taskset.name) } }),
+            Head::number("Tasks").cell(text::grouped(taskset.tasks)),
+        ]
     };
-    let rows: Vec<Vec<Markup>> = details.tasksets.iter().map(row).collect();
-    let heads = [Head::text("Taskset"), Head::number("Tasks")];
-    html! { @if !rows.is_empty() { (tables::section("tasksets", "Tasksets", &tables::table("Tasksets", &heads, &rows))) } }
+    html! { @if !details.tasksets.is_empty() {
+        (tables::section("tasksets", "Tasksets", &tables::of("Tasksets", &details.tasksets, row)))
+    } }
 }
 
 fn listings_section(context: &Context, details: &AssetDetails) -> Markup {
-    let rows: Vec<Vec<Markup>> = details
-        .listings
-        .iter()
-        .map(|listing| {
-            let address = context.links.to(&paths::own_listing(listing.id));
-            vec![
-                html! { a href=(address) { bdi { (own_listings::title_of(&listing.title)) } } },
-                listing_states::badge(listing.status),
-                html! { (text::optional_money(listing.price)) },
-            ]
-        })
-        .collect();
-    let heads = [Head::text("Listing"), Head::text("Status"), Head::number("Price, USD")];
+    let row = |listing: &ListingRow| {
+        let address = context.links.to(&paths::own_listing(listing.id));
+        [
+            Head::text("Listing")
+                .cell(html! { a href=(address) { bdi { (own_listings::title_of(&listing.title)) } } }),
+            Head::text("Status").cell(listing_states::badge(listing.status)),
+            Head::number("Price, USD").cell(text::optional_money(listing.price)),
+        ]
+    };
     let content = html! {
-        @if rows.is_empty() {
+        @if details.listings.is_empty() {
             p.note { "It is on no listing. " a href=(context.links.to(paths::OWN_LISTINGS)) { "Your listings" } }
-        } @else { (tables::table("Listings", &heads, &rows)) }
+        } @else { (tables::of("Listings", &details.listings, row)) }
         @if assets::missing(&details.asset).is_empty() && details.retirement.is_none() {
             @let address = Query::default().with(paths::LISTED_ASSET, &details.asset.id.to_string());
             p { a.button href=(address.at(&context.links.to(paths::NEW_LISTING))) { "Write a listing with it" } }

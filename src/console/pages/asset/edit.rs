@@ -3,7 +3,6 @@
 use super::{below_asset, edit_form, input};
 use crate::{
     console::prelude::*,
-    market::Writer,
     operations::{
         asset_details::{self, EditableAsset},
         assets,

@@ -14,7 +14,6 @@ use crate::{
     },
     operations::asset_details::EditableAsset,
     store::listings::ListingRow,
-    string_enum::StringEnum,
 };
 
 /// Shows the form.
@@ -72,7 +71,7 @@ fn live(context: &Context, found: &EditableAsset) -> Markup {
         html! { a.long href=(address) { bdi { (own_listings::title_of(&listing.title)) } } }
     };
     html! { @if !found.live.is_empty() {
-        (badges::message(Tone::Warning, &html! {
+        (badges::warning(html! {
             b { "It is on " (text::counted(found.live.len() as u64, "live listing", "live listings")) ". " }
             "Buyers see a new price at once: "
             @for (index, listing) in found.live.iter().take(MAX_LIVE).enumerate() {

@@ -2,15 +2,14 @@
 
 use super::{columns, lock_reason};
 use crate::{
-    console::{parts::kinds, prelude::*},
+    console::prelude::*,
     domain::{
         assets::{Environment, Exclusivity, Kind, TaskType},
         inventory::{Asset, TaskDetails},
-        money::Cents,
-        time::{Day, Timestamp},
+        task_quality::ModelResults,
+        time::Day,
     },
     operations::asset_details::AssetDetails,
-    string_enum::StringEnum,
 };
 
 /// Returns the words for whether a codebase can be sold exclusively.
@@ -148,31 +147,23 @@ fn quality_of_task(task: &TaskDetails) -> Markup {
     let models = quality.pass_at_k.iter().map(|(model, results)| (model.as_str(), results));
     let others =
         quality.unattributed_runs.iter().map(|results| ("Models that the market does not know", results));
-    let rows: Vec<Vec<Markup>> = models
-        .chain(others)
-        .map(|(model, results)| {
-            vec![
-                html! { bdi { (model) } },
-                html! { (text::grouped(results.runs.into())) },
-                html! { (format!("{:.2}", results.avg_reward)) },
-                html! { (format!("{:.2}", results.pass_at_k)) },
-            ]
-        })
-        .collect();
-    let heads = [
-        Head::text("Model"),
-        Head::number("Graded runs"),
-        Head::number("Average reward"),
-        Head::number("Of the newest five"),
-    ];
+    let mut results = models.chain(others).peekable();
+    let row = |(model, results): (&str, &ModelResults)| {
+        [
+            Head::text("Model").cell(html! { bdi { (model) } }),
+            Head::number("Graded runs").cell(text::grouped(results.runs.into())),
+            Head::number("Average reward").cell(format!("{:.2}", results.avg_reward)),
+            Head::number("Of the newest five").cell(format!("{:.2}", results.pass_at_k)),
+        ]
+    };
     html! {
         p.row {
             @if quality.is_built { (badges::badge(Tone::Good, "Environment built")) }
             @else { (badges::badge(Tone::Neutral, "Environment not built")) }
             @if let Some(at) = task.refreshed_at { span.note { "as of " (text::moment(at)) } }
         }
-        @if rows.is_empty() { p.note { "No model has a graded run on this version yet." } }
-        @else { (tables::table("Results of models", &heads, &rows)) }
+        @if results.peek().is_none() { p.note { "No model has a graded run on this version yet." } }
+        @else { (tables::of("Results of models", results, row)) }
     }
 }
 

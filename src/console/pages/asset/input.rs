@@ -8,11 +8,9 @@ use crate::{
         changes::Change,
         codebase_fields::CodebaseChange,
         inventory::{Asset, AssetChange, ChangeOrigin},
-        money::Cents,
         time::Day,
     },
     error::Problem,
-    string_enum::StringEnum,
 };
 
 /// Returns the change. Fails with the problems of fields that cannot be read; the operation validates their values.

@@ -2,15 +2,9 @@
 
 use super::{below_asset, follow, path};
 use crate::{
-    console::{
-        parts::{about, findings},
-        prelude::*,
-    },
+    console::{parts::findings, prelude::*},
     domain::quality_runs::RunOutcome,
-    operations::{
-        asset_details::{self, AssetDetails},
-        notifications,
-    },
+    operations::asset_details::{self, AssetDetails},
     store::quality_runs::RunRow,
 };
 
@@ -54,16 +48,16 @@ pub fn section(context: &Context, details: &AssetDetails) -> Markup {
 fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
     let row = |(run, not_passed): &(RunRow, u64)| {
         let outcome: RunOutcome = findings::outcome(run.status, *not_passed == 0);
-        vec![
-            html! { a href=(context.links.to(&run_path(asset, run.id))) { "Run " (run.run_number) } },
-            findings::badge(outcome),
-            text::day(run.started_at),
-            html! { (text::money(run.charge)) },
+        [
+            Head::text("Run").cell(
+                html! { a href=(context.links.to(&run_path(asset, run.id))) { "Run " (run.run_number) } },
+            ),
+            Head::text("Result").cell(findings::badge(outcome)),
+            Head::number("Started").cell(text::day(run.started_at)),
+            Head::number("Cost, USD").cell(text::money(run.charge)),
         ]
     };
-    let rows: Vec<Vec<Markup>> = runs.iter().map(row).collect();
-    let heads = [Head::text("Run"), Head::text("Result"), Head::number("Started"), Head::number("Cost, USD")];
-    html! { @if !rows.is_empty() { h3 { "Earlier runs" } (tables::table("Earlier runs", &heads, &rows)) } }
+    html! { @if !runs.is_empty() { h3 { "Earlier runs" } (tables::of("Earlier runs", runs, row)) } }
 }
 
 /// The page of a run of an asset.

@@ -2,7 +2,7 @@
 
 use crate::{
     artifacts::{
-        datasets::{Dataset, Format, Table},
+        datasets::{Column as TableColumn, Dataset, Format, Table},
         structure::{Node, NodeKind},
     },
     console::prelude::*,
@@ -69,11 +69,11 @@ const fn format_name(format: Format) -> &'static str {
 }
 
 fn shown(table: &Table) -> Markup {
-    let columns = table.columns.iter().take(MAX_COLUMNS);
-    let rows: Vec<Vec<Markup>> = columns
-        .map(|column| vec![html! { bdi.long { (column.name) } }, html! { span.mono { (column.kind) } }])
-        .collect();
-    let more = table.columns.len() - rows.len();
+    let row = |column: &TableColumn| {
+        let (name, kind) = (html! { bdi.long { (column.name) } }, html! { span.mono { (column.kind) } });
+        [Head::text("Column").cell(name), Head::text("Type").cell(kind)]
+    };
+    let more = table.columns.len().saturating_sub(MAX_COLUMNS);
     html! {
         details {
             summary.long {
@@ -85,8 +85,8 @@ fn shown(table: &Table) -> Markup {
                     (format_name(table.format)) " · " (text::counted(table.files, "file", "files"))
                     @if let Some(rows) = table.rows { " · " (text::counted(rows, "row", "rows")) }
                 }
-                @if !rows.is_empty() {
-                    (tables::table(&table.path, &[Head::text("Column"), Head::text("Type")], &rows))
+                @if !table.columns.is_empty() {
+                    (tables::of(&table.path, table.columns.iter().take(MAX_COLUMNS), row))
                 }
                 @if more > 0 { p.note { "And " (text::counted(more as u64, "more column", "more columns")) "." } }
                 @if !table.sample.is_empty() {

@@ -3,7 +3,7 @@
 use crate::{
     console::{
         pages::own_listings,
-        parts::{assets::Domains, kinds, listing_states},
+        parts::{assets::Domains, listing_states},
         prelude::*,
     },
     domain::{bulk_changes::BulkActionKind, inventory::Asset},
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Number of assets that are shown.
-pub const SHOWN: usize = 10;
+pub const FIELDS: usize = 10;
 
 /// Shows the first assets of a change, and how many there are.
 pub fn table(
@@ -20,33 +20,31 @@ pub fn table(
     first: &[Asset],
     (count, domains): (u64, &Domains),
 ) -> Markup {
-    let heads = [Head::text("Asset"), Head::text("Kind"), field_head(action, ("Price, USD", "Tags"))];
-    let row = |asset: &Asset| vec![name(context, asset), kind(asset), value(action, asset, domains)];
-    let rows: Vec<Vec<Markup>> = first.iter().map(row).collect();
-    shown("The assets", &heads, &rows, count)
+    let row = |asset: &Asset| {
+        [
+            Head::text("Asset").cell(name(context, asset)),
+            Head::text("Kind").cell(kind(asset)),
+            field_head(action, ("Price, USD", "Tags")).cell(value(action, asset, domains)),
+        ]
+    };
+    let others = count.saturating_sub(first.len() as u64);
+    shown("The assets", &tables::of("The assets", first, row), others)
 }
 
 /// Shows the first assets that a change edits, before and after it. For a change of prices, also shows their listings.
 pub fn changes(context: &Context, action: BulkActionKind, found: &Forecast, domains: &Domains) -> Markup {
-    let mut heads = vec![
-        Head::text("Asset"),
-        field_head(action, ("Price now, USD", "Tags now")),
-        field_head(action, ("Then, USD", "Then")),
-    ];
     let is_price = action == BulkActionKind::Price;
-    if is_price {
-        heads.push(Head::text("On listings"));
-    }
     let row = |(before, after): &(Asset, Asset)| {
-        let mut cells =
-            vec![name(context, before), value(action, before, domains), value(action, after, domains)];
-        if is_price {
-            cells.push(listings(context, found, before));
-        }
-        cells
+        let cells = [
+            Head::text("Asset").cell(name(context, before)),
+            field_head(action, ("Price now, USD", "Tags now")).cell(value(action, before, domains)),
+            field_head(action, ("Then, USD", "Then")).cell(value(action, after, domains)),
+        ];
+        let listings = || Head::text("On listings").cell(listings(context, found, before));
+        cells.into_iter().chain(is_price.then(listings))
     };
-    let rows: Vec<Vec<Markup>> = found.first.iter().map(row).collect();
-    shown("What changes", &heads, &rows, found.changed)
+    let others = found.changed.saturating_sub(found.first.len() as u64);
+    shown("What changes", &tables::of("What changes", &found.first, row), others)
 }
 
 /// Shows the listings with an asset, with their states.
@@ -63,13 +61,12 @@ fn listings(context: &Context, found: &Forecast, asset: &Asset) -> Markup {
     }
 }
 
-fn shown(title: &str, heads: &[Head], rows: &[Vec<Markup>], count: u64) -> Markup {
-    let others = count.saturating_sub(rows.len() as u64);
+fn shown(title: &str, table: &Markup, others: u64) -> Markup {
     tables::section(
         "first-assets",
         title,
         &html! {
-            (tables::table(title, heads, rows))
+            (table)
             @if others > 0 { p.note { "And " (text::counted(others, "more asset", "more assets")) "." } }
         },
     )

@@ -25,7 +25,7 @@ pub fn consequences(context: &Context, found: &Deletion) -> Markup {
                 p { "They are taken off drafts of listings. What buyers have bought stays theirs." }
             }
             @if *with_data > 0 {
-                (badges::message(Tone::Warning, &html! {
+                (badges::warning(html! {
                     b { (text::counted(*with_data, "asset has", "assets have")) " data, which is deleted, too." }
                     " Listings with them are no longer approved, and orders of them that wait for payment are canceled."
                 }))

@@ -3,11 +3,7 @@
 use super::{numbers, phrase, state};
 use crate::{
     console::prelude::*,
-    operations::team_records,
-    store::{
-        bulk_changes::BulkChange,
-        records::{Filters, pages::TeamPage},
-    },
+    store::{bulk_changes::BulkChange, records::Filters},
 };
 
 /// The list.

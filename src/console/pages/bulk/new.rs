@@ -5,22 +5,18 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{NEW, assets, below_inventory, deletion, phrase, review};
 use crate::{
     console::{
-        address::Query,
-        forms::Inputs,
         pages::inventory::state::{ACTION, InventoryState, Selection},
         parts::{asset_prices, assets::Domains},
         prelude::*,
     },
     domain::{
         bulk_changes::{BulkAction, BulkActionKind, MAX_ASSETS, MAX_PER_TRANSACTION},
-        money::Cents,
         taxonomy::Label,
     },
     operations::{
         bulk_changes::{self, Preparation},
         listing_attachments::Chosen,
     },
-    string_enum::StringEnum,
 };
 
 /// Field with the number of assets that the form showed.
@@ -94,7 +90,7 @@ impl FormPage for NewBulkChange {
             Error::Conflict("No assets are chosen. Choose some in the inventory.".to_owned())
         })?;
         let kind = fields.parsed(ACTION, "Choose what to do.", BulkActionKind::parse)?;
-        let kind = kind.ok_or_else(|| Error::invalid(problem(ACTION, "Choose what to do.")))?;
+        let kind = kind.ok_or_else(|| invalid(ACTION, "Choose what to do."))?;
         let action = read_action(kind, fields)?;
         let shown = fields.get(NUMBER).and_then(|number| number.parse().ok());
         if fields.is_checked(review::REVIEW) {
@@ -111,7 +107,7 @@ impl FormPage for NewBulkChange {
 fn read_action(kind: BulkActionKind, fields: &Fields) -> Result<BulkAction> {
     let id = |name: &'static str, message: &str| -> Result<Uuid> {
         let id = fields.parsed(name, message, |text| Uuid::try_parse(text).ok())?;
-        id.ok_or_else(|| Error::invalid(problem(name, message)))
+        id.ok_or_else(|| invalid(name, message))
     };
     let removes = fields.is_checked("clear");
     Ok(match kind {
@@ -191,7 +187,7 @@ fn form(
     if prepared.count > MAX_ASSETS {
         let reason = html! { "At most " (text::grouped(MAX_ASSETS)) " assets can be changed at once. Filter the inventory, and \
         change one part after the other." };
-        return html! { (badges::message(Tone::Warning, &reason)) div.row { (leave(context, asked)) } };
+        return html! { (badges::warning(&reason)) div.row { (leave(context, asked)) } };
     }
     let is_possible = match action {
         BulkActionKind::Attach => !prepared.listings.is_empty(),
@@ -247,7 +243,7 @@ fn parameters(
         BulkActionKind::Attach if prepared.listings.is_empty() => {
             let reason = html! { "Your team has no listing whose assets can be changed: none is a draft, or ready. Make one first, \
             under “Listings”." };
-            badges::message(Tone::Warning, &reason)
+            badges::warning(&reason)
         }
         BulkActionKind::Attach => {
             let ids: Vec<String> = prepared.listings.iter().map(|listing| listing.id.to_string()).collect();
@@ -301,7 +297,7 @@ fn cost(prepared: &Preparation) -> Markup {
             ("Your credits", html! { (text::money(prepared.credits)) }),
         ]))
         @if prepared.credits.0 < total.0 {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 @if prepared.credits.0 < price.0 { "Your credits do not suffice for a check. Buy credits first." }
                 @else { "Your credits do not suffice for all of them. The checks stop when they are used up." }
             }))

@@ -3,10 +3,7 @@
 use super::{assets, badge, numbers, phrase, reason};
 use crate::{
     console::{parts::assets::Domains, prelude::*},
-    domain::{
-        bulk_changes::{BulkAction, BulkChangeStatus, SkipReason, SkippedAssets},
-        money::Cents,
-    },
+    domain::bulk_changes::{BulkAction, BulkChangeStatus, SkipReason, SkippedAssets},
     operations::bulk_changes::{self, NamedChange},
     store::bulk_changes::BulkChange,
 };
@@ -49,14 +46,11 @@ fn progress(context: &Context, change: &BulkChange) -> Markup {
         BulkChangeStatus::Running => running(context, change),
         BulkChangeStatus::Completed => {
             let tone = if change.changed == 0 { Tone::Warning } else { Tone::Good };
-            badges::message(tone, &html! { b { (numbers) } })
+            badges::message(tone, html! { b { (numbers) } })
         }
-        BulkChangeStatus::Cancelled => {
-            badges::message(Tone::Neutral, &html! { b { "Canceled. " } (numbers) ". " (stays) })
-        }
-        BulkChangeStatus::Failed => badges::message(
-            Tone::Bad,
-            &html! { b { "The market could not finish this because of a fault of its own. " } (numbers) ". " (stays) },
+        BulkChangeStatus::Cancelled => badges::remark(html! { b { "Canceled. " } (numbers) ". " (stays) }),
+        BulkChangeStatus::Failed => badges::failure(
+            html! { b { "The market could not finish this because of a fault of its own. " } (numbers) ". " (stays) },
         ),
     }
 }
@@ -75,7 +69,7 @@ fn running(context: &Context, change: &BulkChange) -> Markup {
             p.note { "What was done before you cancel stays." }
         }
     };
-    badges::message(Tone::Waiting, &content)
+    badges::waiting(&content)
 }
 
 fn facts(context: &Context, found: &NamedChange) -> Markup {

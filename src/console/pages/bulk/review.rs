@@ -31,7 +31,7 @@ pub async fn show(
 ) -> Result<Answer> {
     let kind = action.kind();
     let read = visit.read(move |reader, vendor| {
-        let found = forecast::forecast(reader, vendor, (&chosen, shown), &action, assets::SHOWN)?;
+        let found = forecast::forecast(reader, vendor, (&chosen, shown), &action, assets::FIELDS)?;
         let domains = match kind {
             BulkActionKind::Tag => taxonomy::domains_of_assets(reader, vendor)?,
             _ => Vec::new(),
@@ -70,7 +70,7 @@ pub async fn show(
 /// Warns that buyers see the change at once, if assets are in the catalog.
 fn live(found: &Forecast) -> Markup {
     html! { @if found.live > 0 {
-        (badges::message(Tone::Warning, &html! {
+        (badges::warning(html! {
             b { (text::counted(found.live, "of the chosen assets is on a live listing", "of the chosen assets are on live listings")) ". " }
             "Buyers see the new prices at once, and can buy single assets at them."
         }))

@@ -1,8 +1,7 @@
 //! The filters beside the results, in groups.
 
-use std::collections::BTreeMap;
-
 use marketplace_index::Facet;
+use std::collections::BTreeMap;
 
 use super::{
     found::Found,

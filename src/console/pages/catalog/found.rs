@@ -6,10 +6,8 @@ use marketplace_index::Facets;
 
 use super::{names::Names, state::State};
 use crate::{
-    console::parts::listing_view::ListingView,
+    console::{parts::listing_view::ListingView, prelude::*},
     domain::listings::ListingRowId,
-    error::{Error, Result},
-    market::Reader,
     operations::{
         access::{AuthenticatedTeam, CatalogViewer},
         browse::{self, Totals},

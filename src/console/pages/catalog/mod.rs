@@ -9,13 +9,7 @@ pub mod state;
 
 use self::state::{SORT, State};
 use crate::{
-    console::{
-        address::{Query, next_page},
-        answer::FILTERS_FORM,
-        csv,
-        parts::listing_view::ListingView,
-        prelude::*,
-    },
+    console::{address::next_page, answer::FILTERS_FORM, csv, parts::listing_view::ListingView, prelude::*},
     domain::{
         browse::SortOrder,
         sessions::{ListView, SessionPreferences},
@@ -24,7 +18,6 @@ use crate::{
         access::{Authenticated, AuthenticatedTeam, CatalogViewer, sessions},
         browse,
     },
-    string_enum::StringEnum,
 };
 
 /// The page.
@@ -33,8 +26,7 @@ pub struct Catalog;
 impl Page for Catalog {
     const PATH: &'static str = paths::CATALOG;
     const TITLE: &'static str = "Catalog";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Buying, label: "Catalog" });
+    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Catalog");
     const BUDGET: Budget = Budget::Catalog;
 
     type Access = CatalogViewer;

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use marketplace_index::{Facet, Facets};
 
 use crate::{
-    console::{address::Query, parts::kinds, prelude::*},
+    console::prelude::*,
     domain::{assets::Kind, browse::SortOrder},
     operations::{
         access::AuthenticatedTeam,
         browse_filters::{self as filters, BrowseFilter, Flag},
         taxonomy,
     },
-    string_enum::StringEnum,
 };
 
 /// Names of the values of facets, by slug.

@@ -6,19 +6,17 @@ use super::{
 };
 use crate::{
     console::{
-        address::Query,
         csv,
         parts::{
             bars,
             cards::{self, COMPARE_FIELD, COMPARE_FORM, MAX_COMPARED},
-            icons,
             listing_view::{ListingView, bids_text, tier_text},
+            tabs,
         },
         prelude::*,
     },
     domain::sessions::ListView,
     operations::access::BrowseGate,
-    string_enum::StringEnum,
 };
 
 /// Path of the form that chooses between cards and a table.
@@ -30,8 +28,8 @@ pub fn results(context: &Context, state: &State, found: &Found, view: ListView) 
     html! {
         div.stack #results {
             @if !state.unreadable.is_empty() {
-                div #unreadable { (badges::message(Tone::Warning, &html! {
-                    "A filter was left out, because its value cannot be read. Numbers look like 27000."
+                div #unreadable { (badges::warning(html! {
+                    "A filter was left out, because its value is no number: enter one, for example 27000."
                 })) }
             }
             div.row.apart {
@@ -56,18 +54,9 @@ fn chosen_filters(context: &Context, state: &State, chips: &[Chip]) -> Markup {
     if chips.is_empty() {
         return html! { span {} };
     }
-    html! {
-        ul.row aria-label="Chosen filters" {
-            @for chip in chips { li {
-                a.chip href=(state.address(context, &chip.without)) {
-                    span { (chip.name) } " " bdi.long { (chip.value) } " " (icons::icon("x")) span.out { "remove" }
-                }
-            } }
-            @if chips.len() > 1 {
-                li { a.button.quiet.little href=(state.address(context, &Query::default())) { "Clear all" } }
-            }
-        }
-    }
+    let address = |query: &Query| state.address(context, query);
+    let chosen = chips.iter().map(|chip| (chip.name, chip.value.as_str(), address(&chip.without)));
+    tabs::chosen_filters(&chosen.collect::<Vec<_>>(), &address(&Query::default()))
 }
 
 /// Returns the buttons that choose between cards and a table.
@@ -99,41 +88,37 @@ fn is_compared(state: &State, listing: &ListingView) -> bool {
 }
 
 fn table(context: &Context, state: &State, found: &Found) -> Markup {
-    const HEADS: [Head; 7] = [
-        Head::text("Listing"),
-        Head::text("Contents"),
-        Head::number("Lines"),
-        Head::text("Languages"),
-        Head::text("Evidence"),
-        Head::number("Price, USD"),
-        Head::text("Compare"),
-    ];
-    let rows: Vec<_> = found.listings.iter().map(|listing| row(context, state, found, listing)).collect();
-    tables::table("Listings", &HEADS, &rows)
+    tables::of("Listings", &found.listings, |listing| row(context, state, found, listing))
 }
 
-fn row(context: &Context, state: &State, found: &Found, listing: &ListingView) -> Vec<Markup> {
+fn row(context: &Context, state: &State, found: &Found, listing: &ListingView) -> [Cell; 7] {
     let summary = &listing.summary;
     let (details, shares) = (listing.details.as_ref(), listing.shares());
-    vec![
-        html! {
-            (cards::title(context, listing)) br;
-            span.note { bdi { (summary.team_name) } @if let Some(details) = details { ", " (tier_text(details.vendor_tier)) } }
-        },
-        html! { (summary.scale.contents()) },
-        html! { @if summary.scale.loc > 0 { (text::grouped(summary.scale.loc)) } @else { (text::MISSING) } },
-        html! {
-            @if shares.is_empty() { (text::MISSING) }
-            @else { span.nowrap { (listing.main_languages(1)) } (bars::bar(&shares, "bar thin")) }
-        },
-        cards::evidence(found.certificates.get(&listing.row_id)),
-        html! { @if let Some(details) = details {
-            b { (cards::price_text(details)) } br; span.note { (bids_text(details.accepts_bids)) }
-        } },
-        html! {
-            input type="checkbox" name=(COMPARE_FIELD) value=(summary.id) form=(COMPARE_FORM)
-                checked[is_compared(state, listing)] aria-label={ "Compare " (summary.title) };
-        },
+    let title = html! {
+        (cards::title(context, listing)) br;
+        span.note { bdi { (summary.team_name) } @if let Some(details) = details { ", " (tier_text(details.vendor_tier)) } }
+    };
+    let lines =
+        if summary.scale.loc > 0 { text::grouped(summary.scale.loc) } else { text::MISSING.to_owned() };
+    let languages = html! {
+        @if shares.is_empty() { (text::MISSING) }
+        @else { span.nowrap { (listing.main_languages(1)) } (bars::bar(&shares, "bar thin")) }
+    };
+    let price = html! { @if let Some(details) = details {
+        b { (cards::price_text(details)) } br; span.note { (bids_text(details.accepts_bids)) }
+    } };
+    let compare = html! {
+        input type="checkbox" name=(COMPARE_FIELD) value=(summary.id) form=(COMPARE_FORM)
+            checked[is_compared(state, listing)] aria-label={ "Compare " (summary.title) };
+    };
+    [
+        Head::text("Listing").cell(title),
+        Head::text("Contents").cell(summary.scale.contents()),
+        Head::number("Lines").cell(lines),
+        Head::text("Languages").cell(languages),
+        Head::text("Evidence").cell(cards::evidence(found.certificates.get(&listing.row_id))),
+        Head::number("Price, USD").cell(price),
+        Head::text("Compare").cell(compare),
     ]
 }
 

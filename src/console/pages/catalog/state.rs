@@ -4,13 +4,12 @@ use marketplace_index::Facet;
 
 use super::names::{self, Names};
 use crate::{
-    console::{address::Query, parts::cards::CHOSEN_FIELD, prelude::*},
-    domain::{browse::SortOrder, money::Cents},
+    console::{parts::cards::CHOSEN_FIELD, prelude::*},
+    domain::browse::SortOrder,
     operations::{
         browse::{CursorForm, PageRequest},
         browse_filters::{BrowseFilter, CatalogSelection, Range, TEXT_PARAMETER, Unit},
     },
-    string_enum::StringEnum,
 };
 
 /// Number of listings on a page.

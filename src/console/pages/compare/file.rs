@@ -2,13 +2,12 @@
 
 use super::found::{Found, check_labels, format_names, price_for_lines, verdict};
 use crate::console::{
-    answer::Answer,
     csv,
     parts::{
         listing_cells::{self, amount},
         listing_view::{Delivery, Details, ListingView},
     },
-    visit::Context,
+    prelude::*,
 };
 
 /// Answers with the file.

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::{
     console::{
         parts::{
-            evidence, kinds,
+            evidence,
             listing_view::{Details, ListingView},
         },
         prelude::*,
     },
-    domain::{listings::ListingRowId, money::Cents, quality_checks::CheckStatus},
+    domain::{listings::ListingRowId, quality_checks::CheckStatus},
     operations::{
         access::FullCatalogViewer,
         browse,

@@ -6,7 +6,6 @@ mod found;
 use self::found::Found;
 use crate::{
     console::{
-        address::Query,
         csv,
         parts::{
             bars,
@@ -65,10 +64,10 @@ fn content(context: &Context, chosen: &[Uuid], ids: &[Uuid], found: &Found) -> C
         rows(context, found).into_iter().partition(|row| count < 2 || !row.agrees());
     let body = html! {
         @if chosen.len() > MAX_COMPARED {
-            (badges::message(Tone::Warning, &html! { "At most four listings fit side by side. These are the first four." }))
+            (badges::warning("At most four listings fit side by side. These are the first four."))
         }
         @if missing > 0 {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 (text::counted(missing as u64, "listing is", "listings are")) " not here: taken down, or not for your team."
             }))
         }

@@ -14,7 +14,7 @@ use crate::{
     },
     domain::{
         listing_lifecycle::Operation,
-        listings::{Actor, AttachSkip, LifecycleStage},
+        listings::{AttachSkip, LifecycleStage},
         row_ids::AssetRowId,
     },
     operations::{
@@ -55,7 +55,7 @@ impl FormPage for Assets {
         } else {
             let ids: Vec<Uuid> = fields.all(state::ASSET).filter_map(|id| Uuid::try_parse(id).ok()).collect();
             if ids.is_empty() {
-                return Err(Error::invalid(problem("attach", "Choose at least one asset in the table.")));
+                return Err(invalid("attach", "Choose at least one asset in the table."));
             }
             Chosen::Ids(ids)
         };
@@ -140,8 +140,8 @@ async fn content(visit: &Visit<Vendor>, outcome: Option<&AttachOutcome>) -> Resu
     let body = html! {
         @if let Some(outcome) = outcome { (shown_outcome(context, outcome)) }
         @match found.refusal {
-            Some(reason) => (badges::message(Tone::Warning, &html! { b { "Its assets cannot be changed now. " } (reason) })),
-            None if found.listing.status.stage() == LifecycleStage::Ready => (badges::message(Tone::Warning, &html! {
+            Some(reason) => (badges::warning(html! { b { "Its assets cannot be changed now. " } (reason) })),
+            None if found.listing.status.stage() == LifecycleStage::Ready => (badges::warning(html! {
                 b { "The market has approved this listing. " }
                 "Attaching or detaching an asset ends the approval: you then submit the listing for review again."
             })),

@@ -5,10 +5,7 @@ use super::{
     sample,
 };
 use crate::{
-    console::{
-        parts::{assets, kinds},
-        prelude::*,
-    },
+    console::{parts::assets, prelude::*},
     domain::{inventory::Asset, stages::Stage},
 };
 
@@ -27,33 +24,21 @@ pub(super) fn section(context: &Context, found: &Found) -> Markup {
 }
 
 fn table(context: &Context, found: &Found) -> Markup {
-    let mut heads =
-        vec![Head::text("Asset"), Head::text("Kind"), Head::text("Status"), Head::number("Price, USD")];
-    if found.refusal.is_none() {
-        heads.push(Head::text("Detach"));
-    }
-    let rows: Vec<Vec<Markup>> = found
-        .attached
-        .items
-        .iter()
-        .map(|asset| {
-            let mut cells = cells(context, asset);
-            if found.refusal.is_none() {
-                cells.push(detach_button(context, found, asset));
-            }
-            cells
-        })
-        .collect();
-    tables::table("Attached assets", &heads, &rows)
+    let row = |asset: &Asset| {
+        let detach = || Head::text("Detach").cell(detach_button(context, found, asset));
+        cells(context, asset).into_iter().chain(found.refusal.is_none().then(detach))
+    };
+    tables::of("Attached assets", &found.attached.items, row)
 }
 
 /// Shows the name, the kind, the state, and the price of an asset.
-pub(super) fn cells(context: &Context, asset: &Asset) -> Vec<Markup> {
-    vec![
-        html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (sample::title(asset)) } } },
-        html! { (text::words(kinds::words(asset.kind).0)) },
-        html! { (stage_word(asset)) },
-        html! { (text::optional_money(asset.price)) },
+pub(super) fn cells(context: &Context, asset: &Asset) -> [Cell; 4] {
+    let address = context.links.to(&paths::asset(asset.id));
+    [
+        Head::text("Asset").cell(html! { a.long href=(address) { bdi { (sample::title(asset)) } } }),
+        Head::text("Kind").cell(text::words(kinds::words(asset.kind).0)),
+        Head::text("Status").cell(stage_word(asset)),
+        Head::number("Price, USD").cell(text::optional_money(asset.price)),
     ]
 }
 

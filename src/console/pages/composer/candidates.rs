@@ -5,10 +5,9 @@ use super::{
     found::{self, FROM, Found},
 };
 use crate::{
-    console::{forms::Inputs, pages::inventory::state, parts::kinds, prelude::*},
+    console::{pages::inventory::state, prelude::*},
     domain::{assets::Kind, inventory::Asset},
     operations::assets::accepts_new_listings,
-    string_enum::StringEnum,
 };
 
 /// Shows the search and what it found.
@@ -101,7 +100,7 @@ fn table(context: &Context, rows: &[(&Asset, Option<String>)]) -> Markup {
                     th.num scope="col" { "Price, USD" } th scope="col" { "Can be attached" }
                 } }
                 tbody { @for (asset, reason) in rows {
-                    @let [name, kind, stage, price] = <[Markup; 4]>::try_from(attached::cells(context, asset)).unwrap_or_default();
+                    @let [name, kind, stage, price] = attached::cells(context, asset);
                     tr {
                         td { @if reason.is_none() {
                             input type="checkbox" name=(state::ASSET) value=(asset.id) checked[chosen(asset)]

@@ -6,10 +6,10 @@ use super::{
     subject::Subject,
 };
 use crate::{
-    console::{address::Query, forms::Inputs, pages::own_listings, prelude::*},
+    console::{pages::own_listings, prelude::*},
     domain::{
         listing_lifecycle::{ListingState, Operation},
-        listings::{Actor, LifecycleStage},
+        listings::LifecycleStage,
     },
     operations::{
         assets,
@@ -140,7 +140,7 @@ fn edit_body(
     let own = context.links.to(&path);
     if let Some(reason) = locked(state, Operation::UpdateTerms) {
         return html! {
-            (badges::message(Tone::Warning, &html! { b { "It cannot be edited now. " } (reason) }))
+            (badges::warning(html! { b { "It cannot be edited now. " } (reason) }))
             (form::kept_texts(inputs))
             p { a.button href=(own) { "Go to the listing" } }
         };
@@ -149,10 +149,10 @@ fn edit_body(
     let subject = Subject { edited: Some(edited), fields: &edited.fields, locked, asset: None, contents };
     html! {
         @if let Some(feedback) = &edited.review_feedback {
-            (badges::message(Tone::Warning, &own_listings::note(Some(feedback))))
+            (badges::warning(&own_listings::note(Some(feedback))))
         }
         @if state.status.stage() == LifecycleStage::Ready {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 b { "The market has approved this listing. " }
                 "Another title, description, domain, or tag ends the approval: you then submit the listing for review again. "
                 "Prices, terms, and delivery can change without that."

@@ -3,20 +3,18 @@
 use super::{field_names, sample, subject::Subject};
 use crate::{
     console::{
-        forms::Inputs,
-        parts::{asset_prices, fees, icons, listing_view, markdown},
+        parts::{asset_prices, fees, listing_view, markdown},
         prelude::*,
     },
     domain::{
         listings::DeliveryMethod,
-        money::{Cents, MAX_AMOUNT},
+        money::MAX_AMOUNT,
         taxonomy::{InventoryTag, Label},
         texts,
         typed_numbers::parse_amount,
     },
     operations::{listing_edits, taxonomy},
     store::listings::ListingFields,
-    string_enum::StringEnum,
 };
 
 /// Field of the button that shows how the texts look, without saving them.
@@ -299,23 +297,20 @@ fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> 
         stored.delivery.map(|(method, expected_days)| listing_view::Delivery { method, expected_days });
     let delivery = delivery.map_or_else(|| "Not stated".to_owned(), listing_view::Delivery::text);
     let yes_or_no = |is_so: bool| html! { @if is_so { "yes" } @else { "no" } };
-    badges::message(
-        Tone::Warning,
-        &html! {
-            p { b { "This listing was changed after you opened it." } }
-            p { "The form below keeps what you typed. Saving it again replaces what the listing says now:" }
-            (tables::facts(&[
-                ("Price", html! { (text::optional_money(stored.price)) }),
-                ("Sample", html! { (listing_view::sample_price_text(stored.sample_price)) }),
-                ("Bids accepted", yes_or_no(stored.accepts_bids)),
-                ("Exclusive sale", yes_or_no(stored.is_exclusive)),
-                ("Delivery", html! { (delivery) }),
-            ]))
-            @for (label, stored) in others {
-                details { summary { (label) " now" } p.long { bdi { @if stored.is_empty() { "Nothing" } @else { (stored) } } } }
-            }
-        },
-    )
+    badges::warning(html! {
+        p { b { "This listing was changed after you opened it." } }
+        p { "The form below keeps what you typed. Saving it again replaces what the listing says now:" }
+        (tables::facts(&[
+            ("Price", html! { (text::optional_money(stored.price)) }),
+            ("Sample", html! { (listing_view::sample_price_text(stored.sample_price)) }),
+            ("Bids accepted", yes_or_no(stored.accepts_bids)),
+            ("Exclusive sale", yes_or_no(stored.is_exclusive)),
+            ("Delivery", html! { (delivery) }),
+        ]))
+        @for (label, stored) in others {
+            details { summary { (label) " now" } p.long { bdi { @if stored.is_empty() { "Nothing" } @else { (stored) } } } }
+        }
+    })
 }
 
 /// Shows how the texts look that were typed, which are not saved.

@@ -8,12 +8,11 @@ use crate::{
     domain::{
         listings::{DeliveryMethod, LifecycleStage},
         samples::{SampledAsset, Selection},
-        time::{Day, Timestamp},
+        time::Day,
     },
     error::{LocSegment, Problem},
     operations::listing_edits::{self, EditedListing},
     store::listings::ListingFields,
-    string_enum::StringEnum,
 };
 
 /// Maximum number of days of a delivery.
@@ -91,10 +90,8 @@ fn delivery(fields: &Fields) -> Result<Option<(DeliveryMethod, u32)>> {
         (Some(method), Some(days)) => Ok(Some((method, days))),
         // The form shows 0 at first.
         (None, None | Some(0)) => Ok(None),
-        (Some(_), None) => {
-            Err(Error::invalid(problem("delivery_days", "Enter how many days the delivery takes.")))
-        }
-        (None, Some(_)) => Err(Error::invalid(problem("delivery_method", "Choose how you deliver."))),
+        (Some(_), None) => Err(invalid("delivery_days", "Enter how many days the delivery takes.")),
+        (None, Some(_)) => Err(invalid("delivery_method", "Choose how you deliver.")),
     }
 }
 
@@ -102,12 +99,12 @@ fn delivery(fields: &Fields) -> Result<Option<(DeliveryMethod, u32)>> {
 fn start_of_day(fields: &Fields, before: Option<Timestamp>) -> Result<Option<Timestamp>> {
     let name = "available_from";
     let Some(text) = fields.get(name) else { return Ok(None) };
-    let invalid = || Error::invalid(problem(name, "Enter a day, for example 2026-03-31."));
-    let day = Day::parse(text).ok_or_else(invalid)?;
+    let no_day = || invalid(name, "Enter a day, for example 2026-03-31.");
+    let day = Day::parse(text).ok_or_else(no_day)?;
     if let Some(before) = before.filter(|before| before.day() == day) {
         return Ok(Some(before));
     }
-    Timestamp::parse(&format!("{day}T00:00:00Z")).map(Some).ok_or_else(invalid)
+    Timestamp::parse(&format!("{day}T00:00:00Z")).map(Some).ok_or_else(no_day)
 }
 
 /// Returns the chosen assets of the sample: first the earlier ones in their order, then the new ones.

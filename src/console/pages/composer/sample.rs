@@ -2,11 +2,7 @@
 
 use super::{field_names, read, subject::Subject};
 use crate::{
-    console::{
-        forms::Inputs,
-        parts::{icons, kinds, samples},
-        prelude::*,
-    },
+    console::{parts::samples, prelude::*},
     domain::{
         assets::Kind,
         inventory::Asset,

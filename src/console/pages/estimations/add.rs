@@ -25,7 +25,7 @@ impl Page for AddToInventory {
         let back = paths::estimation(id);
         let body = match estimation.asset {
             Some(asset) => html! {
-                (badges::message(Tone::Warning, &html! {
+                (badges::warning(html! {
                     "The repository is in your inventory already. " a href=(visit.links.to(&paths::asset(asset))) { "Open the asset" }
                 }))
             },

@@ -2,16 +2,12 @@
 
 use super::{distribution, new, quote, status_badge};
 use crate::{
-    console::{
-        address::Query,
-        parts::{about, assets::channel},
-        prelude::*,
-    },
+    console::{parts::assets::channel, prelude::*},
     domain::{
         assets::{Channel, Kind},
         estimations::{Bin, Estimation, EstimationStatus},
     },
-    operations::{estimations, notifications},
+    operations::estimations,
     store::notifications::Notification,
 };
 
@@ -75,9 +71,7 @@ fn bin_of<'b>(estimation: &Estimation, bins: &'b [Bin]) -> Option<&'b Bin> {
 fn result(context: &Context, estimation: &Estimation) -> Markup {
     let here = context.links.to(&context.path);
     let mut facts = vec![("Requested", text::moment(estimation.created_at))];
-    if let Some(at) = estimation.completed_at {
-        facts.push(("Measured", text::moment(at)));
-    }
+    facts.extend(estimation.completed_at.map(|at| ("Measured", text::moment(at))));
     html! {
         @match estimation.status {
             EstimationStatus::Pending => {
@@ -93,7 +87,7 @@ fn result(context: &Context, estimation: &Estimation) -> Markup {
             EstimationStatus::Unpriced => p { "Nothing was measured in the repository that has a rate, so there is no quote." },
             EstimationStatus::Failed => {
                 @let reason = estimation.failure_message.as_deref().unwrap_or("The repository could not be read.");
-                (badges::message(Tone::Bad, &html! { span.long { (reason) } }))
+                (badges::failure(html! { span.long { (reason) } }))
             },
         }
         (tables::facts(&facts))

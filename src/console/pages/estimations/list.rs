@@ -4,9 +4,7 @@ use super::{new, quote, quotes, status_words};
 use crate::{
     console::{parts::assets::channel, prelude::*},
     domain::{assets::RepositoryChannel, estimations::InventoryStatus},
-    operations::team_records,
-    store::records::{pages::TeamPage, team_lists::estimations::TeamEstimation},
-    string_enum::StringEnum,
+    store::records::team_lists::estimations::TeamEstimation,
 };
 
 /// The list.
@@ -16,8 +14,7 @@ impl List for Estimations {
     const PATH: &'static str = paths::ESTIMATIONS;
     const TITLE: &'static str = "Estimations";
     const FILE_NAME: &'static str = "estimations";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Estimations" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Estimations");
 
     type Access = Vendor;
     type Row = TeamEstimation;

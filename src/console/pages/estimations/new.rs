@@ -1,13 +1,14 @@
 //! The form with which an estimation is requested.
 
 use crate::{
-    console::prelude::*,
+    console::{
+        pages::adding::repository::{address, address_field},
+        prelude::*,
+    },
     domain::{
         assets::Kind,
         collections::Collection,
         estimation_requests::{EstimationRequest, MAX_PENDING},
-        listings::Actor,
-        repository_addresses::parse_repository_address,
     },
     operations::estimations,
 };
@@ -17,9 +18,6 @@ pub const PATH: &str = "/estimations/new";
 
 /// Field with the address of the repository. Problems of the operation have this name.
 pub const REPOSITORY: &str = "repo_full_name";
-
-/// Says what an address is.
-const ADDRESS_PROBLEM: &str = "Enter the address of a repository at GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour.";
 
 /// The page.
 pub struct NewEstimation;
@@ -31,11 +29,9 @@ impl Page for NewEstimation {
     type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
-        let (inputs, given) = (&visit.inputs, visit.query.get(REPOSITORY).unwrap_or_default());
-        let hint =
-            html! { "At GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour." };
+        let given = visit.query.get(REPOSITORY).unwrap_or_default();
         let form = html! {
-            (Field::text(REPOSITORY, "Address of the repository").hint(hint).value(given).at_most(500).required().show(inputs))
+            (address_field(&visit.inputs, REPOSITORY, given))
             p.note { "The market counts lines, commits, contributors, and languages, and keeps nothing else. A private repository must be \
                  readable for the market." }
             p.note { "At most " (MAX_PENDING) " repositories are measured at a time for a team." }
@@ -51,9 +47,7 @@ impl Page for NewEstimation {
 
 impl FormPage for NewEstimation {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
-        let parsed = fields.parsed(REPOSITORY, ADDRESS_PROBLEM, parse_repository_address)?;
-        let (channel, repo_full_name) =
-            parsed.ok_or_else(|| Error::invalid(problem(REPOSITORY, ADDRESS_PROBLEM)))?;
+        let (channel, repo_full_name) = address(fields, REPOSITORY)?;
         let request =
             EstimationRequest { sku: Kind::Codebase, channel, repo_full_name, inventory_asset_id: None };
         let team = visit.access.team().id;

@@ -6,7 +6,6 @@ use crate::{
         prelude::*,
     },
     domain::{asset_filters::SortColumn, inventory::Asset, sessions::InventoryColumn},
-    string_enum::StringEnum,
 };
 
 /// A row: an asset, and what it is named by.

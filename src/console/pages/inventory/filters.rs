@@ -9,11 +9,9 @@ use super::{
 };
 use crate::{
     console::{
-        address::Query,
-        forms::Inputs,
         parts::{
             assets::{self, Domains},
-            icons,
+            tabs,
         },
         prelude::*,
     },
@@ -22,7 +20,6 @@ use crate::{
         filters::{self, AllowedValues, FilterOperator, FilterableField, SortDirection},
     },
     operations::assets::GroupCounts,
-    string_enum::StringEnum,
 };
 
 /// Field with the property that the builder asks about.
@@ -184,19 +181,10 @@ pub fn builder(context: &Context, query: &Query, state: &InventoryState, domains
 /// Returns the chosen filters, each as a link that drops it.
 pub fn chips(context: &Context, state: &InventoryState, found: &Found) -> Markup {
     let chips = chosen(state, found);
-    html! { @if !chips.is_empty() {
-        ul.row aria-label="Chosen filters" {
-            @for (name, value, without) in &chips { li {
-                a.chip href=(address(context, without)) {
-                    span { (name) } " " bdi.long { (value) } " " (icons::icon("x")) span.out { "remove" }
-                }
-            } }
-            @if chips.len() > 1 {
-                @let none = InventoryState { sort: state.sort, ..InventoryState::default() };
-                li { a.button.quiet.little href=(address(context, &none)) { "Clear all" } }
-            }
-        }
-    } }
+    let chosen =
+        chips.iter().map(|(name, value, without)| (*name, value.as_str(), address(context, without)));
+    let none = InventoryState { sort: state.sort, ..InventoryState::default() };
+    tabs::chosen_filters(&chosen.collect::<Vec<_>>(), &address(context, &none))
 }
 
 /// Returns the chosen filters: names, values, and the states without them.

@@ -2,8 +2,7 @@
 
 use super::state::InventoryState;
 use crate::{
-    console::{forms::Inputs, prelude::*},
-    market::Writer,
+    console::prelude::*,
     operations::{assets, groups},
     store::{groups::Group, inventory},
 };
@@ -145,7 +144,7 @@ impl Page for DeleteGroup {
 }
 
 fn refused(reason: &str) -> Markup {
-    badges::message(Tone::Warning, &html! { (reason) })
+    badges::warning(reason)
 }
 
 impl FormPage for DeleteGroup {

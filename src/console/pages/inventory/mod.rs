@@ -15,10 +15,9 @@ use self::{
     table::{ASSETS_PER_PAGE, Position},
 };
 use crate::{
-    console::{address::next_page, csv, forms::Inputs, parts::icons, prelude::*},
+    console::{address::next_page, csv, prelude::*},
     domain::sessions::{InventoryColumn, InventoryColumns, SessionPreferences},
     operations::access::sessions,
-    string_enum::StringEnum,
 };
 
 /// Path of the form that chooses the columns.
@@ -36,8 +35,7 @@ pub struct ChooseColumns;
 impl Page for Inventory {
     const PATH: &'static str = paths::INVENTORY;
     const TITLE: &'static str = "Inventory";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Inventory" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Inventory");
 
     type Access = Vendor;
 
@@ -135,13 +133,10 @@ fn results(
 
 /// Returns what cannot be read in the filters.
 fn problems(state: &InventoryState) -> Markup {
-    badges::message(
-        Tone::Bad,
-        &html! {
-            b { "No assets are shown, because the filter cannot be read." }
-            ul { @for problem in &state.problems { li.long { (problem.msg) } } }
-        },
-    )
+    badges::failure(html! {
+        b { "No assets are shown, because the filter cannot be read." }
+        ul { @for problem in &state.problems { li.long { (problem.msg) } } }
+    })
 }
 
 /// Returns the content if no asset matches, or if the page is after the last one.

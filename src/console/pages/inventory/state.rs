@@ -3,7 +3,7 @@
 
 use super::filter_text;
 use crate::{
-    console::{address::Query, prelude::*},
+    console::prelude::*,
     domain::{
         asset_filters::{AssetCondition, FilterField, SortColumn},
         assets::Kind,
@@ -13,7 +13,6 @@ use crate::{
     error::Problem,
     operations::assets::AssetFilter,
     store::inventory,
-    string_enum::StringEnum,
 };
 
 /// Field with the ID of the group.

@@ -12,7 +12,6 @@ use crate::{
         filters::SortDirection,
         sessions::{InventoryColumn, InventoryColumns},
     },
-    string_enum::StringEnum,
 };
 
 /// Number of assets on a page.

@@ -1,9 +1,9 @@
 //! Labels for the fields, comparisons, and values of the inventory.
 
 use crate::{
-    console::parts::{
-        assets::{self, Domains},
-        text,
+    console::{
+        parts::assets::{self, Domains},
+        prelude::*,
     },
     domain::{
         asset_filters::{AssetCondition, FilterField, NOT_LINKED},
@@ -11,7 +11,6 @@ use crate::{
         filters::{AllowedValues, FilterOperator, FilterableField},
         stages::Stage,
     },
-    string_enum::StringEnum,
 };
 
 /// Returns the name of a field of conditions.

@@ -6,10 +6,12 @@ use marketplace_index::Facet;
 
 use super::page_data::ListingPageData;
 use crate::console::{
-    address::Query,
     parts::{
-        bars, kinds,
-        listing_view::{AssetScale, Delivery, Details, LanguageShare, StatedFile, description_only},
+        bars,
+        listing_view::{
+            AssetScale, Delivery, Details, LanguageShare, ListedAsset, ListedTaskset, StatedFile,
+            description_only,
+        },
     },
     prelude::*,
 };
@@ -33,25 +35,22 @@ pub(super) fn contents(context: &Context, shown: &ListingPageData, details: &Det
 
 fn assets(shown: &ListingPageData, details: &Details) -> Markup {
     let summary = &shown.listing.summary;
-    let rows: Vec<Vec<Markup>> = summary
-        .assets
-        .iter()
-        .map(|asset| {
-            let retires = summary.deprecation.kinds.contains(&asset.kind);
-            let kind = html! { (text::words(kinds::words(asset.kind).0)) @if retires { span.note { " (retired soon)" } } };
-            let name = html! {
-                bdi { (asset.title) }
-                @if shown.without_data.contains(&asset.id) { br; span.note { (description_only(None)) } }
-            };
-            vec![name, kind, html! { (amount(&asset.scale)) }]
-        })
-        .collect();
+    let row = |asset: &ListedAsset| {
+        let retires = summary.deprecation.kinds.contains(&asset.kind);
+        let kind = html! { (text::words(kinds::words(asset.kind).0)) @if retires { span.note { " (retired soon)" } } };
+        let name = html! {
+            bdi { (asset.title) }
+            @if shown.without_data.contains(&asset.id) { br; span.note { (description_only(None)) } }
+        };
+        let amount = amount(&asset.scale);
+        [Head::text("Asset").cell(name), Head::text("Kind").cell(kind), Head::number("Amount").cell(amount)]
+    };
     let all: u64 = summary.scale.asset_counts.values().sum();
-    let left_out = all.saturating_sub(rows.len() as u64);
+    let left_out = all.saturating_sub(summary.assets.len() as u64);
     let by_vendor = details.delivery.filter(|_| !shown.without_data.is_empty()).and_then(Delivery::by_vendor);
     html! {
-        @if rows.is_empty() { p { "This listing has no assets." } }
-        @else { (tables::table("Assets", &[Head::text("Asset"), Head::text("Kind"), Head::number("Amount")], &rows)) }
+        @if summary.assets.is_empty() { p { "This listing has no assets." } }
+        @else { (tables::of("Assets", &summary.assets, row)) }
         @if left_out > 0 { p.note { "And " (text::counted(left_out, "more asset", "more assets")) ". In all: " (summary.scale.contents()) "." } }
         @if let Some(by_vendor) = by_vendor { p.note { (by_vendor) } }
         @if let Some(at) = summary.deprecation.retires_at {
@@ -105,44 +104,35 @@ fn facts(context: &Context, shown: &ListingPageData, details: &Details) -> Marku
 fn languages(shown: &ListingPageData, details: &Details) -> Markup {
     let shares = shown.listing.shares();
     let row = |language: &LanguageShare| {
-        vec![
-            html! { (language.name) },
-            html! { (text::grouped(language.bytes)) },
-            html! { (text::percent(language.share)) },
+        [
+            Head::text("Language").cell(&language.name),
+            Head::number("Bytes").cell(text::grouped(language.bytes)),
+            Head::number("Share").cell(text::percent(language.share)),
         ]
     };
-    let rows: Vec<_> = details.languages.iter().map(row).collect();
-    let heads = [Head::text("Language"), Head::number("Bytes"), Head::number("Share")];
     html! {
         div.stack {
             h3 { "Languages by bytes" }
             (bars::bar(&shares, "bar"))
             (bars::legend(&shares))
-            details { summary { "Languages as a table" } (tables::table("Languages", &heads, &rows)) }
+            details { summary { "Languages as a table" } (tables::of("Languages", &details.languages, row)) }
         }
     }
 }
 
 fn tasksets(context: &Context, shown: &ListingPageData, details: &Details) -> Markup {
     let listing = shown.listing.summary.id;
-    let rows: Vec<_> = details
-        .tasksets
-        .iter()
-        .take(MAX_ROWS)
-        .map(|taskset| {
-            let address = context.links.to(&paths::taskset(listing, taskset.id));
-            let is_link = context.team().is_some();
-            vec![
-                html! { @if is_link { a href=(address) { bdi { (taskset.name) } } } @else { bdi { (taskset.name) } } },
-                html! { (text::grouped(taskset.task_count)) },
-            ]
-        })
-        .collect();
-    let left_out = details.tasksets.len() - rows.len();
+    let is_link = context.team().is_some();
+    let row = |taskset: &ListedTaskset| {
+        let address = context.links.to(&paths::taskset(listing, taskset.id));
+        let name = html! { @if is_link { a href=(address) { bdi { (taskset.name) } } } @else { bdi { (taskset.name) } } };
+        [Head::text("Taskset").cell(name), Head::number("Tasks").cell(text::grouped(taskset.task_count))]
+    };
+    let left_out = details.tasksets.len().saturating_sub(MAX_ROWS);
     html! {
         div.stack {
             h3 { "Tasksets" }
-            (tables::table("Tasksets", &[Head::text("Taskset"), Head::number("Tasks")], &rows))
+            (tables::of("Tasksets", details.tasksets.iter().take(MAX_ROWS), row))
             @if left_out > 0 { p.note { "And " (text::counted(left_out as u64, "more taskset", "more tasksets")) "." } }
             @if context.team().is_some() { p.note { "Open a taskset to see its newest tasks, with their versions and the rewards of runs on them." } }
         }
@@ -152,19 +142,17 @@ fn tasksets(context: &Context, shown: &ListingPageData, details: &Details) -> Ma
 fn files(shown: &ListingPageData) -> Markup {
     let size: u64 = shown.files.iter().map(|(_, file)| file.size_bytes).sum();
     let row = |(path, file): &(String, StatedFile)| {
-        vec![
-            html! { span.mono.long { bdi { (path) } } },
-            html! { (text::grouped(file.size_bytes)) },
-            html! { span.mono.long { (file.sha256) } },
+        [
+            Head::text("Path").cell(html! { span.mono.long { bdi { (path) } } }),
+            Head::number("Bytes").cell(text::grouped(file.size_bytes)),
+            Head::text("SHA-256 digest").cell(html! { span.mono.long { (file.sha256) } }),
         ]
     };
-    let rows: Vec<_> = shown.files.iter().take(MAX_ROWS).map(row).collect();
-    let heads = [Head::text("Path"), Head::number("Bytes"), Head::text("SHA-256 digest")];
-    let left_out = shown.files.len() - rows.len();
+    let left_out = shown.files.len().saturating_sub(MAX_ROWS);
     html! {
         details {
             summary { "Files in the delivery: " (text::grouped(shown.files.len() as u64)) ", " (text::size(size)) }
-            (tables::table("Files", &heads, &rows))
+            (tables::of("Files", shown.files.iter().take(MAX_ROWS), row))
             @if left_out > 0 { p.note { "And " (text::counted(left_out as u64, "more file", "more files")) ". The receipt has all of them." } }
         }
     }

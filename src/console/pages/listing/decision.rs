@@ -3,15 +3,11 @@
 use super::page_data::ListingPageData;
 use crate::{
     console::{
-        address::Query,
         pages::deals,
         parts::listing_view::{Details, sample_price_text},
         prelude::*,
     },
-    domain::{
-        money::Cents,
-        purchases::{PurchaseKind, PurchaseStatus},
-    },
+    domain::purchases::{PurchaseKind, PurchaseStatus},
     operations::{
         listing_deals::{ListingDeals, Offered},
         proposed_sales,

@@ -10,7 +10,7 @@ mod taskset;
 use crate::{
     console::{
         parts::{
-            cards, evidence, icons,
+            cards, evidence,
             listing_view::{self, Details},
             markdown,
             timeline::{self, Entry},
@@ -125,14 +125,11 @@ fn conditions(shown: &ListingPageData, details: &Details) -> Markup {
 }
 
 fn own_note(status: CatalogStatus) -> Markup {
-    badges::message(
-        Tone::Neutral,
-        &html! {
-            b { "This is your own listing. " }
-            @if status == CatalogStatus::Published { "Buyers see this page as it is here, with buttons to buy it." }
-            @else { "It is not in the catalog now: only your team sees it, and teams that bought it or its sample." }
-        },
-    )
+    badges::remark(html! {
+        b { "This is your own listing. " }
+        @if status == CatalogStatus::Published { "Buyers see this page as it is here, with buttons to buy it." }
+        @else { "It is not in the catalog now: only your team sees it, and teams that bought it or its sample." }
+    })
 }
 
 fn byline(shown: &ListingPageData, details: &Details) -> Markup {

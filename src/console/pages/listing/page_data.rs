@@ -7,7 +7,7 @@ use crate::{
         parts::listing_view::{self, ListingView, StatedFile},
         prelude::*,
     },
-    domain::{listings::ListingRowId, time::Timestamp},
+    domain::listings::ListingRowId,
     operations::{
         access::ListingViewer,
         browse,

@@ -3,8 +3,8 @@
 
 use super::{ListingPageData, croissant};
 use crate::console::{
-    address::{PREFIX, Query},
-    parts::{cards, icons, listing_view::ListingView},
+    address::PREFIX,
+    parts::{cards, listing_view::ListingView},
     prelude::*,
 };
 
@@ -23,14 +23,11 @@ pub(super) fn note_of_colleague(context: &Context) -> Option<Markup> {
         return None;
     }
     let note = note(context)?;
-    Some(badges::message(
-        Tone::Neutral,
-        &html! {
-            b { "A note came with this link" }
-            p.long { bdi { (note) } }
-            p.note { "Whoever sent you this link wrote it, and anybody can. It is not from the market, which does not check it." }
-        },
-    ))
+    Some(badges::remark(html! {
+        b { "A note came with this link" }
+        p.long { bdi { (note) } }
+        p.note { "Whoever sent you this link wrote it, and anybody can. It is not from the market, which does not check it." }
+    }))
 }
 
 /// Returns the note in the query: at most the permitted number of characters, without control characters.

@@ -85,30 +85,29 @@ fn figures(all: Option<u64>, tasks: &[PreviewedTask]) -> Markup {
 }
 
 fn table(columns: &[Column], tasks: &[PreviewedTask]) -> Markup {
-    let mut heads =
-        vec![Head::text("Task"), Head::number("Version"), Head::text("Status"), Head::text("Review")];
-    heads.extend([Head::number("Runs"), Head::number("Average reward"), Head::number("Best reward")]);
-    let rows: Vec<Vec<Markup>> = tasks
-        .iter()
-        .map(|previewed| {
-            let runs: Vec<GradedRun> = graded(previewed).collect();
-            let name = html! { a href={ "#task-" (previewed.task.id) } { bdi { (previewed.task.name) } } };
-            let mut row = vec![name];
-            row.extend(match &previewed.version {
-                Some(PreviewedVersion { version, .. }) => [
-                    html! { (version.version) },
-                    state(version.current_state),
-                    html! { (stage(version.lifecycle_stage)) },
-                ],
-                None => [html! { (text::MISSING) }, html! { "No version yet" }, html! { (text::MISSING) }],
-            });
-            let values = [DerivedColumn::Runs, DerivedColumn::AverageReward, DerivedColumn::BestReward];
-            row.extend(values.map(|column| html! { (derived(column, &runs)) }));
-            row
-        })
-        .collect();
+    let row = |previewed: &PreviewedTask| {
+        let runs: Vec<GradedRun> = graded(previewed).collect();
+        let name = html! { a href={ "#task-" (previewed.task.id) } { bdi { (previewed.task.name) } } };
+        let [version, status, review] = match &previewed.version {
+            Some(PreviewedVersion { version, .. }) => [
+                html! { (version.version) },
+                state(version.current_state),
+                html! { (stage(version.lifecycle_stage)) },
+            ],
+            None => [html! { (text::MISSING) }, html! { "No version yet" }, html! { (text::MISSING) }],
+        };
+        [
+            Head::text("Task").cell(name),
+            Head::number("Version").cell(version),
+            Head::text("Status").cell(status),
+            Head::text("Review").cell(review),
+            Head::number("Runs").cell(derived(DerivedColumn::Runs, &runs)),
+            Head::number("Average reward").cell(derived(DerivedColumn::AverageReward, &runs)),
+            Head::number("Best reward").cell(derived(DerivedColumn::BestReward, &runs)),
+        ]
+    };
     html! {
-        (tables::table("Newest tasks", &heads, &rows))
+        (tables::of("Newest tasks", tasks, row))
         @if !columns.is_empty() { p.note { "The vendor's own columns are shown with each task below." } }
     }
 }
@@ -144,9 +143,7 @@ pub const fn stage(stage: VersionStage) -> &'static str {
 fn details(columns: &[Column], previewed: &PreviewedTask) -> Markup {
     let task = &previewed.task;
     let mut facts: Vec<(&str, Markup)> = Vec::new();
-    if let Some(id) = &task.external_id {
-        facts.push(("Vendor's ID", html! { span.mono.long { (id) } }));
-    }
+    facts.extend(task.external_id.as_ref().map(|id| ("Vendor's ID", html! { span.mono.long { (id) } })));
     if !task.tags.is_empty() {
         facts.push(("Tags", html! { span.long { bdi { (task.tags.join(", ")) } } }));
     }
@@ -193,24 +190,18 @@ fn version_of(previewed: &PreviewedVersion) -> Markup {
 
 fn runs(traces: &[Trace]) -> Markup {
     let row = |trace: &Trace| {
-        vec![
-            html! { (trace.model.as_deref().unwrap_or("A model that the market does not know")) },
-            html! { (trace.reward.map_or_else(|| "Not graded".to_owned(), reward)) },
-            html! { (trace.build) },
-            text::optional_day(trace.graded_at),
+        let model = trace.model.as_deref().unwrap_or("A model that the market does not know");
+        [
+            Head::text("Model").cell(model),
+            Head::number("Reward").cell(trace.reward.map_or_else(|| "Not graded".to_owned(), reward)),
+            Head::number("Environment build").cell(trace.build),
+            Head::number("Graded").cell(text::optional_day(trace.graded_at)),
         ]
     };
-    let rows: Vec<_> = traces.iter().take(MAX_RUNS).map(row).collect();
-    let heads = [
-        Head::text("Model"),
-        Head::number("Reward"),
-        Head::number("Environment build"),
-        Head::number("Graded"),
-    ];
-    let left_out = traces.len() - rows.len();
+    let left_out = traces.len().saturating_sub(MAX_RUNS);
     html! {
-        @if rows.is_empty() { p.note { "Nobody has run this version yet." } }
-        @else { (tables::table("Runs", &heads, &rows)) }
+        @if traces.is_empty() { p.note { "Nobody has run this version yet." } }
+        @else { (tables::of("Runs", traces.iter().take(MAX_RUNS), row)) }
         @if left_out > 0 { p.note { "And " (text::counted(left_out as u64, "earlier run", "earlier runs")) "." } }
     }
 }

@@ -1,18 +1,13 @@
 //! The page for the announcement and for maintenance.
 
-use super::{maintenance, paths::ANNOUNCEMENTS};
+use super::{maintenance, prelude::*};
 use crate::{
-    console::{banners, pages::world_clock::parse_time, prelude::*, resources::choice},
-    domain::{
-        announcements::{Announcement, AnnouncementLevel},
-        time::Timestamp,
-    },
+    console::{banners, pages::world_clock::parse_time, resources::choice},
+    domain::announcements::{Announcement, AnnouncementLevel},
     operations::{
-        access::{ActingOperator, Operator},
         announcements::{self, StoredAnnouncement},
         maintenance::current as current_maintenance,
     },
-    string_enum::StringEnum,
 };
 
 /// The page.
@@ -28,8 +23,7 @@ impl Page for Announcements {
     const PATH: &'static str = ANNOUNCEMENTS;
     const TITLE: &'static str = "Announcements";
     const OPERATIONS: &'static [&'static str] = &["get_announcement", "get_maintenance"];
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Announcements" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Announcements");
 
     type Access = Operator;
 

@@ -1,33 +1,17 @@
 //! Kinds of assets, and their retirement.
 
-use super::{ASSET_TYPES, ASSETS, TAXONOMY_TABS};
+use super::prelude::*;
 use crate::{
-    console::{
-        parts::kinds,
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{Badge, Flag, Many, Moment, Plain, Text},
-            Input, Key, Links, Previewed, RecordField, RecordTitle, Resource, Step,
-        },
-    },
     domain::{
         assets::Kind,
         state_machine::StateMachine,
         taxonomy::{AssetTypeOperation, AssetTypeStage, AssetTypeState, Deprecation, Retirement},
-        time::Timestamp,
     },
     operations::{
-        access::Platform,
         asset_types::{self, DeprecationInput},
         operator_views,
     },
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        asset_types::ASSET_TYPES as ASSET_TYPE_RECORDS,
-    },
-    string_enum::StringEnum,
+    store::records::asset_types::ASSET_TYPES as ASSET_TYPE_RECORDS,
 };
 
 /// The resource.
@@ -37,8 +21,7 @@ impl Resource for AssetTypes {
     const LIST: &'static str = ASSET_TYPES;
     const TITLE: &'static str = "Kinds of assets";
     const RECORDS: &'static Records = &ASSET_TYPE_RECORDS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Kinds of assets" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Kinds of assets");
     const EMPTY: &'static str = "The kinds of assets that the market knows appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
 
@@ -117,14 +100,11 @@ fn effects(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Pr
     let found = operator_views::retirement_effects(reader, platform, kind_of(record)?)?;
     let listings = text::counted(found.listings, "listing has", "listings have");
     let vendors = text::counted(found.vendors, "vendor has", "vendors have");
-    let message = badges::message(
-        Tone::Warning,
-        &html! {
-            (listings) " such assets, " (text::grouped(found.published)) " of them in the catalog. " (vendors)
-            " such assets or listings. When the kind retires, nobody can make such assets or add them to listings any more, and the \
-             listings that have them say so. They stay in the catalog until their vendors take them out."
-        },
-    );
+    let message = badges::warning(html! {
+        (listings) " such assets, " (text::grouped(found.published)) " of them in the catalog. " (vendors)
+        " such assets or listings. When the kind retires, nobody can make such assets or add them to listings any more, and the \
+         listings that have them say so. They stay in the catalog until their vendors take them out."
+    });
     let slug = record.text("slug").to_owned();
     Ok(Previewed::new(move |context| {
         let assets = context.links.to(&format!("{ASSETS}?kind={slug}"));

@@ -1,17 +1,7 @@
 //! The audit: who changed what.
 
-use super::{KEYS, OPERATOR_KEYS, TEAMS, field_changes::FieldChanges, paths::search_for};
-use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            FieldFormat::{Id, Moment, Number, Record, Subject, Word},
-            Key, Links, RecordField, RecordTitle, RenderFn, Resource,
-        },
-    },
-    operations::access::Platform,
-    store::records::{Records, any_record::AnyRecord, audit::AUDIT},
-};
+use super::{field_changes::FieldChanges, prelude::*};
+use crate::{console::resources::FieldFormat::Subject, store::records::audit::AUDIT};
 
 /// The resource.
 pub struct Audit;
@@ -21,8 +11,7 @@ impl Resource for Audit {
     const TITLE: &'static str = "Audit";
     const RECORDS: &'static Records = &AUDIT;
     const HAS_API: bool = false;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Audit" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Audit");
     const EMPTY: &'static str = "What operators change, and teams change here, appears here.";
 
     const FIELDS: &'static [RecordField] = &[

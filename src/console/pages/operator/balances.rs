@@ -1,14 +1,12 @@
 //! The balances of the whole market, with the proof that they add up.
 
-use super::ledger::{account_words, reason_words};
+use super::{
+    ledger::{account_words, reason_words},
+    prelude::*,
+};
 use crate::{
-    console::{address::Query, prelude::*},
-    domain::{ledger::AccountKind, money::Cents},
-    operations::{
-        access::Operator,
-        balances::{self, MarketBalances, Origin, Proof},
-    },
-    string_enum::StringEnum,
+    domain::ledger::AccountKind,
+    operations::balances::{self, MarketBalances, Origin, Proof},
 };
 
 /// Path of the page.
@@ -23,8 +21,7 @@ pub struct Balances;
 impl Page for Balances {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Balances";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Balances" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Balances");
 
     type Access = Operator;
 
@@ -51,25 +48,27 @@ impl Page for Balances {
 }
 
 fn stored(found: &MarketBalances) -> Markup {
-    let heads = [Head::text("Account"), Head::number("Balance, USD")];
     let teams = [
         ("Credits of all teams", found.teams.credits),
         ("Earnings of all teams, available", found.teams.available),
         ("Earnings of all teams, on hold", found.teams.pending),
     ];
     let platform = found.platform.iter().map(|(account, amount)| (account_words(*account), *amount));
-    let row = |(name, amount): (&str, Cents)| vec![html! { (name) }, html! { (text::money(amount)) }];
-    let mut rows: Vec<_> = teams.into_iter().chain(platform).map(row).collect();
-    rows.push(vec![html! { b { "Sum" } }, html! { b { (text::money(found.sum())) } }]);
+    let row = |name: Markup, amount: Markup| {
+        [Head::text("Account").cell(name), Head::number("Balance, USD").cell(amount)]
+    };
+    let rows = teams.into_iter().chain(platform);
+    let rows = rows.map(|(name, amount)| row(html! { (name) }, html! { (text::money(amount)) }));
+    let sum = row(html! { b { "Sum" } }, html! { b { (text::money(found.sum())) } });
     html! {
-        (tables::table("Balances", &heads, &rows))
+        (tables::of_rows("Balances", rows.chain([sum])))
         ul {
             li { "Credits and earnings above zero are what the market owes to teams." }
             li { "Payments from outside are below zero by the amount that came in: each payment is taken from there, and put into a wallet." }
             li { "Payouts to vendors are above zero by the amount that was paid out." }
         }
         @if found.sum() == Cents(0) { p { (badges::badge(Tone::Good, "The stored balances add up to zero.")) } }
-        @else { (badges::message(Tone::Bad, &html! { "The stored balances do not add up to zero." })) }
+        @else { (badges::failure("The stored balances do not add up to zero.")) }
     }
 }
 
@@ -85,28 +84,25 @@ fn ask(context: &Context) -> Markup {
 
 /// Returns the sums of all postings, and the contradictions.
 fn proven(proof: &Proof) -> Markup {
-    let heads =
-        [Head::text("Account"), Head::text("Reason"), Head::number("Entries"), Head::number("Sum, USD")];
     let row = |origin: &Origin| {
-        vec![
-            html! { (account_words(origin.account)) },
-            html! { (reason_words(origin)) },
-            html! { (text::grouped(origin.entries)) },
-            html! { (text::money(origin.amount)) },
+        [
+            Head::text("Account").cell(account_words(origin.account)),
+            Head::text("Reason").cell(reason_words(origin)),
+            Head::number("Entries").cell(text::grouped(origin.entries)),
+            Head::number("Sum, USD").cell(text::money(origin.amount)),
         ]
     };
-    let rows: Vec<_> = proof.origins.iter().map(row).collect();
     let content = html! {
         @if proof.problems.is_empty() {
             p { (badges::badge(Tone::Good, "All balances, holds, and withdrawals are what the postings say.")) }
         } @else {
-            (badges::message(Tone::Bad, &html! {
+            (badges::failure(html! {
                 b { "The ledger contradicts itself. Restore a backup, or report the problem:" }
                 ul { @for problem in &proof.problems { li.long { (problem) } } }
             }))
         }
         (tables::sum(&sums(proof)))
-        (tables::table("Sums of all postings", &heads, &rows))
+        (tables::of("Sums of all postings", &proof.origins, row))
     };
     tables::section("proof", "Proof", &content)
 }

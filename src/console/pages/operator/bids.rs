@@ -1,22 +1,10 @@
 //! Bids of all buyers on listings.
 
-use super::{LISTINGS, TEAMS, id_of, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Id, Moment, Money, Record, State, Word},
-            Input, RecordField, RecordTitle, Resource, Step,
-        },
-    },
-    domain::{listings::Actor, offers::OfferStatus, purchases::PayWith},
-    market::Writer,
-    operations::{
-        access::ActingOperator,
-        offers::{self, OfferInput},
-    },
-    store::records::{Records, any_record::AnyRecord, offers::OFFERS},
+    domain::{offers::OfferStatus, purchases::PayWith},
+    operations::offers::{self, OfferInput},
+    store::records::offers::OFFERS,
 };
 
 /// The resource.
@@ -41,8 +29,7 @@ impl Resource for Bids {
     const TITLE: &'static str = "Bids";
     const RECORDS: &'static Records = &OFFERS;
     const API: &'static str = "/operator/v1/offers";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Bids" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Bids");
     const EMPTY: &'static str = "What buyers bid on listings appears here.";
 
     const FIELDS: &'static [RecordField] = &[

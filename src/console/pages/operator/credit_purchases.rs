@@ -1,20 +1,9 @@
 //! Credits that teams buy, and pay for outside the marketplace.
 
-use super::{KEYS, TEAMS, id_of, inputs, money_previews};
+use super::{money_previews, prelude::*};
 use crate::{
-    console::{
-        pages::wallet::credit_purchases as requests,
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Badge, Id, Moment, Money, Record},
-            Input, RecordField, RecordTitle, Resource, Step,
-        },
-    },
-    domain::{credit_purchases::CreditPurchaseStatus, listings::Actor},
-    operations::credit_purchases,
-    store::records::{Records, any_record::AnyRecord, credit_purchases::CREDIT_PURCHASES},
-    string_enum::StringEnum,
+    console::pages::wallet::credit_purchases as requests, domain::credit_purchases::CreditPurchaseStatus,
+    operations::credit_purchases, store::records::credit_purchases::CREDIT_PURCHASES,
 };
 
 /// The resource.
@@ -34,8 +23,7 @@ impl Resource for CreditPurchases {
     const LIST: &'static str = "/operator/credit-purchases";
     const TITLE: &'static str = "Requests for credits";
     const RECORDS: &'static Records = &CREDIT_PURCHASES;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Requests for credits" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Requests for credits");
     const EMPTY: &'static str = "Credits that teams buy or request appear here.";
 
     const FIELDS: &'static [RecordField] = &[

@@ -1,22 +1,14 @@
 //! Deliveries of events to webhooks, with the attempts that were made.
 
-use super::{
-    TEAMS, id_of,
-    paths::{DELIVERIES, WEBHOOK_TABS, WEBHOOKS, search_for},
-};
+use super::{paths::DELIVERIES, prelude::*};
 use crate::{
     console::{
         pages::settings::{webhook::attempts, webhook_forms::event_text},
-        prelude::*,
-        resources::{
-            FieldFormat::{Id, Moment, Number, Plain, Record, State},
-            Previewed, RecordField, RenderFn, Resource, Step, yes_or_no,
-        },
+        resources::yes_or_no,
     },
     domain::{events::EventType, webhooks::DeliveryStatus},
-    operations::{access::Platform, webhook_deliveries},
-    store::records::{Records, any_record::AnyRecord, webhook_deliveries::WEBHOOK_DELIVERIES},
-    string_enum::StringEnum,
+    operations::webhook_deliveries,
+    store::records::webhook_deliveries::WEBHOOK_DELIVERIES,
 };
 
 /// The resource.

@@ -1,22 +1,13 @@
 //! Estimations: quotes for repositories of vendors.
 
-use super::{ASSETS, ESTIMATIONS, LISTING_TABS, TEAMS, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        parts::kinds,
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Called, Id, Moment, Money, Plain, Record, State, Word},
-            Input, RecordField, RecordTitle, Resource, Step,
-        },
-    },
     domain::{
         assets::RepositoryChannel, collections::Collection, estimation_requests::EstimationRequest,
-        estimations::EstimationStatus, listings::Actor,
+        estimations::EstimationStatus,
     },
     operations::estimations,
-    store::records::{Records, estimations::ESTIMATIONS as ESTIMATION_RECORDS},
+    store::records::estimations::ESTIMATIONS as ESTIMATION_RECORDS,
 };
 
 /// The resource.

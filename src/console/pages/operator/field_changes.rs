@@ -1,18 +1,11 @@
 //! Shows which fields of a record were changed, with their values before and after, from the audit.
 
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{FieldFormat, RecordField},
-    },
-    operations::{
-        access::Platform,
-        audit::{self, FieldChange},
-        records,
-    },
+    operations::audit::{self, FieldChange},
     store::records::{
         Filters,
-        any_record::{AnyRecord, Names, Value},
+        any_record::Names,
         audit::AUDIT,
         pages::{Start, TeamPageRequest},
     },
@@ -54,16 +47,14 @@ impl FieldChanges {
 
     /// Shows the values before and after.
     pub fn show(&self, context: &Context) -> Markup {
-        let heads = [Head::text("Field"), Head::text("Before"), Head::text("After")];
         let fields = context.pages.fields_of(&self.kind);
-        let rows: Vec<Vec<Markup>> =
-            self.changes.iter().map(|change| self.row(context, fields, change)).collect();
-        html! { @if !rows.is_empty() {
-            (tables::section("changes", "What changed", &tables::table("Changes", &heads, &rows)))
+        let row = |change| self.row(context, fields, change);
+        html! { @if !self.changes.is_empty() {
+            (tables::section("changes", "What changed", &tables::of("Changes", &self.changes, row)))
         } }
     }
 
-    fn row(&self, context: &Context, fields: &'static [RecordField], change: &FieldChange) -> Vec<Markup> {
+    fn row(&self, context: &Context, fields: &'static [RecordField], change: &FieldChange) -> [Cell; 3] {
         let known = fields.iter().find(|field| field.name == change.field);
         let label = known.map_or_else(|| text::words(&change.field), |field| field.label.to_owned());
         let is_kept = change.before != Value::Missing || change.after != Value::Missing;
@@ -76,7 +67,11 @@ impl FieldChanges {
                 &self.names,
             ),
         };
-        vec![html! { (label) }, shows(&change.before), shows(&change.after)]
+        [
+            Head::text("Field").cell(label),
+            Head::text("Before").cell(shows(&change.before)),
+            Head::text("After").cell(shows(&change.after)),
+        ]
     }
 }
 

@@ -1,15 +1,8 @@
 //! Upload grants of teams. A new token is shown once.
 
-use super::{GRANTS, TEAM_TABS, TEAMS, id_of, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{Id, Moment, Plain, Record, Size, State, Word},
-            Input, Key, RecordField, RecordTitle, Resource, Revealed, Step,
-        },
-    },
+    console::resources::Revealed,
     domain::{
         assets::Exclusivity,
         grants::{Grant, GrantOperation, GrantState},
@@ -17,15 +10,10 @@ use crate::{
         teams::TeamRowId,
     },
     operations::{
-        grants as operations, records,
+        grants as operations,
         team_grants::{self, TeamGrantInput},
     },
-    store::records::{
-        Records,
-        any_record::Value,
-        grants::{GRANTS as GRANT_RECORDS, GrantRecord},
-    },
-    string_enum::StringEnum,
+    store::records::grants::{GRANTS as GRANT_RECORDS, GrantRecord},
 };
 
 /// The resource.

@@ -1,10 +1,7 @@
 //! Says why buyers do not see a listing, and what has to happen next.
 
-use super::paths::{LISTINGS, REVIEW};
-use crate::{
-    console::prelude::*,
-    operations::listing_visibility::{Hidden, Reason},
-};
+use super::prelude::*;
+use crate::operations::listing_visibility::{Hidden, Reason};
 
 /// Shows the reason, with a link to the next step if the visitor can take it.
 pub fn message(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
@@ -29,7 +26,7 @@ pub fn message(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
             p { a href=(context.links.to(&path)) { (label) } }
         }
     };
-    badges::message(Tone::Neutral, &message)
+    badges::remark(&message)
 }
 
 /// Returns the words before and after the day on which it happened.

@@ -3,7 +3,6 @@
 use crate::{
     console::{prelude::*, resources::Input},
     domain::teams::Team,
-    market::Writer,
     operations::{access::ActingOperator, teams},
     store::{self, records::any_record::AnyRecord},
 };
@@ -31,13 +30,13 @@ pub fn teams(writer: &Writer, fields: &Fields, name: &'static str) -> Result<Vec
         teams::resolve(writer.rows, line).map(|team| team.id).map_err(|error| refuse(name, error))
     };
     let found = lines.map(find).collect::<Result<Vec<Uuid>>>()?;
-    if found.is_empty() { Err(Error::invalid(problem(name, "Enter at least one team."))) } else { Ok(found) }
+    if found.is_empty() { Err(invalid(name, "Enter at least one team.")) } else { Ok(found) }
 }
 
 /// Converts the error that no team, or more than one, is meant by a field.
 fn refuse(name: &'static str, error: Error) -> Error {
     match error {
-        Error::NotFound(_) | Error::Conflict(_) => Error::invalid(problem(name, &error.message())),
+        Error::NotFound(_) | Error::Conflict(_) => invalid(name, &error.message()),
         other => other,
     }
 }

@@ -1,23 +1,11 @@
 //! Background jobs: those that wait or run, and those that were given up or canceled.
 
-use super::TEAMS;
+use super::prelude::*;
 use crate::{
-    console::{
-        parts::job_kinds,
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{Called, Id, Moment, Number, Plain, Record, State},
-            Key, RecordField, Resource, Step,
-        },
-    },
+    console::parts::job_kinds,
     domain::{jobs::JobState, row_ids::JobRowId},
     operations::job_changes,
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        jobs::JOBS,
-    },
+    store::records::jobs::JOBS,
 };
 
 /// The resource.
@@ -31,8 +19,7 @@ impl Resource for Jobs {
     const LIST: &'static str = "/operator/jobs";
     const TITLE: &'static str = "Jobs";
     const RECORDS: &'static Records = &JOBS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Jobs" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Jobs");
     const EMPTY: &'static str =
         "Work in the background that waits, runs, or has failed appears here. What is done is not kept.";
 

@@ -1,29 +1,10 @@
 //! Entries of the ledger, with their postings.
 
-use super::{TEAMS, id_of};
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            DeriveColumns,
-            FieldFormat::{Id, Moment, Money, Plain, Record, Word},
-            RecordField, RecordTitle, RenderFn, Resource,
-        },
-    },
-    domain::{
-        ledger::{AccountKind, EntryType},
-        money::Cents,
-    },
-    operations::{
-        access::Platform,
-        balances::{self, AdjustmentReason, NamedPosting, Origin},
-    },
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        ledger::LEDGER_ENTRIES,
-    },
-    string_enum::StringEnum,
+    domain::ledger::{AccountKind, EntryType},
+    operations::balances::{self, AdjustmentReason, NamedPosting, Origin},
+    store::records::ledger::LEDGER_ENTRIES,
 };
 
 /// Path of the list.
@@ -37,8 +18,7 @@ impl Resource for LedgerEntries {
     const TITLE: &'static str = "Ledger";
     const RECORDS: &'static Records = &LEDGER_ENTRIES;
     const API: &'static str = "/operator/v1/ledger-entries";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Ledger" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Ledger");
     const EMPTY: &'static str = "Every movement of money appears here.";
 
     const FIELDS: &'static [RecordField] = &[
@@ -102,22 +82,21 @@ fn accounts(sides: &[Side], matches: fn(i64) -> bool) -> String {
 }
 
 fn show_postings(context: &Context, postings: &[NamedPosting]) -> Markup {
-    let heads = [Head::text("Account"), Head::text("Team"), Head::number("Change, USD")];
-    let row = |posting: &NamedPosting| {
-        vec![
-            html! { (account_words(posting.account)) },
-            html! { @match &posting.team {
-                Some((id, name)) => { a.long href=(context.links.to(&format!("{TEAMS}/{id}"))) { bdi { (name) } } },
-                None => "The market",
-            } },
-            html! { (text::money(posting.amount)) },
-        ]
+    let row = |account: Markup, team: Markup, change: Markup| {
+        let (account, team) = (Head::text("Account").cell(account), Head::text("Team").cell(team));
+        [account, team, Head::number("Change, USD").cell(change)]
     };
-    let mut rows: Vec<_> = postings.iter().map(row).collect();
+    let rows = postings.iter().map(|posting| {
+        let team = html! { @match &posting.team {
+            Some((id, name)) => { a.long href=(context.links.to(&format!("{TEAMS}/{id}"))) { bdi { (name) } } },
+            None => "The market",
+        } };
+        row(html! { (account_words(posting.account)) }, team, html! { (text::money(posting.amount)) })
+    });
     let sum = Cents(postings.iter().map(|posting| posting.amount.0).sum());
-    rows.push(vec![html! { b { "Sum" } }, html! {}, html! { b { (text::money(sum)) } }]);
+    let sum = row(html! { b { "Sum" } }, html! {}, html! { b { (text::money(sum)) } });
     html! {
-        (tables::table("Postings", &heads, &rows))
+        (tables::of_rows("Postings", rows.chain([sum])))
         p.note { "What leaves an account has a minus sign. Each entry adds up to zero: money moves, and is never made." }
     }
 }

@@ -1,15 +1,7 @@
 //! Forms for the texts and prices of a listing: a new draft, and a change. Samples and delivery can only be set by the API.
 
-use super::{LISTINGS, id_of, inputs};
-use crate::{
-    console::{
-        prelude::*,
-        resources::{self, Input, Step},
-    },
-    domain::listings::Actor,
-    operations::listing_edits,
-    store::listings::ListingFields,
-};
+use super::prelude::*;
+use crate::{operations::listing_edits, store::listings::ListingFields};
 
 const TITLE: Input = Input::Required(&Input::Line("title", "Title", ""));
 const DESCRIPTION: Input = Input::Lines("description", "Description", "Markdown works.");

@@ -88,7 +88,7 @@ fn featured(reader: &Reader, platform: Platform, _: &AnyRecord) -> Result<Previe
 fn checks(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<Previewed> {
     let warning = review_cases::required_checks(reader, platform, id_of(record)?)?.approval_warning();
     Ok(Previewed::new(move |_| {
-        html! { @if let Some(warning) = warning { (badges::message(Tone::Warning, &html! { (warning) })) } }
+        html! { @if let Some(warning) = warning { (badges::warning(warning)) } }
     }))
 }
 

@@ -2,35 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, hidden_listings, id_of, listing_forms, listing_steps,
-};
+use super::{hidden_listings, listing_forms, listing_steps, prelude::*};
 use crate::{
-    console::{
-        parts::listing_states,
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{
-                Badge, Called, Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word, Words,
-            },
-            Links, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
-    domain::{
-        listings::{CatalogStatus, LifecycleStage, ListingStatus, ReviewStatus},
-        time::Timestamp,
-    },
-    operations::{access::Platform, listing_visibility, records},
+    console::parts::listing_states,
+    domain::listings::{CatalogStatus, LifecycleStage, ListingStatus, ReviewStatus},
+    operations::listing_visibility,
     store::records::{
-        Filters, Records,
-        any_record::{AnyRecord, Value},
+        Filters,
         audit::AUDIT,
         listing_history::LISTING_HISTORY,
         listings::LISTINGS as LISTING_RECORDS,
         pages::{Start, TeamPageRequest},
     },
-    string_enum::StringEnum,
 };
 
 /// Number of events of the history that are shown.
@@ -44,8 +27,7 @@ impl Resource for Listings {
     const TITLE: &'static str = "Listings";
     const RELATED_OPERATIONS: &'static [&'static str] = &["get_listing_history"];
     const RECORDS: &'static Records = &LISTING_RECORDS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Listings" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Listings");
     const EMPTY: &'static str = "What vendors offer, or prepare to offer, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 
@@ -176,13 +158,6 @@ fn review_word(review: &str) -> String {
 
 /// Returns the history of a listing. Events at one of the times were caused by an operator.
 fn history(events: &[AnyRecord], by_operators: &BTreeSet<Timestamp>, has_more: bool) -> Markup {
-    let heads = [
-        Head::text("Event"),
-        Head::text("By"),
-        Head::text("Stage before"),
-        Head::text("Stage after"),
-        Head::number("Time"),
-    ];
     let row = |event: &AnyRecord| {
         let words = |name: &str| html! { (text::words(event.text(name))) };
         let before = if event.text("from_status").is_empty() {
@@ -198,10 +173,16 @@ fn history(events: &[AnyRecord], by_operators: &BTreeSet<Timestamp>, has_more: b
             _ => words("actor"),
         };
         let after = html! { (stage_word(event.text("to_status"))) };
-        vec![words("event_type"), by, before, after, at.map(text::moment).unwrap_or_default()]
+        [
+            Head::text("Event").cell(words("event_type")),
+            Head::text("By").cell(by),
+            Head::text("Stage before").cell(before),
+            Head::text("Stage after").cell(after),
+            Head::number("Time").cell(at.map(text::moment).unwrap_or_default()),
+        ]
     };
     let content = html! {
-        (tables::table("History", &heads, &events.iter().map(row).collect::<Vec<_>>()))
+        (tables::of("History", events, row))
         @if has_more { p.note { "These are the newest " (EVENTS) " events. The API has all of them." } }
     };
     tables::section("history", "History", &content)

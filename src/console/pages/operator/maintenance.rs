@@ -1,13 +1,7 @@
 //! Maintenance: whether it lasts, and the forms that switch it on and off.
 
-use super::paths::ANNOUNCEMENTS;
-use crate::{
-    console::prelude::*,
-    operations::{
-        access::ActingOperator,
-        maintenance::{self, Maintenance},
-    },
-};
+use super::prelude::*;
+use crate::operations::maintenance::{self, Maintenance};
 
 /// The page that switches maintenance on, or changes its text.
 pub struct StartMaintenance;

@@ -28,6 +28,7 @@ mod notifications;
 mod opportunities;
 mod opportunity_forms;
 mod paths;
+mod prelude;
 mod project_bids;
 mod purchases;
 mod quality_runs;
@@ -50,11 +51,7 @@ mod worlds;
 
 use self::{
     inputs::id_of,
-    paths::{
-        ASSET_TYPES, ASSETS, BUILDS, CONTENT_TAGS, DOMAINS, ESTIMATIONS, GRANTS, INVENTORY_TAGS, KEYS,
-        LISTING_TABS, LISTINGS, OPERATOR_KEYS, OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, RUNS,
-        TASK_TABS, TASKS, TASKSETS, TAXONOMY_TABS, TEAM_TABS, TEAMS, TRACE_IMPORTS, UPLOADS, VERSIONS,
-    },
+    paths::{ASSETS, KEYS, LISTING_TABS, LISTINGS, OPERATOR_KEYS, RUNS, TASKSETS, TEAM_TABS, TEAMS},
 };
 use crate::console::{navigation::PageRow, resources};
 

@@ -1,27 +1,22 @@
 //! Previews of changes of money, for the pages that ask for a confirmation.
 
-use super::{TEAMS, id_of, inputs, ledger::account_words};
+use super::{ledger::account_words, prelude::*};
 use crate::{
     console::{
         pages::deals::QUOTE,
         parts::balances::{self, Balance},
-        prelude::*,
-        resources::{self, Previewed},
     },
     domain::{
         ledger::{AccountKind, Posting},
-        money::Cents,
         purchases::{PayWith, PurchaseKind},
         teams::Team,
     },
     operations::{
-        access::Platform,
         ledger::{self, RefundPart},
         quotes::{self, Part, Wanted},
-        records, teams, wallet,
+        teams, wallet,
     },
-    store::records::any_record::{AnyRecord, Names},
-    string_enum::StringEnum,
+    store::records::any_record::Names,
 };
 
 /// Returns the team and its balances before and after a change.
@@ -34,7 +29,7 @@ fn balances(team: &Team, balances: &[Balance]) -> Markup {
 
 fn too_much(what: &str, has: Cents) -> Error {
     let message = format!("The team has only {} of {what}.", text::money(has));
-    Error::invalid(problem("amount", &message))
+    invalid("amount", &message)
 }
 
 /// Shows the effect of an adjustment of credits.
@@ -90,10 +85,7 @@ pub fn wanted(fields: &Fields) -> Result<(Uuid, Wanted)> {
     let part = match (resources::choice::<PurchaseKind>(fields, "kind")?, assets) {
         (PurchaseKind::Sample, None) => Part::Sample,
         (PurchaseKind::Sample, Some(_)) => {
-            return Err(Error::invalid(problem(
-                "asset_ids",
-                "A sample is of the whole listing. Leave this empty.",
-            )));
+            return Err(invalid("asset_ids", "A sample is of the whole listing. Leave this empty."));
         }
         (_, Some(assets)) => Part::Selection(assets),
         (_, None) => Part::Whole,
@@ -112,7 +104,7 @@ pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<
     let quote = quotes::quote(reader, &buyer, listing, &wanted)?;
     if let Some(shortfall) = quote.shortfall {
         let message = format!("The buyer lacks {} of credits.", text::money(shortfall));
-        return Err(Error::invalid(problem("pay_with", &message)));
+        return Err(invalid("pay_with", &message));
     }
     Ok(html! {
         input type="hidden" name=(QUOTE) value=(quote.digest);
@@ -138,9 +130,8 @@ pub fn purchase(reader: &Reader, platform: Platform, fields: &Fields) -> Result<
 fn pay_to(setup: Option<&str>) -> Markup {
     match setup {
         Some(setup) => where_to_pay(setup),
-        None => badges::message(
-            Tone::Warning,
-            &html! { "The vendor has not stated how it is paid. Before you pay, ask the vendor, and enter the answer in its record." },
+        None => badges::warning(
+            html! { "The vendor has not stated how it is paid. Before you pay, ask the vendor, and enter the answer in its record." },
         ),
     }
 }
@@ -166,7 +157,7 @@ pub fn payee(reader: &Reader, platform: Platform, record: &AnyRecord) -> Result<
     };
     Ok(html! {
         @if !stated.is_empty() { (where_to_pay(stated)) }
-        (badges::message(Tone::Warning, &html! { (message) }))
+        (badges::warning(message))
     })
 }
 
@@ -242,7 +233,7 @@ impl Sale {
     }
 
     fn facts(&self, context: &Context) -> Markup {
-        let listing = format!("{}/{}", super::LISTINGS, self.listing);
+        let listing = format!("{}/{}", LISTINGS, self.listing);
         let payment = self.pay_with.map_or_else(String::new, |pay_with| text::words(pay_with.as_str()));
         tables::facts(&[
             (
@@ -267,15 +258,16 @@ impl Sale {
     }
 
     fn refund_part(&self, number: usize, count: usize, part: &RefundPart) -> Markup {
-        let heads = [Head::text("Account"), Head::number("Change, USD")];
         let row = |posting: &Posting| {
-            vec![self.account(posting.account.kind()), html! { (text::money(posting.cents)) }]
+            [
+                Head::text("Account").cell(self.account(posting.account.kind())),
+                Head::number("Change, USD").cell(text::money(posting.cents)),
+            ]
         };
-        let rows: Vec<_> = part.transfer.postings.iter().map(row).collect();
         let label = format!("Entry {number}");
         html! {
             @if count > 1 { h3 { (label) } }
-            (tables::table(&label, &heads, &rows))
+            (tables::of(&label, &part.transfer.postings, row))
             @if part.source.cents.0 > 0 { p.note {
                 (text::money(part.source.cents)) " of the vendor's share come from "
                 @if part.source.hold.is_some() { "earnings on hold until " (text::moment(part.source.available_at)) "." }
@@ -298,7 +290,7 @@ pub fn of_refund(reader: &Reader, platform: Platform, record: &AnyRecord) -> Res
         Ok(parts) => parts,
         Err(Error::InvalidState(_, reason)) => {
             return Ok(Previewed::refused(move |context| {
-                html! { (sale.facts(context)) (badges::message(Tone::Warning, &html! { (reason) })) }
+                html! { (sale.facts(context)) (badges::warning(reason)) }
             }));
         }
         Err(error) => return Err(error),
@@ -312,7 +304,7 @@ pub fn of_refund(reader: &Reader, platform: Platform, record: &AnyRecord) -> Res
         html! {
             (sale.facts(context))
             @if sale.pay_with == Some(PayWith::Invoice) && sale.total.0 > 0 {
-                (badges::message(Tone::Warning, &html! {
+                (badges::warning(html! {
                     b { "You must transfer " (text::money(sale.total)) " yourself. " }
                     "The purchase was paid by invoice, so the buyer gets nothing back in the marketplace."
                 }))

@@ -1,19 +1,7 @@
 //! Notifications of all teams.
 
-use super::{OPPORTUNITIES, PROJECT_BIDS, PROJECTS, TEAMS, id_of};
-use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Flag, Id, Moment, Plain, Record, Word},
-            RecordField, RecordTitle, Resource, Step,
-        },
-    },
-    domain::{listings::Actor, notifications::NotificationType},
-    operations::notifications,
-    store::records::{Records, notifications::NOTIFICATIONS},
-};
+use super::prelude::*;
+use crate::{domain::notifications::NotificationType, store::records::notifications::NOTIFICATIONS};
 
 /// The resource.
 pub struct Notifications;
@@ -22,8 +10,7 @@ impl Resource for Notifications {
     const LIST: &'static str = "/operator/notifications";
     const TITLE: &'static str = "Notifications";
     const RECORDS: &'static Records = &NOTIFICATIONS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Notifications" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Notifications");
     const EMPTY: &'static str = "What the market has told teams appears here.";
 
     const FIELDS: &'static [RecordField] = &[

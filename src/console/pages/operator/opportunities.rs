@@ -1,33 +1,17 @@
 //! Opportunities that buyers post, for listings and for projects.
 
 use super::{
-    OPPORTUNITIES, OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TEAMS, inputs,
     opportunity_forms::{self, as_owner, refused},
+    prelude::*,
 };
 use crate::{
-    console::{
-        pages::opportunities::budget,
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{
-                Deadline, Flag, Id, Many, Moment, Plain, Record, Records as Linked, State, Text, Word, Words,
-            },
-            Input, Links, RecordField, RecordTitle, Resource, Step,
-        },
-    },
+    console::pages::opportunities::budget,
     domain::{
         opportunities::{BudgetUnit, OpportunityMetadata, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
-        time::Timestamp,
     },
     operations::opportunities,
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        opportunities::{OPPORTUNITIES as OPPORTUNITY_RECORDS, PROJECT_OPPORTUNITIES},
-    },
-    string_enum::StringEnum,
+    store::records::opportunities::{OPPORTUNITIES as OPPORTUNITY_RECORDS, PROJECT_OPPORTUNITIES},
 };
 
 /// Opportunities for listings.
@@ -86,8 +70,7 @@ impl Resource for Opportunities {
     const LIST: &'static str = OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const RECORDS: &'static Records = &OPPORTUNITY_RECORDS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Opportunities" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Opportunities");
     const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
     const FIELDS: &'static [RecordField] = FIELDS;
@@ -117,10 +100,8 @@ impl Resource for Projects {
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("title");
 
-    const LINKS: Links = |record| {
-        let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
-        vec![("Bids", format!("{PROJECT_BIDS}?opportunity_id={id}"))]
-    };
+    const LINKS: Links =
+        |record| vec![("Bids", format!("{PROJECT_BIDS}?opportunity_id={}", Self::key_of(record)))];
 }
 
 /// Returns the steps for opportunities of a kind.

@@ -1,22 +1,14 @@
 //! Forms for the fields of an opportunity: a new draft, and a change.
 
-use super::{id_of, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        pages::opportunities::compose::{blank, change_to, read},
-        parts::kinds,
-        prelude::*,
-        resources::{self, Input, Resource, Step},
-    },
+    console::pages::opportunities::compose::{blank, change_to, read},
     domain::{
-        listings::Actor,
         opportunities::{BudgetUnit, Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_fields::OpportunityFields,
         opportunity_lifecycle::OpportunityOperation,
     },
-    market::Writer,
-    operations::{access::ActingOperator, opportunities},
-    store::records::any_record::AnyRecord,
+    operations::opportunities,
 };
 
 const TITLE: Input = Input::Required(&Input::Line("title", "Title", ""));

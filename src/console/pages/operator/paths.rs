@@ -1,6 +1,6 @@
 //! Paths of pages of operators below [`PREFIX`](crate::console::address::PREFIX), and which lists belong together.
 
-use crate::console::{address::Query, paths};
+use crate::console::prelude::*;
 
 /// Labels and paths of lists that belong together.
 type Tabs = &'static [(&'static str, &'static str)];

@@ -1,32 +1,15 @@
 //! Bids of vendors on projects.
 
-use super::{OPPORTUNITY_TABS, PROJECT_BIDS, PROJECTS, TASKSETS, TEAMS, id_of, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        parts::timeline::{self, Entry},
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{Id, Moment, Number, Record, Records as Linked, State},
-            Input, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
+    console::parts::timeline::{self, Entry},
     domain::{
         collections::Collection,
-        listings::Actor,
         opportunities::{Attachment, Bid, BidEvent, BidStatus},
         project_bids::{BidFields, BidOperation},
     },
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Platform},
-        project_bids,
-    },
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        project_bids::PROJECT_BIDS as BID_RECORDS,
-    },
+    operations::project_bids,
+    store::records::project_bids::PROJECT_BIDS as BID_RECORDS,
 };
 
 /// The resource.

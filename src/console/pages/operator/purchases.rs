@@ -1,26 +1,17 @@
 //! Purchases of all buyers.
 
-use super::{LISTINGS, TEAMS, id_of, inputs, ledger::LEDGER, money_previews};
+use super::{ledger::LEDGER, money_previews, prelude::*};
 use crate::{
     console::{
         pages::{
             deals::{self, QUOTE},
             purchases as own_purchases,
         },
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Badge, Called, Day, Flag, Id, Moment, Money, Plain, Record, Word},
-            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
+        resources::FieldFormat::Day,
     },
-    domain::{
-        listings::Actor,
-        purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
-    },
-    operations::{access::Platform, agreements, purchases, quotes},
-    store::records::{Records, any_record::AnyRecord, purchases::PURCHASES},
-    string_enum::StringEnum,
+    domain::purchases::{PayWith, PurchaseKind, PurchaseStatus, ScopeMode},
+    operations::{agreements, purchases, quotes},
+    store::records::purchases::PURCHASES,
 };
 
 /// The resource.
@@ -45,8 +36,7 @@ impl Resource for Purchases {
     const TITLE: &'static str = "Purchases";
     const RELATED_OPERATIONS: &'static [&'static str] = &["get_purchase_agreement"];
     const RECORDS: &'static Records = &PURCHASES;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Purchases" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Purchases");
     const EMPTY: &'static str = "What buyers buy or order appears here.";
 
     const FIELDS: &'static [RecordField] = &[

@@ -1,30 +1,16 @@
 //! Quality runs of all teams, with the findings of their checks.
 
-use super::{ASSETS, LISTING_TABS, LISTINGS, RUNS, TEAMS, id_of};
+use super::prelude::*;
 use crate::{
-    console::{
-        parts::kinds,
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Flag, Id, Moment, Money, Number, Plain, Record, State, Text, Word},
-            Input, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
     domain::{
         quality_checks::CheckStatus,
         quality_runs::{RunOperation, RunStatus, RunTrigger},
     },
-    market::Writer,
-    operations::{
-        access::Platform, assets, listing_lifecycle, operator_views, quality_runs as operations, records,
-        teams,
-    },
+    operations::{assets, listing_lifecycle, operator_views, quality_runs as operations, teams},
     store::{
         quality_checks::CheckRow,
-        records::{Records, any_record::AnyRecord, assets::AssetRecord, quality_runs::QUALITY_RUNS},
+        records::{assets::AssetRecord, quality_runs::QUALITY_RUNS},
     },
-    string_enum::StringEnum,
 };
 
 /// Number of checks that are shown, those that did not pass first.
@@ -97,10 +83,7 @@ impl Resource for QualityRuns {
                 (Some(listing), None) => start_of_listing(writer, platform, listing)?,
                 (None, Some(asset)) => start_of_asset(writer, platform, asset)?,
                 _ => {
-                    return Err(Error::invalid(problem(
-                        "listing_id",
-                        "Enter the ID of a listing, or that of an asset.",
-                    )));
+                    return Err(invalid("listing_id", "Enter the ID of a listing, or that of an asset."));
                 }
             };
             Ok(Some(resources::path_of::<QualityRuns>(&run.to_string())))
@@ -132,7 +115,7 @@ pub fn start_of_asset(writer: &mut Writer, platform: Platform, asset: Uuid) -> R
 /// Converts the error that there is no such record into a problem with the field that names it.
 fn of_field(name: &'static str, error: Error) -> Error {
     match error {
-        Error::NotFound(_) => Error::invalid(problem(name, "Nothing has this ID.")),
+        Error::NotFound(_) => invalid(name, "Nothing has this ID."),
         other => other,
     }
 }
@@ -146,24 +129,25 @@ pub(super) fn checks_of(context: &Context, mut checks: Vec<CheckRow>) -> Markup 
     let has_asset = checks.iter().any(|check| check.asset.is_some());
     let has_finding = checks.iter().any(|check| check.message.is_some());
     let columns = [true, has_asset, true, true, has_finding];
-    let heads = ["Check", "Asset", "Result", "Required", "Finding"].map(Head::text);
-    let heads = shown(columns, heads);
-    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| shown(columns, row(context, check))).collect();
+    let row = |check| {
+        let cells = columns.into_iter().zip(row(context, check));
+        cells.filter(|(is_shown, _)| *is_shown).map(|(_, cell)| cell)
+    };
     let content = html! {
-        @if rows.is_empty() { p.note { "There are none until the run is complete." } }
-        @else { (tables::table("Checks", &heads, &rows)) }
-        @if all > rows.len() { p.note { "The first " (rows.len()) " of " (text::grouped(all as u64)) " checks are shown." } }
+        @if checks.is_empty() { p.note { "There are none until the run is complete." } }
+        @else { (tables::of("Checks", &checks, row)) }
+        @if all > checks.len() { p.note { "The first " (checks.len()) " of " (text::grouped(all as u64)) " checks are shown." } }
     };
     tables::section("checks", "Checks", &content)
 }
 
-/// Returns the values of the columns that are shown.
-fn shown<T>(columns: [bool; 5], values: [T; 5]) -> Vec<T> {
-    columns.into_iter().zip(values).filter(|(is_shown, _)| *is_shown).map(|(_, value)| value).collect()
-}
-
-fn row(context: &Context, check: &CheckRow) -> [Markup; 5] {
+fn row(context: &Context, check: &CheckRow) -> [Cell; 5] {
     let asset = check.asset.as_ref();
+    let required = match (check.is_mandatory, check.is_informational) {
+        (true, _) => "Yes",
+        (false, true) => "No, for information",
+        (false, false) => "No",
+    };
     let tone = match check.status {
         CheckStatus::Passed => Tone::Good,
         CheckStatus::Queued | CheckStatus::Running => Tone::Waiting,
@@ -171,17 +155,18 @@ fn row(context: &Context, check: &CheckRow) -> [Markup; 5] {
         _ => Tone::Warning,
     };
     [
-        html! { (check.label) },
-        html! { @match asset {
+        Head::text("Check").cell(&check.label),
+        Head::text("Asset").cell(html! { @match asset {
             Some(asset) => {
                 @if let Some(id) = asset.readable_id() { a.long href=(context.links.to(&format!("{ASSETS}/{id}"))) { bdi { (asset.title) } } }
                 @else { span.long { bdi { (asset.title) } } }
                 br; span.note { (text::words(kinds::words(asset.kind).0)) }
             }
             None => "The whole listing",
-        } },
-        badges::badge(tone, &text::words(check.status.as_str())),
-        html! { (if check.is_mandatory { "Yes" } else if check.is_informational { "No, for information" } else { "No" }) },
-        html! { span.long { bdi { (check.message.as_deref().unwrap_or_default()) } } },
+        } }),
+        Head::text("Result").cell(badges::badge(tone, &text::words(check.status.as_str()))),
+        Head::text("Required").cell(required),
+        Head::text("Finding")
+            .cell(html! { span.long { bdi { (check.message.as_deref().unwrap_or_default()) } } }),
     ]
 }

@@ -1,15 +1,11 @@
 //! The search of operators, which is at the top of each of their pages. If only one record is found, or only one
 //! has exactly this name, its page opens at once.
 
-use super::{events::EVENT, paths::SEARCHED, worlds::WORLD};
+use super::{events::EVENT, paths::SEARCHED, prelude::*, worlds::WORLD};
 use crate::{
-    console::{address::Query, pages::settings::webhook_forms::event_text, prelude::*},
+    console::pages::settings::webhook_forms::event_text,
     domain::events::{EventId, EventRowId, EventType},
-    operations::{
-        access::Operator,
-        operator_search::{self, Found, Query as Wanted, Unsearchable},
-    },
-    string_enum::StringEnum,
+    operations::operator_search::{self, Found, Query as Wanted, Unsearchable},
 };
 
 /// Name of the field that limits the search to one kind.
@@ -117,11 +113,6 @@ fn group(
     limit: u32,
 ) -> Markup {
     let has_team = found.iter().any(|found| found.team.is_some());
-    let heads: Vec<Head> = [Some("Name"), has_team.then_some("Team"), Some("ID")]
-        .into_iter()
-        .flatten()
-        .map(Head::text)
-        .collect();
     let row = |found: &&Found| {
         let name = html! { bdi { (name_of(found)) } };
         let name = html! { @match path_of(context, found) {
@@ -133,13 +124,13 @@ fn group(
             Ok(_) => span.mono title=(found.key) { (found.key.chars().take(8).collect::<String>()) },
             Err(_) => span.mono.long { (found.key) },
         } };
-        [Some(name), team, Some(id)].into_iter().flatten().collect::<Vec<_>>()
+        let team = team.map(|team| Head::text("Team").cell(team));
+        [Some(Head::text("Name").cell(name)), team, Some(Head::text("ID").cell(id))].into_iter().flatten()
     };
-    let shown: Vec<_> = found.iter().take(limit as usize).map(row).collect();
     let has_more = found.len() > limit as usize;
     let more = Query::default().with(SEARCHED, wanted).with(KIND, kind);
     let content = html! {
-        (tables::table(title, &heads, &shown))
+        (tables::of(title, found.iter().take(limit as usize), row))
         @if has_more && limit < OF_ONE_KIND { p { a href=(context.here(&more)) { "Show more" } } }
         @else if has_more { p.note { "There are more. Type more of the name or the ID." } }
     };

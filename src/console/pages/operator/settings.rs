@@ -1,10 +1,7 @@
 //! The settings in force, with where each value comes from.
 
-use crate::{
-    config::ListedSetting,
-    console::{address::Query, forms::Inputs, prelude::*},
-    operations::access::Operator,
-};
+use super::prelude::*;
+use crate::config::ListedSetting;
 
 /// The page.
 pub struct Settings;
@@ -13,8 +10,7 @@ impl Page for Settings {
     const PATH: &'static str = "/operator/settings";
     const TITLE: &'static str = "Settings";
     const OPERATIONS: &'static [&'static str] = &["get_settings"];
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Settings" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Settings");
 
     type Access = Operator;
 
@@ -63,24 +59,17 @@ fn table(context: &Context, settings: &[ListedSetting]) -> Markup {
             Some(("Show all", &all)),
         );
     }
-    let heads = [
-        Head::text("Setting"),
-        Head::text("Value"),
-        Head::text("Default"),
-        Head::text("Comes from"),
-        Head::text("Changes with"),
-    ];
     let row = |setting: &ListedSetting| {
-        let is_changed = setting.value != setting.default;
-        vec![
-            html! { span.mono.long { (setting.key) } },
-            html! { span.mono.long { @if is_changed { b { (setting.value) } } @else { (setting.value) } } },
-            html! { span.mono.long { (setting.default) } },
-            html! { span.long { (origin(setting)) } },
-            html! { @if setting.is_reloadable { "a reload" } @else { "a restart" } },
+        let value = html! { @if setting.value == setting.default { (setting.value) } @else { b { (setting.value) } } };
+        [
+            Head::text("Setting").cell(html! { span.mono.long { (setting.key) } }),
+            Head::text("Value").cell(html! { span.mono.long { (value) } }),
+            Head::text("Default").cell(html! { span.mono.long { (setting.default) } }),
+            Head::text("Comes from").cell(html! { span.long { (origin(setting)) } }),
+            Head::text("Changes with").cell(if setting.is_reloadable { "a reload" } else { "a restart" }),
         ]
     };
-    tables::table("Settings", &heads, &settings.iter().map(row).collect::<Vec<_>>())
+    tables::of("Settings", settings, row)
 }
 
 /// Returns the source of a value. A setting of the world itself has its key as its origin.

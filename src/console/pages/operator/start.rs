@@ -3,17 +3,12 @@
 use std::time::Duration;
 
 use super::{
-    credit_purchases::CreditPurchases, jobs::Jobs, paths::REVIEW, purchases::Purchases, webhooks::Webhooks,
+    credit_purchases::CreditPurchases, jobs::Jobs, prelude::*, purchases::Purchases, webhooks::Webhooks,
     withdrawals::Withdrawals,
 };
-use crate::{
-    console::{prelude::*, resources::Resource},
-    domain::{money::Cents, time::Timestamp},
-    operations::{
-        access::Operator,
-        health::{Concern, FileFacts, Health},
-        operator_start::{self, Activity, AllWaiting, DAYS, Overview, Waiting},
-    },
+use crate::operations::{
+    health::{Concern, FileFacts, Health},
+    operator_start::{self, Activity, AllWaiting, DAYS, Overview, Waiting},
 };
 
 /// The page.
@@ -22,8 +17,7 @@ pub struct Start;
 impl Page for Start {
     const PATH: &'static str = paths::OPERATOR_START;
     const TITLE: &'static str = "Start";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Start" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Start");
     const OPERATIONS: &'static [&'static str] = &["get_market"];
 
     type Access = Operator;
@@ -66,34 +60,32 @@ fn what_waits(context: &Context, waiting: &AllWaiting) -> Markup {
         return tables::empty("Nothing waits", "What needs a decision or attention appears here.", None);
     }
     waiting.sort_by_key(|(_, _, waiting)| waiting.oldest.unwrap_or(Timestamp(i64::MAX)));
-    let heads = [Head::text("What"), Head::number("Number"), Head::number("Longest wait")];
     let row = |(words, path, waiting): &(&str, String, Waiting)| {
-        vec![
-            html! { a href=(context.links.to(path)) { (words) } },
-            html! { (text::grouped(waiting.count)) },
-            html! { @match waiting.oldest {
-                Some(at) => {
-                    (duration(context.now().seconds() - at.seconds())) br; span.note { "since " (text::day(at)) }
-                },
-                None => (text::MISSING),
-            } },
+        let oldest = html! { @match waiting.oldest {
+            Some(at) => {
+                (duration(context.now().seconds() - at.seconds())) br; span.note { "since " (text::day(at)) }
+            },
+            None => (text::MISSING),
+        } };
+        [
+            Head::text("What").cell(html! { a href=(context.links.to(path)) { (words) } }),
+            Head::number("Number").cell(text::grouped(waiting.count)),
+            Head::number("Longest wait").cell(oldest),
         ]
     };
-    html! { div.compact { (tables::table("Waiting for you", &heads, &waiting.iter().map(row).collect::<Vec<_>>())) } }
+    html! { div.compact { (tables::of("Waiting for you", &waiting, row)) } }
 }
 
 fn health_of(health: &Health) -> Markup {
-    let heads = [Head::text("What"), Head::text("Status")];
     let row = |(what, now, concern): &(&'static str, Markup, Option<Concern>)| {
         let state = match concern {
             Some(_) => badges::badge(Tone::Warning, "Needs attention"),
             None => badges::badge(Tone::Good, "Good"),
         };
         let advice = concern.map(advice);
-        vec![
-            html! { (what) },
-            html! { (state) " · " (now) @if let Some(advice) = advice { ". " br; span.note { (advice) } } },
-        ]
+        let status =
+            html! { (state) " · " (now) @if let Some(advice) = advice { ". " br; span.note { (advice) } } };
+        [Head::text("What").cell(what), Head::text("Status").cell(status)]
     };
     let mut rows = vec![
         ("Search index", index(health), health.index_concern()),
@@ -104,7 +96,7 @@ fn health_of(health: &Health) -> Markup {
     if !health.files.is_world {
         rows.push(("Backup", backup(health), health.backup_concern()));
     }
-    html! { div.compact { (tables::table("Health", &heads, &rows.iter().map(row).collect::<Vec<_>>())) } }
+    html! { div.compact { (tables::of("Health", &rows, row)) } }
 }
 
 fn index(health: &Health) -> Markup {
@@ -185,7 +177,6 @@ const fn advice(concern: Concern) -> &'static str {
 }
 
 fn days(activity: &[Activity; 3]) -> Markup {
-    let heads = [Head::text("What"), Head::number("Today"), Head::number("7 days"), Head::number("30 days")];
     let number = |label: &'static str, read: fn(&Activity) -> u64| {
         figure_row(label, activity, |of| text::grouped(read(of)))
     };
@@ -202,12 +193,17 @@ fn days(activity: &[Activity; 3]) -> Markup {
     ];
     const { assert!(DAYS[0] == 1 && DAYS[1] == 7 && DAYS[2] == 30, "the heads name the days") };
     html! {
-        div.compact { (tables::table("The last days", &heads, &rows)) }
+        div.compact { (tables::of_rows("The last days", rows)) }
         p.note { "Days begin at midnight UTC, and today counts as one. Sales that were refunded later are included." }
     }
 }
 
-fn figure_row(label: &str, activity: &[Activity; 3], show: impl Fn(&Activity) -> String) -> Vec<Markup> {
-    let cells = activity.iter().map(|of| html! { (show(of)) });
-    std::iter::once(html! { (label) }).chain(cells).collect()
+fn figure_row(label: &str, activity: &[Activity; 3], show: impl Fn(&Activity) -> String) -> [Cell; 4] {
+    let [today, week, month] = activity.each_ref().map(show);
+    [
+        Head::text("What").cell(label),
+        Head::number("Today").cell(today),
+        Head::number("7 days").cell(week),
+        Head::number("30 days").cell(month),
+    ]
 }

@@ -1,29 +1,13 @@
 //! Tasks of tasksets, their versions, and the builds of those.
 
-use super::{BUILDS, TASK_TABS, TASKS, TASKSETS, TEAMS, VERSIONS, id_of, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Flag, Id, Many, Moment, Number, Plain, Record, State, Text, Word},
-            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
     domain::tasks::BuildStatus,
-    market::Writer,
-    operations::{
-        access::{ActingOperator, Platform},
-        records,
-        task_changes::{self, TaskInput},
-    },
+    operations::task_changes::{self, TaskInput},
     store::records::{
-        Records,
-        any_record::AnyRecord,
         tasks::{TASK_BUILDS, TASK_VERSIONS, TASKS as TASK_RECORDS},
         tasksets::TASKSETS as TASKSET_RECORDS,
     },
-    string_enum::StringEnum,
 };
 
 /// Tasks.
@@ -34,10 +18,6 @@ pub struct Versions;
 
 /// Builds of the environments of versions.
 pub struct Builds;
-
-fn id_text(record: &AnyRecord) -> String {
-    record.id("id").map(|id| id.to_string()).unwrap_or_default()
-}
 
 impl Resource for Tasks {
     const LIST: &'static str = TASKS;
@@ -70,7 +50,7 @@ impl Resource for Tasks {
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
-    const LINKS: Links = |record| vec![("Versions", format!("{VERSIONS}?task_id={}", id_text(record)))];
+    const LINKS: Links = |record| vec![("Versions", format!("{VERSIONS}?task_id={}", Self::key_of(record)))];
 
     const STEPS: &'static [Step] = &[Step {
         name: "delete",
@@ -115,7 +95,7 @@ fn add_task(
     let id = resources::id(fields, "taskset_id")?;
     let taskset = records::find_any(writer.rows, operator.platform(), &TASKSET_RECORDS, &id);
     let taskset = taskset.map_err(|error| match error {
-        Error::NotFound(_) => Error::invalid(problem("taskset_id", "No taskset has this ID.")),
+        Error::NotFound(_) => invalid("taskset_id", "No taskset has this ID."),
         other => other,
     })?;
     let task = TaskInput {
@@ -156,7 +136,8 @@ impl Resource for Versions {
 
     const RECORD_TITLE: RecordTitle = RecordTitle::Number("Version", "version");
 
-    const LINKS: Links = |record| vec![("Builds", format!("{BUILDS}?task_version_id={}", id_text(record)))];
+    const LINKS: Links =
+        |record| vec![("Builds", format!("{BUILDS}?task_version_id={}", Self::key_of(record)))];
 
     const STEPS: &'static [Step] = &[Step {
         name: "build",

@@ -1,26 +1,13 @@
 //! Tasksets of all vendors, and the imports of their traces.
 
-use super::{LISTING_TABS, TASKS, TASKSETS, TEAMS, TRACE_IMPORTS, inputs};
+use super::prelude::*;
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Id, Moment, Number, Plain, Record, Size, State},
-            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
     domain::{
         tasks::Column,
         trace_imports::{RejectedLine, TraceImportStatus},
     },
-    operations::{access::Platform, task_changes},
-    store::records::{
-        Records,
-        any_record::AnyRecord,
-        tasksets::{TASKSETS as TASKSET_RECORDS, TRACE_IMPORTS as IMPORT_RECORDS},
-    },
-    string_enum::StringEnum,
+    operations::task_changes,
+    store::records::tasksets::{TASKSETS as TASKSET_RECORDS, TRACE_IMPORTS as IMPORT_RECORDS},
 };
 
 /// Tasksets.
@@ -52,7 +39,7 @@ impl Resource for Tasksets {
     const RECORD_TITLE: RecordTitle = RecordTitle::Column("name");
 
     const LINKS: Links = |record| {
-        let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
+        let id = Self::key_of(record);
         vec![
             ("Tasks", format!("{TASKS}?taskset_id={id}")),
             ("Imports of traces", format!("{TRACE_IMPORTS}?taskset_id={id}")),
@@ -79,19 +66,18 @@ impl Resource for Tasksets {
 }
 
 fn columns_of(columns: &[Column]) -> Markup {
-    let heads = [Head::text("Name"), Head::text("Label"), Head::text("Kind"), Head::text("FieldFormat")];
     let row = |column: &Column| {
         let derives = column.derives.map(|derives| text::words(derives.as_str()));
-        vec![
-            html! { span.mono.long { (column.name) } },
-            html! { span.long { bdi { (column.label) } } },
-            html! { (text::words(column.kind.as_str())) },
-            html! { (derives.unwrap_or_else(|| "What the vendor stated".to_owned())) },
+        [
+            Head::text("Name").cell(html! { span.mono.long { (column.name) } }),
+            Head::text("Label").cell(html! { span.long { bdi { (column.label) } } }),
+            Head::text("Kind").cell(text::words(column.kind.as_str())),
+            Head::text("Shows").cell(derives.unwrap_or_else(|| "What the vendor stated".to_owned())),
         ]
     };
     let content = html! {
         @if columns.is_empty() { p.note { "Its table has no columns of its own." } }
-        @else { (tables::table("Columns", &heads, &columns.iter().map(row).collect::<Vec<_>>())) }
+        @else { (tables::of("Columns", columns, row)) }
     };
     tables::section("columns", "Columns of its table", &content)
 }
@@ -103,7 +89,7 @@ impl Resource for TraceImports {
     const SUBJECT: &'static str = "trace_import";
     const LIST_API: &'static str = "/operator/v1/tasksets/{taskset_id}/traces";
     const EMPTY: &'static str = "The API imports files with traces. How far it is appears here.";
-    const TABS: &'static [(&'static str, &'static str)] = super::TASK_TABS;
+    const TABS: &'static [(&'static str, &'static str)] = TASK_TABS;
 
     const FIELDS: &'static [RecordField] = &[
         RecordField::listed("id", "Import", Id),
@@ -132,13 +118,15 @@ impl Resource for TraceImports {
         let problems: Vec<RejectedLine> =
             serde_json::from_str(record.text("problems")).map_err(Error::internal)?;
         Ok(Some(Box::new(move |_: &Context| {
-            let heads = [Head::text("Line"), Head::text("What was wrong")];
             let row = |problem: &RejectedLine| {
-                vec![html! { (problem.line) }, html! { span.long { bdi { (problem.message) } } }]
+                [
+                    Head::text("Line").cell(problem.line),
+                    Head::text("What was wrong").cell(html! { span.long { bdi { (problem.message) } } }),
+                ]
             };
             html! { @if !problems.is_empty() {
                 (tables::section("problems", "The first rejected lines", &html! {
-                    (tables::table("Rejected lines", &heads, &problems.iter().map(row).collect::<Vec<_>>()))
+                    (tables::of("Rejected lines", &problems, row))
                 }))
             } }
         })))

@@ -1,20 +1,12 @@
 //! Domains, content tags, and inventory tags: the words by which assets and listings are found.
 
-use super::{CONTENT_TAGS, DOMAINS, INVENTORY_TAGS, TAXONOMY_TABS};
+use super::prelude::*;
 use crate::{
-    console::{
-        forms::Fields,
-        lists::ListFilter,
-        resources::{self, FieldFormat::Plain, Input, Key, RecordField, RecordTitle, Resource, Step},
-    },
     domain::taxonomy::{InventoryTag, Label},
     operations::taxonomy,
-    store::records::{
-        Records,
-        labels::{
-            CONTENT_TAGS as CONTENT_TAG_RECORDS, DOMAINS as DOMAIN_RECORDS,
-            INVENTORY_TAGS as INVENTORY_TAG_RECORDS,
-        },
+    store::records::labels::{
+        CONTENT_TAGS as CONTENT_TAG_RECORDS, DOMAINS as DOMAIN_RECORDS,
+        INVENTORY_TAGS as INVENTORY_TAG_RECORDS,
     },
 };
 

@@ -1,24 +1,17 @@
 //! The content of a team's page below its fields: its wallet, its keys and grants, numbers, and lists of its records.
 
-use super::{
-    ASSETS, GRANTS, KEYS, LISTINGS, OPPORTUNITIES, PROJECT_BIDS, PROJECTS, RUNS, TASKSETS, events::EVENTS,
-    grants, id_of, keys, paths::WEBHOOKS,
-};
+use super::{events::EVENTS, grants, keys, prelude::*};
 use crate::{
-    console::{
-        prelude::*,
-        resources::{FieldFormat, Previewed, RecordField, RenderFn, Resource, path_of},
-    },
-    domain::money::Cents,
+    console::resources::path_of,
     operations::{
-        access::{BrowseGate, Platform},
+        access::BrowseGate,
         operator_views::{self, BlockingBid},
-        records, teams,
+        teams,
     },
     store::{
         records::{
             Filters,
-            any_record::{AnyRecord, Names},
+            any_record::Names,
             grants::GRANTS as GRANT_RECORDS,
             keys::TEAM_KEYS,
             pages::{Start, TeamPageRequest},
@@ -35,7 +28,7 @@ const STATE: RecordField = RecordField::listed("status", "Status", FieldFormat::
 const PURCHASES: &str = "/operator/purchases";
 
 /// Number of keys and grants that are shown.
-const SHOWN: u32 = 10;
+const FIELDS: u32 = 10;
 
 /// Returns the lists of the records of a team.
 pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
@@ -71,7 +64,7 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Ren
     let wallet = records::find_any(reader.rows, platform, &WALLETS, &id)?;
     let overview = operator_views::team_overview(reader, platform, id)?;
     let newest = |of| {
-        let request = TeamPageRequest { start: Start::Newest, limit: SHOWN, counts: false };
+        let request = TeamPageRequest { start: Start::Newest, limit: FIELDS, counts: false };
         let filters = Filters::default().with("team_id", id.to_string());
         records::page_of_any(reader, platform, of, &filters, request).map(|page| page.rows)
     };
@@ -115,19 +108,20 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Ren
 
 /// Returns a short list of records of a resource: the names, the state, and when they end.
 fn list<R: Resource>(context: &Context, records: &[AnyRecord], empty: &str) -> Markup {
-    let heads = [Head::text("Name"), Head::text("Status"), Head::number("Created"), Head::number("Ends")];
     let row = |record: &AnyRecord| {
         let path = path_of::<R>(&R::key_of(record));
-        vec![
-            html! { a.long href=(context.links.to(&path)) { bdi { (R::title_of(record)) } } },
-            STATE.show(context, record, &Names::default()),
-            record.time("created_at").map(text::moment).unwrap_or_default(),
-            record.time("expires_at").map_or_else(|| html! { "Never" }, text::moment),
+        [
+            Head::text("Name")
+                .cell(html! { a.long href=(context.links.to(&path)) { bdi { (R::title_of(record)) } } }),
+            Head::text("Status").cell(STATE.show(context, record, &Names::default())),
+            Head::number("Created").cell(record.time("created_at").map(text::moment).unwrap_or_default()),
+            Head::number("Ends")
+                .cell(record.time("expires_at").map_or_else(|| html! { "Never" }, text::moment)),
         ]
     };
     html! {
         @if records.is_empty() { p.note { (empty) } }
-        @else { (tables::table(R::TITLE, &heads, &records.iter().map(row).collect::<Vec<_>>())) }
+        @else { (tables::of(R::TITLE, records, row)) }
     }
 }
 
@@ -197,7 +191,7 @@ pub fn closing(reader: &Reader, platform: Platform, id: Uuid) -> Result<Previewe
     }
     if let Some(obstacle) = operator_views::closing_obstacle(reader, platform, id)? {
         return Ok(Previewed::refused(move |_| {
-            badges::message(Tone::Warning, &html! { "It cannot be closed now. " (obstacle) })
+            badges::warning(html! { "It cannot be closed now. " (obstacle) })
         }));
     }
     let overview = operator_views::team_overview(reader, platform, id)?;
@@ -207,17 +201,14 @@ pub fn closing(reader: &Reader, platform: Platform, id: Uuid) -> Result<Previewe
 
 /// Names the bids for which a team cannot be closed.
 fn blocked_by(context: &Context, bids: &[BlockingBid]) -> Markup {
-    badges::message(
-        Tone::Warning,
-        &html! {
-            b { "It cannot be closed now:" }
-            ul { @for bid in bids { li {
-                a.long href=(context.links.to(&format!("{PROJECT_BIDS}/{}", bid.id))) { bdi { (bid.title) } }
-                @if bid.is_owed { ": its bid was accepted, and it has not delivered yet. Record the delivery first." }
-                @else { ": it has not accepted this delivery yet. Complete the bid first." }
-            } } }
-        },
-    )
+    badges::warning(html! {
+        b { "It cannot be closed now:" }
+        ul { @for bid in bids { li {
+            a.long href=(context.links.to(&format!("{PROJECT_BIDS}/{}", bid.id))) { bdi { (bid.title) } }
+            @if bid.is_owed { ": its bid was accepted, and it has not delivered yet. Record the delivery first." }
+            @else { ": it has not accepted this delivery yet. Complete the bid first." }
+        } } }
+    })
 }
 
 fn ends_with(overview: &TeamOverview, wallet: &AnyRecord) -> Markup {

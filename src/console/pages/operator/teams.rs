@@ -1,27 +1,13 @@
 //! All teams.
 
-use super::{TEAM_TABS, TEAMS, id_of, team_details};
+use super::{prelude::*, team_details};
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self, DeriveColumns,
-            FieldFormat::{Id, Moment, Number, Plain, State, Words},
-            Input, Links, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
-    domain::{listings::Actor, teams::Role},
+    domain::teams::Role,
     operations::{
-        access::Platform,
         team_closures,
         teams::{self, TeamInput},
     },
-    store::records::{
-        Records,
-        any_record::{AnyRecord, Value},
-        teams::TEAMS as TEAM_RECORDS,
-    },
-    string_enum::StringEnum,
+    store::records::teams::TEAMS as TEAM_RECORDS,
 };
 
 /// The resource.
@@ -31,8 +17,7 @@ impl Resource for Teams {
     const LIST: &'static str = TEAMS;
     const TITLE: &'static str = "Teams";
     const RECORDS: &'static Records = &TEAM_RECORDS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Teams" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Teams");
     const EMPTY: &'static str = "Create the first team. Then give it a key with which people can sign in.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 

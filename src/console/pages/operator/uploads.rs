@@ -1,17 +1,7 @@
 //! Zips that programs of operators are uploading for teams.
 
-use super::{TEAM_TABS, TEAMS, UPLOADS, id_of};
-use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            FieldFormat::{Id, Moment, Plain, Record, Size},
-            Key, RecordField, RecordTitle, Resource, Step,
-        },
-    },
-    operations::team_uploads,
-    store::records::{Records, any_record::AnyRecord, operator_uploads::ZIP_UPLOADS},
-};
+use super::prelude::*;
+use crate::{operations::team_uploads, store::records::operator_uploads::ZIP_UPLOADS};
 
 /// The resource.
 pub struct Uploads;

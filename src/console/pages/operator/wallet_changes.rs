@@ -1,22 +1,10 @@
 //! Changes that only concern wallets: corrections of credits, and conversions of earnings into credits.
 
-use super::{TEAMS, inputs, money_previews};
+use super::{money_previews, prelude::*};
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Id, Moment, Money, Plain, Record},
-            Input, Links, RecordField, RecordTitle, Resource, Step,
-        },
-    },
-    domain::{listings::Actor, money::Cents, typed_numbers::parse_amount},
+    domain::typed_numbers::parse_amount,
     operations::wallet,
-    store::records::{
-        Records,
-        any_record::AnyRecord,
-        ledger::{ADJUSTMENTS, CONVERSIONS},
-    },
+    store::records::ledger::{ADJUSTMENTS, CONVERSIONS},
 };
 
 /// Corrections of credits by the platform.
@@ -37,8 +25,7 @@ const FILTERS: &[ListFilter] =
     &[ListFilter { name: "team_id", label: "Team, by name or ID", values: Vec::new }];
 
 fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
-    let id = record.id("id").map(|id| id.to_string()).unwrap_or_default();
-    vec![("Ledger entry with its postings", format!("/operator/ledger/{id}"))]
+    vec![("Ledger entry with its postings", format!("/operator/ledger/{}", Adjustments::key_of(record)))]
 }
 
 /// Returns the amount of a correction, which is negative if credits are deducted.
@@ -49,15 +36,14 @@ fn signed_amount(fields: &Fields) -> Result<Cents> {
         None => parse_amount(text),
     };
     let amount = fields.parsed("amount", MESSAGE, parse)?;
-    amount.ok_or_else(|| Error::invalid(problem("amount", MESSAGE)))
+    amount.ok_or_else(|| invalid("amount", MESSAGE))
 }
 
 impl Resource for Adjustments {
     const LIST: &'static str = "/operator/adjustments";
     const TITLE: &'static str = "Adjustments";
     const RECORDS: &'static Records = &ADJUSTMENTS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Adjustments" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Adjustments");
     const EMPTY: &'static str = "Corrections of credits by the market appear here.";
     const FIELDS: &'static [RecordField] = FIELDS;
 
@@ -98,8 +84,7 @@ impl Resource for Conversions {
     const LIST: &'static str = "/operator/conversions";
     const TITLE: &'static str = "Conversions";
     const RECORDS: &'static Records = &CONVERSIONS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Conversions" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Conversions");
     const EMPTY: &'static str = "Earnings that vendors turn into credits appear here.";
     const FIELDS: &'static [RecordField] = FIELDS;
 

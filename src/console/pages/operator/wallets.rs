@@ -1,24 +1,13 @@
 //! Wallets of teams: the components of their balances, and whether they agree with the ledger.
 
 use super::{
-    TEAMS,
     ledger::{LEDGER, reason_words},
+    prelude::*,
 };
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            FieldFormat::{Money, Plain, Record},
-            Key, Links, RecordField, RenderFn, Resource,
-        },
-    },
-    domain::{ledger::AccountKind, money::Cents},
-    operations::{
-        access::Platform,
-        balances::{self, AdjustmentReason, ExplainedWallet, Origin},
-    },
-    store::records::{Records, any_record::AnyRecord, wallets::WALLETS},
-    string_enum::StringEnum,
+    domain::ledger::AccountKind,
+    operations::balances::{self, AdjustmentReason, ExplainedWallet, Origin},
+    store::{money_summaries::Release, records::wallets::WALLETS},
 };
 
 /// The resource.
@@ -28,8 +17,7 @@ impl Resource for Wallets {
     const LIST: &'static str = "/operator/wallets";
     const TITLE: &'static str = "Wallets";
     const RECORDS: &'static Records = &WALLETS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Wallets" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Wallets");
     const EMPTY: &'static str = "Each team has a wallet.";
 
     const FIELDS: &'static [RecordField] = &[
@@ -76,12 +64,6 @@ fn explanation(context: &Context, wallet: &ExplainedWallet, team: &str) -> Marku
 
 /// Returns the stored balances beside the sums of the postings and the holds.
 fn proof(wallet: &ExplainedWallet) -> Markup {
-    let heads = [
-        Head::text("Balance"),
-        Head::number("Stored, USD"),
-        Head::number("By the ledger, USD"),
-        Head::text("Agrees"),
-    ];
     let earnings = wallet.sum_of(AccountKind::Earnings);
     let compared = [
         ("Credits", wallet.stored.credits, wallet.sum_of(AccountKind::Credits)),
@@ -92,23 +74,30 @@ fn proof(wallet: &ExplainedWallet) -> Markup {
     let rows = compared.map(|(name, stored, posted)| {
         let agrees =
             if stored == posted { badges::badge(Tone::Good, "Yes") } else { badges::badge(Tone::Bad, "No") };
-        vec![html! { (name) }, html! { (text::money(stored)) }, html! { (text::money(posted)) }, agrees]
+        [
+            Head::text("Balance").cell(name),
+            Head::number("Stored, USD").cell(text::money(stored)),
+            Head::number("By the ledger, USD").cell(text::money(posted)),
+            Head::text("Agrees").cell(agrees),
+        ]
     });
     html! {
         @if wallet.adds_up() {
             p { (badges::badge(Tone::Good, "All postings to this wallet add up to its balances.")) }
         } @else {
-            (badges::message(Tone::Bad, &html! { "The balances differ from the postings. No operation should cause this: restore a backup, or \
+            (badges::failure(html! { "The balances differ from the postings. No operation should cause this: restore a backup, or \
                 report the problem." }))
         }
-        (tables::table("Proof", &heads, &rows))
+        (tables::of_rows("Proof", rows))
     }
 }
 
 fn origins(context: &Context, wallet: &ExplainedWallet, account: AccountKind, team: &str) -> Markup {
-    let found: Vec<&Origin> = wallet.of(account).collect();
-    let heads = [Head::text("Reason"), Head::number("Entries"), Head::number("Sum, USD")];
-    let row = |origin: &&Origin| {
+    let row = |reason: Markup, entries: Markup, sum: Markup| {
+        let (reason, entries) = (Head::text("Reason").cell(reason), Head::number("Entries").cell(entries));
+        [reason, entries, Head::number("Sum, USD").cell(sum)]
+    };
+    let row_of = |origin: &Origin| {
         let path = match origin.adjustment {
             None => Some(format!("{LEDGER}?team_id={team}&entry_type={}", origin.entry_type.as_str())),
             Some(AdjustmentReason::Bought) => {
@@ -118,29 +107,25 @@ fn origins(context: &Context, wallet: &ExplainedWallet, account: AccountKind, te
             // No list shows only these.
             Some(AdjustmentReason::Checks) => None,
         };
-        vec![
-            html! { @match path {
-                Some(path) => a href=(context.links.to(&path)) { (reason_words(origin)) },
-                None => (reason_words(origin)),
-            } },
-            html! { (text::grouped(origin.entries)) },
-            html! { (text::money(origin.amount)) },
-        ]
+        let reason = html! { @match path {
+            Some(path) => a href=(context.links.to(&path)) { (reason_words(origin)) },
+            None => (reason_words(origin)),
+        } };
+        row(reason, html! { (text::grouped(origin.entries)) }, html! { (text::money(origin.amount)) })
     };
-    let mut rows: Vec<_> = found.iter().map(row).collect();
-    if rows.is_empty() {
+    if wallet.of(account).next().is_none() {
         return html! { p { "Nothing yet." } };
     }
-    rows.push(vec![html! { b { "Sum" } }, html! {}, html! { b { (text::money(wallet.sum_of(account))) } }]);
-    tables::table("Origins", &heads, &rows)
+    let sum = row(html! { b { "Sum" } }, html! {}, html! { b { (text::money(wallet.sum_of(account))) } });
+    tables::of_rows("Origins", wallet.of(account).map(row_of).chain([sum]))
 }
 
 fn releases(wallet: &ExplainedWallet) -> Markup {
-    let heads = [Head::text("Available from"), Head::number("Amount, USD")];
-    let rows: Vec<_> = wallet
-        .releases
-        .iter()
-        .map(|release| vec![text::moment(release.at), html! { (text::money(release.amount)) }])
-        .collect();
-    tables::table("Holds", &heads, &rows)
+    let row = |release: &Release| {
+        [
+            Head::text("Available from").cell(text::moment(release.at)),
+            Head::number("Amount, USD").cell(text::money(release.amount)),
+        ]
+    };
+    tables::of("Holds", &wallet.releases, row)
 }

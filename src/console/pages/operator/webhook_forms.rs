@@ -1,26 +1,16 @@
 //! Forms about webhooks whose address is looked up before the change: adding one, and changing one.
 
-use super::{paths::WEBHOOKS, webhooks::Webhooks};
+use super::{prelude::*, webhooks::Webhooks};
 use crate::{
     console::{
-        forms::Inputs,
         navigation::PageRow,
         pages::settings::webhook_forms::{Input, fields_of},
         parts::secrets,
-        prelude::*,
-        resources::{self, RecordPage, RecordStep, Resource},
+        resources::{RecordPage, RecordStep},
     },
     domain::events::EventType,
-    operations::{
-        access::ActingOperator,
-        records,
-        webhooks::{self, WebhookChange, WebhookInput},
-    },
-    store::records::{
-        any_record::{AnyRecord, RecordKey},
-        webhooks::WEBHOOKS as WEBHOOK_RECORDS,
-    },
-    string_enum::StringEnum,
+    operations::webhooks::{self, WebhookChange, WebhookInput},
+    store::records::{any_record::RecordKey, webhooks::WEBHOOKS as WEBHOOK_RECORDS},
 };
 
 /// The page that adds a webhook.
@@ -79,7 +69,7 @@ impl FormPage for NewWebhook {
             };
             let (webhook, secret) =
                 webhooks::create(writer, operator.platform(), &input).map_err(|error| match error {
-                    Error::NotFound(_) => Error::invalid(problem("team_id", &error.message())),
+                    Error::NotFound(_) => invalid("team_id", &error.message()),
                     other => other,
                 })?;
             change.subject_id = webhook.id.to_string();

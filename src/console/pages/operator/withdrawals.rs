@@ -1,18 +1,8 @@
 //! Withdrawals of earnings, which the market pays outside the marketplace.
 
-use super::{TEAMS, id_of, inputs, money_previews};
+use super::{money_previews, prelude::*};
 use crate::{
-    console::{
-        prelude::*,
-        resources::{
-            self,
-            FieldFormat::{Id, Moment, Money, Record, State},
-            Input, RecordField, RecordTitle, RenderFn, Resource, Step,
-        },
-    },
-    domain::{listings::Actor, withdrawals::WithdrawalStatus},
-    operations::{access::Platform, withdrawals},
-    store::records::{Records, any_record::AnyRecord, withdrawals::WITHDRAWALS},
+    domain::withdrawals::WithdrawalStatus, operations::withdrawals, store::records::withdrawals::WITHDRAWALS,
 };
 
 /// The resource.
@@ -26,8 +16,7 @@ impl Resource for Withdrawals {
     const LIST: &'static str = "/operator/withdrawals";
     const TITLE: &'static str = "Withdrawals";
     const RECORDS: &'static Records = &WITHDRAWALS;
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Money, label: "Withdrawals" });
+    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Withdrawals");
     const EMPTY: &'static str = "Earnings that vendors withdraw appear here.";
 
     const FIELDS: &'static [RecordField] = &[

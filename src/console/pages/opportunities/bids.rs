@@ -11,12 +11,10 @@ use crate::{
         questions::step_pages,
     },
     domain::{
-        listings::Actor,
         opportunities::{Bid, BidStatus, Opportunity, OpportunityStatus},
         project_bids::BidOperation,
         state_machine::StateMachine,
     },
-    market::Writer,
     operations::project_bids,
 };
 
@@ -204,9 +202,7 @@ pub fn facts(bid: &Bid) -> Markup {
             } } },
         ));
     }
-    if let Some(at) = bid.completed_at {
-        facts.push(("Complete since", text::moment(at)));
-    }
+    facts.extend(bid.completed_at.map(|at| ("Complete since", text::moment(at))));
     tables::facts(&facts)
 }
 
@@ -250,7 +246,7 @@ async fn show(visit: &Visit<Buyer>, decision: &Decision) -> Result<Answer> {
     let path = paths::opportunity(opportunity.id);
     let decide = match why_not(&opportunity, &bid, decision.operation) {
         Some(reason) => html! {
-            (badges::message(Tone::Warning, &html! { (reason) }))
+            (badges::warning(reason))
             div.row { a.button.quiet href=(visit.links.to(&path)) { "Back to the opportunity" } }
         },
         None => {

@@ -4,24 +4,17 @@ use std::collections::HashMap;
 
 use super::{find_own, kind_word, why_not};
 use crate::{
-    console::{
-        parts::{fields::Choice, kinds},
-        prelude::*,
-        resources::words,
-    },
+    console::{parts::fields::Choice, prelude::*, resources::words},
     domain::{
         assets::Kind,
         changes::Change as FieldChange,
-        listings::Actor,
-        money::Cents,
         opportunities::{BudgetUnit, OpportunityKind, OpportunityMetadata, VisibilityMode},
         opportunity_fields::{OpportunityChange, OpportunityFields},
         opportunity_lifecycle::OpportunityOperation,
-        time::{Day, Timestamp},
+        time::Day,
     },
     error::{LocSegment, Problem},
     operations::opportunities,
-    string_enum::StringEnum,
 };
 
 /// Path of the page on which an opportunity is written.
@@ -88,7 +81,7 @@ impl Page for EditOpportunity {
         let opportunity = &own.opportunity;
         let path = paths::opportunity(opportunity.id);
         let body = match why_not(opportunity, OpportunityOperation::Update) {
-            Some(reason) => badges::message(Tone::Warning, &html! { "It cannot be edited now. " (reason) }),
+            Some(reason) => badges::warning(html! { "It cannot be edited now. " (reason) }),
             None => {
                 let edit = format!("{path}/edit");
                 let sent = (edit.as_str(), "Save the draft", ("Leave it as it is", path.as_str()));
@@ -302,12 +295,12 @@ pub fn end_of_day(
     before: Option<Timestamp>,
 ) -> Result<Option<Timestamp>> {
     let Some(text) = fields.get(name) else { return Ok(None) };
-    let invalid = || Error::invalid(problem(name, "Enter a day, for example 2026-03-31."));
-    let day = Day::parse(text).ok_or_else(invalid)?;
+    let no_day = || invalid(name, "Enter a day, for example 2026-03-31.");
+    let day = Day::parse(text).ok_or_else(no_day)?;
     if let Some(before) = before.filter(|before| before.day() == day) {
         return Ok(Some(before));
     }
-    Timestamp::parse(&format!("{day}T23:59:59Z")).map(Some).ok_or_else(invalid)
+    Timestamp::parse(&format!("{day}T23:59:59Z")).map(Some).ok_or_else(no_day)
 }
 
 /// Returns the change that sets all fields of a draft.

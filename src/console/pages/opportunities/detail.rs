@@ -3,19 +3,14 @@
 use super::{api_path, bids, facts, kind_word, status_badge, vendors, why_not, words_of_buyer};
 use crate::{
     console::{
-        address::Query,
         csv::{self, Part},
-        parts::about,
         prelude::*,
     },
     domain::{
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
     },
-    operations::{
-        notifications,
-        opportunities::{self, OwnedOpportunity},
-    },
+    operations::opportunities::{self, OwnedOpportunity},
     store::notifications::Notification,
 };
 

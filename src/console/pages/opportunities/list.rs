@@ -3,12 +3,8 @@
 use super::{kind_word, status_badge, status_word};
 use crate::{
     console::prelude::*,
-    domain::{
-        opportunities::{OpportunityKind, OpportunityStatus},
-        time::Timestamp,
-    },
-    operations::team_records,
-    store::records::{pages::TeamPage, team_lists::opportunities::TeamOpportunity},
+    domain::opportunities::{OpportunityKind, OpportunityStatus},
+    store::records::team_lists::opportunities::TeamOpportunity,
 };
 
 /// The list.
@@ -18,8 +14,7 @@ impl List for Opportunities {
     const PATH: &'static str = paths::OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const FILE_NAME: &'static str = "opportunities";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Buying, label: "Opportunities" });
+    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Opportunities");
 
     type Access = Buyer;
     type Row = TeamOpportunity;

@@ -8,16 +8,11 @@ pub mod steps;
 pub mod vendors;
 
 use crate::{
-    console::{
-        parts::{kinds, markdown},
-        prelude::*,
-    },
+    console::{parts::markdown, prelude::*},
     domain::{
-        money::Cents,
         opportunities::{BudgetUnit, Opportunity, OpportunityKind, OpportunityMetadata, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
         state_machine::StateMachine,
-        time::Timestamp,
     },
     operations::opportunities::{self, OwnedOpportunity},
 };
@@ -111,16 +106,12 @@ pub(super) fn facts(opportunity: &Opportunity) -> Markup {
         ("Budget, USD", html! { (budget(metadata)) }),
         ("Deadline", deadline),
     ];
-    if let Some(at) = opportunity.evaluation_date {
-        facts.push(("Bids are evaluated", text::deadline(at)));
-    }
+    facts.extend(opportunity.evaluation_date.map(|at| ("Bids are evaluated", text::deadline(at))));
     if !metadata.tags.is_empty() {
         facts.push(("Tags", html! { bdi.long { (metadata.tags.join(", ")) } }));
     }
     facts.push(("Written", text::moment(opportunity.created_at)));
-    if let Some(at) = opportunity.closed_at {
-        facts.push(("Closed", text::moment(at)));
-    }
+    facts.extend(opportunity.closed_at.map(|at| ("Closed", text::moment(at))));
     tables::facts(&facts)
 }
 

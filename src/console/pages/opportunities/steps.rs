@@ -5,12 +5,10 @@ use super::{compose::end_of_day, find_own, why_not};
 use crate::{
     console::{prelude::*, questions::step_pages},
     domain::{
-        listings::Actor,
         opportunities::{Opportunity, OpportunityKind, OpportunityStatus},
         opportunity_fields::OpportunityFields,
         opportunity_lifecycle::OpportunityOperation,
     },
-    market::Writer,
     operations::opportunities,
 };
 
@@ -116,9 +114,8 @@ fn content(opportunity: &Opportunity, title: &str, body: Markup) -> Content {
 
 fn forbidden(visit: &Visit<Buyer>, opportunity: &Opportunity, reason: &str) -> Markup {
     let back = visit.links.to(&paths::opportunity(opportunity.id));
-    badges::message(
-        Tone::Warning,
-        &html! { "This cannot be done now. " (reason) " " a href=(back) { "Back to the opportunity" } },
+    badges::warning(
+        html! { "This cannot be done now. " (reason) " " a href=(back) { "Back to the opportunity" } },
     )
 }
 
@@ -198,7 +195,7 @@ impl FormPage for Extend {
     async fn submit(visit: &Visit<Buyer>, fields: &Fields) -> Result<Answer> {
         let opportunity = find(visit).await?;
         let deadline = end_of_day(fields, "deadline", None)?;
-        let deadline = deadline.ok_or_else(|| Error::invalid(problem("deadline", "Enter the new day.")))?;
+        let deadline = deadline.ok_or_else(|| invalid("deadline", "Enter the new day."))?;
         let (of, sent) = ((opportunity.id, opportunity.kind), fields.clone());
         let change = Change::new("update_opportunity", "opportunity", opportunity.id);
         let extend = changes::perform(visit, fields, change, move |writer, buyer| {

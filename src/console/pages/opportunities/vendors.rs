@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use super::{find_own, why_not};
 use crate::{
     console::prelude::*,
-    domain::{
-        listings::Actor, opportunities::OpportunityStatus, opportunity_lifecycle::OpportunityOperation,
-    },
+    domain::{opportunities::OpportunityStatus, opportunity_lifecycle::OpportunityOperation},
     operations::{
         opportunities::{self, OwnedOpportunity},
         vendors,
@@ -35,7 +33,7 @@ impl Page for ExcludeVendor {
         let path = paths::opportunity(opportunity.id);
         let body = match why_not(opportunity, OpportunityOperation::Exclude) {
             Some(reason) if !visit.inputs.is_refused() => {
-                badges::message(Tone::Warning, &html! { "Vendors cannot be excluded now. " (reason) })
+                badges::warning(html! { "Vendors cannot be excluded now. " (reason) })
             }
             _ => form(visit, &own, &path),
         };
@@ -70,7 +68,7 @@ async fn resolve(visit: &Visit<Buyer>, own: &OwnedOpportunity, typed: String) ->
     let found = visit.read(move |reader, buyer| vendors::find_published(reader, buyer, &typed)).await?;
     if found.is_empty() {
         let message = "The catalog has no vendor with this name. Enter it as a listing shows it.";
-        return Err(Error::invalid(problem(FIELD, message)));
+        return Err(invalid(FIELD, message));
     }
     Ok(found)
 }

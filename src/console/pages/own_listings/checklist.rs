@@ -1,7 +1,7 @@
 //! The checklist of what submitting a listing needs.
 
 use crate::{
-    console::{pages::deals, parts::icons, prelude::*},
+    console::{pages::deals, prelude::*},
     error::{LocSegment, Problem},
     operations::own_listings::OwnListingPage,
 };

@@ -4,7 +4,7 @@ use super::{checklist, checks, note, reviews, steps, title_of, why_not};
 use crate::{
     console::{
         parts::{
-            about, asset_prices, fees, kinds, listing_states,
+            asset_prices, fees, listing_states,
             listing_view::{self, bids_text, sample_price_text},
             markdown, samples,
             timeline::{self, Entry},
@@ -14,9 +14,12 @@ use crate::{
     domain::{
         inventory::Asset,
         listing_lifecycle::Operation,
-        listings::{Actor, CatalogStatus, Event, LifecycleStage, ReviewStatus},
+        listings::{CatalogStatus, Event, LifecycleStage, ReviewStatus},
     },
-    operations::own_listings::{self, OwnListingPage},
+    operations::{
+        own_listings::{self, OwnListingPage},
+        samples::SampleContent,
+    },
     store::listing_history::HistoryEvent,
 };
 
@@ -262,21 +265,20 @@ fn description(page: &OwnListingPage) -> Markup {
 
 fn assets(context: &Context, page: &OwnListingPage) -> Markup {
     // On a narrow screen, the price is still visible.
-    let heads = [Head::text("Asset"), Head::number("Asking price, USD"), Head::text("Kind")];
     let row = |asset: &Asset| {
         let title = if asset.title.trim().is_empty() { "Asset without a title" } else { &asset.title };
-        vec![
-            html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } },
-            html! { (text::optional_money(asset.price)) },
-            html! { (text::words(kinds::words(asset.kind).0)) },
+        [
+            Head::text("Asset")
+                .cell(html! { a.long href=(context.links.to(&paths::asset(asset.id))) { bdi { (title) } } }),
+            Head::number("Asking price, USD").cell(text::optional_money(asset.price)),
+            Head::text("Kind").cell(text::words(kinds::words(asset.kind).0)),
         ]
     };
-    let rows: Vec<_> = page.assets.iter().map(row).collect();
-    let left_out = page.asset_count.saturating_sub(rows.len() as u64);
+    let left_out = page.asset_count.saturating_sub(page.assets.len() as u64);
     let all = context.links.to(&format!("{}/assets", paths::own_listing(page.listing.id)));
     html! {
-        @if rows.is_empty() { p.note { "It has no assets yet." } }
-        @else { (tables::table("Assets", &heads, &rows)) }
+        @if page.assets.is_empty() { p.note { "It has no assets yet." } }
+        @else { (tables::of("Assets", &page.assets, row)) }
         @if left_out > 0 { p.note { "And " (text::counted(left_out, "more asset", "more assets")) "." } }
         p { a href=(all) { "All assets of the listing" } }
     }
@@ -286,20 +288,15 @@ fn assets(context: &Context, page: &OwnListingPage) -> Markup {
 fn sample(context: &Context, page: &OwnListingPage) -> Markup {
     let fields = &page.facts.fields;
     let edit = context.links.to(&format!("{}#sample", paths::edit_listing(page.listing.id)));
-    let heads = [Head::text("Asset"), Head::text("The sample has")];
-    let rows: Vec<_> = page
-        .sample
-        .iter()
-        .map(|content| {
-            let asset = context.links.to(&paths::asset(content.asset));
-            vec![
-                html! { a.long href=(asset) { bdi { (samples::title(content)) } } },
-                samples::part(&content.part),
-            ]
-        })
-        .collect();
+    let row = |content: &SampleContent| {
+        let asset = context.links.to(&paths::asset(content.asset));
+        [
+            Head::text("Asset").cell(html! { a.long href=(asset) { bdi { (samples::title(content)) } } }),
+            Head::text("The sample has").cell(samples::part(&content.part)),
+        ]
+    };
     html! {
-        @match (fields.sample_price, rows.is_empty()) {
+        @match (fields.sample_price, page.sample.is_empty()) {
             (None, true) => p.note { "No sample is offered." },
             (None, false) => p.note { "No sample is offered, since it has no price. 0 makes it free." },
             (Some(_), true) if is_submittable(page) => p.note { "Choose what the sample has before you submit the listing." },
@@ -307,7 +304,7 @@ fn sample(context: &Context, page: &OwnListingPage) -> Markup {
             (Some(price), false) => p { "Price of the sample: " (if price.0 == 0 { "free".to_owned() } else { text::money(price) }) "." },
         }
         (samples::summary(&page.sample, fields.sample_price.is_some()))
-        @if !rows.is_empty() { (tables::table("Sample", &heads, &rows)) }
+        @if !page.sample.is_empty() { (tables::of("Sample", &page.sample, row)) }
         @if page.listing.state().after(Operation::UpdateTerms).is_ok() { p { a href=(edit) { "Change the sample" } } }
     }
 }

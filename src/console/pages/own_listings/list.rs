@@ -1,8 +1,7 @@
 //! The table of a vendor's own listings, with the filters of the catalog and those by state.
 
-use std::{collections::BTreeMap, sync::Arc};
-
 use marketplace_index::Facet;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     list_state::{LISTINGS_PER_PAGE, ListState, NO_ASSETS, REVIEWS, SKIPPED, STAGES, VIEW},
@@ -10,7 +9,6 @@ use super::{
 };
 use crate::{
     console::{
-        address::Query,
         answer::FILTERS_FORM,
         csv::{self, Part},
         pages::catalog::{
@@ -20,7 +18,6 @@ use crate::{
             state::SORT,
         },
         parts::{
-            icons,
             listing_cells::amount,
             listing_states,
             tabs::{self, Tab},
@@ -33,7 +30,6 @@ use crate::{
         own_listings::{self, OwnListings as OwnListingRows},
     },
     store::own_listings::OwnListing,
-    string_enum::StringEnum,
 };
 
 /// Number of listings that are read at once for a file.
@@ -45,8 +41,7 @@ pub struct OwnListings;
 impl Page for OwnListings {
     const PATH: &'static str = paths::OWN_LISTINGS;
     const TITLE: &'static str = "Listings";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Listings" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Listings");
     const BUDGET: Budget = Budget::Other;
 
     type Access = Vendor;
@@ -137,13 +132,13 @@ fn views(context: &Context, state: &ListState) -> Markup {
 /// Returns the form with all filters.
 fn filters(context: &Context, state: &ListState, found: &Found) -> Markup {
     let words = state.query.get(TEXT_PARAMETER).unwrap_or_default();
-    let inputs = crate::console::forms::Inputs::default();
+    let inputs = Inputs::default();
     let orders = text::choices(names::sort);
     html! {
         div.sheet #facets popover {
             form.stack id=(FILTERS_FORM) action=(context.links.to(paths::OWN_LISTINGS)) aria-label="Filters" autocomplete="off" {
                 @if state.view != WorkspaceView::All { input type="hidden" name=(VIEW) value=(state.view.as_str()); }
-                (fields::Field::text(TEXT_PARAMETER, "Search your listings").value(words).at_most(1_000).show(&inputs))
+                (Field::text(TEXT_PARAMETER, "Search your listings").value(words).at_most(1_000).show(&inputs))
                 (fields::select(&inputs, SORT, "Order", orders, state.sort.as_str()))
                 div {
                     (by_stage(state, found))
@@ -195,56 +190,42 @@ fn chosen_note(chosen: usize) -> Markup {
 }
 
 fn results(context: &Context, state: &ListState, found: &OwnListingRows, names: &Names) -> Markup {
-    const HEADS: [Head; 7] = [
-        Head::text("Listing"),
-        Head::text("Status"),
-        Head::number("Price, USD"),
-        Head::number("Assets"),
-        Head::number("Waiting bids"),
-        Head::text("Certified"),
-        Head::number("Changed"),
-    ];
-    let rows: Vec<Vec<Markup>> = found.listings.iter().map(|listing| row(context, listing)).collect();
     let without_filters = context.here(&Query::default());
     html! {
         section.stack #results aria-label="Results" {
             (chosen_filters(context, state, names))
-            @if rows.is_empty() {
+            @if found.listings.is_empty() {
                 (tables::empty("No listing has all of this", "Drop a filter, or look at all of them.", Some(("Show all", &without_filters))))
             } @else {
-                (tables::table("Listings", &HEADS, &rows))
+                (tables::of("Listings", &found.listings, |listing| row(context, listing)))
                 (pager(context, state, found))
             }
         }
     }
 }
 
-fn row(context: &Context, listing: &OwnListing) -> Vec<Markup> {
-    vec![
-        html! {
-            a.long href=(context.links.to(&paths::own_listing(listing.id))) { bdi { (title_of(&listing.title)) } }
-        },
-        listing_states::badge(listing.status),
-        html! { (text::optional_money(listing.price)) },
-        html! { (text::grouped(listing.asset_count)) },
-        html! { @if listing.waiting_offers > 0 { (text::grouped(listing.waiting_offers)) } @else { (text::MISSING) } },
-        html! { @match listing.certified_at { Some(at) => { (badges::certified("Certified")) " " (text::day(at)) }, None => (text::MISSING) } },
-        text::day(listing.updated_at),
+fn row(context: &Context, listing: &OwnListing) -> [Cell; 7] {
+    let (address, waiting) = (context.links.to(&paths::own_listing(listing.id)), listing.waiting_offers);
+    let certified = html! { @match listing.certified_at {
+        Some(at) => { (badges::certified("Certified")) " " (text::day(at)) },
+        None => (text::MISSING),
+    } };
+    let waiting = if waiting > 0 { text::grouped(waiting) } else { text::MISSING.to_owned() };
+    [
+        Head::text("Listing").cell(html! { a.long href=(address) { bdi { (title_of(&listing.title)) } } }),
+        Head::text("Status").cell(listing_states::badge(listing.status)),
+        Head::number("Price, USD").cell(text::optional_money(listing.price)),
+        Head::number("Assets").cell(text::grouped(listing.asset_count)),
+        Head::number("Waiting bids").cell(waiting),
+        Head::text("Certified").cell(certified),
+        Head::number("Changed").cell(text::day(listing.updated_at)),
     ]
 }
 
 fn chosen_filters(context: &Context, state: &ListState, names: &Names) -> Markup {
     let chips = state.chips(names);
-    html! { @if !chips.is_empty() {
-        ul.row aria-label="Chosen filters" {
-            @for chip in &chips { li {
-                a.chip href=(context.here(&chip.without)) {
-                    span { (chip.name) } " " bdi.long { (chip.value) } " " (icons::icon("x")) span.out { "remove" }
-                }
-            } }
-            @if chips.len() > 1 { li { a.button.quiet.little href=(context.here(&Query::default())) { "Clear all" } } }
-        }
-    } }
+    let chosen = chips.iter().map(|chip| (chip.name, chip.value.as_str(), context.here(&chip.without)));
+    tabs::chosen_filters(&chosen.collect::<Vec<_>>(), &context.here(&Query::default()))
 }
 
 fn pager(context: &Context, state: &ListState, found: &OwnListingRows) -> Markup {

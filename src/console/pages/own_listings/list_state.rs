@@ -4,19 +4,18 @@ use marketplace_index::Filters;
 
 use crate::{
     console::{
-        address::Query,
         pages::catalog::{
             names::Names,
             state::{Chip, SORT, State as CatalogState},
         },
         parts::listing_states,
+        prelude::*,
     },
     domain::{
         browse::SortOrder,
         listings::{LifecycleStage, ReviewStatus, WorkspaceView},
     },
     operations::listings::PageRequest,
-    string_enum::StringEnum,
 };
 
 /// Number of listings on a page.

@@ -236,7 +236,7 @@ fn refused(context: &Context, facts: &StepFacts, step: &Step, reason: &str) -> M
         @if !missing.is_empty() { ul { @for problem in missing { li.long { (deals::for_team(&problem.msg)) } } } }
         p { a href=(context.links.to(&paths::own_listing(facts.listing.id))) { "Back to the listing" } }
     };
-    badges::message(Tone::Warning, &why)
+    badges::warning(&why)
 }
 
 /// Identifies what the page of a step states.

@@ -3,9 +3,8 @@
 use super::{FINDINGS, tabs};
 use crate::{
     console::{
-        address::Query,
         pages::own_listings::title_of,
-        parts::{evidence, findings, kinds},
+        parts::{evidence, findings},
         prelude::*,
     },
     operations::quality_reports::{self, MAX_RUNS_OF_FINDINGS},
@@ -56,24 +55,16 @@ impl Page for Findings {
 }
 
 fn all_checks(context: &Context, checks: &[FoundByCheck]) -> Content {
-    let heads = [
-        Head::text("Check"),
-        Head::text("Result"),
-        Head::text("Weight"),
-        Head::number("Findings"),
-        Head::number("Assets"),
-    ];
-    let rows: Vec<Vec<Markup>> = checks.iter().map(|check| check_row(context, check)).collect();
     let body = html! {
         (tabs(&context.links, FINDINGS))
-        @if rows.is_empty() {
+        @if checks.is_empty() {
             (tables::empty(
                 "Nothing to correct",
                 "No check of the latest runs failed. What was not checked yet has no findings either.",
                 Some(("See the runs", &context.links.to(paths::QUALITY))),
             ))
         } @else {
-            (tables::table("Findings by check", &heads, &rows))
+            (tables::of("Findings by check", checks, |check| check_row(context, check)))
             p.note {
                 "Counted are the latest completed runs of your assets and listings, among your newest "
                 (text::grouped(MAX_RUNS_OF_FINDINGS.into())) " runs."
@@ -85,30 +76,24 @@ fn all_checks(context: &Context, checks: &[FoundByCheck]) -> Content {
         .with_note(html! { "What the latest runs found, by check. Required checks come first." })
 }
 
-fn check_row(context: &Context, check: &FoundByCheck) -> Vec<Markup> {
+fn check_row(context: &Context, check: &FoundByCheck) -> [Cell; 5] {
     let address = context.here(&Query::default().with(CHECK, &check.key));
     let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
-    vec![
-        html! { a.long href=(address) { bdi { (check.label) } } span.note { " " (evidence::maker(check.kind)) } },
-        badges::badge(tone, word),
-        html! { @if check.is_mandatory { "Required" } @else { "Not required" } },
-        html! { (text::grouped(check.findings)) },
-        html! { (text::grouped(check.subjects)) },
+    let label = html! { a.long href=(address) { bdi { (check.label) } } span.note { " " (evidence::maker(check.kind)) } };
+    [
+        Head::text("Check").cell(label),
+        Head::text("Result").cell(badges::badge(tone, word)),
+        Head::text("Weight").cell(if check.is_mandatory { "Required" } else { "Not required" }),
+        Head::number("Findings").cell(text::grouped(check.findings)),
+        Head::number("Assets").cell(text::grouped(check.subjects)),
     ]
 }
 
 fn of_one_check(context: &Context, check: &FoundByCheck, found: &[Finding]) -> Content {
     let shown = &found[..found.len().min(MAX_FINDINGS)];
-    let heads = [
-        Head::text("Asset or listing"),
-        Head::text("Result"),
-        Head::text("What was found"),
-        Head::text("Run"),
-    ];
-    let rows: Vec<Vec<Markup>> = shown.iter().map(|finding| finding_row(context, finding)).collect();
     let body = html! {
         (tables::section("by-asset", "By asset", &html! {
-            (tables::table("Findings by asset", &heads, &rows))
+            (tables::of("Findings by asset", shown, |finding| finding_row(context, finding)))
             @if found.len() > shown.len() { p.note { "These are the newest " (shown.len()) " findings of this check." } }
         }))
         (by_file(context, shown))
@@ -122,14 +107,18 @@ fn of_one_check(context: &Context, check: &FoundByCheck, found: &[Finding]) -> C
         })
 }
 
-fn finding_row(context: &Context, finding: &Finding) -> Vec<Markup> {
+fn finding_row(context: &Context, finding: &Finding) -> [Cell; 4] {
     let (run, check) = (finding.run, &finding.check);
     let (tone, word) = evidence::verdict(check.status, check.is_mandatory);
-    vec![
-        subject(context, finding),
-        badges::badge(tone, word),
-        html! { span.long { (check.message.as_deref().unwrap_or(text::MISSING)) } },
-        html! { a href=(context.links.to(&format!("{}/runs/{run}", paths::QUALITY))) { "Open" span.out { " the run of " bdi { (subject_name(finding)) } } } },
+    let address = context.links.to(&format!("{}/runs/{run}", paths::QUALITY));
+    let open =
+        html! { a href=(address) { "Open" span.out { " the run of " bdi { (subject_name(finding)) } } } };
+    let found = check.message.as_deref().unwrap_or(text::MISSING);
+    [
+        Head::text("Asset or listing").cell(subject(context, finding)),
+        Head::text("Result").cell(badges::badge(tone, word)),
+        Head::text("What was found").cell(html! { span.long { (found) } }),
+        Head::text("Run").cell(open),
     ]
 }
 
@@ -183,16 +172,18 @@ fn by_file(context: &Context, found: &[Finding]) -> Markup {
             }
         }
     }
-    let rows = files.iter().take(MAX_FILES).map(|(finding, path, lines)| {
+    let row = |(finding, path, lines): &(&Finding, String, Vec<u64>)| {
         let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
         let lines = if lines.is_empty() { text::MISSING.to_owned() } else { lines.join(", ") };
-        vec![html! { span.mono.long { bdi { (path) } } }, subject(context, finding), html! { (lines) }]
-    });
-    let rows: Vec<Vec<Markup>> = rows.collect();
-    let heads = [Head::text("File"), Head::text("Asset or listing"), Head::text("Lines")];
-    html! { @if !rows.is_empty() {
+        [
+            Head::text("File").cell(html! { span.mono.long { bdi { (path) } } }),
+            Head::text("Asset or listing").cell(subject(context, finding)),
+            Head::text("Lines").cell(lines),
+        ]
+    };
+    html! { @if !files.is_empty() {
         (tables::section("by-file", "By file", &html! {
-            (tables::table("Findings by file", &heads, &rows))
+            (tables::of("Findings by file", files.iter().take(MAX_FILES), row))
             p.note { "A check names the first places only. It can have found more than these." }
             @if files.len() > MAX_FILES { p.note { "And " (files.len() - MAX_FILES) " more files." } }
         }))

@@ -4,17 +4,11 @@ pub mod findings;
 pub mod run;
 pub mod runs;
 
-use uuid::Uuid;
-
 use crate::{
     console::{
         address::Links,
-        parts::{
-            kinds,
-            tabs::{self, Tab},
-            text,
-        },
-        paths,
+        parts::tabs::{self, Tab},
+        prelude::*,
     },
     store::records::team_lists::quality_runs::RunSubject,
 };

@@ -3,11 +3,8 @@
 
 use super::{kind, name, run_path};
 use crate::{
-    console::{
-        parts::{about, findings},
-        prelude::*,
-    },
-    operations::{notifications, quality_reports, quality_runs::CheckedRun},
+    console::{parts::findings, prelude::*},
+    operations::{quality_reports, quality_runs::CheckedRun},
     store::{
         notifications::Notification,
         records::team_lists::quality_runs::{RunSubject, TeamRun},

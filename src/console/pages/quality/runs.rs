@@ -2,14 +2,9 @@
 
 use super::{kind, name, run_path, tabs};
 use crate::{
-    console::{
-        parts::{findings, kinds},
-        prelude::*,
-    },
+    console::{parts::findings, prelude::*},
     domain::quality_runs::RunOutcome,
-    operations::team_records,
-    store::records::{pages::TeamPage, team_lists::quality_runs::TeamRun},
-    string_enum::StringEnum,
+    store::records::team_lists::quality_runs::TeamRun,
 };
 
 /// The list.
@@ -19,8 +14,7 @@ impl List for Runs {
     const PATH: &'static str = paths::QUALITY;
     const TITLE: &'static str = "Quality";
     const FILE_NAME: &'static str = "quality-runs";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Quality" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Quality");
 
     type Access = Vendor;
     type Row = TeamRun;

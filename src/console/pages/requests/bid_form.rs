@@ -4,7 +4,6 @@ use crate::{
     console::prelude::*,
     domain::{
         collections::Collection,
-        listings::Actor,
         opportunities::{Attachment, Opportunity, OpportunityKind},
         project_bids::{BidFields, MAX_ATTACHMENTS, MAX_TASKS, MAX_TIMELINE_DAYS},
     },
@@ -64,7 +63,7 @@ impl Page for BidOnProject {
         let body = html! {
             @match refusal.filter(|_| !inputs.is_refused()) {
                 Some(reason) => {
-                    (badges::message(Tone::Warning, &html! { (reason) }))
+                    (badges::warning(reason))
                     div.row { a.button.quiet href=(visit.links.to(&back)) { "Back to the request" } }
                 },
                 None => {

@@ -2,13 +2,10 @@
 
 use super::{status_badge, status_words};
 use crate::{
-    console::{pages::opportunities::bids as made_bids, parts::about, prelude::*},
+    console::{pages::opportunities::bids as made_bids, prelude::*},
     domain::opportunities::{Bid, BidStatus, Opportunity},
-    operations::{notifications, project_bids, team_records},
-    store::{
-        notifications::Notification,
-        records::{pages::TeamPage, team_lists::project_bids::TeamProjectBid},
-    },
+    operations::project_bids,
+    store::{notifications::Notification, records::team_lists::project_bids::TeamProjectBid},
 };
 
 /// The list.

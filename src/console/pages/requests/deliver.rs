@@ -1,9 +1,8 @@
 //! The page on which tasksets are delivered for an accepted bid. A delivery cannot be changed later.
 
 use crate::{
-    console::{forms::Inputs, prelude::*},
+    console::prelude::*,
     domain::{
-        listings::Actor,
         opportunities::{Bid, BidStatus, Opportunity},
         project_bids::MAX_DELIVERY_TASKSETS,
     },
@@ -46,7 +45,7 @@ impl FormPage for Deliver {
         let id = visit.id(0)?;
         let ids: Vec<Uuid> = fields.all(TASKSETS).filter_map(|id| Uuid::try_parse(id).ok()).collect();
         if ids.is_empty() {
-            return Err(Error::invalid(problem(TASKSETS, "Choose the tasksets to deliver.")));
+            return Err(invalid(TASKSETS, "Choose the tasksets to deliver."));
         }
         let change = Change::new("deliver_project_bid", "project_bid", id);
         let deliver = changes::perform(visit, fields, change, move |writer, vendor| {
@@ -74,7 +73,7 @@ fn content(visit: &Visit<Vendor>, bid: &Bid, project: &Opportunity, tasksets: &[
             _ => "This bid has ended.",
         };
         html! {
-            (badges::message(Tone::Warning, &html! { (reason) " " a href=(visit.links.to(&path)) { "Back to the bid" } }))
+            (badges::warning(html! { (reason) " " a href=(visit.links.to(&path)) { "Back to the bid" } }))
         }
     };
     Content::new(format!("Deliver for {}", project.title), body)

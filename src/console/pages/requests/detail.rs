@@ -3,17 +3,14 @@
 use crate::{
     console::{
         pages::opportunities::{facts, kind_word, status_badge, words_of_buyer},
-        parts::{about, kinds},
         prelude::*,
     },
     domain::opportunities::{Opportunity, OpportunityKind},
     operations::{
-        notifications,
         opportunities::{self, Fitting, FittingSupply},
         project_bids,
     },
     store::notifications::Notification,
-    string_enum::StringEnum,
 };
 
 /// The page.
@@ -139,11 +136,11 @@ fn fitting(context: &Context, supply: &FittingSupply) -> Markup {
             p { a href=(context.links.to(paths::ADD_ASSETS)) { "Add assets" } }
         }
         @if !listings.is_empty() {
-            (tables::table("Listings that fit", &heads("Listing"), &rows(context, listings, paths::own_listing)))
+            (table(context, ("Listings that fit", "Listing"), listings, paths::own_listing))
         }
         @if !assets.is_empty() {
             h3 { "Assets that are on no listing" }
-            (tables::table("Assets that fit", &heads("Asset"), &rows(context, assets, paths::asset)))
+            (table(context, ("Assets that fit", "Asset"), assets, paths::asset))
         }
         @if !(listings.is_empty() && assets.is_empty()) {
             p.note { "Compared are your newest listings and assets, by kind and tags." }
@@ -151,25 +148,28 @@ fn fitting(context: &Context, supply: &FittingSupply) -> Markup {
     }
 }
 
-const fn heads(name: &'static str) -> [Head; 4] {
-    [Head::text(name), Head::text("Kind"), Head::text("Status"), Head::text("Same tags")]
+/// Returns a table of what fits. `kind` is the head of the column with the names.
+fn table(
+    context: &Context,
+    (title, kind): (&str, &'static str),
+    fitting: &[Fitting],
+    path: fn(Uuid) -> String,
+) -> Markup {
+    tables::of(title, fitting, |fitting| row(context, kind, &path(fitting.candidate.id), fitting))
 }
 
-fn rows(context: &Context, fitting: &[Fitting], path: fn(Uuid) -> String) -> Vec<Vec<Markup>> {
-    fitting.iter().map(|fitting| row(context, &path(fitting.candidate.id), fitting)).collect()
-}
-
-fn row(context: &Context, path: &str, fitting: &Fitting) -> Vec<Markup> {
+fn row(context: &Context, kind: &'static str, path: &str, fitting: &Fitting) -> [Cell; 4] {
     let candidate = &fitting.candidate;
     let kinds: Vec<&str> = candidate.kinds.iter().map(|kind| kinds::words(*kind).1).collect();
     let title = if candidate.title.is_empty() { "Without a title" } else { &candidate.title };
     let state =
         candidate.catalog_status.map_or("On no listing".to_owned(), |status| text::words(status.as_str()));
     let shared = fitting.shared_tags.join(", ");
-    vec![
-        html! { a.long href=(context.links.to(path)) { bdi { (title) } } },
-        html! { (text::words(&kinds.join(", "))) },
-        html! { (state) },
-        html! { @if shared.is_empty() { (text::MISSING) } @else { bdi { (shared) } } },
+    [
+        Head::text(kind).cell(html! { a.long href=(context.links.to(path)) { bdi { (title) } } }),
+        Head::text("Kind").cell(text::words(&kinds.join(", "))),
+        Head::text("Status").cell(state),
+        Head::text("Same tags")
+            .cell(html! { @if shared.is_empty() { (text::MISSING) } @else { bdi { (shared) } } }),
     ]
 }

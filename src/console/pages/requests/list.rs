@@ -4,13 +4,11 @@ use super::{status_badge, status_words};
 use crate::{
     console::{
         pages::opportunities::{budget, kind_word},
-        parts::kinds,
         prelude::*,
     },
     domain::{assets::Kind, opportunities::BudgetUnit},
     operations::opportunities,
-    store::records::{pages::TeamPage, team_lists::requests::OpenRequest},
-    string_enum::StringEnum,
+    store::records::team_lists::requests::OpenRequest,
 };
 
 /// The list.
@@ -20,8 +18,7 @@ impl List for Requests {
     const PATH: &'static str = paths::DATA_REQUESTS;
     const TITLE: &'static str = "Requests for data";
     const FILE_NAME: &'static str = "requests";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Requests" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Requests");
 
     type Access = Vendor;
     type Row = OpenRequest;

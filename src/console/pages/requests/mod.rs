@@ -7,12 +7,7 @@ pub mod detail;
 pub mod list;
 pub mod withdraw;
 
-use maud::Markup;
-
-use crate::{
-    console::parts::badges::{self, Tone},
-    domain::opportunities::BidStatus,
-};
+use crate::{console::prelude::*, domain::opportunities::BidStatus};
 
 /// Returns the look and the words of the status of an own bid.
 const fn status_words(status: BidStatus) -> (Tone, &'static str) {

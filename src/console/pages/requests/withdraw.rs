@@ -1,14 +1,8 @@
 //! The page on which a bid on a project is withdrawn. It asks first, since the bid is lost.
 
 use crate::{
-    console::{
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-    },
-    domain::{
-        listings::Actor,
-        opportunities::{Bid, BidStatus, Opportunity},
-    },
+    console::prelude::*,
+    domain::opportunities::{Bid, BidStatus, Opportunity},
     operations::project_bids,
 };
 

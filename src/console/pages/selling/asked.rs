@@ -1,10 +1,6 @@
 //! The newest requests of buyers on the start page of a vendor, with the vendor's assets and listings that fit.
 
-use crate::{
-    console::{parts::icons, prelude::*},
-    domain::time::Timestamp,
-    operations::opportunities::AskedFor,
-};
+use crate::{console::prelude::*, operations::opportunities::AskedFor};
 
 /// Number of requests that are shown.
 pub const LIMIT: u32 = 3;

@@ -7,7 +7,6 @@ use crate::{
         pages::bids::{FILTERS, badge, word},
         parts::{about, fees},
         prelude::*,
-        questions::{Asks, Confirmation, Question},
     },
     domain::{
         listings::{Actor, CatalogStatus},
@@ -24,8 +23,7 @@ impl List for ReceivedBids {
     const PATH: &'static str = paths::OFFERS;
     const TITLE: &'static str = "Bids on your listings";
     const FILE_NAME: &'static str = "received-bids";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Bids" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Bids");
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;
@@ -115,30 +113,21 @@ impl Page for ReceivedBid {
 /// Returns what the state of a bid means.
 fn state(context: &Context, bid: &ReceivedOffer) -> Markup {
     match bid.status {
-        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::message(
-            Tone::Warning,
-            &html! { "The listing is not in the catalog, so you cannot accept this bid. Publish the listing again first." },
+        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::warning(
+            html! { "The listing is not in the catalog, so you cannot accept this bid. Publish the listing again first." },
         ),
-        OfferStatus::Submitted => badges::message(
-            Tone::Waiting,
-            &html! {
-                "It waits for your answer."
-                @if let Some(until) = bid.expires_at { " It expires " (text::moment(until)) "." }
-            },
-        ),
-        OfferStatus::Accepted => badges::message(
-            Tone::Good,
-            &html! {
-                "You accepted this bid. "
-                @if let Some(sale) = bid.sale { a href=(context.links.to(&super::sales::path(sale))) { "Open the sale" } }
-                @else { "The sale appears here when the market has the payment." }
-            },
-        ),
-        OfferStatus::Declined => badges::message(Tone::Neutral, &html! { "This bid was declined." }),
-        OfferStatus::Withdrawn => badges::message(Tone::Neutral, &html! { "The bid was withdrawn." }),
-        OfferStatus::Expired => {
-            badges::message(Tone::Neutral, &html! { "This bid expired before you answered it." })
-        }
+        OfferStatus::Submitted => badges::waiting(html! {
+            "It waits for your answer."
+            @if let Some(until) = bid.expires_at { " It expires " (text::moment(until)) "." }
+        }),
+        OfferStatus::Accepted => badges::success(html! {
+            "You accepted this bid. "
+            @if let Some(sale) = bid.sale { a href=(context.links.to(&super::sales::path(sale))) { "Open the sale" } }
+            @else { "The sale appears here when the market has the payment." }
+        }),
+        OfferStatus::Declined => badges::remark("This bid was declined."),
+        OfferStatus::Withdrawn => badges::remark("The bid was withdrawn."),
+        OfferStatus::Expired => badges::remark("This bid expired before you answered it."),
     }
 }
 

@@ -5,8 +5,7 @@ use super::{
     money_review::{self, AMOUNT},
 };
 use crate::{
-    console::{forms::Inputs, prelude::*},
-    domain::{listings::Actor, money::Cents},
+    console::prelude::*,
     operations::{money_summaries, wallet},
 };
 

@@ -7,6 +7,7 @@ use crate::{
         money_summaries::{self, EarningsOutlook},
         payouts,
     },
+    store::money_summaries::Release,
 };
 
 /// Path of the page.
@@ -21,8 +22,7 @@ pub struct Earnings;
 impl Page for Earnings {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Earnings";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Earnings" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Earnings");
 
     type Access = Vendor;
 
@@ -86,15 +86,14 @@ fn figures(outlook: &EarningsOutlook) -> Markup {
 
 fn releases(context: &Context, outlook: &EarningsOutlook) -> Markup {
     let hold = hold_text(context.market().settings().payouts.hold_days);
-    let rows: Vec<Vec<Markup>> = outlook
-        .releases
-        .iter()
-        .map(|release| vec![text::moment(release.at), html! { (text::money(release.amount)) }])
-        .collect();
+    let row = |release: &Release| {
+        let amount = Head::number("Amount, USD").cell(text::money(release.amount));
+        [Head::text("Available from").cell(text::moment(release.at)), amount]
+    };
     html! {
-        @if rows.is_empty() { p.note { "Nothing is on hold now. Earnings of a sale are on hold for " (hold) " after its payment." } }
+        @if outlook.releases.is_empty() { p.note { "Nothing is on hold now. Earnings of a sale are on hold for " (hold) " after its payment." } }
         @else {
-            (tables::table("Earnings on hold", &[Head::text("Available from"), Head::number("Amount, USD")], &rows))
+            (tables::of("Earnings on hold", &outlook.releases, row))
             p.note { "Earnings of a sale are on hold for " (hold) " after its payment. The next releases are shown." }
         }
     }

@@ -13,18 +13,11 @@ pub mod start;
 pub mod withdraw;
 pub mod withdrawals;
 
-use maud::{Markup, html};
-
 use crate::{
     console::{
-        parts::{
-            charts::{self, Bar, Chart},
-            fields, text,
-        },
-        paths,
-        visit::Context,
+        parts::charts::{self, Bar, Chart},
+        prelude::*,
     },
-    domain::{money::Cents, time::Timestamp},
     operations::money_summaries::MonthlyEarnings,
     store::money_summaries::Release,
 };

@@ -1,12 +1,9 @@
 //! The second step of a conversion and of a withdrawal: what it changes, before money moves.
 
 use super::review_form;
-use crate::{
-    console::{
-        parts::balances::{self, Balance},
-        prelude::*,
-    },
-    domain::money::Cents,
+use crate::console::{
+    parts::balances::{self, Balance},
+    prelude::*,
 };
 
 /// Field with the amount.

@@ -1,18 +1,12 @@
 //! What waits for a vendor, as one list, the most urgent first.
 
 use crate::{
-    console::{
-        address::Query,
-        pages::inventory::state::STAGE,
-        parts::{icons, kinds},
-        prelude::*,
-    },
-    domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage, time::Timestamp},
+    console::{pages::inventory::state::STAGE, prelude::*},
+    domain::{listings::ReviewStatus, quality_runs::RunStatus, stages::Stage},
     operations::vendor_attention::{Attention, Business, First},
     store::vendor_attention::{
         DueDelivery, FailedCopy, FailedRun, RetiringKind, ReviewedListing, StalledUpload, WaitingOffer,
     },
-    string_enum::StringEnum,
 };
 
 /// Maximum number of characters of a reviewer's note in the list.

@@ -2,7 +2,7 @@
 
 use super::{BACK_TO_FORM, CONFIRMED, review_form};
 use crate::{
-    console::{forms::Inputs, pages::settings, prelude::*},
+    console::{pages::settings, prelude::*},
     operations::payouts::{self, MAX_LENGTH, PayoutState},
 };
 
@@ -64,7 +64,7 @@ fn review(context: &Context, is_replaced: bool, setup: &str) -> Content {
     let label = if is_replaced { "Replace the payout details" } else { "Save the payout details" };
     let labels = [label, "Change what you typed", "Leave without saving"];
     let body = html! {
-        (badges::message(Tone::Warning, &html! { b { "It is not saved yet. " } "Check it: with a wrong number, the money goes to \
+        (badges::warning(html! { b { "It is not saved yet. " } "Check it: with a wrong number, the money goes to \
             somebody else." }))
         (tables::section("typed", "The market would pay your team like this", &html! { pre.long { bdi { (setup) } } }))
         (review_form(context, (TEXT, setup), labels))
@@ -108,23 +108,17 @@ fn facts(state: &PayoutState) -> Vec<(&'static str, Markup)> {
 /// Says why the team cannot request withdrawals now.
 pub fn message(context: &Context, state: &PayoutState) -> Markup {
     match state {
-        PayoutState { is_set: false, .. } => badges::message(
-            Tone::Warning,
-            &html! {
-                "The market does not know how to pay your team, so nothing can be withdrawn. "
-                @if context.path != paths::PAYOUT_SETUP {
-                    a href=(context.links.to(paths::PAYOUT_SETUP)) { "State how it pays you" }
-                }
-            },
-        ),
-        PayoutState { waits_until: Some(until), .. } => badges::message(
-            Tone::Waiting,
-            &html! {
-                "The payout details were changed"
-                @if let Some(at) = state.changed_at { " on " (text::day(at)) }
-                ". For safety, withdrawals can be requested again from " (text::moment(*until)) " on."
-            },
-        ),
+        PayoutState { is_set: false, .. } => badges::warning(html! {
+            "The market does not know how to pay your team, so nothing can be withdrawn. "
+            @if context.path != paths::PAYOUT_SETUP {
+                a href=(context.links.to(paths::PAYOUT_SETUP)) { "State how it pays you" }
+            }
+        }),
+        PayoutState { waits_until: Some(until), .. } => badges::waiting(html! {
+            "The payout details were changed"
+            @if let Some(at) = state.changed_at { " on " (text::day(at)) }
+            ". For safety, withdrawals can be requested again from " (text::moment(*until)) " on."
+        }),
         _ => html! {},
     }
 }

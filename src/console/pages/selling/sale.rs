@@ -2,9 +2,8 @@
 
 use super::{REFUND_SOURCE, bids, refundable_until, sales};
 use crate::{
-    console::{pages::deals, parts::about, prelude::*},
+    console::{pages::deals, prelude::*},
     domain::purchases::{PaidStatus, PurchaseKind},
-    operations::{notifications, team_records},
     store::records::team_lists::sales::TeamSale,
 };
 
@@ -54,18 +53,14 @@ impl Page for SaleStatement {
 
 fn state(sale: &TeamSale) -> Markup {
     match (sale.status, sale.available_at.filter(|_| sale.held.is_some()), sale.held) {
-        (PaidStatus::Refunded, ..) => badges::message(
-            Tone::Warning,
-            &html! {
-                "The market refunded this sale"
-                @if let Some(at) = sale.refunded_at { " on " (text::day(at)) }
-                ". Its earnings were taken back."
-            },
-        ),
-        (PaidStatus::Completed, Some(at), Some(held)) => badges::message(
-            Tone::Waiting,
-            &html! { (text::money(held)) " is on hold until " (text::moment(at)) "." },
-        ),
+        (PaidStatus::Refunded, ..) => badges::warning(html! {
+            "The market refunded this sale"
+            @if let Some(at) = sale.refunded_at { " on " (text::day(at)) }
+            ". Its earnings were taken back."
+        }),
+        (PaidStatus::Completed, Some(at), Some(held)) => {
+            badges::waiting(html! { (text::money(held)) " is on hold until " (text::moment(at)) "." })
+        }
         _ => html! {},
     }
 }
@@ -74,7 +69,7 @@ fn state(sale: &TeamSale) -> Markup {
 fn refundable(context: &Context, sale: &TeamSale) -> Markup {
     let until = refundable_until(context, sale.paid_at);
     html! { @if sale.status == PaidStatus::Completed && until >= context.now() && until > sale.paid_at {
-        (badges::message(Tone::Neutral, &html! {
+        (badges::remark(html! {
             b { "The market can refund this sale until " (text::day(until)) ". " } (REFUND_SOURCE)
         }))
     } }

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use crate::{
     console::{pages::deals, prelude::*},
-    domain::{purchases::PaidStatus, record_filters::Period, time::Timestamp},
-    operations::team_records,
-    store::records::{pages::TeamPage, team_lists::sales::TeamSale},
+    domain::{purchases::PaidStatus, record_filters::Period},
+    store::records::team_lists::sales::TeamSale,
 };
 
 /// The list.
@@ -16,8 +15,7 @@ impl List for Sales {
     const PATH: &'static str = paths::SALES;
     const TITLE: &'static str = "Sales";
     const FILE_NAME: &'static str = "sales";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Sales" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Sales");
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;

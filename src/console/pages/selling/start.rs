@@ -17,8 +17,7 @@ pub struct VendorStart;
 impl Page for VendorStart {
     const PATH: &'static str = paths::SELLING;
     const TITLE: &'static str = "Start";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Selling, label: "Start" });
+    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Start");
 
     type Access = Vendor;
 

@@ -6,8 +6,7 @@ use super::{
     payout,
 };
 use crate::{
-    console::{forms::Inputs, prelude::*},
-    domain::money::Cents,
+    console::prelude::*,
     operations::{
         money_summaries::{self, EarningsOutlook},
         payouts::{self, PayoutState},

@@ -2,10 +2,8 @@
 
 use super::withdraw;
 use crate::{
-    console::prelude::*,
-    domain::withdrawals::WithdrawalStatus,
-    operations::team_records,
-    store::records::{pages::TeamPage, team_lists::withdrawals::TeamWithdrawal},
+    console::prelude::*, domain::withdrawals::WithdrawalStatus,
+    store::records::team_lists::withdrawals::TeamWithdrawal,
 };
 
 /// The list. A team that no longer sells still sees what it has withdrawn.

@@ -2,21 +2,15 @@
 
 use super::{below_settings, tabs};
 use crate::{
-    console::{
-        parts::secrets,
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-    },
+    console::{parts::secrets, prelude::*},
     domain::{
         assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
     },
-    market::Writer,
     operations::{
         groups,
         team_grants::{self, TeamGrantInput},
     },
-    string_enum::StringEnum,
 };
 
 /// Path of the page that creates a grant.
@@ -70,30 +64,23 @@ impl Page for Grants {
 }
 
 fn list(context: &Context, grants: &[Grant]) -> Markup {
-    let heads = [
-        Head::text("Codebase"),
-        Head::text("Status"),
-        Head::text("Created"),
-        Head::text("Ends"),
-        Head::number("Largest upload"),
-        Head::text("Change"),
-    ];
     let now = context.now();
     let row = |grant: &Grant| {
         let state = grant.state(now);
-        vec![
-            html! { span.long { bdi { (grant.title) } } br; span.note.mono.long { (grant.id) } },
-            badge(state),
-            text::moment(grant.created_at),
-            text::moment(grant.expires_at),
-            html! { (text::size(grant.max_bytes)) },
-            html! { @if state == GrantState::Open {
+        [
+            Head::text("Codebase")
+                .cell(html! { span.long { bdi { (grant.title) } } br; span.note.mono.long { (grant.id) } }),
+            Head::text("Status").cell(badge(state)),
+            Head::text("Created").cell(text::moment(grant.created_at)),
+            Head::text("Ends").cell(text::moment(grant.expires_at)),
+            Head::number("Largest upload").cell(text::size(grant.max_bytes)),
+            Head::text("Change").cell(html! { @if state == GrantState::Open {
                 a.button.little.danger href=(context.links.to(&revoke_path(grant.id))) { "Revoke…" }
-            } },
+            } }),
         ]
     };
     html! {
-        (tables::table("Upload grants", &heads, &grants.iter().map(row).collect::<Vec<_>>()))
+        (tables::of("Upload grants", grants, row))
         @if grants.len() == SHOWN as usize { p.note { "Only the newest " (SHOWN) " are shown." } }
     }
 }

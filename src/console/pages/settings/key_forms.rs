@@ -216,7 +216,7 @@ impl Page for RevokeKey {
         let count = count.await? as u64;
         let is_own = visit.access.authenticated().key_id() == Some(key.id);
         let lost = html! {
-            @if is_own { (badges::message(Tone::Warning, &html! {
+            @if is_own { (badges::warning(html! {
                 b { "You are signed in with this key. " }
                 "Revoking it signs you out at once. Make sure that you have another key for the web app: if it is your team's only \
                  one, only the market can give you a new one."

@@ -13,8 +13,7 @@ pub struct Profile;
 impl Page for Profile {
     const PATH: &'static str = paths::PROFILE;
     const TITLE: &'static str = "Team settings";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Team, label: "Settings" });
+    const NAVIGATION: Option<NavigationItem> = Section::Team.link("Settings");
 
     type Access = TeamWithNda;
 
@@ -63,25 +62,23 @@ fn facts(context: &Context, team: &Team) -> Markup {
 
 fn rules(context: &Context) -> Markup {
     let contact = &context.market().settings().console.contact;
-    let market = || html! { "Only the market" };
-    let team = || html! { "Your team: anybody who can sign in" };
+    let (market, team) = ("Only the market", "Your team: anybody who can sign in");
     let link = |path: &str, label: &str| html! { a href=(context.links.to(path)) { (label) } };
     let rows = [
-        vec![html! { "Name, initials" }, market()],
-        vec![html! { "Roles, seller tier" }, market()],
-        vec![html! { "Certification of a listing" }, market()],
-        vec![html! { "Credits that are bought, refunds, payments of withdrawals" }, market()],
-        vec![link(paths::NDA, "Acceptance of the mutual NDA"), team()],
-        vec![link(paths::KEYS, "Keys"), team()],
-        vec![link(paths::SESSIONS, "Sessions"), team()],
-        vec![html! { "Webhooks, upload grants" }, team()],
-        vec![
-            html! { "How the market pays a vendor" },
-            html! { "Your team. It cannot read what it has stated." },
-        ],
+        (html! { "Name, initials" }, market),
+        (html! { "Roles, seller tier" }, market),
+        (html! { "Certification of a listing" }, market),
+        (html! { "Credits that are bought, refunds, payments of withdrawals" }, market),
+        (link(paths::NDA, "Acceptance of the mutual NDA"), team),
+        (link(paths::KEYS, "Keys"), team),
+        (link(paths::SESSIONS, "Sessions"), team),
+        (html! { "Webhooks, upload grants" }, team),
+        (html! { "How the market pays a vendor" }, "Your team. It cannot read what it has stated."),
     ];
+    let row =
+        |(what, who): (Markup, &str)| [Head::text("What").cell(what), Head::text("Who changes it").cell(who)];
     html! {
-        (tables::table("Who can change what", &[Head::text("What"), Head::text("Who changes it")], &rows))
+        (tables::of("Who can change what", rows, row))
         p.note {
             "A key for the web app can do everything that your team can do. Give one only to those who may spend its credits."
         }

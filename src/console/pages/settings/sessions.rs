@@ -30,15 +30,7 @@ impl Page for Sessions {
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
         let found = visit.read(sessions::list).await?;
         let own = visit.access.session();
-        let heads = [
-            Head::text("Signed in with"),
-            Head::text("Since"),
-            Head::text("Last used"),
-            Head::text("Ends unless used"),
-            Head::text("End"),
-        ];
-        let rows: Vec<_> =
-            found.iter().map(|session| row(&visit.context, session, own == Some(session.id))).collect();
+        let row = |session: &Session| row(&visit.context, session, own == Some(session.id));
         let console = &visit.market().settings().console;
         let note = format!(
             "A session ends {} after signing in, after {} without use, and when its key ends.",
@@ -47,7 +39,7 @@ impl Page for Sessions {
         );
         let body = html! {
             (tabs(&visit.context))
-            (tables::table(Self::TITLE, &heads, &rows))
+            (tables::of(Self::TITLE, &found, row))
             p.note { "Ending a session signs out that browser. Its key stays valid: if you do not know who signed in, revoke the key, \
                       too." }
             @if visit.market().is_world() {
@@ -71,20 +63,20 @@ impl Page for Sessions {
     }
 }
 
-fn row(context: &Context, session: &Session, is_own: bool) -> Vec<Markup> {
+fn row(context: &Context, session: &Session, is_own: bool) -> [Cell; 5] {
     let path = format!("{}/{}/end", paths::SESSIONS, session.id);
-    vec![
-        html! {
+    [
+        Head::text("Signed in with").cell(html! {
             span.long { bdi { (session.key_name) } }
             @if is_own { " " (badges::badge(Tone::Good, "This session")) }
-        },
-        text::moment(session.created_at),
-        text::moment(session.last_used_at),
-        text::moment(session.expires_at),
-        html! {
+        }),
+        Head::text("Since").cell(text::moment(session.created_at)),
+        Head::text("Last used").cell(text::moment(session.last_used_at)),
+        Head::text("Ends unless used").cell(text::moment(session.expires_at)),
+        Head::text("End").cell(html! {
             @if is_own { span.note { "Sign out in the menu at the top" } }
             @else { (fields::button(context, &path, "End", "little danger")) }
-        },
+        }),
     ]
 }
 

@@ -6,15 +6,12 @@ use super::{
 };
 use crate::{
     console::{
-        address::Query,
         csv::{self, Part},
         prelude::*,
     },
     domain::webhooks::{DeliveryStatus, WebhookStatus},
-    market::Writer,
     operations::{team_webhooks, webhooks::WebhookChange},
     store::{webhook_attempts::Attempt, webhook_deliveries::Delivery, webhooks::Webhook},
-    string_enum::StringEnum,
 };
 
 /// Number of deliveries on a page.
@@ -117,12 +114,14 @@ fn facts(webhook: &Webhook) -> Markup {
             html! { @match webhook.last_success_at { Some(at) => (text::moment(at)), None => "None yet" } },
         ),
     ];
-    if let Some(at) = webhook.previous_secret_ends_at {
-        facts.push(("Replaced secret", html! { "signs, too, until " (text::moment(at)) }));
-    }
+    facts.extend(
+        webhook
+            .previous_secret_ends_at
+            .map(|at| ("Replaced secret", html! { "signs, too, until " (text::moment(at)) })),
+    );
     html! {
         @if webhook.disabled.is_some() {
-            (badges::message(Tone::Warning, &html! { "Nothing is sent now. What happens meanwhile is not sent later." }))
+            (badges::warning("Nothing is sent now. What happens meanwhile is not sent later."))
         }
         (tables::facts(&facts))
     }
@@ -133,33 +132,28 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
     if shown.is_empty() {
         return html! { p { "Nothing was sent yet. A test message shows whether the address answers." } };
     }
-    let heads = [
-        Head::text("Event"),
-        Head::text("Status"),
-        Head::text("Time"),
-        Head::number("Attempts"),
-        Head::text("Again"),
-    ];
     let row = |delivery: &Delivery| {
         let page = paths::webhook_delivery(webhook.id, delivery.id);
-        vec![
-            html! { a href=(context.links.to(&page)) { (event_text(delivery.event_type)) } },
-            delivery_state(delivery),
-            text::moment(delivery.created_at),
-            html! { (delivery.attempts) },
-            html! { @if webhook.disabled.is_none() && delivery.status != DeliveryStatus::Pending {
-                (fields::button(context, &format!("{page}/redeliver"), "Send again", "little"))
-            } },
+        [
+            Head::text("Event")
+                .cell(html! { a href=(context.links.to(&page)) { (event_text(delivery.event_type)) } }),
+            Head::text("Status").cell(delivery_state(delivery)),
+            Head::text("Time").cell(text::moment(delivery.created_at)),
+            Head::number("Attempts").cell(delivery.attempts),
+            Head::text("Again").cell(
+                html! { @if webhook.disabled.is_none() && delivery.status != DeliveryStatus::Pending {
+                    (fields::button(context, &format!("{page}/redeliver"), "Send again", "little"))
+                } },
+            ),
         ]
     };
-    let rows: Vec<_> = shown.iter().map(row).collect();
     let last = shown.last().filter(|_| found.len() > shown.len());
     let next = last.map(|last| context.here(&context.query.with(BEFORE, &last.id.to_string())));
     let first = is_later.then(|| context.links.to(&paths::webhook(webhook.id)));
     let file = context.here(&csv::query(&Query::default()));
     let note = html! { "The newest are first · " (csv::link(&file)) };
     html! {
-        (tables::table("Deliveries", &heads, &rows))
+        (tables::of("Deliveries", shown, row))
         (tables::pager(&note, first.as_deref(), next.as_deref()))
     }
 }
@@ -247,23 +241,23 @@ pub fn attempts(attempts: &[Attempt]) -> Markup {
     if attempts.is_empty() {
         return html! { p { "None yet." } };
     }
-    let heads = [Head::text("Attempt"), Head::text("Time"), Head::text("Answer"), Head::number("Took, ms")];
     let row = |attempt: &Attempt| {
-        vec![
-            html! { (attempt.number) },
-            text::moment(attempt.attempted_at),
-            html! {
-                @match (attempt.status, attempt.error) {
-                    (Some(status), _) => { "Status " (status) }
-                    (None, Some(error)) => { (text::words(error.as_str())) }
-                    (None, None) => (text::MISSING),
-                }
-                @if !attempt.response.is_empty() { details { summary { "What it said" } pre { code.long { (attempt.response) } } } }
-            },
-            html! { (text::grouped(attempt.milliseconds)) },
+        let answer = html! {
+            @match (attempt.status, attempt.error) {
+                (Some(status), _) => { "Status " (status) }
+                (None, Some(error)) => { (text::words(error.as_str())) }
+                (None, None) => (text::MISSING),
+            }
+            @if !attempt.response.is_empty() { details { summary { "What it said" } pre { code.long { (attempt.response) } } } }
+        };
+        [
+            Head::text("Attempt").cell(attempt.number),
+            Head::text("Time").cell(text::moment(attempt.attempted_at)),
+            Head::text("Answer").cell(answer),
+            Head::number("Took, ms").cell(text::grouped(attempt.milliseconds)),
         ]
     };
-    tables::table("Attempts", &heads, &attempts.iter().map(row).collect::<Vec<_>>())
+    tables::of("Attempts", attempts, row)
 }
 
 impl Action for TestWebhook {
@@ -292,8 +286,7 @@ impl Action for SwitchWebhook {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let status = fields.get("status").and_then(WebhookStatus::parse);
-        let status =
-            status.ok_or_else(|| Error::invalid(problem("status", "Pause or resume the webhook.")))?;
+        let status = status.ok_or_else(|| invalid("status", "Pause or resume the webhook."))?;
         let change = Change::new("update_webhook", "webhook", id);
         let work = move |writer: &mut Writer, member: &Member| {
             let change = WebhookChange { status: Some(status), ..WebhookChange::default() };

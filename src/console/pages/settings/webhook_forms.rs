@@ -1,20 +1,13 @@
 //! Forms about webhooks of the team: adding, changing, and deleting one, and replacing its secret.
 
 use crate::{
-    console::{
-        forms::Inputs,
-        parts::secrets,
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-    },
+    console::{parts::secrets, prelude::*},
     domain::events::EventType,
-    market::Writer,
     operations::{
         team_webhooks,
         webhooks::{CheckedUrl, WebhookChange},
     },
     store::webhooks::Webhook,
-    string_enum::StringEnum,
 };
 
 /// Path of the page that adds a webhook.
@@ -71,10 +64,7 @@ impl Input {
         }
         let checked = match fields.get("url").map(str::to_owned) {
             Some(url) => context.market().spawn_blocking(move |market| CheckedUrl::check(market, &url)).await,
-            None => Err(Error::invalid(problem(
-                "url",
-                "Enter an address, for example https://example.com/market.",
-            ))),
+            None => Err(invalid("url", "Enter an address, for example https://example.com/market.")),
         };
         match (collect(checked, &mut problems)?, kinds) {
             (Some(url), Some(event_types)) => {

@@ -44,20 +44,21 @@ impl Page for Webhooks {
 }
 
 fn list(context: &Context, webhooks: &[Webhook]) -> Markup {
-    let heads =
-        [Head::text("Address"), Head::text("Status"), Head::text("Events"), Head::text("Last success")];
     let row = |webhook: &Webhook| {
-        vec![
-            html! {
-                a.long href=(context.links.to(&paths::webhook(webhook.id))) { (webhook.url) }
-                @if !webhook.description.is_empty() { br; span.note.long { bdi { (webhook.description) } } }
-            },
-            state(webhook),
-            html! { (events_text(webhook)) },
-            html! { @match webhook.last_success_at { Some(at) => (text::moment(at)), None => "None yet" } },
+        let address = html! {
+            a.long href=(context.links.to(&paths::webhook(webhook.id))) { (webhook.url) }
+            @if !webhook.description.is_empty() { br; span.note.long { bdi { (webhook.description) } } }
+        };
+        let last =
+            html! { @match webhook.last_success_at { Some(at) => (text::moment(at)), None => "None yet" } };
+        [
+            Head::text("Address").cell(address),
+            Head::text("Status").cell(state(webhook)),
+            Head::text("Events").cell(events_text(webhook)),
+            Head::text("Last success").cell(last),
         ]
     };
-    tables::table("Webhooks", &heads, &webhooks.iter().map(row).collect::<Vec<_>>())
+    tables::of("Webhooks", webhooks, row)
 }
 
 /// Returns how many types of events a webhook gets.

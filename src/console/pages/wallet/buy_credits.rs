@@ -3,7 +3,7 @@
 use super::where_to_pay;
 use crate::{
     console::prelude::*,
-    domain::{credit_purchases::MAX_REQUESTED_AMOUNT, listings::Actor},
+    domain::credit_purchases::MAX_REQUESTED_AMOUNT,
     operations::{credit_purchases, wallet},
 };
 

@@ -2,17 +2,13 @@
 
 use super::where_to_pay;
 use crate::{
-    console::{
-        prelude::*,
-        questions::{Asks, Confirmation, Question},
-    },
+    console::prelude::*,
     domain::{
         credit_purchases::{CreditPurchaseOperation, CreditPurchaseStatus},
-        listings::Actor,
         state_machine::StateMachine,
     },
-    operations::{credit_purchases, team_records},
-    store::records::{pages::TeamPage, team_lists::credit_purchases::TeamCreditPurchase},
+    operations::credit_purchases,
+    store::records::team_lists::credit_purchases::TeamCreditPurchase,
 };
 
 /// The list.

@@ -2,12 +2,9 @@
 
 use crate::{
     console::prelude::*,
-    domain::{ledger::EntryType, money::Cents},
-    operations::{
-        balances::AdjustmentReason,
-        team_records::{self, WalletLine},
-    },
-    store::records::{pages::TeamPage, team_lists::wallet_entries::AccountEntry},
+    domain::ledger::EntryType,
+    operations::{balances::AdjustmentReason, team_records::WalletLine},
+    store::records::team_lists::wallet_entries::AccountEntry,
 };
 
 /// Path of the entries of the credits.

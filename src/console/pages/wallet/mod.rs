@@ -7,11 +7,8 @@ pub mod entries;
 use super::deals;
 use crate::{
     console::prelude::*,
-    domain::{credit_purchases::CreditPurchaseStatus, money::Cents},
-    operations::{
-        team_records::{self, WalletLine},
-        wallet,
-    },
+    domain::credit_purchases::CreditPurchaseStatus,
+    operations::{team_records::WalletLine, wallet},
     store::{
         records::{
             Filters,
@@ -20,7 +17,6 @@ use crate::{
         },
         wallet::Balances,
     },
-    string_enum::StringEnum,
 };
 
 /// Number of the latest entries on the page of the wallet.
@@ -41,8 +37,7 @@ struct Wallet {
 impl Page for WalletPage {
     const PATH: &'static str = paths::WALLET;
     const TITLE: &'static str = "Wallet";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Buying, label: "Wallet" });
+    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Wallet");
 
     type Access = Member;
 

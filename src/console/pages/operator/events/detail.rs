@@ -2,16 +2,12 @@
 
 use super::{EVENTS, NamedEvents, team};
 use crate::{
-    console::{
-        pages::{
-            operator::{field_changes::FieldChanges, paths::search_for},
-            settings::webhook_forms::event_text,
-        },
-        prelude::*,
+    console::pages::{
+        operator::{field_changes::FieldChanges, prelude::*},
+        settings::webhook_forms::event_text,
     },
     domain::events::EventId,
-    operations::{access::Operator, events},
-    string_enum::StringEnum,
+    operations::events,
 };
 
 /// The page.

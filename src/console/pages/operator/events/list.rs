@@ -1,17 +1,13 @@
 //! What has happened, newest first.
 
-use super::{AskedFilters, EVENTS, HEADS, NamedEvents, filters, row, tabs, with_request};
+use super::{AskedFilters, EVENTS, NamedEvents, filters, row, tabs, with_request};
 use crate::{
     console::{
         csv::{self, Part},
-        prelude::*,
+        pages::operator::prelude::*,
     },
     domain::events::EventId,
-    operations::{
-        access::Operator,
-        events::{self, EarlierEvents, Event},
-    },
-    string_enum::StringEnum,
+    operations::events::{self, EarlierEvents, Event},
 };
 
 /// Name of the field of the query with the event before which a page begins.
@@ -30,8 +26,7 @@ impl Page for Events {
     const PATH: &'static str = EVENTS;
     const TITLE: &'static str = "Events";
     const OPERATIONS: &'static [&'static str] = &["list_events"];
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Events" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Events");
 
     type Access = Operator;
 
@@ -49,19 +44,18 @@ impl Page for Events {
         });
         let (found, next) = read.await?;
         let context = &visit.context;
-        let rows: Vec<_> = found.events.iter().map(|event| row(context, event, &found.names)).collect();
         let next = next.map(|id| context.here(&asked.query().with(BEFORE, &id.to_string())));
         let first = before.is_some().then(|| context.here(&asked.query()));
         let note = html! {
-            (text::counted(rows.len() as u64, "event", "events")) " on this page, newest first · "
+            (text::counted(found.events.len() as u64, "event", "events")) " on this page, newest first · "
             (csv::link(&context.here(&csv::query(&asked.query()))))
         };
         let body = html! {
             (tabs(context, &asked))
             (filters(context, &asked))
-            @if rows.is_empty() && next.is_some() { p { "Nothing among the last 10,000 events. Earlier ones can match." } }
-            @else if rows.is_empty() { (tables::empty("Nothing here", "No event that is kept matches.", None)) }
-            @else { (tables::table(Self::TITLE, &HEADS, &rows)) }
+            @if found.events.is_empty() && next.is_some() { p { "Nothing among the last 10,000 events. Earlier ones can match." } }
+            @else if found.events.is_empty() { (tables::empty("Nothing here", "No event that is kept matches.", None)) }
+            @else { (tables::of(Self::TITLE, &found.events, |event| row(context, event, &found.names))) }
             (tables::pager(&note, first.as_deref(), next.as_deref()))
         };
         Ok(with_request(Content::new(Self::TITLE, body), &asked, "").into())

@@ -1,10 +1,10 @@
 //! Live events: the newest events, which the page requests again every three seconds.
 
-use super::{AskedFilters, HEADS, LIVE, NamedEvents, filters, list, row, tabs, with_request};
-use crate::{console::prelude::*, operations::access::Operator};
+use super::{AskedFilters, LIVE, NamedEvents, filters, list, row, tabs, with_request};
+use crate::console::pages::operator::prelude::*;
 
 /// Number of events that the page shows.
-const SHOWN: usize = 30;
+const FIELDS: usize = 30;
 
 /// The page.
 pub struct LiveEvents;
@@ -19,13 +19,12 @@ impl Page for LiveEvents {
         let asked = AskedFilters::of(&visit.query);
         let wanted = asked.clone();
         let read = visit.read(move |reader, operator| {
-            let found = list::load(reader, operator, &wanted, None, SHOWN)?;
+            let found = list::load(reader, operator, &wanted, None, FIELDS)?;
             NamedEvents::find(reader, operator.platform(), found.events)
         });
         let found = read.await?;
         let context = &visit.context;
         let here = context.here(&asked.query());
-        let rows: Vec<_> = found.events.iter().map(|event| row(context, event, &found.names)).collect();
         let body = html! {
             (tabs(context, &asked))
             (filters(context, &asked))
@@ -36,8 +35,8 @@ impl Page for LiveEvents {
                     "The newest events, looked up every three seconds. Market clock: " (text::moment(context.now())) ". "
                     a href=(here) { "Look again" }
                 }
-                @if rows.is_empty() { p { "Nothing that matches has happened lately." } }
-                @else { (tables::table(Self::TITLE, &HEADS, &rows)) }
+                @if found.events.is_empty() { p { "Nothing that matches has happened lately." } }
+                @else { (tables::of(Self::TITLE, &found.events, |event| row(context, event, &found.names))) }
             }
         };
         let content = Content::new(Self::TITLE, body).with_parent("Events", super::EVENTS);

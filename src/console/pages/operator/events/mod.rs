@@ -4,23 +4,17 @@ pub mod detail;
 pub mod list;
 pub mod live;
 
-use super::TEAMS;
 use crate::{
     console::{
-        address::Query,
-        forms::Inputs,
-        pages::settings::webhook_forms::event_text,
+        pages::{operator::prelude::*, settings::webhook_forms::event_text},
         parts::tabs::{self, Tab},
-        prelude::*,
     },
     domain::events::{EventId, EventType},
     operations::{
-        access::Platform,
         events::{Event, Filters},
-        records, teams,
+        teams,
     },
     store::records::any_record::Names,
-    string_enum::StringEnum,
 };
 
 /// The kind of events in the search.
@@ -95,24 +89,17 @@ impl NamedEvents {
     }
 }
 
-/// The columns of lists of events.
-pub const HEADS: [Head; 5] = [
-    Head::text("Event"),
-    Head::text("Seen by"),
-    Head::text("Record"),
-    Head::text("Request"),
-    Head::text("Time"),
-];
-
 /// Returns the row of an event.
-pub fn row(context: &Context, event: &Event, names: &Names) -> Vec<Markup> {
+pub fn row(context: &Context, event: &Event, names: &Names) -> [Cell; 5] {
     let page = format!("{EVENTS}/{}", EventId(event.row_id));
-    vec![
-        html! { a.long href=(context.links.to(&page)) { (event_text(event.event_type)) } },
-        team(context, event, names),
-        html! { span.mono.long { (event.subject.0) } },
-        html! { span.mono.long { (event.request_id.as_deref().unwrap_or(text::MISSING)) } },
-        text::moment(event.occurred_at),
+    let request = event.request_id.as_deref().unwrap_or(text::MISSING);
+    [
+        Head::text("Event")
+            .cell(html! { a.long href=(context.links.to(&page)) { (event_text(event.event_type)) } }),
+        Head::text("Seen by").cell(team(context, event, names)),
+        Head::text("Record").cell(html! { span.mono.long { (event.subject.0) } }),
+        Head::text("Request").cell(html! { span.mono.long { (request) } }),
+        Head::text("Time").cell(text::moment(event.occurred_at)),
     ]
 }
 

@@ -7,9 +7,9 @@ use super::{
     values,
 };
 use crate::{
-    console::{csv, prelude::*},
+    console::{csv, pages::operator::prelude::*},
     domain::figures::Step,
-    operations::{access::Operator, figures},
+    operations::figures,
     store::figures::{Figure, FigureRow},
 };
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::values;
 use crate::{
     console::{
+        pages::operator::prelude::*,
         parts::charts::{self, Bar, Chart, NamedBar},
-        prelude::*,
     },
     domain::figures::{Range, Step},
     store::figures::{Axis, Figure, FigureRow, Unit, Value},

@@ -8,8 +8,7 @@ mod values;
 
 use super::paths::FIGURES;
 use crate::{
-    console::{navigation::PageRow, prelude::*},
-    operations::access::Operator,
+    console::{navigation::PageRow, pages::operator::prelude::*},
     store::figures::ALL,
 };
 
@@ -24,8 +23,7 @@ pub struct Figures;
 impl Page for Figures {
     const PATH: &'static str = FIGURES;
     const TITLE: &'static str = "Figures";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Figures" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Figures");
 
     type Access = Operator;
 

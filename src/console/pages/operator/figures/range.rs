@@ -2,18 +2,12 @@
 
 use crate::{
     console::{
-        address::Query,
-        forms::Inputs,
+        pages::operator::prelude::*,
         parts::tabs::{self, Tab},
-        prelude::*,
         refusals,
     },
-    domain::{
-        figures::{Month, Preset, Range},
-        time::Timestamp,
-    },
+    domain::figures::{Month, Preset, Range},
     error::Problem,
-    string_enum::StringEnum,
 };
 
 /// Name of the field of the query with a range that ends now.

@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use crate::{
     console::{
+        pages::operator::prelude::*,
         parts::{charts, job_kinds},
-        prelude::*,
     },
-    domain::{
-        figures::{Month, Step},
-        money::Cents,
-    },
+    domain::figures::{Month, Step},
     store::figures::{Axis, Figure, FigureRow, NAME_SEPARATOR, Unit, Value},
 };
 

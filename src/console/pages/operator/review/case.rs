@@ -6,27 +6,20 @@ use super::{
 };
 use crate::{
     console::{
-        address::Query,
-        pages::{
-            listing,
-            operator::paths::{LISTINGS, REVIEW},
-        },
+        pages::{listing, operator::prelude::*},
         parts::{
             differences,
             listing_view::tier_text,
             tabs::{self, Tab},
         },
-        prelude::*,
     },
     domain::reviews::ReviewDecision,
     operations::{
-        access::{ActingOperator, Operator},
         review_cases::{self, Case},
         review_decisions::Revision,
         review_queue::Filters,
         reviews::{Difference, Since},
     },
-    string_enum::StringEnum,
 };
 
 /// Field of the query that says since when changes are shown.
@@ -169,7 +162,7 @@ fn state(context: &Context, case: &Case) -> Markup {
             Query::default().with(SINCE, &round.number.to_string()).at(&context.links.to(&context.path))
         });
         return html! { @if case.has_changed_since_submission() {
-            (badges::message(Tone::Warning, &html! {
+            (badges::warning(html! {
                 b { "It has changed since it was submitted. " }
                 "Its assets can change during a review, for example when tasks are added. "
                 @if let Some(link) = &link { a href=(link) { "See what has changed" } "." }
@@ -177,20 +170,17 @@ fn state(context: &Context, case: &Case) -> Markup {
         } };
     }
     let Some((round, (decision, at))) = decided else {
-        return badges::message(Tone::Neutral, &html! { "This listing is not in review now." });
+        return badges::remark("This listing is not in review now.");
     };
     let who = facts::who(case, round);
-    badges::message(
-        Tone::Neutral,
-        &html! {
-            b { "This listing is not in review now. " }
-            @match decision {
-                ReviewDecision::Withdrawn => { "Its vendor has withdrawn it" }
-                _ => { bdi { (who.as_deref().unwrap_or("The market")) } " has " (facts::done(decision)) }
-            }
-            ", " (text::moment(at)) "."
-        },
-    )
+    badges::remark(html! {
+        b { "This listing is not in review now. " }
+        @match decision {
+            ReviewDecision::Withdrawn => { "Its vendor has withdrawn it" }
+            _ => { bdi { (who.as_deref().unwrap_or("The market")) } " has " (facts::done(decision)) }
+        }
+        ", " (text::moment(at)) "."
+    })
 }
 
 /// Shows what has changed since an earlier round.

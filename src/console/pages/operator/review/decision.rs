@@ -5,9 +5,8 @@ use super::{
     filters::{filters_of, path_of, query_of, title_of},
 };
 use crate::{
-    console::{pages::operator::paths::REVIEW, prelude::*},
+    console::pages::operator::prelude::*,
     operations::{
-        access::ActingOperator,
         listings,
         review_cases::{self, Case},
         review_decisions::{self, Decision, Revision},
@@ -137,13 +136,13 @@ const APPROVE_ANYWAY: &str = "approve_anyway";
 
 fn pressed(fields: &Fields, templates: &[String]) -> Result<FormAction> {
     let note = note_of(fields, templates);
-    let required = |message: &str| note.clone().ok_or_else(|| Error::invalid(problem(NOTE, message)));
+    let required = |message: &str| note.clone().ok_or_else(|| invalid(NOTE, message));
     let decided = |decision, notice| Ok(FormAction::Decision(decision, notice));
     match fields.get(DECISION) {
         Some("back") => Ok(FormAction::Back),
         Some("approve" | APPROVE_ANYWAY) if note.is_some() => {
             let message = "The vendor gets no note with an approval. Delete the note, or request changes.";
-            Err(Error::invalid(problem(NOTE, message)))
+            Err(invalid(NOTE, message))
         }
         Some("approve" | APPROVE_ANYWAY) => decided(Decision::Approve, Notice::ReviewApproved),
         Some("request_changes") => {
@@ -232,7 +231,7 @@ async fn ask_to_approve(
 ) -> Result<Answer> {
     let body = |own: &str| {
         html! {
-            (badges::message(Tone::Warning, &html! { (warning) }))
+            (badges::warning(warning))
             p { "The vendor is notified, and can publish the listing at once, whatever the checks find later." }
             div.row {
                 button.primary name=(DECISION) value=(APPROVE_ANYWAY) { "Approve anyway" }

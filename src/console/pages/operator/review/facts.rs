@@ -4,14 +4,10 @@ use crate::{
     console::{
         pages::{
             listing,
-            operator::{
-                paths::{RUNS, TEAMS},
-                quality_runs,
-            },
+            operator::{prelude::*, quality_runs},
             own_listings::reviews,
         },
         parts::{asset_prices, findings, timeline},
-        prelude::*,
     },
     domain::{listings::LifecycleStage, reviews::ReviewDecision},
     operations::{review_cases::Case, review_decisions},

@@ -1,11 +1,6 @@
 //! The filters of the queue in addresses and forms. They are kept from one listing to the next.
 
-use crate::{
-    console::{address::Query, pages::operator::paths::REVIEW, prelude::*},
-    domain::assets::Kind,
-    operations::review_queue::Filters,
-    string_enum::StringEnum,
-};
+use crate::{console::pages::operator::prelude::*, domain::assets::Kind, operations::review_queue::Filters};
 
 /// Field of the query with the vendor.
 pub const VENDOR: &str = "team";

@@ -2,14 +2,7 @@
 
 use super::filters::{KIND, REVIEWED_BEFORE, VENDOR, filters_of, path_of, title_of};
 use crate::{
-    console::{
-        pages::operator::paths::{LISTINGS, REVIEW, TEAMS},
-        parts::kinds,
-        prelude::*,
-        resources,
-    },
-    operations::{access::Operator, review_queue},
-    store::{records::pages::TeamPage, review_queue::WaitingListing},
+    console::pages::operator::prelude::*, operations::review_queue, store::review_queue::WaitingListing,
 };
 
 /// The list.
@@ -19,8 +12,7 @@ impl List for ReviewQueue {
     const PATH: &'static str = REVIEW;
     const TITLE: &'static str = "Review";
     const FILE_NAME: &'static str = "review";
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::Market, label: "Review" });
+    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Review");
 
     type Access = Operator;
     type Row = WaitingListing;

@@ -8,16 +8,17 @@ use super::{
 };
 use crate::{
     clock::ClockState,
-    console::{
-        pages::world_clock::{STEPS, target},
-        prelude::*,
+    console::pages::{
+        operator::prelude::*,
+        world_clock::{forms, mode, target},
     },
-    domain::{clock_modes::ClockMode, time::Timestamp},
+    domain::clock_modes::ClockMode,
     market::Market,
-    operations::access::ActingOperator,
-    string_enum::StringEnum,
     worlds::World,
 };
+
+/// Says how a duration is written.
+const HINT: &str = "For example 30d or 1d12h.";
 
 /// The page.
 pub struct MoveClock;
@@ -44,34 +45,9 @@ impl Page for MoveClock {
         let facts = [("Its time", text::moment(clock.now)), ("Clock", clock_badge(clock.is_running))];
         let body = html! {
             (tables::facts(&facts))
-            (forms(&visit.context, world.name(), &clock))
+            (forms(&visit.context, (&path(world.name(), "/clock"), &path(world.name(), "/clock/mode")), &clock, HINT))
         };
         Ok(below_world(Content::new("Clock", body), &world).narrow().into())
-    }
-}
-
-fn forms(context: &Context, world: &str, clock: &ClockState) -> Markup {
-    let (own, inputs) = (path(world, "/clock"), &context.inputs);
-    let from = html! { input type="hidden" name="from" value=(clock.now); };
-    let steps =
-        html! { (from) @for (value, label) in STEPS { button name="advance" value=(value) { (label) } } };
-    let exactly = html! {
-        (from)
-        (Field::text("advance", "By a duration").hint(html! { "For example 30d or 1d12h." }).at_most(40).show(inputs))
-        (Field::moment("set", "Or to a time").hint(html! { "In UTC, for example 2026-04-01 09:00. A clock never goes back." }).show(inputs))
-        div.row { button.primary { "Move the clock" } }
-        p.note { "The page answers when everything that is due was done. A long way takes a while." }
-    };
-    let (mode, label) = if clock.is_running {
-        (ClockMode::Frozen, "Stop the clock")
-    } else {
-        (ClockMode::Running, "Let the clock run")
-    };
-    let switch = html! { input type="hidden" name="mode" value=(mode.as_str()); button { (label) } };
-    html! {
-        (tables::section("steps", "Move it ahead by", &fields::form_with_class(context, &own, "row", &steps)))
-        (tables::section("exactly", "Move it exactly", &fields::form(context, &own, &exactly)))
-        (tables::section("mode", "Run or stop", &fields::form_with_class(context, &path(world, "/clock/mode"), "row", &switch)))
     }
 }
 
@@ -107,8 +83,7 @@ impl Action for SetMode {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let world = find(&visit.context)?;
         let page = path(world.name(), "");
-        let mode = fields.get("mode").and_then(ClockMode::parse);
-        let mode = mode.ok_or_else(|| Error::invalid(problem("mode", "Stop the clock, or let it run.")))?;
+        let mode = mode(fields)?;
         audit(visit, fields, Self::OPERATIONS[0], &world).await?;
         let set = move |_: &Market| {
             world.set_running(mode == ClockMode::Running);

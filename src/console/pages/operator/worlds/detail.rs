@@ -8,8 +8,7 @@ use super::{
 };
 use crate::{
     clock::ClockState,
-    console::{address::PREFIX, prelude::*},
-    operations::access::{ActingOperator, Operator},
+    console::{address::PREFIX, pages::operator::prelude::*},
     web::world_host::SandboxHost,
     worlds::{World, WorldKey},
 };
@@ -95,13 +94,15 @@ fn keys(keys: &[WorldKey]) -> Markup {
     if keys.is_empty() {
         return html! { p { "None were valid when it began." } };
     }
-    let heads = [Head::text("Acts for"), Head::text("Key")];
     let row = |key: &WorldKey| {
-        vec![html! { span.long { bdi { (key.description) } } }, html! { span.mono.long { (key.key) } }]
+        [
+            Head::text("Acts for").cell(html! { span.long { bdi { (key.description) } } }),
+            Head::text("Key").cell(html! { span.mono.long { (key.key) } }),
+        ]
     };
     html! {
         p.note { "They were valid when the world began, and work in it only." }
-        (tables::table("Keys", &heads, &keys.iter().map(row).collect::<Vec<_>>()))
+        (tables::of("Keys", keys, row))
     }
 }
 

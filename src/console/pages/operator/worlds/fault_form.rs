@@ -6,17 +6,12 @@ use super::{
 };
 use crate::{
     console::{
-        address::Query,
-        forms::Inputs,
-        pages::operator::deliveries::event_choices,
+        pages::operator::{deliveries::event_choices, prelude::*},
         parts::{
             job_kinds,
             tabs::{self, Tab},
         },
-        prelude::*,
     },
-    operations::access::ActingOperator,
-    string_enum::StringEnum,
     worlds::{CutPlace, MAX_FAULTS},
 };
 
@@ -144,7 +139,7 @@ impl FormPage for NewFaultPage {
         let world = find(&visit.context)?;
         let sandbox = visit.served.require_sandbox()?;
         let kind = fields.get(KIND).and_then(FaultKind::parse);
-        let kind = kind.ok_or_else(|| Error::invalid(problem(KIND, "Choose what fails.")))?;
+        let kind = kind.ok_or_else(|| invalid(KIND, "Choose what fails."))?;
         let fault = fault_input::read(kind, fields, sandbox.operations())?;
         // `perform` returns this value unless the form was already sent before.
         let (sent, checked) = (Uuid::new_v4(), std::sync::Arc::clone(&world));

@@ -1,9 +1,9 @@
 //! Reads the form for a fault.
 
 use crate::{
-    console::{pages::world_clock::parse_time, prelude::*},
-    domain::{events::EventType, jobs::JobKind, time::Timestamp, typed_numbers::parse_whole_number},
-    string_enum::{StringEnum, string_enum},
+    console::pages::{operator::prelude::*, world_clock::parse_time},
+    domain::{events::EventType, jobs::JobKind, typed_numbers::parse_whole_number},
+    string_enum::string_enum,
     web::documented_operations::DocumentedOperations,
     worlds::{
         CutPlace, FaultAnswer, FaultRule, FaultTiming, Interruption, NewFault, RequestEffect, RequestMatch,
@@ -48,9 +48,9 @@ pub fn read(kind: FaultKind, fields: &Fields, operations: &DocumentedOperations)
     let rule = match kind {
         FaultKind::Requests => requests(fields, operations)?,
         FaultKind::Jobs => {
-            let kind = fields.get("job").map(|name| {
-                JobKind::parse(name).ok_or_else(|| Error::invalid(problem("job", "Choose a kind of job.")))
-            });
+            let kind = fields
+                .get("job")
+                .map(|name| JobKind::parse(name).ok_or_else(|| invalid("job", "Choose a kind of job.")));
             FaultRule::Jobs(kind.transpose()?)
         }
         FaultKind::Host => {
@@ -68,19 +68,16 @@ fn requests(fields: &Fields, operations: &DocumentedOperations) -> Result<FaultR
     if let Some(id) = &operation
         && operations.with_id(id).next().is_none()
     {
-        return Err(Error::invalid(problem(
-            "operation",
-            "No operation has this ID. The documents list them.",
-        )));
+        return Err(invalid("operation", "No operation has this ID. The documents list them."));
     }
     let path = fields.get("path").map(str::to_owned);
     if path.as_ref().is_some_and(|path| !path.starts_with('/')) {
-        return Err(Error::invalid(problem("path", "A path begins with a slash, for example /v2/wallet.")));
+        return Err(invalid("path", "A path begins with a slash, for example /v2/wallet."));
     }
     let status = number(fields, "status", "Enter a status from 400 to 599.", STATUSES)?;
     let code = fields.get("code").map(str::to_owned);
     if code.is_some() && status.is_none() {
-        return Err(Error::invalid(problem("code", "An error code needs the status that it belongs to.")));
+        return Err(invalid("code", "An error code needs the status that it belongs to."));
     }
     let answer = status.and_then(|status| u16::try_from(status).ok()).map(|status| {
         let code = code.or_else(|| documented_code(operations, operation.as_deref()?, status));
@@ -91,22 +88,16 @@ fn requests(fields: &Fields, operations: &DocumentedOperations) -> Result<FaultR
         Some(STALL) => Some(Interruption::Stall),
         Some(place) => {
             let place = CutPlace::parse(place);
-            let place = place.ok_or_else(|| Error::invalid(problem("ending", "Choose one of these.")))?;
+            let place = place.ok_or_else(|| invalid("ending", "Choose one of these."))?;
             if answer.is_some() {
-                return Err(Error::invalid(problem(
-                    "ending",
-                    "A closed connection has no status. Choose one of both.",
-                )));
+                return Err(invalid("ending", "A closed connection has no status. Choose one of both."));
             }
             Some(Interruption::Cut(place))
         }
     };
     let delay_ms = delay(fields)?;
     if answer.is_none() && interruption.is_none() && delay_ms.is_none() {
-        return Err(Error::invalid(problem(
-            "status",
-            "Say what happens: a status, a delay, or how the answer ends.",
-        )));
+        return Err(invalid("status", "Say what happens: a status, a delay, or how the answer ends."));
     }
     let effect = RequestEffect { answer, delay_ms, body_bytes_per_second: None, interruption };
     let (path, team) = (path.map(TextPattern), fields.get("team").map(str::to_owned));
@@ -127,10 +118,9 @@ fn delay(fields: &Fields) -> Result<Option<(u32, u32)>> {
 }
 
 fn webhooks(fields: &Fields) -> Result<FaultRule> {
-    let event_type = fields.get("event_type").map(|name| {
-        EventType::parse(name)
-            .ok_or_else(|| Error::invalid(problem("event_type", "Choose a type of events.")))
-    });
+    let event_type = fields
+        .get("event_type")
+        .map(|name| EventType::parse(name).ok_or_else(|| invalid("event_type", "Choose a type of events.")));
     let of = WebhookMatch {
         url: fields.get("url").map(|url| TextPattern(url.to_owned())),
         event_type: event_type.transpose()?,
@@ -143,7 +133,7 @@ fn webhooks(fields: &Fields) -> Result<FaultRule> {
         _ => {
             let message =
                 "Say either what becomes of the message, or with which status the receiver answers.";
-            return Err(Error::invalid(problem("message", message)));
+            return Err(invalid("message", message));
         }
     };
     Ok(FaultRule::Webhooks(of, effect))
@@ -155,16 +145,13 @@ fn timing(fields: &Fields) -> Result<FaultTiming> {
     let nth = number(fields, "nth", COUNT, 1..=i64::MAX)?.map(i64::unsigned_abs);
     let next = number(fields, "next", COUNT, 1..=i64::MAX)?.map(i64::unsigned_abs);
     if nth.is_some() && next.is_some() {
-        return Err(Error::invalid(problem("next", "One case alone needs no number of cases.")));
+        return Err(invalid("next", "One case alone needs no number of cases."));
     }
     let share = number(fields, "share", "Enter a number from 0 to 100.", 0..=100)?;
     let from: Option<Timestamp> = fields.parsed("from", TIME, parse_time)?;
     let until: Option<Timestamp> = fields.parsed("until", TIME, parse_time)?;
     if from.zip(until).is_some_and(|(from, until)| from >= until) {
-        return Err(Error::invalid(problem(
-            "until",
-            "It must be later than the time from which the fault applies.",
-        )));
+        return Err(invalid("until", "It must be later than the time from which the fault applies."));
     }
     Ok(FaultTiming { nth, next, share: share.map(|share| share as f64 / 100.0), from, until })
 }

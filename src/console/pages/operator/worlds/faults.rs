@@ -4,11 +4,7 @@ use super::{
     fault_words,
     place::{audit, below_world, find, path},
 };
-use crate::{
-    console::prelude::*,
-    operations::access::{ActingOperator, Operator},
-    worlds::Fault,
-};
+use crate::{console::pages::operator::prelude::*, worlds::Fault};
 
 /// The page.
 pub struct FaultList;
@@ -53,35 +49,21 @@ fn table(context: &Context, world: &str, faults: &[Fault]) -> Markup {
         return tables::empty("No faults", "Everything in this world works.", None);
     }
     let is_acting = context.may_act();
-    let mut heads = vec![
-        Head::text("Fault"),
-        Head::text("For"),
-        Head::text("What happens"),
-        Head::text("When"),
-        Head::number("Cases seen"),
-        Head::number("Fitted"),
-        Head::number("Took effect"),
-    ];
-    if is_acting {
-        heads.push(Head::text("Delete"));
-    }
     let row = |fault: &Fault| {
         let delete = path(world, &format!("/faults/{}/delete", fault.id()));
-        let mut cells = vec![
-            html! { (fault.id()) },
-            html! { span.long { (fault_words::cases(fault)) } },
-            html! { span.long { (fault_words::effect(fault)) } },
-            html! { (fault_words::timing(&fault.new.timing)) },
-            html! { (text::grouped(fault.seen)) },
-            html! { (text::grouped(fault.matched)) },
-            html! { (text::grouped(fault.used)) },
+        let cells = [
+            Head::text("Fault").cell(fault.id()),
+            Head::text("For").cell(html! { span.long { (fault_words::cases(fault)) } }),
+            Head::text("What happens").cell(html! { span.long { (fault_words::effect(fault)) } }),
+            Head::text("When").cell(fault_words::timing(&fault.new.timing)),
+            Head::number("Cases seen").cell(text::grouped(fault.seen)),
+            Head::number("Fitted").cell(text::grouped(fault.matched)),
+            Head::number("Took effect").cell(text::grouped(fault.used)),
         ];
-        if is_acting {
-            cells.push(fields::button(context, &delete, "Delete", "little"));
-        }
-        cells
+        let delete = || Head::text("Delete").cell(fields::button(context, &delete, "Delete", "little"));
+        cells.into_iter().chain(is_acting.then(delete))
     };
-    tables::table("Faults", &heads, &faults.iter().map(row).collect::<Vec<_>>())
+    tables::of("Faults", faults, row)
 }
 
 impl Action for DeleteFault {

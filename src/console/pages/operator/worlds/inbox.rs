@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use super::place::{below_world, find, path};
 use crate::{
-    console::{pages::settings::webhook_forms::event_text, prelude::*},
-    operations::access::Operator,
+    console::pages::{operator::prelude::*, settings::webhook_forms::event_text},
     worlds::InboxMessage,
 };
 
 /// Number of messages that are shown.
-const SHOWN: usize = 100;
+const FIELDS: usize = 100;
 
 /// The page.
 pub struct InboxPage;
@@ -25,7 +24,7 @@ impl Page for InboxPage {
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let world = find(&visit.context)?;
         let (_, last) = world.inbox().list(u64::MAX, 0, |_| true);
-        let (mut messages, _) = world.inbox().list(last.saturating_sub(SHOWN as u64), SHOWN, |_| true);
+        let (mut messages, _) = world.inbox().list(last.saturating_sub(FIELDS as u64), FIELDS, |_| true);
         messages.reverse();
         let here = visit.links.to(&path(world.name(), "/inbox"));
         let body = html! {
@@ -46,29 +45,21 @@ fn table(messages: &[Arc<InboxMessage>]) -> Markup {
         let advice = "Messages to the webhooks of the world are kept here, and are not sent unless the world was created so.";
         return tables::empty("Nothing yet", advice, None);
     }
-    let heads = [
-        Head::text("Number"),
-        Head::text("Event"),
-        Head::text("Address"),
-        Head::number("Attempt"),
-        Head::text("Sent"),
-        Head::text("Message"),
-    ];
     let row = |message: &Arc<InboxMessage>| {
-        vec![
-            html! { (message.number) },
-            html! { (event_text(message.event_type)) },
-            html! { span.mono.long { (message.url) } },
-            html! { (message.attempt) },
-            text::moment(message.sent_at),
-            html! { details {
+        [
+            Head::text("Number").cell(message.number),
+            Head::text("Event").cell(event_text(message.event_type)),
+            Head::text("Address").cell(html! { span.mono.long { (message.url) } }),
+            Head::number("Attempt").cell(message.attempt),
+            Head::text("Sent").cell(text::moment(message.sent_at)),
+            Head::text("Message").cell(html! { details {
                 summary { "Headers and body" }
                 pre { code.long {
                     @for (name, value) in &message.headers { (name) ": " (value) "\n" }
                     "\n" (message.body)
                 } }
-            } },
+            } }),
         ]
     };
-    tables::table("Messages", &heads, &messages.iter().map(row).collect::<Vec<_>>())
+    tables::of("Messages", messages, row)
 }

@@ -1,7 +1,7 @@
 //! The worlds of the server.
 
 use super::place::{WORLDS, path};
-use crate::{clock::ClockState, console::prelude::*, domain::time::Timestamp, operations::access::Operator};
+use crate::{clock::ClockState, console::pages::operator::prelude::*};
 
 /// The page.
 pub struct WorldList;
@@ -18,8 +18,7 @@ impl Page for WorldList {
     const PATH: &'static str = WORLDS;
     const TITLE: &'static str = "Worlds";
     const OPERATIONS: &'static [&'static str] = &["list_worlds"];
-    const NAVIGATION: Option<NavigationItem> =
-        Some(NavigationItem { section: Section::System, label: "Worlds" });
+    const NAVIGATION: Option<NavigationItem> = Section::System.link("Worlds");
 
     type Access = Operator;
 
@@ -70,23 +69,19 @@ fn table(context: &Context, worlds: &[WorldRow]) -> Markup {
             None,
         );
     }
-    let heads = [
-        Head::text("World"),
-        Head::text("Copied from"),
-        Head::text("Clock"),
-        Head::text("Its time"),
-        Head::text("Ends"),
-    ];
     let row = |world: &WorldRow| {
-        vec![
-            html! { a.long href=(context.links.to(&path(&world.name, ""))) { (world.name) } },
-            html! { (world.source) },
-            clock_badge(world.clock.is_running),
-            text::moment(world.clock.now),
-            html! { @match world.expires_at { Some(at) => (text::moment(at)), None => "Not by itself" } },
+        [
+            Head::text("World")
+                .cell(html! { a.long href=(context.links.to(&path(&world.name, ""))) { (world.name) } }),
+            Head::text("Copied from").cell(&world.source),
+            Head::text("Clock").cell(clock_badge(world.clock.is_running)),
+            Head::text("Its time").cell(text::moment(world.clock.now)),
+            Head::text("Ends").cell(
+                html! { @match world.expires_at { Some(at) => (text::moment(at)), None => "Not by itself" } },
+            ),
         ]
     };
-    tables::table("Worlds", &heads, &worlds.iter().map(row).collect::<Vec<_>>())
+    tables::of("Worlds", worlds, row)
 }
 
 /// Returns whether a clock runs, as a badge.

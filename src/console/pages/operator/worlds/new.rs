@@ -4,10 +4,8 @@ use toml::{Table, Value};
 
 use super::place::{WORLDS, path};
 use crate::{
-    console::{forms::Inputs, pages::world_clock::parse_time, prelude::*},
+    console::pages::{operator::prelude::*, world_clock::parse_time},
     domain::{clock_modes::ClockMode, typed_numbers::parse_whole_number},
-    operations::access::ActingOperator,
-    string_enum::StringEnum,
     worlds::{self, JobTiming, NewWorld, WebhookMode},
 };
 
@@ -75,7 +73,7 @@ fn read(fields: &Fields) -> Result<NewWorld> {
         Some(name) if worlds::is_name(name) => name.to_owned(),
         Some(_) => {
             let message = "Use lowercase letters, digits, and hyphens.";
-            return Err(Error::invalid(problem("name", message)));
+            return Err(invalid("name", message));
         }
         None => format!("world-{}", &Uuid::new_v4().simple().to_string()[..8]),
     };
@@ -112,7 +110,7 @@ fn settings(fields: &Fields) -> Result<Vec<(String, Value)>> {
         parse(line).ok_or_else(|| {
             let excerpt: String = line.chars().take(60).collect();
             let message = format!("“{excerpt}” is no setting. Write it like fees.buyer_percent = 4.0.");
-            Error::invalid(problem("settings", &message))
+            invalid("settings", &message)
         })
     });
     settings.collect()
@@ -128,16 +126,13 @@ impl FormPage for NewWorldPage {
         let change = Change::new(Self::OPERATIONS[0], "world", &name);
         let made = changes::perform(visit, fields, change, move |_, _| {
             if worlds.find(&name).is_some() {
-                return Err(Error::invalid(problem(
-                    "name",
-                    "There is a world with this name. Choose another one.",
-                )));
+                return Err(invalid("name", "There is a world with this name. Choose another one."));
             }
             let is_known = SOURCES.contains(&source.as_str())
                 || worlds.find(&source).is_some()
                 || worlds.snapshots().iter().any(|snapshot| snapshot.name == source);
             if !is_known {
-                return Err(Error::invalid(problem("from", "There is no such world, and no such snapshot.")));
+                return Err(invalid("from", "There is no such world, and no such snapshot."));
             }
             Ok((name, sent))
         });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{console::prelude::*, operations::access::ActingOperator, worlds::World};
+use crate::{console::pages::operator::prelude::*, worlds::World};
 
 /// Path of the list.
 pub const WORLDS: &str = "/operator/worlds";
