@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Number of assets that are shown.
-pub const FIELDS: usize = 10;
+pub const SHOWN: usize = 10;
 
 /// Shows the first assets of a change, and how many there are.
 pub fn table(

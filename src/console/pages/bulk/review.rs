@@ -31,7 +31,7 @@ pub async fn show(
 ) -> Result<Answer> {
     let kind = action.kind();
     let read = visit.read(move |reader, vendor| {
-        let found = forecast::forecast(reader, vendor, (&chosen, shown), &action, assets::FIELDS)?;
+        let found = forecast::forecast(reader, vendor, (&chosen, shown), &action, assets::SHOWN)?;
         let domains = match kind {
             BulkActionKind::Tag => taxonomy::domains_of_assets(reader, vendor)?,
             _ => Vec::new(),

@@ -28,7 +28,7 @@ const STATE: RecordField = RecordField::listed("status", "Status", FieldFormat::
 const PURCHASES: &str = "/operator/purchases";
 
 /// Number of keys and grants that are shown.
-const FIELDS: u32 = 10;
+const SHOWN: u32 = 10;
 
 /// Returns the lists of the records of a team.
 pub fn links(record: &AnyRecord) -> Vec<(&'static str, String)> {
@@ -64,7 +64,7 @@ pub fn read(reader: &Reader, platform: Platform, team: &AnyRecord) -> Result<Ren
     let wallet = records::find_any(reader.rows, platform, &WALLETS, &id)?;
     let overview = operator_views::team_overview(reader, platform, id)?;
     let newest = |of| {
-        let request = TeamPageRequest { start: Start::Newest, limit: FIELDS, counts: false };
+        let request = TeamPageRequest { start: Start::Newest, limit: SHOWN, counts: false };
         let filters = Filters::default().with("team_id", id.to_string());
         records::page_of_any(reader, platform, of, &filters, request).map(|page| page.rows)
     };

@@ -4,7 +4,7 @@ use super::{AskedFilters, LIVE, NamedEvents, filters, list, row, tabs, with_requ
 use crate::console::pages::operator::prelude::*;
 
 /// Number of events that the page shows.
-const FIELDS: usize = 30;
+const SHOWN: usize = 30;
 
 /// The page.
 pub struct LiveEvents;
@@ -19,7 +19,7 @@ impl Page for LiveEvents {
         let asked = AskedFilters::of(&visit.query);
         let wanted = asked.clone();
         let read = visit.read(move |reader, operator| {
-            let found = list::load(reader, operator, &wanted, None, FIELDS)?;
+            let found = list::load(reader, operator, &wanted, None, SHOWN)?;
             NamedEvents::find(reader, operator.platform(), found.events)
         });
         let found = read.await?;

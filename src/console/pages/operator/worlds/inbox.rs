@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Number of messages that are shown.
-const FIELDS: usize = 100;
+const SHOWN: usize = 100;
 
 /// The page.
 pub struct InboxPage;
@@ -24,7 +24,7 @@ impl Page for InboxPage {
     async fn show(visit: &Visit<Operator>) -> Result<Answer> {
         let world = find(&visit.context)?;
         let (_, last) = world.inbox().list(u64::MAX, 0, |_| true);
-        let (mut messages, _) = world.inbox().list(last.saturating_sub(FIELDS as u64), FIELDS, |_| true);
+        let (mut messages, _) = world.inbox().list(last.saturating_sub(SHOWN as u64), SHOWN, |_| true);
         messages.reverse();
         let here = visit.links.to(&path(world.name(), "/inbox"));
         let body = html! {
