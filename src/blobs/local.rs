@@ -4,7 +4,8 @@ use std::{
     fs::{self, File, Metadata, TryLockError},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
+    thread,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use sha2::{Digest, Sha256};
@@ -18,6 +19,11 @@ const CHUNK: usize = 1 << 20;
 
 /// Name of the file whose lock decides who may delete repository copies and files of bundles.
 const REPOSITORY_LOCK: &str = "repositories.lock";
+
+/// How often, and after which time, a cleanup tries again to lock it: a child process that another thread starts has the lock of an
+/// ended cleanup until it executes its program.
+const LOCK_ATTEMPTS: u32 = 5;
+const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The data directory for files.
 #[derive(Clone, Debug)]
@@ -144,11 +150,14 @@ impl LocalStore {
     /// Excludes holds until the returned lock is dropped. `None` if there is one.
     pub(super) fn try_lock_for_cleanup(&self) -> io::Result<Option<CleanupLock>> {
         let lock = self.open_repository_lock()?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Some(CleanupLock { file: lock })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(cause),
+        for _ in 0..LOCK_ATTEMPTS {
+            match lock.try_lock() {
+                Ok(()) => return Ok(Some(CleanupLock { file: lock })),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_INTERVAL),
+                Err(TryLockError::Error(cause)) => return Err(cause),
+            }
         }
+        Ok(None)
     }
 
     /// Returns the directory of the files that were made for bundles.

@@ -75,5 +75,5 @@ pub fn announcement(announcement: &Announcement) -> Markup {
         AnnouncementLevel::Information => Tone::Neutral,
         AnnouncementLevel::Warning => Tone::Warning,
     };
-    badges::message(tone, &markdown::render_links(&announcement.text))
+    badges::message(tone, markdown::render_links(&announcement.text))
 }

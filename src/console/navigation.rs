@@ -28,9 +28,9 @@ pub enum Section {
 }
 
 impl Section {
-    /// Returns the link of a page in this group, as the declaration of the page has it.
-    pub const fn link(self, label: &'static str) -> Option<NavigationItem> {
-        Some(NavigationItem { section: self, label })
+    /// Returns the link of a page in this section.
+    pub const fn link(self, label: &'static str) -> NavigationItem {
+        NavigationItem { section: self, label }
     }
 
     /// Returns the sections of an operator, with their headings. The first one needs none.

@@ -56,7 +56,7 @@ pub(super) fn prepare(
         let copy = copy_before_upgrade(data_dir);
         let unusable = |cause| OpenError::directory(data_dir.to_owned(), cause);
         // The rest of an interrupted copy takes up space that the next copy needs.
-        remove_if_exists(&incomplete(&copy)).map_err(unusable)?;
+        remove_incomplete(&copy).map_err(unusable)?;
         ensure_space(&plan, data_dir, blobs::free_bytes(data_dir).map_err(unusable)?)?;
         copy_database(&database, &copy)?;
         tracing::info!(copy = %copy.display(), bytes = plan.database_bytes, "the database was copied before its upgrade");
@@ -77,19 +77,20 @@ fn ensure_space(plan: &Plan, data_dir: &Path, free: u64) -> std::result::Result<
 
 /// Copies a database of any version as of one moment, so that the market can go back to the copy. It gets its name when it is complete.
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
-    let new = incomplete(to);
-    let copied = copy_by_way_of(&new, from, to);
+    // Otherwise, the log of an interrupted copy would be applied to this one.
+    remove_incomplete(to).map_err(|cause| cannot_write(to, &cause))?;
+    let copied = copy_by_way_of(&incomplete(to), from, to);
     if copied.is_err()
-        && let Err(cause) = remove_if_exists(&new)
+        && let Err(cause) = remove_incomplete(to)
     {
-        tracing::warn!(%cause, path = %new.display(), "an incomplete copy of the database could not be deleted");
+        tracing::warn!(%cause, path = %to.display(), "an incomplete copy of the database could not be deleted");
     }
     copied
 }
 
 /// Copies a database to `new`, and gives the complete copy its name.
 fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
-    let failed = |cause: io::Error| Error::Conflict(format!("cannot write {}: {cause}", to.display()));
+    let failed = |cause: io::Error| cannot_write(to, &cause);
     let mut file = BufWriter::new(private_files::create(new).map_err(failed)?);
     upgrades::for_each_page(from, |page| file.write_all(page).map_err(failed))?;
     file.into_inner()
@@ -102,6 +103,17 @@ fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
         File::open(to.parent().unwrap_or(to))?.sync_all()
     };
     complete().map_err(failed)
+}
+
+fn cannot_write(copy: &Path, cause: &io::Error) -> Error {
+    Error::Conflict(format!("cannot write {}: {cause}", copy.display()))
+}
+
+/// Removes the files of an incomplete copy.
+fn remove_incomplete(copy: &Path) -> io::Result<()> {
+    ["new", "new-wal", "new-shm"]
+        .iter()
+        .try_for_each(|ending| remove_if_exists(&copy.with_extension(format!("sqlite.{ending}"))))
 }
 
 /// Returns the path of a copy until it is complete.

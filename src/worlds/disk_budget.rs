@@ -46,12 +46,12 @@ impl DiskBudget {
     /// Checks that there is space for this number of bytes, and counts them. `measure` returns the bytes of all files;
     /// it is called only if the estimate does not suffice to decide.
     pub(super) fn reserve(&self, bytes: u64, measure: impl FnOnce() -> WorldResult<u64>) -> WorldResult<()> {
-        self.reserve_at(Instant::now(), bytes, measure)
+        self.reserve_at(Instant::now, bytes, measure)
     }
 
     fn reserve_at(
         &self,
-        now: Instant,
+        now: impl Fn() -> Instant,
         bytes: u64,
         measure: impl FnOnce() -> WorldResult<u64>,
     ) -> WorldResult<()> {
@@ -62,12 +62,12 @@ impl DiskBudget {
                 usage.added < limit / PARTS
             } else {
                 // Only what was measured refuses, and only if it was measured just now.
-                usage.added == 0 && now.duration_since(usage.measured_at) < MAX_AGE_TO_REFUSE
+                usage.added == 0 && now().duration_since(usage.measured_at) < MAX_AGE_TO_REFUSE
             }
         });
         let current = match estimate {
             Some(current) => current,
-            None => Usage { measured: measure()?, added: 0, measured_at: now },
+            None => Usage { measured: measure()?, added: 0, measured_at: now() },
         };
         let used = current.measured + current.added;
         let is_allowed = used.saturating_add(bytes) <= limit;
@@ -107,7 +107,7 @@ mod tests {
                 measured.set(measured.get() + 1);
                 Ok(files.get())
             };
-            budget.reserve_at(now.get(), bytes, measure).is_ok()
+            budget.reserve_at(|| now.get(), bytes, measure).is_ok()
         };
         assert!(reserve(1) && reserve(500_000) && measured.get() == 1);
         // A 64th of the limit was added.

@@ -33,7 +33,7 @@ const MAX_PROBLEMS: usize = 20;
 const MAX_END_TIME: Duration = Duration::from_secs(10);
 
 /// How long the output of a command that has exited is read, if a process that it left behind keeps it open.
-const MAX_REST_TIME: Duration = Duration::from_secs(1);
+const MAX_REST_TIME: Duration = Duration::from_secs(5);
 
 /// Ask an agent all questions, and report how it did.
 ///

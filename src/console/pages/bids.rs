@@ -15,7 +15,7 @@ impl List for Bids {
     const PATH: &'static str = paths::BIDS;
     const TITLE: &'static str = "Bids";
     const FILE_NAME: &'static str = "bids";
-    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Bids");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Bids"));
     const BUDGET: Budget = Budget::Purchases;
 
     type Access = Buyer;

@@ -14,7 +14,7 @@ impl List for Notifications {
     const PATH: &'static str = paths::NOTIFICATIONS;
     const TITLE: &'static str = "Notifications";
     const FILE_NAME: &'static str = "notifications";
-    const NAVIGATION: Option<NavigationItem> = Section::Team.link("Notifications");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Team.link("Notifications"));
 
     type Access = Member;
     type Row = Notification;

@@ -13,7 +13,7 @@ impl List for Purchases {
     const PATH: &'static str = paths::PURCHASES;
     const TITLE: &'static str = "Purchases";
     const FILE_NAME: &'static str = "purchases";
-    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Purchases");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Purchases"));
     const BUDGET: Budget = Budget::Purchases;
 
     type Access = Buyer;

@@ -13,7 +13,7 @@ use crate::{
     },
     fixtures::{DEMO_KEYS, DEMO_OPERATOR_KEY},
     operations::access::sessions,
-    web::served_market::ServedMarket,
+    web::{served_market::ServedMarket, shares::capacity::Slot},
 };
 
 /// The row of the page.
@@ -38,6 +38,9 @@ async fn respond(mut request: Request) -> poem::Result<Response> {
         return Ok(responses::respond_plain(&context, &content(&context, has_demo)).await);
     }
     if let Err(error) = same_origin::check(&request) {
+        return Ok(refusals::response(&context, &error).await);
+    }
+    if let Err(error) = Slot::move_to_changes(&request).await {
         return Ok(refusals::response(&context, &error).await);
     }
     let fields = match page::fields_of(&mut request, &context).await {

@@ -9,7 +9,7 @@ use poem::{
 use crate::{
     console::{navigation::PageRow, page, prelude::*, refusals, responses, same_origin, session},
     operations::access::sessions,
-    web::{problem::ApiError, served_market::ServedMarket},
+    web::{problem::ApiError, served_market::ServedMarket, shares::capacity::Slot},
 };
 
 /// The row of the form. It needs no session, so it also ends one whose key has ended.
@@ -26,6 +26,9 @@ async fn respond(request: Request) -> poem::Result<Response> {
         return Ok(page::refuse_method(&request, &["POST"]));
     }
     if let Err(error) = same_origin::check(&request) {
+        return Ok(refusals::response(&context, &error).await);
+    }
+    if let Err(error) = Slot::move_to_changes(&request).await {
         return Ok(refusals::response(&context, &error).await);
     }
     if let Some(token) = session::token(&served, &request).map(str::to_owned) {

@@ -168,6 +168,7 @@ fn read_chunks(
 async fn import(mut request: Request) -> Result<Response> {
     let served = ServedMarket::shared(&request)?;
     let (sandbox, world) = find_world(&served, &request).await?;
+    Slot::move_to_changes(&request).await?;
     let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
     if !kind.eq_ignore_ascii_case(CONTENT_TYPE) {
         let message = format!("Send an exported world, with `Content-Type: {CONTENT_TYPE}`.");

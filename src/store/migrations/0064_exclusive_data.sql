@@ -20,10 +20,14 @@ ALTER TABLE uploads ADD COLUMN removable_at INTEGER;
 CREATE INDEX uploads_by_removal ON uploads (removable_at) WHERE removable_at IS NOT NULL;
 CREATE INDEX data_objects_by_upload ON data_objects (upload) WHERE upload IS NOT NULL;
 CREATE INDEX bundle_entries_by_upload ON bundle_entries (upload) WHERE upload IS NOT NULL;
--- 30 days after the last event.
+-- 30 days after the last event, or after the last time at which the server was running: it always has a next cleanup.
 UPDATE uploads
 SET removable_at = 2592000000000
-    + max(created_at, coalesce((SELECT occurred_at FROM events ORDER BY id DESC LIMIT 1), 0))
+    + max(
+        created_at,
+        coalesce((SELECT occurred_at FROM events ORDER BY id DESC LIMIT 1), 0),
+        coalesce((SELECT max(run_after) FROM jobs), 0)
+    )
 WHERE NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id)
     AND NOT EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id);
 

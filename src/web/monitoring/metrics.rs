@@ -125,9 +125,11 @@ impl Limits {
             ("read_connections", readers),
             ("write_connections", writers),
         ];
+        let [rejected_reads, rejected_changes] = limits.capacity.rejected();
         let mut rejected = vec![
             ("rate", limits.counts.rate_limited()),
-            ("requests", limits.capacity.rejected()),
+            ("requests", rejected_reads),
+            ("changes", rejected_changes),
             ("held_requests", limits.held_requests.rejected()),
         ];
         let mut bytes = Vec::new();

@@ -69,8 +69,8 @@ pub struct Capacity {
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
     proxies: TrustedProxies,
-    /// Number of requests that were rejected.
-    rejected: Arc<AtomicU64>,
+    /// Number of requests that were rejected: of those that only read, and of those that change something.
+    rejected: [Arc<AtomicU64>; 2],
 }
 
 impl Capacity {
@@ -86,7 +86,7 @@ impl Capacity {
             burst: Duration::from_millis(limits.burst_milliseconds.into()),
             response_timeout: (seconds > 0).then(|| Duration::from_secs(seconds.into())),
             proxies: settings.proxies(),
-            rejected: Arc::default(),
+            rejected: Default::default(),
         }
     }
 
@@ -96,9 +96,9 @@ impl Capacity {
         self.slots.as_ref().map(|slots| [slots.reads.load(), slots.changes.load()]).unwrap_or_default()
     }
 
-    /// Returns how often a request was rejected for lack of a slot.
-    pub fn rejected(&self) -> u64 {
-        self.rejected.load(Ordering::Relaxed)
+    /// Returns how often a request was rejected for lack of a slot, in the same order.
+    pub fn rejected(&self) -> [u64; 2] {
+        self.rejected.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
     /// Whether requests are in progress. If their number is unlimited, it is not known, and there may be some.
@@ -170,7 +170,7 @@ impl Capacity {
         };
         // Boxed, since the future of every request has room for those that are not.
         Box::pin(wait).await.inspect_err(|_| {
-            self.rejected.fetch_add(1, Ordering::Relaxed);
+            self.rejected[usize::from(is_change)].fetch_add(1, Ordering::Relaxed);
         })
     }
 }

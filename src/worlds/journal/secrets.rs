@@ -49,8 +49,10 @@ const SECRET_HEADERS: [&str; 3] = [AUTHORIZATION, COOKIE, SET_COOKIE];
 const PARTS_OF_SECRET_HEADERS: [&str; 7] =
     ["-authorization", "api-key", "apikey", "token", "secret", "password", "credential"];
 
-/// The end of the names of headers whose values have a scheme before the secret.
+/// The header whose value has a scheme before the secret.
 const AUTHORIZATION: &str = "authorization";
+/// See [`AUTHORIZATION`].
+const PROXY_AUTHORIZATION: &str = "proxy-authorization";
 
 /// The header with the cookies of a request, and the one of an answer that sets one.
 pub const COOKIE: &str = "cookie";
@@ -77,7 +79,7 @@ pub fn mask_header(name: &str, value: &[u8]) -> Vec<u8> {
             let end = value.iter().position(|byte| *byte == b';').unwrap_or(value.len());
             [mask_cookie(&value[..end]), mask(&value[end..], false)].concat()
         }
-        name if name.ends_with(AUTHORIZATION) => {
+        AUTHORIZATION | PROXY_AUTHORIZATION => {
             let end = value.iter().position(|byte| *byte == b' ').map_or(0, |space| space + 1);
             [mask(&value[..end], false), mask_whole(&value[end..])].concat()
         }

@@ -102,7 +102,8 @@ async fn rejections_are_counted_by_limit() {
     let found = scrape(&market).await;
     assert_eq!(found.value(rejected), 2);
     assert_eq!(found.value(&requests("catalog", "get_wallet", "4xx")), 2);
-    for limit in ["requests", "held_requests", "bodies", "downloads", "memory", "temporary_files"] {
+    for limit in ["requests", "changes", "held_requests", "bodies", "downloads", "memory", "temporary_files"]
+    {
         let name = format!(r#"marketplace_http_rejected_requests_total{{limit="{limit}"}}"#);
         assert_eq!(found.value(&name), 0, "{limit}");
     }

@@ -26,7 +26,7 @@ pub struct Catalog;
 impl Page for Catalog {
     const PATH: &'static str = paths::CATALOG;
     const TITLE: &'static str = "Catalog";
-    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Catalog");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Catalog"));
     const BUDGET: Budget = Budget::Catalog;
 
     type Access = CatalogViewer;

@@ -149,7 +149,7 @@ fn edit_body(
     let subject = Subject { edited: Some(edited), fields: &edited.fields, locked, asset: None, contents };
     html! {
         @if let Some(feedback) = &edited.review_feedback {
-            (badges::warning(&own_listings::note(Some(feedback))))
+            (badges::warning(own_listings::note(Some(feedback))))
         }
         @if state.status.stage() == LifecycleStage::Ready {
             (badges::warning(html! {

@@ -14,7 +14,7 @@ impl List for Estimations {
     const PATH: &'static str = paths::ESTIMATIONS;
     const TITLE: &'static str = "Estimations";
     const FILE_NAME: &'static str = "estimations";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Estimations");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Estimations"));
 
     type Access = Vendor;
     type Row = TeamEstimation;

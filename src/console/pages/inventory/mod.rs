@@ -35,7 +35,7 @@ pub struct ChooseColumns;
 impl Page for Inventory {
     const PATH: &'static str = paths::INVENTORY;
     const TITLE: &'static str = "Inventory";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Inventory");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Inventory"));
 
     type Access = Vendor;
 

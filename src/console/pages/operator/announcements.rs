@@ -23,7 +23,7 @@ impl Page for Announcements {
     const PATH: &'static str = ANNOUNCEMENTS;
     const TITLE: &'static str = "Announcements";
     const OPERATIONS: &'static [&'static str] = &["get_announcement", "get_maintenance"];
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Announcements");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Announcements"));
 
     type Access = Operator;
 

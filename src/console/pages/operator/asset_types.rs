@@ -21,7 +21,7 @@ impl Resource for AssetTypes {
     const LIST: &'static str = ASSET_TYPES;
     const TITLE: &'static str = "Kinds of assets";
     const RECORDS: &'static Records = &ASSET_TYPE_RECORDS;
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Kinds of assets");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Kinds of assets"));
     const EMPTY: &'static str = "The kinds of assets that the market knows appear here.";
     const TABS: &'static [(&'static str, &'static str)] = TAXONOMY_TABS;
 

@@ -11,7 +11,7 @@ impl Resource for Audit {
     const TITLE: &'static str = "Audit";
     const RECORDS: &'static Records = &AUDIT;
     const HAS_API: bool = false;
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Audit");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Audit"));
     const EMPTY: &'static str = "What operators change, and teams change here, appears here.";
 
     const FIELDS: &'static [RecordField] = &[

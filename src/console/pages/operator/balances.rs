@@ -21,7 +21,7 @@ pub struct Balances;
 impl Page for Balances {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Balances";
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Balances");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Balances"));
 
     type Access = Operator;
 

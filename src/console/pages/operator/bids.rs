@@ -29,7 +29,7 @@ impl Resource for Bids {
     const TITLE: &'static str = "Bids";
     const RECORDS: &'static Records = &OFFERS;
     const API: &'static str = "/operator/v1/offers";
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Bids");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Bids"));
     const EMPTY: &'static str = "What buyers bid on listings appears here.";
 
     const FIELDS: &'static [RecordField] = &[

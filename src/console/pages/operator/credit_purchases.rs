@@ -23,7 +23,7 @@ impl Resource for CreditPurchases {
     const LIST: &'static str = "/operator/credit-purchases";
     const TITLE: &'static str = "Requests for credits";
     const RECORDS: &'static Records = &CREDIT_PURCHASES;
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Requests for credits");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Requests for credits"));
     const EMPTY: &'static str = "Credits that teams buy or request appear here.";
 
     const FIELDS: &'static [RecordField] = &[

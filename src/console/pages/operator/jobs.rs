@@ -19,7 +19,7 @@ impl Resource for Jobs {
     const LIST: &'static str = "/operator/jobs";
     const TITLE: &'static str = "Jobs";
     const RECORDS: &'static Records = &JOBS;
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Jobs");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Jobs"));
     const EMPTY: &'static str =
         "Work in the background that waits, runs, or has failed appears here. What is done is not kept.";
 

@@ -18,7 +18,7 @@ impl Resource for LedgerEntries {
     const TITLE: &'static str = "Ledger";
     const RECORDS: &'static Records = &LEDGER_ENTRIES;
     const API: &'static str = "/operator/v1/ledger-entries";
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Ledger");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Ledger"));
     const EMPTY: &'static str = "Every movement of money appears here.";
 
     const FIELDS: &'static [RecordField] = &[

@@ -27,7 +27,7 @@ impl Resource for Listings {
     const TITLE: &'static str = "Listings";
     const RELATED_OPERATIONS: &'static [&'static str] = &["get_listing_history"];
     const RECORDS: &'static Records = &LISTING_RECORDS;
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Listings");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Listings"));
     const EMPTY: &'static str = "What vendors offer, or prepare to offer, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = LISTING_TABS;
 

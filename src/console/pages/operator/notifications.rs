@@ -10,7 +10,7 @@ impl Resource for Notifications {
     const LIST: &'static str = "/operator/notifications";
     const TITLE: &'static str = "Notifications";
     const RECORDS: &'static Records = &NOTIFICATIONS;
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Notifications");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Notifications"));
     const EMPTY: &'static str = "What the market has told teams appears here.";
 
     const FIELDS: &'static [RecordField] = &[

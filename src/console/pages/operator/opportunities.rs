@@ -70,7 +70,7 @@ impl Resource for Opportunities {
     const LIST: &'static str = OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const RECORDS: &'static Records = &OPPORTUNITY_RECORDS;
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Opportunities");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Opportunities"));
     const EMPTY: &'static str = "What buyers look for, and want to buy as a listing, appears here.";
     const TABS: &'static [(&'static str, &'static str)] = OPPORTUNITY_TABS;
     const FIELDS: &'static [RecordField] = FIELDS;

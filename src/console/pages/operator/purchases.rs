@@ -36,7 +36,7 @@ impl Resource for Purchases {
     const TITLE: &'static str = "Purchases";
     const RELATED_OPERATIONS: &'static [&'static str] = &["get_purchase_agreement"];
     const RECORDS: &'static Records = &PURCHASES;
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Purchases");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Purchases"));
     const EMPTY: &'static str = "What buyers buy or order appears here.";
 
     const FIELDS: &'static [RecordField] = &[

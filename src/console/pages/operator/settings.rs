@@ -10,7 +10,7 @@ impl Page for Settings {
     const PATH: &'static str = "/operator/settings";
     const TITLE: &'static str = "Settings";
     const OPERATIONS: &'static [&'static str] = &["get_settings"];
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Settings");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Settings"));
 
     type Access = Operator;
 

@@ -17,7 +17,7 @@ pub struct Start;
 impl Page for Start {
     const PATH: &'static str = paths::OPERATOR_START;
     const TITLE: &'static str = "Start";
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Start");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Start"));
     const OPERATIONS: &'static [&'static str] = &["get_market"];
 
     type Access = Operator;

@@ -17,7 +17,7 @@ impl Resource for Teams {
     const LIST: &'static str = TEAMS;
     const TITLE: &'static str = "Teams";
     const RECORDS: &'static Records = &TEAM_RECORDS;
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Teams");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Teams"));
     const EMPTY: &'static str = "Create the first team. Then give it a key with which people can sign in.";
     const TABS: &'static [(&'static str, &'static str)] = TEAM_TABS;
 

@@ -43,7 +43,7 @@ impl Resource for Adjustments {
     const LIST: &'static str = "/operator/adjustments";
     const TITLE: &'static str = "Adjustments";
     const RECORDS: &'static Records = &ADJUSTMENTS;
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Adjustments");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Adjustments"));
     const EMPTY: &'static str = "Corrections of credits by the market appear here.";
     const FIELDS: &'static [RecordField] = FIELDS;
 
@@ -84,7 +84,7 @@ impl Resource for Conversions {
     const LIST: &'static str = "/operator/conversions";
     const TITLE: &'static str = "Conversions";
     const RECORDS: &'static Records = &CONVERSIONS;
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Conversions");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Conversions"));
     const EMPTY: &'static str = "Earnings that vendors turn into credits appear here.";
     const FIELDS: &'static [RecordField] = FIELDS;
 

@@ -17,7 +17,7 @@ impl Resource for Wallets {
     const LIST: &'static str = "/operator/wallets";
     const TITLE: &'static str = "Wallets";
     const RECORDS: &'static Records = &WALLETS;
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Wallets");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Wallets"));
     const EMPTY: &'static str = "Each team has a wallet.";
 
     const FIELDS: &'static [RecordField] = &[

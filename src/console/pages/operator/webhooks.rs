@@ -53,7 +53,7 @@ impl Resource for Webhooks {
     const TITLE: &'static str = "Webhooks";
     const RECORDS: &'static Records = &WEBHOOK_RECORDS;
     const TABS: &'static [(&'static str, &'static str)] = WEBHOOK_TABS;
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Webhooks");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Webhooks"));
     const EMPTY: &'static str = "Addresses to which events are sent appear here.";
 
     const FIELDS: &'static [RecordField] = &[

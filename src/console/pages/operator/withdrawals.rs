@@ -16,7 +16,7 @@ impl Resource for Withdrawals {
     const LIST: &'static str = "/operator/withdrawals";
     const TITLE: &'static str = "Withdrawals";
     const RECORDS: &'static Records = &WITHDRAWALS;
-    const NAVIGATION: Option<NavigationItem> = Section::Money.link("Withdrawals");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Money.link("Withdrawals"));
     const EMPTY: &'static str = "Earnings that vendors withdraw appear here.";
 
     const FIELDS: &'static [RecordField] = &[

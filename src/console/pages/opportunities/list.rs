@@ -14,7 +14,7 @@ impl List for Opportunities {
     const PATH: &'static str = paths::OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const FILE_NAME: &'static str = "opportunities";
-    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Opportunities");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Opportunities"));
 
     type Access = Buyer;
     type Row = TeamOpportunity;

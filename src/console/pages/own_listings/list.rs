@@ -41,7 +41,7 @@ pub struct OwnListings;
 impl Page for OwnListings {
     const PATH: &'static str = paths::OWN_LISTINGS;
     const TITLE: &'static str = "Listings";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Listings");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Listings"));
     const BUDGET: Budget = Budget::Other;
 
     type Access = Vendor;

@@ -14,7 +14,7 @@ impl List for Runs {
     const PATH: &'static str = paths::QUALITY;
     const TITLE: &'static str = "Quality";
     const FILE_NAME: &'static str = "quality-runs";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Quality");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Quality"));
 
     type Access = Vendor;
     type Row = TeamRun;

@@ -18,7 +18,7 @@ impl List for Requests {
     const PATH: &'static str = paths::DATA_REQUESTS;
     const TITLE: &'static str = "Requests for data";
     const FILE_NAME: &'static str = "requests";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Requests");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Requests"));
 
     type Access = Vendor;
     type Row = OpenRequest;

@@ -23,7 +23,7 @@ impl List for ReceivedBids {
     const PATH: &'static str = paths::OFFERS;
     const TITLE: &'static str = "Bids on your listings";
     const FILE_NAME: &'static str = "received-bids";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Bids");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Bids"));
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;

@@ -22,7 +22,7 @@ pub struct Earnings;
 impl Page for Earnings {
     const PATH: &'static str = PATH;
     const TITLE: &'static str = "Earnings";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Earnings");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Earnings"));
 
     type Access = Vendor;
 

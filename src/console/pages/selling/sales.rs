@@ -15,7 +15,7 @@ impl List for Sales {
     const PATH: &'static str = paths::SALES;
     const TITLE: &'static str = "Sales";
     const FILE_NAME: &'static str = "sales";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Sales");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Sales"));
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;

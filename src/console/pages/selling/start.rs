@@ -17,7 +17,7 @@ pub struct VendorStart;
 impl Page for VendorStart {
     const PATH: &'static str = paths::SELLING;
     const TITLE: &'static str = "Start";
-    const NAVIGATION: Option<NavigationItem> = Section::Selling.link("Start");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Start"));
 
     type Access = Vendor;
 

@@ -13,7 +13,7 @@ pub struct Profile;
 impl Page for Profile {
     const PATH: &'static str = paths::PROFILE;
     const TITLE: &'static str = "Team settings";
-    const NAVIGATION: Option<NavigationItem> = Section::Team.link("Settings");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Team.link("Settings"));
 
     type Access = TeamWithNda;
 

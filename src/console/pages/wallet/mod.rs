@@ -37,7 +37,7 @@ struct Wallet {
 impl Page for WalletPage {
     const PATH: &'static str = paths::WALLET;
     const TITLE: &'static str = "Wallet";
-    const NAVIGATION: Option<NavigationItem> = Section::Buying.link("Wallet");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Wallet"));
 
     type Access = Member;
 

@@ -26,7 +26,7 @@ impl Page for Events {
     const PATH: &'static str = EVENTS;
     const TITLE: &'static str = "Events";
     const OPERATIONS: &'static [&'static str] = &["list_events"];
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Events");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Events"));
 
     type Access = Operator;
 

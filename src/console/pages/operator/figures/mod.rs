@@ -23,7 +23,7 @@ pub struct Figures;
 impl Page for Figures {
     const PATH: &'static str = FIGURES;
     const TITLE: &'static str = "Figures";
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Figures");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Figures"));
 
     type Access = Operator;
 

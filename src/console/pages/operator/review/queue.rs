@@ -12,7 +12,7 @@ impl List for ReviewQueue {
     const PATH: &'static str = REVIEW;
     const TITLE: &'static str = "Review";
     const FILE_NAME: &'static str = "review";
-    const NAVIGATION: Option<NavigationItem> = Section::Market.link("Review");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Review"));
 
     type Access = Operator;
     type Row = WaitingListing;

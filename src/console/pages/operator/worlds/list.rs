@@ -18,7 +18,7 @@ impl Page for WorldList {
     const PATH: &'static str = WORLDS;
     const TITLE: &'static str = "Worlds";
     const OPERATIONS: &'static [&'static str] = &["list_worlds"];
-    const NAVIGATION: Option<NavigationItem> = Section::System.link("Worlds");
+    const NAVIGATION: Option<NavigationItem> = Some(Section::System.link("Worlds"));
 
     type Access = Operator;
 
