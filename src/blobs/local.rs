@@ -31,7 +31,7 @@ pub(super) struct LocalStore {
     directory: PathBuf,
 }
 
-/// While this exists, no process deletes repository copies, files of bundles, or complete uploads.
+/// While this exists, no process deletes repository copies, files of bundles, or complete uploads that were not discarded before.
 #[derive(Debug)]
 pub struct RepositoryHold {
     file: Option<File>,

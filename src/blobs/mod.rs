@@ -366,8 +366,9 @@ impl Blobs {
     }
 
     /// Keeps every process from deleting repository copies, files of bundles, and complete uploads until the
-    /// returned value is dropped. Waits for the end of a running cleanup. Has no effect in a directory that is
-    /// read-only to this process and has no lock yet, since no cleanup has run there.
+    /// returned value is dropped. Waits for the end of a running cleanup, except that uploads that were discarded before may
+    /// still be deleted from an S3-compatible store. Has no effect in a directory that is read-only to this process and has no
+    /// lock yet, since no cleanup has run there.
     pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
         self.local.hold_repositories()
     }

@@ -153,24 +153,48 @@ fn plan(client: &Client, team: &str, file: &SourceFile, sha256: &str) -> Result<
 /// Sends the parts that have not arrived, and completes the upload.
 fn send(client: &Client, file: &SourceFile, path: &str, plan: Value) -> Result<Value, CommandError> {
     send_parts(client, file, path, plan)?;
+    complete(
+        || client.post(&format!("{path}/complete"), &Value::Null),
+        || client.get(path),
+        |plan| send_parts(client, file, path, plan),
+        || thread::sleep(Duration::from_secs(COMPLETION_SECONDS)),
+    )
+}
+
+/// Calls `request` until it completes the upload, and `pause` between two calls. `reload` returns the plan of the parts that are
+/// missing, which `send` sends.
+fn complete(
+    mut request: impl FnMut() -> Result<Value, CommandError>,
+    reload: impl Fn() -> Result<Value, CommandError>,
+    send: impl Fn(Value) -> CommandResult,
+    pause: impl Fn(),
+) -> Result<Value, CommandError> {
     let mut first_refusal = None;
     for attempt in 0..COMPLETION_ATTEMPTS {
         if attempt > 0 {
-            thread::sleep(Duration::from_secs(COMPLETION_SECONDS));
+            pause();
         }
-        match client.post(&format!("{path}/complete"), &Value::Null) {
+        let error = match request() {
             Ok(completed) => return Ok(completed),
-            Err(error) => match code_of(&error) {
-                // A part was damaged on the server's disk.
-                "parts_missing" => send_parts(client, file, path, client.get(path)?)?,
-                // The request before goes on, even if its response was not waited for.
-                "" | "conflict" | "request_timeout" | "at_capacity" => {
-                    first_refusal.get_or_insert(error);
+            Err(error) => error,
+        };
+        match code_of(&error) {
+            // A part was damaged on the server's disk.
+            "parts_missing" => send(reload()?)?,
+            code @ ("" | "conflict" | "request_timeout" | "at_capacity") => {
+                // Either the request before goes on, even if its response was not waited for, or the store no longer has the
+                // upload, and the plan is refused with the same code, and with advice.
+                if code == "conflict"
+                    && let Err(refused) = reload()
+                    && code_of(&refused) == code
+                {
+                    return Err(refused);
                 }
-                // The upload is gone, for the reason that the first refusal gave.
-                "not_found" => return Err(first_refusal.unwrap_or(error)),
-                _ => return Err(error),
-            },
+                first_refusal.get_or_insert(error);
+            }
+            // The upload is gone, for the reason that the first refusal gave.
+            "not_found" => return Err(first_refusal.unwrap_or(error)),
+            _ => return Err(error),
         }
     }
     Err(first_refusal
@@ -193,5 +217,44 @@ fn continuable(error: CommandError) -> CommandError {
             CommandError::NoResponse(format!("{message}; run the command again to continue the upload"))
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: &str) -> CommandError {
+        CommandError::Refused { code: code.to_owned(), message: String::new() }
+    }
+
+    /// Completes an upload. The first requests are refused with these codes, and the plan with `reload`. Returns the code of the
+    /// last refusal, if the upload is not completed, and the number of requests.
+    fn run(codes: &[&str], reload: Option<&str>) -> (Option<String>, usize) {
+        let mut requests = 0;
+        let completed = complete(
+            || {
+                requests += 1;
+                codes.get(requests - 1).map_or(Ok(Value::Null), |code| Err(refused(code)))
+            },
+            || reload.map_or(Ok(Value::Null), |code| Err(refused(code))),
+            |_| Ok(()),
+            || {},
+        );
+        (completed.err().map(|error| code_of(&error).to_owned()), requests)
+    }
+
+    #[test]
+    fn completion_that_goes_on_is_requested_again() {
+        assert_eq!(run(&["conflict", "at_capacity", "conflict", "parts_missing"], None), (None, 5));
+        // The request before has completed it, so it is no longer in progress.
+        assert_eq!(run(&["conflict"], Some("not_found")), (None, 2));
+        // The request before has discarded it, and has said why.
+        assert_eq!(run(&["conflict", "not_found"], Some("not_found")), (Some("conflict".to_owned()), 2));
+    }
+
+    #[test]
+    fn upload_that_the_store_no_longer_has_is_given_up_at_once() {
+        assert_eq!(run(&["conflict"; 3], Some("conflict")), (Some("conflict".to_owned()), 1));
     }
 }

@@ -63,7 +63,7 @@ type Result<T> = std::result::Result<T, JobError>;
 pub fn run(job: &RunningJob) -> JobResult {
     let row_id = job.bundle_row_id();
     let found = job.market().read_blocking(|reader| store::bundles::find(reader.rows, row_id))?;
-    // The purchase may have been refunded.
+    // A refund or a cleanup may have deleted the bundle.
     let Some(bundle) = found.filter(|bundle| bundle.manifest.is_none()) else {
         return job.finish(|_| Ok(()));
     };
@@ -96,13 +96,13 @@ fn finish(job: &RunningJob, bundle: &Bundle) -> JobResult {
         let facts = attestations::read_facts(reader, bundle, &listing, checks, licenses)?;
         Ok(Some((entries, croissant, facts)))
     })?;
-    // A refund has deleted the bundle meanwhile.
+    // The bundle was deleted meanwhile.
     let Some((entries, croissant, facts)) = found else { return job.finish(|_| Ok(())) };
     let manifest = manifest(bundle.listing_id, &entries).map_err(Error::internal)?;
     let documents = [(MANIFEST_PATH, manifest), (CROISSANT_PATH, croissant)];
     let documents = documents.map(|(path, bytes)| Document { path, bytes });
     job.finish(|writer| {
-        // If a refund has deleted the bundle meanwhile, nothing is recorded.
+        // If the bundle was deleted meanwhile, nothing is recorded.
         if !store::bundle_entries::set_documents(writer.rows, bundle.row_id, &documents)? {
             return Ok(());
         }
@@ -254,9 +254,11 @@ fn made_file(job: &RunningJob, file: tempfile::TempDir, name: &'static str) -> P
 fn prepare_upload(job: &RunningJob, entry: &Entry) -> Prepared<Option<Made>> {
     let market = job.market();
     let row_id = entry.upload.ok_or_else(|| Error::internal("an entry has no upload"))?;
-    let upload = market.read_blocking(|reader| store::bundles::find_upload(reader.rows, row_id))?;
+    let gone = || Unprepared::Problem(DATA_GONE.to_owned());
+    let found = market.read_blocking(|reader| store::bundles::find_upload(reader.rows, row_id))?;
+    let upload = found.ok_or_else(gone)?;
     if !market.blobs().has_upload(upload.id)? {
-        return Err(Unprepared::Problem(DATA_GONE.to_owned()));
+        return Err(gone());
     }
     if let Some(selection) = &entry.selection {
         return pack_sample(job, upload.id, upload.size_bytes, selection);

@@ -54,9 +54,9 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, files of bundles whose purchase was refunded, uploads that can
-/// no longer be completed or that nothing has used for long, expired responses, and events, entries of the audit, and deliveries to
-/// webhooks that are no longer kept. Safe while another process serves the market, and on a full disk.
+/// Deletes copies of repositories whose asset was detached, files of bundles that were deleted, uploads that can no longer be
+/// completed or that nothing has used for long, expired responses, and events, entries of the audit, and deliveries to webhooks that
+/// are no longer kept. Safe while another process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -70,6 +70,13 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     let is_used = |sha256: &str| {
         market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
     };
+    // Before files are deleted, since those of bundles that this deletes have no use, either. If it fails, for instance on a full
+    // disk, files are deleted nevertheless.
+    let discarding = market.write_blocking(|writer| {
+        store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
+        store::discarded_uploads::discard_unused(writer.rows, writer.now)?;
+        store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
+    });
     // The lock is taken only once: a child process that is started meanwhile inherits it until it executes its program, and a
     // second attempt would mistake this for a backup.
     let lock = market.blobs().try_lock_for_cleanup().map_err(Error::internal)?;
@@ -79,13 +86,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
         bundle_files = market.blobs().cleanup_bundle_files(lock, is_used).map_err(Error::internal)?;
     }
     let is_backup_running = lock.is_none();
-    market.write_blocking(|writer| {
-        store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
-        store::discarded_uploads::discard_unused(writer.rows, writer.now)?;
-        store::jobs::forget_ended_before(writer.rows, writer.now.plus_days(-KEEP_ENDED_DAYS))
-    })?;
-    let discarded = discarded_uploads::delete_all(market, lock.as_ref())?;
-    drop(lock);
+    discarding?;
+    let discarded = discarded_uploads::delete_all(market, lock)?;
     let is_in_progress = |upload| {
         market
             .read_blocking(|reader| {

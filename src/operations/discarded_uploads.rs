@@ -30,11 +30,25 @@ pub struct Deleted {
 }
 
 /// Deletes all discarded uploads that are not in use. Their rows are deleted in transactions of [`BATCH`] rows, so that other
-/// transactions need not wait long. Without the lock of the cleanup, uploads with a complete file are kept, since a backup that
-/// began before they were discarded copies them.
-pub fn delete_all(market: &Market, cleanup: Option<&CleanupLock>) -> Result<Deleted> {
+/// transactions need not wait long. Without the lock of the cleanup, uploads that may have a complete file are kept, since a backup
+/// that began before they were discarded copies them.
+pub fn delete_all(market: &Market, cleanup: Option<CleanupLock>) -> Result<Deleted> {
     let mut deleted = Deleted::default();
-    for uploads in market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?.chunks(BATCH) {
+    let (is_local, has_lock) = (market.blobs().receives_parts(), cleanup.is_some());
+    let discarded = market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?;
+    // Whoever takes a hold from now on needs none of these files. But a copy of the data directory fails if a file vanishes
+    // meanwhile. In S3, the deletion takes longer than others should wait.
+    let _lock = cleanup.filter(|_| is_local);
+    let may_be_complete = |upload: &Upload| {
+        if is_local {
+            // If the lookup fails, the file is kept.
+            market.blobs().has_upload(upload.id).unwrap_or(true)
+        } else {
+            // Without a request for each. Those that were completed have no ID of the store.
+            upload.store_upload_id.is_none()
+        }
+    };
+    for uploads in discarded.chunks(BATCH) {
         // Locked until they are forgotten.
         let mut locked = Vec::with_capacity(uploads.len());
         let mut outcome = Ok(());
@@ -43,8 +57,7 @@ pub fn delete_all(market: &Market, cleanup: Option<&CleanupLock>) -> Result<Dele
                 deleted.in_use += 1;
                 continue;
             };
-            // If the lookup fails, the file is kept.
-            if cleanup.is_none() && market.blobs().has_upload(upload.id).unwrap_or(true) {
+            if !has_lock && may_be_complete(upload) {
                 continue;
             }
             outcome = market.blobs().delete_upload(upload, &lock).map_err(Error::internal);

@@ -140,12 +140,12 @@ fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<Gra
     Ok(grant.state(now).check(operation)?)
 }
 
-/// Revokes a grant that was not used, and deletes its unfinished upload at once, unless it is in use. Works
-/// on a full disk.
+/// Revokes a grant that was not used, and deletes its unfinished upload at once, unless it is in use, or a backup might
+/// contain it. Works on a full disk.
 pub fn revoke_and_delete(market: &Market, grant: GrantRowId) -> Result<()> {
     market.write_blocking(|writer| revoke(writer, grant))?;
     let lock = market.blobs().try_lock_for_cleanup().map_err(Error::internal)?;
-    discarded_uploads::delete_all(market, lock.as_ref()).map(|_| ())
+    discarded_uploads::delete_all(market, lock).map(|_| ())
 }
 
 /// Returns the token that is made of a secret.

@@ -109,6 +109,15 @@ pub fn delete_older_for_vendor(writer: &Writer, bundle: &Bundle) -> Result<()> {
     Ok(())
 }
 
+/// Deletes the vendors' bundles with an upload that can be removed now. They are of earlier states of their listings.
+pub(super) fn delete_unused_for_vendors(writer: &Writer, now: Timestamp) -> Result<()> {
+    const SQL: &str = "DELETE FROM bundles WHERE purchase IS NULL AND id IN (
+             SELECT e.bundle FROM uploads u JOIN bundle_entries e ON e.upload = u.id
+             WHERE u.removable_at <= ?1 AND NOT EXISTS (SELECT 1 FROM data_objects WHERE upload = u.id))";
+    writer.execute(SQL, [now.0])?;
+    Ok(())
+}
+
 /// A bundle.
 #[derive(Clone, Debug, FromRow)]
 #[row(by_position)]
@@ -242,10 +251,10 @@ pub struct BundledUpload {
     pub crc32: Option<u32>,
 }
 
-/// Returns an upload.
-pub fn find_upload(reader: &Reader, upload: UploadRowId) -> Result<BundledUpload> {
+/// Returns an upload; `None` if it was deleted, and so was the bundle.
+pub fn find_upload(reader: &Reader, upload: UploadRowId) -> Result<Option<BundledUpload>> {
     const SQL: &str = "SELECT uuid, size_bytes, sha256, crc32 FROM uploads WHERE id = ?1";
-    reader.query_one(SQL, [upload], BundledUpload::from_row)
+    reader.query_first(SQL, [upload], BundledUpload::from_row)
 }
 
 /// Records the checksum of an upload.

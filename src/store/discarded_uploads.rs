@@ -3,7 +3,7 @@
 
 use rusqlite::ToSql;
 
-use super::{Reader, Writer};
+use super::{Reader, Writer, bundles};
 use crate::{
     domain::{
         row_ids::GrantRowId,
@@ -24,7 +24,8 @@ pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
     discard_operator_uploads(writer, "expires_at <= ?1", now.0)
 }
 
-/// Discards the uploads that can be removed now. Those that a bundle contains are looked at again later.
+/// Discards the uploads that can be removed now, and the bundles that vendors made of them for themselves. Uploads in the bundle
+/// of a purchase are looked at again later.
 pub fn discard_unused(writer: &Writer, now: Timestamp) -> Result<()> {
     const IS_ANY: &str = "SELECT EXISTS (SELECT 1 FROM uploads WHERE removable_at <= ?1)";
     const KEEP: &str = "UPDATE uploads SET removable_at = ?2 WHERE removable_at <= ?1
@@ -34,6 +35,7 @@ pub fn discard_unused(writer: &Writer, now: Timestamp) -> Result<()> {
     const INSERT: &str = "INSERT INTO discarded_uploads (upload, reference, size_bytes)
          SELECT uuid, NULL, max(size_bytes, 1) FROM uploads WHERE removable_at <= ?1";
     if writer.query_one(IS_ANY, [now.0], |row| row.get(0))? {
+        bundles::delete_unused_for_vendors(writer, now)?;
         writer.execute(KEEP, (now.0, now.plus_days(KEEP_UNUSED_DAYS).0))?;
         writer.execute(INSERT, [now.0])?;
         writer.execute("DELETE FROM uploads WHERE removable_at <= ?1", [now.0])?;

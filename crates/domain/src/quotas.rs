@@ -69,7 +69,10 @@ impl QuotaExcess {
     pub fn message(&self) -> String {
         let QuotaExcess { holder, quota, limit, used, requested } = self;
         let when = if *quota == UPLOAD_BYTES {
-            format!(" (an upload counts until {KEEP_UNUSED_DAYS} days after its data was detached)")
+            format!(
+                " (an upload counts until {KEEP_UNUSED_DAYS} days after its data was detached, or as long as a \
+                 purchase contains it)"
+            )
         } else {
             String::new()
         };

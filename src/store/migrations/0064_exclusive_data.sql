@@ -15,7 +15,7 @@ LEFT JOIN uploads u ON u.id = t.upload,
 json_each(json_array(d.channel || ' ' || lower(d.repo_full_name), t.commit_sha, u.sha256)) i
 WHERE i.value IS NOT NULL;
 
--- When an upload is deleted unless a bundle contains it then; null while an asset or an import uses it.
+-- When an upload is deleted unless a purchase contains it then; null while an asset or an import uses it.
 ALTER TABLE uploads ADD COLUMN removable_at INTEGER;
 CREATE INDEX uploads_by_removal ON uploads (removable_at) WHERE removable_at IS NOT NULL;
 CREATE INDEX data_objects_by_upload ON data_objects (upload) WHERE upload IS NOT NULL;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use marketplace::{
+    domain::uploads::KEEP_UNUSED_DAYS,
     error::Result,
     market::{DATABASE_FILE, Market},
     operations::{self, backups::Replace},
@@ -14,12 +15,20 @@ use marketplace::{
 };
 
 use super::cases::{Case, cases};
-use crate::harness::{
-    self, TestMarket, TestResponse,
-    backups::{back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir},
-    listing_lifecycle,
-    listings::listing_fields,
-    records,
+use crate::{
+    harness::{
+        self, TestMarket, TestResponse,
+        archives::zip_of,
+        backups::{
+            back_up, back_up_directory, create_team, files, has_team, open_restored, restore, temp_dir,
+        },
+        listing_lifecycle,
+        listings::listing_fields,
+        records,
+        s3::S3Server,
+    },
+    sales::DAY,
+    vendor_api::seller_market::{empty_market_with, upload_zip},
 };
 
 /// Every documented GET operation returns the same bytes as in the market that was backed up.
@@ -305,4 +314,28 @@ fn repository_copies_are_kept_while_a_backup_runs() {
     drop(hold);
     let swept = operations::cleanup::sweep(market.market()).unwrap();
     assert!(!swept.is_backup_running && swept.repositories == 1, "{swept:?}");
+}
+
+/// A backup copies the uploads that the database had when it began.
+#[test]
+fn unused_uploads_are_kept_while_a_backup_runs() {
+    let s3 = S3Server::start();
+    for is_in_s3 in [false, true] {
+        let market = empty_market_with(|settings| {
+            if is_in_s3 {
+                s3.configure(settings);
+            }
+        });
+        upload_zip(&market, "Seller house", &zip_of(&[("README.md", "Scans.")]));
+        let uploads = market.market().read_blocking(|reader| store::uploads::list(reader.rows)).unwrap();
+        market.clock().advance(KEEP_UNUSED_DAYS * DAY);
+        let sweep = || {
+            let deleted = operations::cleanup::sweep(market.market()).unwrap().uploads;
+            (deleted, market.market().blobs().has_upload(uploads[0].id).unwrap())
+        };
+        let hold = market.market().blobs().hold_repositories().unwrap();
+        assert_eq!(sweep(), (0, true));
+        drop(hold);
+        assert_eq!(sweep(), (1, false));
+    }
 }

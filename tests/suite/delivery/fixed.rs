@@ -93,18 +93,53 @@ async fn prepared_bundle_survives_every_change() {
     assert!(response.status == 200 && response.bytes == before, "a restored market has the same bytes");
 }
 
+fn query(shop: &Shop, sql: &str) -> i64 {
+    let path = shop.market.market().data_dir().join(DATABASE_FILE);
+    rusqlite::Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
 /// Returns how many bytes of uploads count for the quota of the seller.
 fn counted_bytes(shop: &Shop) -> i64 {
     const SQL: &str = "SELECT u.upload_bytes FROM team_usage u JOIN teams t ON t.id = u.team
          WHERE t.name = 'Seller house'";
-    let path = shop.market.market().data_dir().join(DATABASE_FILE);
-    rusqlite::Connection::open(path).unwrap().query_row(SQL, [], |row| row.get(0)).unwrap()
+    query(shop, SQL)
+}
+
+/// Downloads the seller's own bundle, which is prepared when it is first requested.
+async fn download_own(shop: &Shop) {
+    shop.fetch(&shop.link("seller").await, &[]).await.expect_error(503);
+    super::run_background(&shop.market).await;
+    shop.download("seller").await;
+}
+
+/// The seller's own download contains the uploads, the repository, and the tasks, but nobody has bought them.
+#[tokio::test]
+async fn download_by_the_seller_keeps_no_upload() {
+    let shop = shop().await;
+    download_own(&shop).await;
+    change_everything(&shop).await;
+    assert_eq!(file_count(&shop), 2);
+    shop.market.clock().advance(KEEP_UNUSED_DAYS * DAY);
+    // A job whose bundle the cleanup deletes ends without a failure.
+    shop.execute(
+        "INSERT INTO jobs (kind, subject, run_after, enqueued_at, queue, team)
+         SELECT 'prepare_bundle', id, 0, 0, 'analyses', 0 FROM bundles",
+    );
+    assert_eq!(operations::cleanup::sweep(shop.market.market()).unwrap().uploads, 1);
+    assert_eq!((counted_bytes(&shop), file_count(&shop)), (0, 0));
+    super::run_background(&shop.market).await;
+    for table in ["jobs", "ended_jobs"] {
+        let sql = format!("SELECT count(*) FROM {table} WHERE kind = 'prepare_bundle'");
+        assert_eq!(query(&shop, &sql), 0, "{table}");
+    }
+    assert_eq!(operations::verify::find_inconsistencies(shop.market.market()).unwrap(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn upload_without_an_asset_is_deleted_later_unless_a_bundle_has_it() {
     let shop = shop().await;
     shop.buy("buyer", PurchaseKind::Full).await;
+    download_own(&shop).await;
     let (before, counted) = (shop.download("buyer").await, counted_bytes(&shop));
     let sweep = |days: i64| {
         shop.market.clock().advance(days * DAY);
