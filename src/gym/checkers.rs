@@ -14,7 +14,7 @@ use super::values::{
 pub type Format = String;
 
 /// What agents answer if tools do not show what a question asks for. Text that begins with it is accepted if it has no digits,
-/// which could be a guess, apart from IDs.
+/// which could be a guess, apart from IDs and words of the question.
 const UNKNOWN: &str = "unknown";
 
 /// Other ways to say it, anywhere in such a text.
@@ -54,7 +54,8 @@ pub enum Expected {
     Names(BTreeSet<String>),
     /// Text that contains these words in this order, regardless of case, punctuation, and spaces.
     Text(String),
-    /// A code such as `ref 35149558`. Only its words with digits count, and an answer may have no others.
+    /// A code such as `ref 35149558`. Only its words with digits count, and an answer may have no others, apart from those of the
+    /// question, such as a year in a title.
     Code(String),
     /// An object with these fields, which the question states.
     Record(Vec<(String, Expected)>),
@@ -111,8 +112,8 @@ impl Expected {
         }
     }
 
-    /// Whether an answer is right.
-    pub fn accepts(&self, answer: &Value) -> bool {
+    /// Whether an answer to a question with this text is right.
+    pub fn accepts(&self, question: &str, answer: &Value) -> bool {
         match self {
             Expected::Id(id) => single(ids_in(&text_of(answer))).is_some_and(|found| found == *id),
             Expected::Count(count) => {
@@ -132,18 +133,23 @@ impl Expected {
                 items(answer).iter().map(|item| simplified(item)).collect::<BTreeSet<_>>() == wanted
             }
             Expected::Text(text) => contains_words(&text_of(answer), text),
-            Expected::Code(code) => words_with_digits(&text_of(answer)) == words_with_digits(code),
+            Expected::Code(code) => {
+                let (found, expected) = (words_with_digits(&text_of(answer)), words_with_digits(code));
+                expected.is_subset(&found) && found.is_subset(&(&expected | &words_with_digits(question)))
+            }
             Expected::Record(fields) => as_object(answer).is_some_and(|found| {
-                fields.iter().all(|(name, value)| found.get(name).is_some_and(|found| value.accepts(found)))
+                fields
+                    .iter()
+                    .all(|(name, value)| found.get(name).is_some_and(|found| value.accepts(question, found)))
             }),
             Expected::ByKey(_, entries) => as_object(answer).is_some_and(|found| {
                 found.len() == entries.len()
                     && entries.iter().all(|(key, value)| {
                         let entry = found.iter().find(|(name, _)| simplified(name) == simplified(key));
-                        entry.is_some_and(|(_, found)| value.accepts(found))
+                        entry.is_some_and(|(_, found)| value.accepts(question, found))
                     })
             }),
-            Expected::Unknown(_) => is_unknown(answer),
+            Expected::Unknown(_) => is_unknown(question, answer),
         }
     }
 }
@@ -152,13 +158,13 @@ fn object<'a>(fields: impl Iterator<Item = (&'a String, &'a Expected)>) -> Value
     Value::Object(fields.map(|(name, value)| (name.clone(), value.to_json())).collect::<Map<_, _>>())
 }
 
-fn is_unknown(answer: &Value) -> bool {
+fn is_unknown(question: &str, answer: &Value) -> bool {
     match answer {
         Value::Null => true,
         Value::String(text) => {
             let says_so = simplified(text).split(' ').next() == Some(UNKNOWN)
                 || UNKNOWN_PHRASES.iter().any(|phrase| contains_words(text, phrase));
-            says_so && words_with_digits(text).is_empty()
+            says_so && words_with_digits(text).is_subset(&words_with_digits(question))
         }
         _ => false,
     }
@@ -173,14 +179,20 @@ mod tests {
 
     #[track_caller]
     fn check(expected: &Expected, right: &[Value], wrong: &[Value]) {
-        assert!(expected.accepts(&expected.to_json()), "{expected:?}");
+        check_for("What does it say?", expected, right, wrong);
+    }
+
+    #[track_caller]
+    fn check_for(question: &str, expected: &Expected, right: &[Value], wrong: &[Value]) {
+        assert!(expected.accepts(question, &expected.to_json()), "{expected:?}");
         for answer in right {
-            assert!(expected.accepts(answer), "{answer} is right");
+            assert!(expected.accepts(question, answer), "{answer} is right");
         }
         for answer in wrong {
-            assert!(!expected.accepts(answer), "{answer} is wrong");
+            assert!(!expected.accepts(question, answer), "{answer} is wrong");
         }
-        assert_eq!(matches!(expected, Expected::Unknown(_)), expected.accepts(&json!("unknown")));
+        let is_unknown = matches!(expected, Expected::Unknown(_));
+        assert_eq!(is_unknown, expected.accepts(question, &json!("unknown")));
     }
 
     #[test]
@@ -301,6 +313,32 @@ mod tests {
                 json!("ref"),
                 Value::Null,
             ],
+        );
+    }
+
+    #[test]
+    fn answer_may_repeat_words_of_the_question() {
+        let question =
+            format!("Which number does the listing “Tides 2019” ({ID}) state, for the sale of 2026-03-03?");
+        check_for(
+            &question,
+            &Expected::Code("ref 35149558".to_owned()),
+            &[
+                json!("The listing “Tides 2019” states ref 35149558."),
+                json!("35149558, as of 2026-03-03"),
+                json!({"listing": "Tides 2019", "number": 35_149_558}),
+            ],
+            &[
+                json!("The listing “Tides 2019” states ref 99999999."),
+                json!("The listing “Tides 2018” states ref 35149558."),
+                json!("Tides 2019"),
+            ],
+        );
+        check_for(
+            &question,
+            &Expected::Unknown("a number"),
+            &[json!("unknown: “Tides 2019” states none"), json!("Unknown for the sale of 2026-03-03")],
+            &[json!("unknown: “Tides 2018” states 7"), json!("2019"), json!(2019)],
         );
     }
 

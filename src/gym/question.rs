@@ -63,6 +63,11 @@ pub struct Question {
 }
 
 impl Question {
+    /// Whether an answer is right.
+    pub fn accepts(&self, answer: &Value) -> bool {
+        self.expected.accepts(&self.text, answer)
+    }
+
     /// Returns the question as JSON, with the expected answer if requested.
     pub fn to_json(&self, with_answer: bool) -> Value {
         let mut line = json!({

@@ -229,7 +229,7 @@ impl Report {
 fn result_of(question: &Question, answer: Option<&Value>, endpoint: &GymEndpoint) -> QuestionResult {
     let outcome = match answer {
         None => Outcome::Missing,
-        Some(answer) if question.expected.accepts(answer) => Outcome::Right,
+        Some(answer) if question.accepts(answer) => Outcome::Right,
         Some(_) => Outcome::Wrong,
     };
     let counts = endpoint.counts(&question.id);

@@ -10,6 +10,7 @@ use marketplace_index::Index;
 
 use super::{Market, opening::index_writer_size, other_processes};
 use crate::{
+    clock::Clock,
     domain::{catalog::CatalogEntry, time::Timestamp},
     error::{Error, Result},
     search::{RenderedListing, SharedUpdater, Taxonomy, WriterOptions},
@@ -105,7 +106,7 @@ impl Market {
         Ok(())
     }
 
-    /// Picks up the changes of other processes in a server.
+    /// Picks up the changes of other processes in a server, and records when sessions and keys were used.
     pub fn pick_up_changes(&self) -> Result<()> {
         let inner = &self.inner;
         let picked_up = self.has_foreign_commit().and_then(|is_changed| {
@@ -118,9 +119,10 @@ impl Market {
                 updater.follow()?;
             }
             // A replica reports them to the primary.
-            if inner.store.is_followed() {
+            if self.is_replica() {
                 return Ok(());
             }
+            inner.key_cache.flush_session_uses(&inner.store, Clock::System.now())?;
             inner.key_cache.flush_uses(&inner.store, inner.clock.now())
         });
         // The next call repeats what failed.

@@ -1,5 +1,5 @@
-//! The cache of API keys: keys are looked up by digest, cached until the next write, and their use is
-//! recorded, or reported by a replica.
+//! The cache of API keys: keys are looked up by digest, cached until the next write, and their use and that of sessions
+//! is recorded, or reported by a replica.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,8 @@ use crate::{
     store::{self, Store, keys::KeyValidity},
 };
 
-/// Interval at which key uses are written to the database, in microseconds.
+/// Interval at which key uses are written to the database, in microseconds. Uses of sessions that could not be written are written
+/// after it, too.
 const FLUSH_INTERVAL: i64 = 60_000_000;
 
 /// The owner of a key, with the state of the key.
@@ -59,7 +60,7 @@ impl CachedKey {
     }
 }
 
-/// The keys looked up since the last write, and the key uses that are not yet in the database.
+/// The keys looked up since the last write, and the uses of keys and sessions that are not yet in the database.
 #[derive(Debug)]
 pub struct KeyCache {
     allow_fixture_keys: bool,
@@ -77,8 +78,12 @@ struct Entries {
 #[derive(Debug, Default)]
 struct PendingUses {
     by_key: HashMap<Uuid, Timestamp>,
-    /// Uses of sessions at a replica. A primary writes them at once.
     by_session: HashMap<Uuid, Timestamp>,
+    /// Uses of sessions that [`KeyCache::flush_session_uses`] wrote last, or is writing: a read that has begun before does not see
+    /// them in the database.
+    flushed_sessions: HashMap<Uuid, Timestamp>,
+    /// When uses of sessions could not be written.
+    session_failure: Option<Timestamp>,
     flushed_at: Timestamp,
     /// The times that [`KeyCache::flush_all_uses`] has written.
     written: HashMap<Uuid, Timestamp>,
@@ -140,9 +145,10 @@ impl KeyCache {
         self.entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether there are key uses that [`KeyCache::flush_uses`] has not written.
+    /// Returns whether there are uses that [`KeyCache::flush_uses`] or [`KeyCache::flush_session_uses`] has not written.
     pub fn has_pending_uses(&self) -> bool {
-        !self.lock_uses().by_key.is_empty()
+        let uses = self.lock_uses();
+        !(uses.by_key.is_empty() && uses.by_session.is_empty())
     }
 
     /// Returns whether there are key uses that [`KeyCache::flush_all_uses`] would write.
@@ -195,9 +201,54 @@ impl KeyCache {
         Ok(())
     }
 
-    /// Notes the use of a session at a replica, to report it to the primary.
+    /// Notes the use of a session. [`KeyCache::flush_session_uses`] writes it; a replica reports it to the primary instead. There
+    /// are at most as many uses as sessions that have not ended.
     pub fn note_session_use(&self, session: Uuid, at: Timestamp) {
         self.lock_uses().by_session.insert(session, at);
+    }
+
+    /// Returns the use of a session that was noted last; `None` if there is none that may be missing in the database.
+    pub fn noted_session_use(&self, session: Uuid) -> Option<Timestamp> {
+        let uses = self.lock_uses();
+        uses.by_session.get(&session).or_else(|| uses.flushed_sessions.get(&session)).copied()
+    }
+
+    /// Returns the uses of sessions that may be missing in the database.
+    pub fn noted_session_uses(&self) -> HashMap<Uuid, Timestamp> {
+        let uses = self.lock_uses();
+        let mut noted = uses.flushed_sessions.clone();
+        noted.extend(&uses.by_session);
+        noted
+    }
+
+    /// Writes the times of uses of sessions to the database, in one transaction. After a failure, it pauses for a minute. `now` is
+    /// the time of the machine. Only one thread may call this at a time.
+    pub fn flush_session_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
+        let by_session = {
+            let mut uses = self.lock_uses();
+            let is_paused =
+                uses.session_failure.is_some_and(|at| (at..at.plus_micros(FLUSH_INTERVAL)).contains(&now));
+            if uses.by_session.is_empty() || is_paused {
+                return Ok(());
+            }
+            uses.flushed_sessions = std::mem::take(&mut uses.by_session);
+            uses.flushed_sessions.clone()
+        };
+        let record = |rows: &store::Writer| {
+            by_session
+                .iter()
+                .try_for_each(|(id, at)| store::sessions::record_use(rows, *id, (*at).min(now), now))
+        };
+        let written = store.write(record).map(drop);
+        let mut uses = self.lock_uses();
+        uses.session_failure = written.is_err().then_some(now);
+        if written.is_err() {
+            for (id, at) in by_session {
+                uses.by_session.entry(id).or_insert(at);
+            }
+        }
+        drop(uses);
+        written
     }
 
     /// Takes the uses that a replica has not reported: of each kind, at most [`MAX_REPORTED_USES`].
@@ -256,4 +307,43 @@ fn invalid_key() -> Error {
         "The API key is invalid. Check that you sent the complete key, and that this server issued it."
             .to_owned(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::Durability;
+
+    #[test]
+    fn uses_of_sessions_that_cannot_be_written_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("market.sqlite");
+        let store = Store::open(&path, 1, Durability::None).unwrap();
+        let rows = rusqlite::Connection::open(&path).unwrap();
+        rows.pragma_update(None, "foreign_keys", false).unwrap();
+        let id = Uuid::new_v4();
+        let insert = "INSERT INTO sessions (uuid, digest, key, created_at, last_used_at, preferences)
+            VALUES (?1, zeroblob(32), 1, 10, 10, '{}')";
+        rows.execute(insert, [id]).unwrap();
+        let last_use =
+            || -> i64 { rows.query_row("SELECT last_used_at FROM sessions", [], |row| row.get(0)).unwrap() };
+        let uses = KeyCache::new(false);
+        uses.note_session_use(id, Timestamp(50));
+        store.lease().set_end(Duration::ZERO);
+        uses.flush_session_uses(&store, Timestamp(60)).unwrap_err();
+        store.lease().set_end(Duration::MAX);
+        assert!(uses.has_pending_uses());
+        uses.flush_session_uses(&store, Timestamp(70)).unwrap();
+        assert_eq!(last_use(), 10, "it pauses after a failure");
+        assert_eq!(uses.noted_session_use(id), Some(Timestamp(50)));
+        uses.flush_session_uses(&store, Timestamp(60 + FLUSH_INTERVAL)).unwrap();
+        assert_eq!(last_use(), 50);
+        assert!(!uses.has_pending_uses());
+        assert_eq!(uses.noted_session_use(id), Some(Timestamp(50)), "for reads that have begun before");
+        uses.note_session_use(id, Timestamp(80));
+        assert_eq!(uses.noted_session_uses(), HashMap::from([(id, Timestamp(80))]));
+        assert_eq!(uses.take_uses().sessions, [(id, 80)]);
+    }
 }

@@ -23,8 +23,8 @@ pub const SOCKET_FILE: &str = "changes.sock";
 /// Interval at which a server polls while somebody is connected.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Interval at which a server polls while nobody is connected, as long as it has key uses to store.
-const KEY_USE_INTERVAL: Duration = Duration::from_mins(1);
+/// Interval at which a server polls while nobody is connected, as long as it has uses of keys and sessions to store.
+const USE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Notifies the server of a directory, if there is one. Errors are ignored, since the server also polls.
 pub(super) fn notify_server(data_dir: &Path) {
@@ -66,7 +66,7 @@ async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: 
         let interval = if was_connected {
             Some(POLL_INTERVAL)
         } else {
-            market.key_cache().has_pending_uses().then_some(KEY_USE_INTERVAL)
+            market.key_cache().has_pending_uses().then_some(USE_INTERVAL)
         };
         tokio::select! {
             () = receive(socket.as_ref()) => {}

@@ -115,6 +115,10 @@ pub fn start(market: &Market, requester: Requester, key: &str) -> Result<(Sessio
     let preferences = SessionPreferences::default();
     let new = NewSession { id: Uuid::new_v4(), digest, key: key.row_id(), created_at, preferences };
     market.write_sessions(|rows| {
+        // A session whose use is not recorded yet has not ended.
+        for (id, at) in market.key_cache().noted_session_uses() {
+            store::sessions::record_use(rows, id, at.min(created_at), created_at)?;
+        }
         let (creation, last_use) = limits.earliest(created_at);
         store::sessions::delete_expired(rows, creation, last_use)?;
         store::sessions::delete_oldest(rows, key.row_id(), MAX_SESSIONS_PER_KEY - 1)?;
@@ -139,20 +143,34 @@ pub async fn authenticate(
         return Ok(None);
     };
     if limits.records_use(session.last_used_at, now) {
-        let id = session.id;
-        let record = move |market: &Market| {
-            market.write_sessions(|rows| store::sessions::record_use(rows, id, now, now))
-        };
-        if market.is_replica() {
-            market.key_cache().note_session_use(id, now);
-        } else if let Err(error) = market.spawn_blocking(record).await {
-            // The next request tries again.
-            tracing::warn!(cause = %ErrorChain(&error), "the use of a session could not be recorded");
-        }
+        record_use(market, session.id, now).await;
         session.last_used_at = now;
         session.expires_at = limits.expiry(session.created_at, now);
     }
     Ok(Some((Authenticated::of_key(market, requester, &key, Some(session.id)), session)))
+}
+
+/// Records a use of a session: in a world before the next request. Elsewhere, the request would wait for the disk while it has a slot
+/// of reads, so the use is only noted.
+async fn record_use(market: &Market, id: Uuid, now: Timestamp) {
+    if !market.is_world() {
+        return market.key_cache().note_session_use(id, now);
+    }
+    let record =
+        move |market: &Market| market.write_sessions(|rows| store::sessions::record_use(rows, id, now, now));
+    if let Err(error) = market.spawn_blocking(record).await {
+        // The next request tries again.
+        tracing::warn!(cause = %ErrorChain(&error), "the use of a session could not be recorded");
+    }
+}
+
+/// Returns a stored session with its last use, which may be noted and not recorded yet. Which of both counts is what
+/// [`store::sessions::record_use`] says.
+fn current(market: &Market, row: SessionRow, limits: SessionLimits, now: Timestamp) -> Session {
+    let stored = row.last_used_at;
+    let noted = market.key_cache().noted_session_use(row.id);
+    let last_used_at = noted.filter(|noted| stored < *noted || stored > now).unwrap_or(stored);
+    Session::new(SessionRow { last_used_at, ..row }, limits)
 }
 
 /// Returns a session that has not ended, and its valid key.
@@ -166,7 +184,7 @@ fn find(
     let Some((row, owner, validity)) = store::sessions::find_by_digest(reader.rows, digest)? else {
         return Ok(None);
     };
-    let session = Session::new(row, limits);
+    let session = current(market, row, limits, now);
     if session.expires_at <= now {
         return Ok(None);
     }
@@ -184,21 +202,21 @@ pub fn end(market: &Market, token: &str) -> Result<()> {
 }
 
 /// Returns the sessions that have not ended, the last one first: those of all keys of the team, or those of the operator key.
-pub fn list(reader: &Reader, authenticated: &Authenticated) -> Result<Vec<Session>> {
+pub fn list(market: &Market, reader: &Reader, authenticated: &Authenticated) -> Result<Vec<Session>> {
     let rows = match (authenticated.team(), authenticated.key_row_id()) {
         (Some(team), _) => store::sessions::list_of_team(reader.rows, team.row_id)?,
         (None, Some(key)) => store::sessions::list_of_key(reader.rows, key)?,
         (None, None) => Vec::new(),
     };
     let (limits, now) = (limits(reader.settings), now());
-    let sessions = rows.into_iter().map(|row| Session::new(row, limits));
+    let sessions = rows.into_iter().map(|row| current(market, row, limits, now));
     Ok(sessions.filter(|session| session.expires_at > now).collect())
 }
 
 /// Ends a session that [`list`] returns. Fails if it returns none with this ID. Must be called on a thread that may block.
 pub fn revoke(market: &Market, authenticated: &Authenticated, id: Uuid) -> Result<()> {
     let sessions =
-        market.read_blocking_for(authenticated.requester(), |reader| list(reader, authenticated))?;
+        market.read_blocking_for(authenticated.requester(), |reader| list(market, reader, authenticated))?;
     if !sessions.iter().any(|session| session.id == id) {
         return Err(Error::not_found("session"));
     }
@@ -209,7 +227,7 @@ pub fn revoke(market: &Market, authenticated: &Authenticated, id: Uuid) -> Resul
 /// may block.
 pub fn revoke_others(market: &Market, authenticated: &Authenticated) -> Result<u64> {
     let sessions =
-        market.read_blocking_for(authenticated.requester(), |reader| list(reader, authenticated))?;
+        market.read_blocking_for(authenticated.requester(), |reader| list(market, reader, authenticated))?;
     let others: Vec<Uuid> = sessions
         .into_iter()
         .map(|session| session.id)

@@ -222,9 +222,9 @@ impl RecordedRequest {
             headers: headers(response.headers()),
             request_id: text(request_id::HEADER).map(|id| secrets::mask_text(&id)),
             is_sent: response.data::<Cut>().is_none(),
+            is_executed: response.data::<NotExecuted>().is_none(),
         };
-        let is_executed = response.data::<NotExecuted>().is_none();
-        let ending = Ending { key, fault_id: text(FAULT_HEADER), answer: is_executed.then_some(head) };
+        let ending = Ending { key, fault_id: text(FAULT_HEADER), answer: head };
         self.recording.end(ending, self.now());
         response
     }

@@ -122,6 +122,8 @@ pub struct Answer {
     pub request_id: Option<String>,
     /// Time from the admission of the request to the head of the answer.
     pub duration: Duration,
+    /// Whether the request was executed.
+    pub(super) is_executed: bool,
     pub(super) _charge: Charge,
 }
 
@@ -144,7 +146,7 @@ pub struct JournalEntry {
     pub response_body: Arc<RecordedBody>,
     pub(super) key: OnceLock<Arc<KeyLabel>>,
     pub(super) fault_id: OnceLock<String>,
-    pub(super) answer: OnceLock<Answer>,
+    pub(super) outcome: OnceLock<Answer>,
     has_begun: AtomicBool,
     _charge: Charge,
 }
@@ -168,7 +170,7 @@ impl JournalEntry {
             response_body,
             key: OnceLock::new(),
             fault_id: OnceLock::new(),
-            answer: OnceLock::new(),
+            outcome: OnceLock::new(),
             has_begun: AtomicBool::new(false),
             _charge: charge,
         }
@@ -187,7 +189,13 @@ impl JournalEntry {
     /// Returns the answer; `None` if there is none yet, if the client did not wait for it, or if a fault closed the connection
     /// before the request was executed.
     pub fn answer(&self) -> Option<&Answer> {
-        self.answer.get()
+        self.outcome().filter(|answer| answer.is_executed)
+    }
+
+    /// Returns the answer, or the one that stands for none if a fault closed the connection before the request was executed. It
+    /// has the status 444, which nobody is shown: a replay compares it, so that it notices a request that is executed after all.
+    pub fn outcome(&self) -> Option<&Answer> {
+        self.outcome.get()
     }
 
     /// Says that the request has got to its handler.

@@ -37,8 +37,8 @@ pub struct Ending {
     pub key: Option<Arc<KeyLabel>>,
     /// ID of the fault that has changed what came of it.
     pub fault_id: Option<String>,
-    /// The answer; `None` if the request was not executed.
-    pub answer: Option<AnswerHead>,
+    /// The answer.
+    pub answer: AnswerHead,
 }
 
 /// The head of an answer.
@@ -54,6 +54,8 @@ pub struct AnswerHead {
     pub request_id: Option<String>,
     /// Whether it is sent to the client: no fault closes the connection before its end.
     pub is_sent: bool,
+    /// Whether the request was executed: no fault closes the connection before that.
+    pub is_executed: bool,
 }
 
 impl Recording {
@@ -112,14 +114,12 @@ impl Recording {
         if let Some(fault_id) = fault_id {
             let _ = entry.fault_id.set(fault_id);
         }
-        if let Some(head) = answer {
-            self.note_answer(entry, head, admitted_at.elapsed());
-        }
+        self.note_answer(entry, answer, admitted_at.elapsed());
         self.journal.drop_oldest();
     }
 
     fn note_answer(&self, entry: &JournalEntry, head: AnswerHead, duration: Duration) {
-        let AnswerHead { status, code, headers, request_id, is_sent } = head;
+        let AnswerHead { status, code, headers, request_id, is_sent, is_executed } = head;
         if let Some(operation) = &entry.request.operation
             && entry.request.origin == Origin::World
             && is_sent
@@ -130,7 +130,8 @@ impl Recording {
             }
         }
         let charge = self.journal.charge(memory_of_headers(&headers));
-        let _ = entry.answer.set(Answer { status, code, headers, request_id, duration, _charge: charge });
+        let answer = Answer { status, code, headers, request_id, duration, is_executed, _charge: charge };
+        let _ = entry.outcome.set(answer);
     }
 }
 

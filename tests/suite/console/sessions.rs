@@ -1,6 +1,8 @@
 //! Signing in and out, and what ends a session.
 
+use marketplace::market::DATABASE_FILE;
 use poem::http::Method;
+use rusqlite::Connection;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -35,6 +37,39 @@ async fn session_lasts_until_one_signs_out() {
     );
     browser.set_cookie(&cookie);
     assert_eq!(browser.get("/console/catalog").await.status(), 303, "a kept cookie opens nothing");
+}
+
+/// A request that only reads does not wait for the disk: the use of its session is written later, and counts at once.
+#[tokio::test]
+async fn use_of_a_session_is_noted_and_written_later() {
+    const FIRST: &str = "id = (SELECT min(id) FROM sessions)";
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let rows = Connection::open(market.market().data_dir().join(DATABASE_FILE)).unwrap();
+    // Minutes from the last recorded use until the session began.
+    let idle = || -> i64 {
+        let read = format!("SELECT (created_at - last_used_at) / 60000000 FROM sessions WHERE {FIRST}");
+        rows.query_row(&read, [], |row| row.get(0)).unwrap()
+    };
+    let set_idle = |minutes: i64| {
+        let change = format!("UPDATE sessions SET last_used_at = created_at - ?1 * 60000000 WHERE {FIRST}");
+        assert_eq!(rows.execute(&change, [minutes]).unwrap(), 1);
+    };
+    set_idle(2);
+    assert_eq!(browser.get("/console/catalog").await.status(), 200);
+    assert_eq!(idle(), 2, "the request has written nothing");
+    // Without the noted use, the session would have ended, and signing in would delete it.
+    let ended = i64::from(market.market().settings().console.session_idle_minutes) + 1;
+    set_idle(ended);
+    assert_eq!(browser.get("/console/catalog").await.status(), 200);
+    browser.open("/console/settings/sessions").await.expect(200, "This session");
+    assert_eq!(idle(), ended);
+    Browser::signed_in(&market, BUYER).await;
+    assert_eq!(idle(), 0);
+    set_idle(ended);
+    market.market().pick_up_changes().unwrap();
+    assert_eq!(idle(), 0, "the server writes it when it looks for changes");
+    assert_eq!(browser.get("/console/catalog").await.status(), 200);
 }
 
 #[tokio::test]

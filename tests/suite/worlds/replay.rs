@@ -91,6 +91,9 @@ async fn play(world: &WorldCaller) {
     world.sandbox("POST", "/faults", &fault).await.expect_status(201);
     assert_eq!(world.call(BUYER, "GET", "/v2/wallet", &Value::Null).await.status, 503);
     world.call(BUYER, "GET", "/v2/wallet", &Value::Null).await.ok();
+    let cut = json!({"match": {"operation": "create_asset_group", "next": 1}, "then": {"cut": "before"}});
+    world.sandbox("POST", "/faults", &cut).await.expect_status(201);
+    world.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": "Locks"})).await;
     world.call("mkt_nobody", "GET", "/v2/wallet", &Value::Null).await.expect_status(401);
     world.call(VENDOR, "POST", "/v2/asset-groups", &json!({})).await.expect_status(422);
     world.sandbox("POST", "/clock", &json!({"advance": "-1d"})).await.expect_status(422);
@@ -184,6 +187,28 @@ async fn first_difference_is_shown() {
         let (code, output, _) = replay(&changed, &[]);
         assert!(code == 1 && output.contains(place), "{code} {output}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn request_that_is_executed_instead_of_cut_is_a_difference() {
+    let world = WorldCaller::new("one", json!({})).await;
+    let cut = json!({"match": {"operation": "create_asset_group", "next": 1}, "then": {"cut": "before"}});
+    world.sandbox("POST", "/faults", &cut).await.expect_status(201);
+    world.call(VENDOR, "POST", "/v2/asset-groups", &json!({"name": "Tides"})).await;
+    world.call(VENDOR, "GET", "/v2/asset-groups", &Value::Null).await.ok();
+    let file = replay_of(&world).await;
+    let requests = String::from_utf8(unzip(&file)["requests.jsonl"].clone()).unwrap();
+    let request: Value = serde_json::from_str(requests.lines().nth(1).unwrap()).unwrap();
+    assert_ne!(request["overlaps"], true, "the next request came later");
+    assert_eq!(request["answer"]["status"], 444);
+    // The fault applies to another operation, so the request is executed.
+    let other = r#"{"match": {"operation": "get_wallet", "next": 1}, "then": {"cut": "before"}}"#;
+    let executed = with_request(&file, 1, |request| request["body"]["text"] = json!(other));
+    let (code, output, _) = replay(&executed, &[]);
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("Request 2:") && output.contains("status:\n- 444\n+ 201\n"), "{output}");
+    let shown = world.journal("operation=create_asset_group").await.pop().unwrap();
+    assert_eq!((&shown["status"], &shown["duration_ms"]), (&Value::Null, &Value::Null));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -207,10 +207,11 @@ impl Page for RevokeKey {
     async fn show(visit: &Visit<TeamWithNda>) -> Result<Answer> {
         let key = find(visit).await?;
         let authenticated = visit.signed_in.as_ref().map(|signed_in| signed_in.authenticated.clone());
-        let id = key.id;
+        let (id, market) = (key.id, visit.market().clone());
         let count = visit.read(move |reader, _| {
-            let sessions =
-                authenticated.map(|authenticated| sessions::list(reader, &authenticated)).transpose()?;
+            let sessions = authenticated
+                .map(|authenticated| sessions::list(&market, reader, &authenticated))
+                .transpose()?;
             Ok(sessions.unwrap_or_default().iter().filter(|session| session.key == id).count())
         });
         let count = count.await? as u64;

@@ -28,7 +28,8 @@ impl Page for Sessions {
     type Access = Authenticated;
 
     async fn show(visit: &Visit<Authenticated>) -> Result<Answer> {
-        let found = visit.read(sessions::list).await?;
+        let market = visit.market().clone();
+        let found = visit.read(move |reader, access| sessions::list(&market, reader, access)).await?;
         let own = visit.access.session();
         let row = |session: &Session| row(&visit.context, session, own == Some(session.id));
         let console = &visit.market().settings().console;

@@ -144,7 +144,7 @@ fn world_fields(source: &ReplaySource, has_start: bool) -> Result<ReplayWorld> {
 fn overlaps(entry: &JournalEntry, next: &JournalEntry) -> bool {
     let micros = |duration: std::time::Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
     let admitted = |entry: &JournalEntry| entry.received_at.plus_micros(micros(entry.waited));
-    match entry.answer() {
+    match entry.outcome() {
         Some(answer) => admitted(entry).plus_micros(micros(answer.duration)) > admitted(next),
         None => true,
     }
@@ -317,7 +317,7 @@ impl Writer<'_> {
     }
 
     fn answer(&mut self, entry: &JournalEntry) -> io::Result<Option<ReplayAnswer>> {
-        let Some(answer) = entry.answer() else { return Ok(None) };
+        let Some(answer) = entry.outcome() else { return Ok(None) };
         let snapshot = entry.response_body.snapshot();
         let (size, is_complete) = (snapshot.length, snapshot.is_complete);
         let whole = match entry.response_body.whole()? {
