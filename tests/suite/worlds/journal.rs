@@ -443,8 +443,15 @@ fn add(journal: &Arc<Journal>, number: usize, header_bytes: usize, body: &[u8]) 
     recording.admit(Timestamp(0));
     recording.request_body().append(body);
     recording.request_body().end(true);
-    let head = AnswerHead { status: 200, code: None, headers: vec![], request_id: None, is_sent: true };
-    recording.end(Ending { key: None, fault_id: None, answer: Some(head) }, Timestamp(0));
+    let answer = AnswerHead {
+        status: 200,
+        code: None,
+        headers: vec![],
+        request_id: None,
+        is_sent: true,
+        is_executed: true,
+    };
+    recording.end(Ending { key: None, fault_id: None, answer }, Timestamp(0));
 }
 
 #[test]
