@@ -124,14 +124,16 @@ mod tests {
             migrations::migrate_to(&mut connection, schema).unwrap();
             let sql = "INSERT INTO secrets (name, value) VALUES ('positions', zeroblob(32))";
             connection.execute(sql, []).unwrap();
+            if has_table(&connection, "events").unwrap() {
+                // As after a restore with this program: an earlier program must not get the gap.
+                let skip = "INSERT INTO sqlite_sequence (name, seq) VALUES ('events', 7)";
+                connection.execute(skip, []).unwrap();
+            }
             connection.close().unwrap();
             let continuations =
                 [Continuation::EarlierVersion, Continuation::SameMarket, Continuation::OtherCopy];
             let last = continuations.map(|continuation| prepare_and_read(&path, continuation));
             assert_eq!(last, expected, "schema {schema}");
-            if schema < FIRST_WITH_SKIPPED_IDS {
-                assert_eq!(prepare_and_read(&path, Continuation::EarlierVersion), 0, "schema {schema}");
-            }
             drop(Store::open(&path, 1, Durability::None).unwrap());
         }
     }

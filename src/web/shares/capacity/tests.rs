@@ -213,7 +213,7 @@ fn waiting_changes() -> (Arc<Slow>, impl Endpoint<Output = Response>) {
 #[tokio::test(start_paused = true)]
 async fn waiting_changes_occupy_no_slot_of_reads() {
     let (slow, endpoint) = waiting_changes();
-    let capacity = capacity(2, 8, 0);
+    let capacity = capacity(4, 8, 0);
     let app = with_capacity(&capacity, endpoint);
     let change = || {
         let request = Request::builder().method(Method::POST).finish();
@@ -222,7 +222,7 @@ async fn waiting_changes_occupy_no_slot_of_reads() {
     };
     let changes = [change(), change(), change()];
     sleep(Duration::from_millis(1)).await;
-    assert_eq!(slow.started.load(Ordering::SeqCst), 2);
+    assert_eq!(slow.started.load(Ordering::SeqCst), 2, "half of the slots");
     assert_eq!(capacity.loads(), [(0, 0), (2, 1)]);
     assert_eq!(send(Arc::clone(&app)).await.0, StatusCode::OK);
     sleep(Duration::from_millis(100)).await;
