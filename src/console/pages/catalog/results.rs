@@ -29,7 +29,7 @@ pub fn results(context: &Context, state: &State, found: &Found, view: ListView) 
         div.stack #results {
             @if !state.unreadable.is_empty() {
                 div #unreadable { (badges::warning(html! {
-                    "A filter was left out, because its value is no number: enter one, for example 27000."
+                    "A filter was left out, because its value cannot be read. Numbers look like 27000."
                 })) }
             }
             div.row.apart {
