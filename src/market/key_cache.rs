@@ -321,14 +321,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("market.sqlite");
         let store = Store::open(&path, 1, Durability::None).unwrap();
-        let rows = rusqlite::Connection::open(&path).unwrap();
-        rows.pragma_update(None, "foreign_keys", false).unwrap();
         let id = Uuid::new_v4();
-        let insert = "INSERT INTO sessions (uuid, digest, key, created_at, last_used_at, preferences)
-            VALUES (?1, zeroblob(32), 1, 10, 10, '{}')";
-        rows.execute(insert, [id]).unwrap();
-        let last_use =
-            || -> i64 { rows.query_row("SELECT last_used_at FROM sessions", [], |row| row.get(0)).unwrap() };
+        let last_use = store::sessions::add_without_key(&path, id, Timestamp(10));
         let uses = KeyCache::new(false);
         uses.note_session_use(id, Timestamp(50));
         store.lease().set_end(Duration::ZERO);
@@ -336,10 +330,10 @@ mod tests {
         store.lease().set_end(Duration::MAX);
         assert!(uses.has_pending_uses());
         uses.flush_session_uses(&store, Timestamp(70)).unwrap();
-        assert_eq!(last_use(), 10, "it pauses after a failure");
+        assert_eq!(last_use(), Timestamp(10), "it pauses after a failure");
         assert_eq!(uses.noted_session_use(id), Some(Timestamp(50)));
         uses.flush_session_uses(&store, Timestamp(60 + FLUSH_INTERVAL)).unwrap();
-        assert_eq!(last_use(), 50);
+        assert_eq!(last_use(), Timestamp(50));
         assert!(!uses.has_pending_uses());
         assert_eq!(uses.noted_session_use(id), Some(Timestamp(50)), "for reads that have begun before");
         uses.note_session_use(id, Timestamp(80));

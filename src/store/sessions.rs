@@ -176,3 +176,16 @@ pub fn delete_of_revoked(writer: &Writer, key: KeyRowId) -> Result<()> {
     writer.execute("DELETE FROM sessions WHERE key = ?1 OR first_key = ?1", [key])?;
     Ok(())
 }
+
+/// Adds a session without a key to a database, and returns a function that reads when it was last used.
+#[cfg(test)]
+pub fn add_without_key(path: &std::path::Path, id: Uuid, at: Timestamp) -> impl Fn() -> Timestamp + use<> {
+    const INSERT: &str = "INSERT INTO sessions (uuid, digest, key, created_at, last_used_at, preferences)
+         VALUES (?1, zeroblob(32), 1, ?2, ?2, '{}')";
+    let rows = rusqlite::Connection::open(path).expect("the database opens");
+    rows.pragma_update(None, "foreign_keys", false).expect("the session needs no key");
+    rows.execute(INSERT, (id, at)).expect("the session is new");
+    move || {
+        rows.query_row("SELECT last_used_at FROM sessions", [], |row| row.get(0)).expect("there is a session")
+    }
+}

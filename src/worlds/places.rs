@@ -1,8 +1,11 @@
 //! The names of worlds and snapshots, which are taken from the beginning of their creation on.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use super::{names::RESERVED, registry::Worlds, source::Snapshot, world::World};
+use super::{names::RESERVED, source::Snapshot, world::World};
 use crate::error::{Error, Result};
 
 /// The worlds and snapshots of a process.
@@ -36,10 +39,15 @@ impl State {
     }
 }
 
+/// Locks the worlds and snapshots.
+pub(super) fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A place for a world or a snapshot that is created. Dropping it gives the place back, unless it was filled.
 pub(super) struct Place<'a> {
     /// The worlds and snapshots.
-    pub worlds: &'a Worlds,
+    pub state: &'a Mutex<State>,
     /// Name of the new one.
     pub name: String,
     /// Number of the new one, by which its files are named.
@@ -49,13 +57,13 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// Puts a world or a snapshot there.
     pub fn fill<T>(self, fill: impl FnOnce(&mut State, String) -> T) {
-        fill(&mut self.worlds.lock(), self.name.clone());
+        fill(&mut lock(self.state), self.name.clone());
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut state = self.worlds.lock();
+        let mut state = lock(self.state);
         if matches!(state.worlds.get(&self.name), Some(None)) {
             state.worlds.remove(&self.name);
         }

@@ -19,7 +19,7 @@ use super::{
     names::{DEMO, EMPTY, MARKET},
     new_world::NewWorld,
     opener::Opener,
-    places::{Place, State},
+    places::{self, Place, State},
     settings::{self, GivenSettings, WorldSettings},
     source::{Snapshot, Source},
     template::{self, DEFAULT_SEED, Template},
@@ -426,7 +426,7 @@ impl Worlds {
             None => state.free_name(number),
         };
         state.worlds.insert(name.clone(), None);
-        Ok(Place { worlds: self, name, number })
+        Ok(Place { state: &self.state, name, number })
     }
 
     /// Reserves a place for a new snapshot of a world, whose turn the caller has.
@@ -447,10 +447,10 @@ impl Worlds {
         state.check_free(name)?;
         state.created += 1;
         state.snapshots.insert(name.to_owned(), None);
-        Ok(Place { worlds: self, name: name.to_owned(), number: state.created })
+        Ok(Place { state: &self.state, name: name.to_owned(), number: state.created })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        places::lock(&self.state)
     }
 }
