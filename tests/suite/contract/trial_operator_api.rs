@@ -64,7 +64,8 @@ struct TeamIn {
 /// Returns the keys of operators, newest first.
 fn operator_keys(reader: &Reader, platform: Platform) -> error::Result<Vec<OperatorKeyRecord>> {
     let request = PageRequest { before: None, limit: 100 };
-    Ok(records::page(reader.rows, platform, reader.now, &Filters::default(), request)?.rows)
+    let filters = Filters::new(json!({"name": null, "scope": null}));
+    Ok(records::page(reader.rows, platform, reader.now, &filters, request)?.rows)
 }
 
 #[routes(prefix = "/trial-operator/v1", tag = Teams)]
