@@ -242,7 +242,7 @@ fn nothing_is_enqueued_if_the_settings_say_so() {
 fn restored_market_uses_no_id_of_a_message_again() {
     let market = small_market(&[]);
     let webhook = create(&market, SELLER, URL);
-    occur(&market, SELLER);
+    let key = occur(&market, SELLER);
     let backup = temp_dir();
     back_up(market.market(), backup.path()).unwrap();
     let ids =
@@ -254,10 +254,9 @@ fn restored_market_uses_no_id_of_a_message_again() {
     }
     let restored = open_restored(backup.path());
     assert_eq!(ids(&restored), pending, "what was pending has the same ID");
-    for _ in 0..3 {
-        occur(&restored, SELLER);
-    }
+    write(&restored, |writer| keys::revoke(writer, key)).unwrap();
     let (original, other) = (ids(&market), ids(&restored));
-    assert_eq!((original.len(), other.len()), (4, 4));
-    assert!(other[1..].iter().all(|id| !original.contains(id)), "{other:?}");
+    assert_eq!((original.len(), other.len()), (4, 2));
+    let common: Vec<_> = other.into_iter().filter(|id| original.contains(id)).collect();
+    assert_eq!(common, pending);
 }
