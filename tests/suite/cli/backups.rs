@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use super::{NOBODY, Server, is_root, run, run_failing, stdout_of, temp_dir};
+use super::{NOBODY, Server, copy_program, is_root, run, run_failing, stdout_of, temp_dir};
 
 /// Sets the modes of a directory, and of everything in it.
 fn set_modes(path: &Path, directories: u32, files: u32) {
@@ -46,7 +46,7 @@ fn market_that_is_only_readable_is_backed_up() {
     let market = directory.join("market");
     // Where the other user can execute it.
     let program = directory.join("marketplace");
-    fs::copy(env!("CARGO_BIN_EXE_marketplace"), &program).unwrap();
+    copy_program(&program);
     let server = Server::start(&["--demo", "--data", "market"], directory);
     // Creates the lock of the copies of repositories, so that the server creates no file after the modes are
     // set.

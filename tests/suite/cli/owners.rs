@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-use super::{NOBODY, Server, is_root, run, stdout_of, temp_dir};
+use super::{NOBODY, Server, copy_program, is_root, run, stdout_of, temp_dir};
 use crate::harness::archives::zip_of;
 
 /// Returns a command of a user without permissions of its own, who can enter the directory from now on.
@@ -20,7 +20,7 @@ fn as_nobody(arguments: &[&str], directory: &Path) -> Command {
     // Where the user can execute it.
     let program = directory.join("marketplace");
     if !program.exists() {
-        fs::copy(env!("CARGO_BIN_EXE_marketplace"), &program).unwrap();
+        copy_program(&program);
     }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory).env_clear().uid(NOBODY).gid(NOBODY);
