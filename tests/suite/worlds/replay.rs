@@ -93,7 +93,7 @@ async fn play(world: &WorldCaller) {
     world.call(BUYER, "GET", "/v2/wallet", &Value::Null).await.ok();
     let cut = json!({"match": {"operation": "create_asset_group", "next": 1}, "then": {"cut": "before"}});
     world.sandbox("POST", "/faults", &cut).await.expect_status(201);
-    cut_request(&world, "Locks").await;
+    cut_request(world, "Locks").await;
     world.call("mkt_nobody", "GET", "/v2/wallet", &Value::Null).await.expect_status(401);
     world.call(VENDOR, "POST", "/v2/asset-groups", &json!({})).await.expect_status(422);
     world.sandbox("POST", "/clock", &json!({"advance": "-1d"})).await.expect_status(422);
