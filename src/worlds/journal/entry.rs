@@ -192,8 +192,10 @@ impl JournalEntry {
         self.outcome().filter(|answer| answer.is_executed)
     }
 
-    /// Returns the answer, or the one that stands for none if a fault closed the connection before the request was executed. It
-    /// has the status 444, which nobody is shown: a replay compares it, so that it notices a request that is executed after all.
+    /// Returns the recorded answer, for replays; `None` if there is none yet, or if the client did not wait for it.
+    ///
+    /// If a fault closed the connection before the request was executed, this is an answer with the status 444, which only
+    /// replays see. A replay in which the request is executed then gets another status, and reports the difference.
     pub fn outcome(&self) -> Option<&Answer> {
         self.outcome.get()
     }

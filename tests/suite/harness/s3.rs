@@ -113,7 +113,8 @@ impl S3Server {
     }
 }
 
-/// Answers a request. The server itself would list no parts of an upload that it does not know, and refuse others.
+/// Responds to a request. For an unknown multipart upload, the response is 404 `NoSuchUpload`, as from Amazon S3: the server of
+/// `s3s-fs` returns an empty list of parts instead.
 async fn answer(
     service: &S3Service,
     root: &Path,

@@ -10,6 +10,7 @@ mod http;
 mod import_mutations;
 mod isolation;
 mod journal;
+mod journal_limits;
 mod journal_secrets;
 mod journal_story;
 mod kills;
