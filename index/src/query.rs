@@ -1,11 +1,10 @@
 //! Text matching: finds the documents that contain every word and every phrase of a text, without scores.
 //!
 //! A word matches its English stem. The last word of the text, if not in quotes, also matches longer words
-//! that start with it. Text without spaces matches wherever it occurs. A word outside quotes with five or
-//! more characters and no digit that matches nothing in scope is retried with one edit: an inserted, deleted
-//! or replaced letter, or two swapped neighbors, in a word as written. Only documents that are alive in this
-//! snapshot count as in scope, so results do not depend on merges or on deleted documents that are still
-//! stored.
+//! that start with it. Text without spaces matches wherever it occurs. If a word outside quotes has at least five characters and no
+//! digit, and matches nothing in scope, it is retried with one edit in the word as written: an inserted, deleted, or replaced
+//! letter, or two swapped neighbors. Only documents that are alive in this snapshot count as in scope, so results do not depend on
+//! merges or on deleted documents that are still stored.
 
 use crate::doc_bitmap::DocBitmap;
 use crate::edit_distance::OneEdit;
@@ -84,7 +83,8 @@ fn word_postings<'a, V: AsRef<SegmentView>>(
     views.iter().map(|view| view.as_ref().segment.find_similar(&edited)).collect()
 }
 
-/// Returns whether a word is retried with one edit. Another number or version is another thing.
+/// Returns whether a word is retried with one edit. A word with a digit is not, since another number or version means something
+/// else.
 fn can_have_typos(form: &str) -> bool {
     form.chars().count() >= MIN_FUZZY_CHARS && !form.contains(char::is_numeric)
 }

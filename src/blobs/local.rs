@@ -17,11 +17,11 @@ use crate::{domain::time::Timestamp, private_files};
 /// Number of bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Name of the file whose lock decides who may delete repository copies and files of bundles.
+/// Name of the file whose lock decides who may delete repository copies, files of bundles, and complete uploads.
 const REPOSITORY_LOCK: &str = "repositories.lock";
 
-/// How often, and after which time, a cleanup tries again to lock it: a child process that another thread starts has the lock of an
-/// ended cleanup until it executes its program.
+/// Number of attempts to take the lock for a cleanup, and the time between them. A child process that another thread starts
+/// inherits the lock of the previous cleanup, and keeps it until it executes its program.
 const LOCK_ATTEMPTS: u32 = 5;
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -31,7 +31,8 @@ pub(super) struct LocalStore {
     directory: PathBuf,
 }
 
-/// While this exists, no process deletes repository copies, files of bundles, or complete uploads that were not discarded before.
+/// While this exists, no process deletes repository copies, files of bundles, or complete uploads, except uploads that were
+/// discarded before.
 #[derive(Debug)]
 pub struct RepositoryHold {
     file: Option<File>,

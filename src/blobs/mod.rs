@@ -214,9 +214,8 @@ impl Blobs {
         self.staging.start_part(lock, layout, number)
     }
 
-    /// Joins the parts of an upload if all of them are in `received`, the result of [`Blobs::received_bytes`],
-    /// and match the given part numbers and entity tags. If they are joined already, reads the file. The
-    /// caller holds the lock of the upload.
+    /// Joins the parts of an upload if `received`, the result of [`Blobs::received_bytes`], contains all of them with the given
+    /// part numbers and entity tags. If the parts were joined before, reads the file. The caller must hold the lock of the upload.
     pub fn join_parts(
         &self,
         upload: &Upload,
@@ -365,10 +364,10 @@ impl Blobs {
         self.local.store_repository(from, asset, attached_at)
     }
 
-    /// Keeps every process from deleting repository copies, files of bundles, and complete uploads until the
-    /// returned value is dropped. Waits for the end of a running cleanup, except that uploads that were discarded before may
-    /// still be deleted from an S3-compatible store. Has no effect in a directory that is read-only to this process and has no
-    /// lock yet, since no cleanup has run there.
+    /// Keeps every process from deleting repository copies, files of bundles, and complete uploads until the returned value is
+    /// dropped. Waits for a running cleanup to end, but uploads that were discarded before may still be deleted from an
+    /// S3-compatible store. Has no effect if the directory is read-only to this process and has no lock file: no cleanup has run
+    /// there.
     pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
         self.local.hold_repositories()
     }

@@ -1,4 +1,4 @@
-//! What has been received of an upload: parts, or all of it as one file.
+//! The received bytes of an upload: its parts, or one file after the parts were joined.
 
 use std::io;
 
@@ -8,15 +8,15 @@ use crate::domain::uploads::{PartLayout, Upload};
 /// The received bytes of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReceivedBytes {
-    /// These parts, ordered by part number; empty if nothing was received.
+    /// The received parts, ordered by part number; empty if nothing was received.
     Parts(Vec<UploadedPart>),
-    /// All parts, which were joined to a file. What failed afterwards can be done again.
+    /// All parts, which were joined into a file. The steps after the join can be repeated if they failed.
     Joined,
 }
 
 impl ReceivedBytes {
-    /// Returns the parts, ordered by part number. Those of a joined file have the entity tags `joined_etags`, in their order;
-    /// tags that are not known are empty.
+    /// Returns the parts, ordered by part number. `joined_etags` are the entity tags of the parts of a joined file, in the same
+    /// order. Unknown tags are empty.
     pub fn parts(&self, layout: PartLayout, joined_etags: Vec<String>) -> Vec<UploadedPart> {
         let parts = match self {
             ReceivedBytes::Parts(parts) => return parts.clone(),
@@ -32,16 +32,16 @@ impl ReceivedBytes {
 }
 
 impl Blobs {
-    /// Returns what has been received of an upload, or `None` if an S3-compatible store no longer has the upload, so that it
-    /// receives nothing more.
+    /// Returns the received bytes of an upload, or `None` if an S3-compatible store no longer has the upload and accepts no more
+    /// bytes.
     pub fn received_bytes(&self, upload: &Upload) -> io::Result<Option<ReceivedBytes>> {
-        // Before the file, since a request may join the parts meanwhile.
+        // Read before the file, since another request may join the parts in between.
         let parts = match &self.s3 {
             Some(s3) => s3.received_parts(upload)?,
             None => Some(self.staging.received_parts(upload.id)?),
         };
-        // This server refuses parts of a joined upload. An S3-compatible store accepts the only part as long as its signed URL
-        // is valid; what it has is then newer than the file.
+        // This server refuses parts of a joined upload. An S3-compatible store accepts an upload in one piece again while its
+        // signed URL is valid. A part in the store is then newer than the file.
         let is_newer = self.s3.is_some() && parts.as_ref().is_some_and(|parts| !parts.is_empty());
         if !is_newer && self.is_joined(upload)? {
             return Ok(Some(ReceivedBytes::Joined));
@@ -56,7 +56,7 @@ impl Blobs {
 
     /// Whether an S3-compatible store no longer has an upload.
     pub fn is_dropped(&self, upload: &Upload) -> io::Result<bool> {
-        // Only an upload in several parts exists there before its first byte.
+        // Only a multipart upload exists in the store before its first byte.
         Ok(upload.store_upload_id.is_some() && self.received_bytes(upload)?.is_none())
     }
 }

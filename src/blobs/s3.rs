@@ -384,7 +384,7 @@ impl S3 {
     }
 }
 
-/// Requests a presigned URL of an upload. Returns `None` if the upload does not exist.
+/// Requests a presigned URL of an upload, and returns the body. Returns `None` if the upload does not exist.
 fn fetch_text(url: String) -> io::Result<Option<String>> {
     // The blocking client has its own runtime, which must not be created or dropped inside another one.
     let read = std::thread::spawn(move || {
@@ -397,7 +397,7 @@ fn fetch_text(url: String) -> io::Result<Option<String>> {
             .take(MAX_PART_LIST_BYTES)
             .read_to_string(&mut text)
             .map_err(|error| io::Error::other(ObjectStoreFailed(error.into())))?;
-        // Without its bucket, the store says nothing about the upload.
+        // If the bucket does not exist, the response says nothing about the upload.
         if status == reqwest::StatusCode::NOT_FOUND && !text.contains("NoSuchBucket") {
             return Ok(None);
         }

@@ -161,8 +161,8 @@ fn send(client: &Client, file: &SourceFile, path: &str, plan: Value) -> Result<V
     )
 }
 
-/// Calls `request` until it completes the upload, and `pause` between two calls. `reload` returns the plan of the parts that are
-/// missing, which `send` sends.
+/// Calls `request` until it completes the upload, and `pause` between two calls. If parts are missing, `reload` returns a plan of
+/// them, and `send` sends them.
 fn complete(
     mut request: impl FnMut() -> Result<Value, CommandError>,
     reload: impl Fn() -> Result<Value, CommandError>,
@@ -182,8 +182,8 @@ fn complete(
             // A part was damaged on the server's disk.
             "parts_missing" => send(reload()?)?,
             code @ ("" | "conflict" | "request_timeout" | "at_capacity") => {
-                // Either the request before goes on, even if its response was not waited for, or the store no longer has the
-                // upload, and the plan is refused with the same code, and with advice.
+                // Either the previous request is still in progress, although nothing waits for its response, or the store no longer
+                // has the upload. In the latter case, `reload` fails with the same code, and its error says what to do.
                 if code == "conflict"
                     && let Err(refused) = reload()
                     && code_of(&refused) == code
@@ -228,8 +228,8 @@ mod tests {
         CommandError::Refused { code: code.to_owned(), message: String::new() }
     }
 
-    /// Completes an upload. The first requests are refused with these codes, and the plan with `reload`. Returns the code of the
-    /// last refusal, if the upload is not completed, and the number of requests.
+    /// Completes an upload. The first requests fail with `codes`, and loading the plan fails with `reload`. Returns the code of the
+    /// last refusal if the upload is not completed, and the number of requests.
     fn run(codes: &[&str], reload: Option<&str>) -> (Option<String>, usize) {
         let mut requests = 0;
         let completed = complete(
@@ -247,9 +247,9 @@ mod tests {
     #[test]
     fn completion_that_goes_on_is_requested_again() {
         assert_eq!(run(&["conflict", "at_capacity", "conflict", "parts_missing"], None), (None, 5));
-        // The request before has completed it, so it is no longer in progress.
+        // The previous request has completed it, so it is no longer in progress.
         assert_eq!(run(&["conflict"], Some("not_found")), (None, 2));
-        // The request before has discarded it, and has said why.
+        // The previous request has discarded it, and has reported the reason.
         assert_eq!(run(&["conflict", "not_found"], Some("not_found")), (Some("conflict".to_owned()), 2));
     }
 

@@ -78,8 +78,8 @@ fn is_of_world(key: &str) -> bool {
 }
 
 impl Settings {
-    /// Returns the settings that each world may have for itself, in the order of their keys. The others are those of the
-    /// server, which differ between servers.
+    /// Returns the settings that each world can set for itself, ordered by key. The other settings belong to the server, and differ
+    /// between servers.
     pub fn list_of_world(&self) -> Vec<ListedSetting> {
         self.list().into_iter().filter(|setting| is_of_world(&setting.key)).collect()
     }

@@ -165,7 +165,7 @@ pub fn collect<T>(value: Result<T>, problems: &mut Vec<Problem>) -> Result<Optio
     }
 }
 
-/// Returns the error that a field of a form has a problem.
+/// Returns the error for a form with an invalid field.
 pub fn invalid(name: &'static str, message: &str) -> Error {
     Error::invalid(problem(name, message))
 }

@@ -28,7 +28,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Returns the link of a page in this section.
+    /// Returns the navigation item of a page in this section.
     pub const fn link(self, label: &'static str) -> NavigationItem {
         NavigationItem { section: self, label }
     }

@@ -4,7 +4,7 @@
 use super::tone::Tone;
 use crate::string_enum::string_enum;
 
-/// Declares the notices: the name of each in addresses, and what people read.
+/// Declares the notices: the name of each in URLs, and its text.
 macro_rules! notices {
     ($($variant:ident = $name:literal, $text:literal;)+) => {
         string_enum! {
@@ -13,7 +13,7 @@ macro_rules! notices {
         }
 
         impl Notice {
-            /// Returns what people read.
+            /// Returns the text of the notice.
             pub const fn text(self) -> &'static str {
                 match self { $(Notice::$variant => $text,)+ }
             }

@@ -1,5 +1,5 @@
-//! Items that many pages use, imported by one line: `use crate::console::prelude::*`. Pages of operators have another prelude with
-//! more of them.
+//! Items that many pages use, imported by one line: `use crate::console::prelude::*`. Pages of operators have a prelude of their
+//! own with additional items.
 
 pub(super) use maud::{Markup, html};
 pub(super) use uuid::Uuid;

@@ -23,19 +23,19 @@ use crate::{
     web::{auth::Policy, limits::Budget},
 };
 
-/// A question about the record that the path names. `A` is the proof of access that it needs, and `S` the record, or what the
-/// question needs of it.
+/// A question about the record in the path. `A` is the required proof of access, and `S` is the record, or the part of it that the
+/// question needs.
 pub struct Question<A, S> {
     /// Path below [`PREFIX`](super::address::PREFIX), whose one parameter is the ID of the record.
     pub path: &'static str,
     /// Title in lists of pages.
     pub title: &'static str,
-    /// Name of the operation and kind of the record in the audit.
+    /// Name of the operation, and kind of the record, in the audit.
     pub change: (&'static str, &'static str),
-    /// What the next page says.
+    /// The notice on the next page.
     pub notice: Notice,
-    /// Reads the data for the question: for its page, and again in the transaction that carries out the operation. If the question has
-    /// another title, text, or button by then, the page is shown again.
+    /// Reads the data for the question: once for its page, and again in the transaction that carries out the operation. If the
+    /// title, the text, or the button has changed by then, the page is shown again.
     pub find: fn(&CheckContext, &A, Uuid) -> Result<S>,
     /// Returns the question.
     pub ask: fn(&Context, &S) -> Confirmation,
@@ -53,7 +53,7 @@ pub trait Asks: Send + Sync + 'static {
     /// The proof of access that the question needs.
     type Access: Policy + Clone + 'static;
 
-    /// What the question is about.
+    /// The data that the question is about.
     type Subject: Send + 'static;
 
     /// The question.

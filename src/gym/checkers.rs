@@ -13,11 +13,11 @@ use super::values::{
 /// How answers are described to agents.
 pub type Format = String;
 
-/// What agents answer if tools do not show what a question asks for. Text that begins with it is accepted if it has no digits,
-/// which could be a guess, apart from IDs and words of the question.
+/// The answer of an agent if tools do not show the requested value. Text that begins with this word is accepted only if the
+/// question contains all of its words with digits, apart from UUIDs: other digits could be a guess.
 const UNKNOWN: &str = "unknown";
 
-/// Other ways to say it, anywhere in such a text.
+/// Phrases with the same meaning, which may occur anywhere in such a text.
 const UNKNOWN_PHRASES: [&str; 11] = [
     "not available",
     "unavailable",
@@ -52,9 +52,9 @@ pub enum Expected {
     Ids(BTreeSet<String>),
     /// A set of names, in any order.
     Names(BTreeSet<String>),
-    /// Text that contains these words in this order, regardless of case, punctuation, and spaces.
+    /// Text that contains these words next to each other and in this order, regardless of case, punctuation, and spaces.
     Text(String),
-    /// A code such as `ref 35149558`. Only its words with digits count, and an answer may have no others, apart from those of the
+    /// A code such as `ref 35149558`. Only words with digits are compared. An answer may contain no others, except words of the
     /// question, such as a year in a title.
     Code(String),
     /// An object with these fields, which the question states.
@@ -112,7 +112,7 @@ impl Expected {
         }
     }
 
-    /// Whether an answer to a question with this text is right.
+    /// Whether an answer is right. `question` is the text of the question.
     pub fn accepts(&self, question: &str, answer: &Value) -> bool {
         match self {
             Expected::Id(id) => single(ids_in(&text_of(answer))).is_some_and(|found| found == *id),

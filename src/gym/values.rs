@@ -1,4 +1,4 @@
-//! Reads values out of the answers of agents, which give them different forms.
+//! Extracts values from the answers of agents, which differ in form.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use serde_json::{Map, Value};
 
 use super::answers::MAX_LINE_BYTES;
 
-/// Returns an answer as text: that of a string, or else JSON.
+/// Returns an answer as text: the content of a string, or JSON for other values.
 pub fn text_of(answer: &Value) -> String {
     answer.as_str().map_or_else(|| answer.to_string(), str::to_owned)
 }
 
-/// Returns the JSON of an answer: an agent may have sent a JSON text within a string, also in a Markdown block.
+/// Parses JSON text in a string, which may be in a Markdown code block.
 fn parsed(answer: &Value) -> Option<Value> {
     let text = answer.as_str()?.trim();
     let inner = text.trim_start_matches("```json").trim_start_matches("```").trim_end_matches("```");
     serde_json::from_str(inner.trim()).ok()
 }
 
-/// Returns the fields of an answer that is an object.
+/// Returns the fields of an object. The object may be JSON text in a string.
 pub fn as_object(answer: &Value) -> Option<Map<String, Value>> {
     match answer {
         Value::Object(fields) => Some(fields.clone()),
@@ -29,7 +29,7 @@ pub fn as_object(answer: &Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// Returns the items of a list: of an array, or the parts of a text.
+/// Returns the items of an array, or of a list in a text.
 pub fn items(answer: &Value) -> Vec<String> {
     match answer {
         Value::Array(items) => items.iter().map(text_of).collect(),
@@ -45,25 +45,25 @@ pub fn items(answer: &Value) -> Vec<String> {
     }
 }
 
-/// Returns lower-case letters and digits with single spaces in between.
+/// Returns the lowercase words of a text, separated by single spaces.
 pub fn simplified(text: &str) -> String {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a text contains the words of another one, in their order and next to each other.
+/// Whether a text contains these words, next to each other and in this order.
 pub fn contains_words(text: &str, words: &str) -> bool {
     format!(" {} ", simplified(text)).contains(&format!(" {} ", simplified(words)))
 }
 
-/// Returns the words with digits in a text, apart from UUIDs, in lower case.
+/// Returns the words with digits in a text, except UUIDs, in lowercase.
 pub fn words_with_digits(text: &str) -> BTreeSet<String> {
     let parts = text.split(|character: char| !(character.is_alphanumeric() || character == '-'));
     let words = parts.filter(|part| uuid::Uuid::try_parse(part).is_err()).flat_map(|part| part.split('-'));
     words.filter(|word| word.contains(char::is_numeric)).map(str::to_lowercase).collect()
 }
 
-/// Returns the element of a set that has no others.
+/// Returns the only element of a set; `None` if it has none or several.
 pub fn single(set: BTreeSet<String>) -> Option<String> {
     if set.len() == 1 { set.into_iter().next() } else { None }
 }
@@ -75,7 +75,7 @@ pub fn ids_in(text: &str) -> BTreeSet<String> {
     parts.filter_map(|part| uuid::Uuid::try_parse(part).ok()).map(|id| id.to_string()).collect()
 }
 
-/// Returns the days in a text. A time may follow each.
+/// Returns the days in a text. Each may be followed by a time.
 pub fn days_in(text: &str) -> BTreeSet<String> {
     let parts =
         text.split(|character: char| !(character.is_ascii_digit() || character == '-' || character == 'T'));
@@ -90,7 +90,7 @@ pub fn days_in(text: &str) -> BTreeSet<String> {
     days.filter(is_day).map(str::to_owned).collect()
 }
 
-/// Returns a number: of a JSON number, or the only number in a text. `$1,234.50`, `1 234.5 USD`, and `-3` are numbers.
+/// Returns a JSON number, or the only number in a text. `$1,234.50`, `1 234.5 USD`, and `-3` are numbers.
 pub fn number(answer: &Value) -> Option<f64> {
     if let Some(number) = answer.as_f64() {
         return Some(number);
@@ -131,14 +131,15 @@ pub fn number(answer: &Value) -> Option<f64> {
     if let [number] = found[..] { Some(number) } else { None }
 }
 
-/// Whether the text before the digits of a number ends with a sign. A `-` with a space after it is a dash or the mark of a list.
+/// Whether the text before the digits of a number ends with a sign. A `-` followed by a space is a dash or a list marker.
 fn has_sign(before: &[char]) -> bool {
     let mut backwards = before.iter().rev().skip_while(|character| **character == ' ');
     let sign = if backwards.next() == Some(&'$') { backwards.next() } else { before.last() };
     matches!(sign, Some('-' | '−'))
 }
 
-/// Returns the decision of an answer. The text is a single word, or punctuation follows its first word: "no idea" is no decision.
+/// Returns the decision of an answer. The text must be a single word, or punctuation must follow its first word: "no idea" is no
+/// decision.
 pub fn yes_or_no(answer: &Value) -> Option<bool> {
     let text = match answer {
         Value::Bool(is_so) => return Some(*is_so),

@@ -1,5 +1,5 @@
-//! The cache of API keys: keys are looked up by digest, cached until the next write, and their use and that of sessions
-//! is recorded, or reported by a replica.
+//! The cache of API keys: keys are looked up by digest, and cached until the next write. Uses of keys and sessions are recorded, or
+//! reported by a replica.
 
 use std::{
     collections::HashMap,
@@ -20,8 +20,8 @@ use crate::{
     store::{self, Store, keys::KeyValidity},
 };
 
-/// Interval at which key uses are written to the database, in microseconds. Uses of sessions that could not be written are written
-/// after it, too.
+/// Interval at which uses of keys are written to the database, in microseconds. If uses of sessions could not be written, they are
+/// written again after the same interval.
 const FLUSH_INTERVAL: i64 = 60_000_000;
 
 /// The owner of a key, with the state of the key.
@@ -79,10 +79,10 @@ struct Entries {
 struct PendingUses {
     by_key: HashMap<Uuid, Timestamp>,
     by_session: HashMap<Uuid, Timestamp>,
-    /// Uses of sessions that [`KeyCache::flush_session_uses`] wrote last, or is writing: a read that has begun before does not see
-    /// them in the database.
+    /// Uses of sessions that [`KeyCache::flush_session_uses`] last wrote or is writing. A read that began before the write does not
+    /// see them in the database.
     flushed_sessions: HashMap<Uuid, Timestamp>,
-    /// When uses of sessions could not be written.
+    /// When uses of sessions could last not be written; `None` if the last write succeeded.
     session_failure: Option<Timestamp>,
     flushed_at: Timestamp,
     /// The times that [`KeyCache::flush_all_uses`] has written.
@@ -201,19 +201,19 @@ impl KeyCache {
         Ok(())
     }
 
-    /// Notes the use of a session. [`KeyCache::flush_session_uses`] writes it; a replica reports it to the primary instead. There
-    /// are at most as many uses as sessions that have not ended.
+    /// Notes the use of a session. [`KeyCache::flush_session_uses`] writes it; a replica reports it to the primary instead. At most
+    /// one use is noted for each session that has not ended.
     pub fn note_session_use(&self, session: Uuid, at: Timestamp) {
         self.lock_uses().by_session.insert(session, at);
     }
 
-    /// Returns the use of a session that was noted last; `None` if there is none that may be missing in the database.
+    /// Returns the last noted use of a session, which the database may lack; `None` if the database has all uses.
     pub fn noted_session_use(&self, session: Uuid) -> Option<Timestamp> {
         let uses = self.lock_uses();
         uses.by_session.get(&session).or_else(|| uses.flushed_sessions.get(&session)).copied()
     }
 
-    /// Returns the uses of sessions that may be missing in the database.
+    /// Returns the noted uses of sessions, which the database may lack.
     pub fn noted_session_uses(&self) -> HashMap<Uuid, Timestamp> {
         let uses = self.lock_uses();
         let mut noted = uses.flushed_sessions.clone();
@@ -221,8 +221,8 @@ impl KeyCache {
         noted
     }
 
-    /// Writes the times of uses of sessions to the database, in one transaction. After a failure, it pauses for a minute. `now` is
-    /// the time of the machine. Only one thread may call this at a time.
+    /// Writes the times of uses of sessions to the database, in one transaction. After a failure, does nothing for a minute. `now`
+    /// is the system time. Only one thread may call this at a time.
     pub fn flush_session_uses(&self, store: &Store, now: Timestamp) -> Result<()> {
         let by_session = {
             let mut uses = self.lock_uses();

@@ -23,7 +23,7 @@ pub const SOCKET_FILE: &str = "changes.sock";
 /// Interval at which a server polls while somebody is connected.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Interval at which a server polls while nobody is connected, as long as it has uses of keys and sessions to store.
+/// Interval at which a server polls while nobody is connected, if it has uses of keys or sessions to write.
 const USE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Notifies the server of a directory, if there is one. Errors are ignored, since the server also polls.

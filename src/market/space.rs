@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// What a world says about the free space of its disk and about the reserve, which would differ from one world to another.
+/// The free space and the reserve that a world reports. Real values would make identical worlds differ.
 const SPACE_OF_WORLD: (u64, u64) = (1_000_000_000_000, 0);
 
 /// The files of a market when they were last listed, and what had been written then.
@@ -29,8 +29,8 @@ impl Market {
         self.inner.disk_space.ensure(bytes)
     }
 
-    /// Returns the number of bytes that are free on the disk, and of those that stay free for what frees space. In a
-    /// world, they are constants.
+    /// Returns the number of free bytes on the disk, and the number of bytes that are reserved for operations that free space. In a
+    /// world, both are constants.
     pub fn free_space(&self) -> Result<(u64, u64)> {
         let disk = &self.inner.disk_space;
         if self.clock().is_of_world() {

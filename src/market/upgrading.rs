@@ -75,9 +75,10 @@ fn ensure_space(plan: &Plan, data_dir: &Path, free: u64) -> std::result::Result<
     Ok(())
 }
 
-/// Copies a database of any version as of one moment, so that the market can go back to the copy. It gets its name when it is complete.
+/// Copies a database of any version as of one moment, so that the market can return to this state. The file gets its name when it
+/// is complete.
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
-    // Otherwise, the log of an interrupted copy would be applied to this one.
+    // Otherwise, SQLite would apply the log of an interrupted copy to this copy.
     remove_incomplete(to).map_err(|cause| cannot_write(to, &cause))?;
     let copied = copy_by_way_of(&incomplete(to), from, to);
     if copied.is_err()

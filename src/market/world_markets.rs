@@ -86,7 +86,7 @@ impl Market {
         self.inner.store.is_private()
     }
 
-    /// Returns the settings that operators see: of a world, only those that are its own.
+    /// Returns the settings that operators see. In a world, these are only the settings that a world can set for itself.
     pub fn listed_settings(&self) -> Vec<ListedSetting> {
         if self.is_world() { self.settings().list_of_world() } else { self.settings().list() }
     }
@@ -112,7 +112,7 @@ impl Market {
     }
 }
 
-/// Deletes what no copy has: the sessions of people, and the secret of the signing key.
+/// Deletes data that no copy may have: the sessions of people, and the secret of the signing key.
 fn forget_secrets_of_original(store: &Store) -> Result<()> {
     let is_known = |rows: &store::Reader| {
         Ok(store::sessions::exist(rows)? || store::signing_keys::find_seed(rows)?.is_some())

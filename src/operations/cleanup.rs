@@ -35,7 +35,7 @@ pub struct Swept {
     /// Whether copies of repositories, files of bundles, or uploads were kept because a backup is running, or a bundle is being
     /// prepared.
     pub is_backup_running: bool,
-    /// Number of uploads that were not completed, or that nothing used any more.
+    /// Number of deleted uploads, which were not completed or no longer used.
     pub uploads: u64,
     /// Number of uploads to delete that were in use.
     pub in_use: u64,
@@ -54,9 +54,9 @@ pub fn enqueue(writer: &Writer) -> Result<()> {
     writer.enqueue(JobKind::Cleanup, JobSubject::NONE)
 }
 
-/// Deletes copies of repositories whose asset was detached, files of bundles that were deleted, uploads that can no longer be
-/// completed or that nothing has used for long, expired responses, and events, entries of the audit, and deliveries to webhooks that
-/// are no longer kept. Safe while another process serves the market, and on a full disk.
+/// Deletes copies of repositories whose asset was detached, files of deleted bundles, uploads that can no longer be completed,
+/// unused uploads after their retention time, expired responses, and events, audit entries, and webhook deliveries that are no
+/// longer kept. Safe while another process serves the market, and on a full disk.
 pub fn sweep(market: &Market) -> Result<Swept> {
     // If the lookup fails, the file is kept.
     let is_referenced = |asset, attached_at| {
@@ -70,8 +70,8 @@ pub fn sweep(market: &Market) -> Result<Swept> {
     let is_used = |sha256: &str| {
         market.read_blocking(|reader| store::bundles::has_file(reader.rows, sha256)).unwrap_or(true)
     };
-    // Before files are deleted, since those of bundles that this deletes have no use, either. If it fails, for instance on a full
-    // disk, files are deleted nevertheless.
+    // Done before files are deleted, since it may delete bundles, whose files are then unused. If it fails, such as on a full disk,
+    // files are deleted nevertheless.
     let discarding = market.write_blocking(|writer| {
         store::discarded_uploads::discard_abandoned(writer.rows, writer.now)?;
         store::discarded_uploads::discard_unused(writer.rows, writer.now)?;

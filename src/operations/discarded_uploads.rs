@@ -1,4 +1,4 @@
-//! Deletes the bytes of uploads that were taken from their grants.
+//! Deletes the bytes of discarded uploads.
 //!
 //! An upload is discarded in a transaction, and its bytes are deleted after that, in this process or, after a
 //! kill, by the next cleanup. A discarded upload cannot be completed, so no acknowledged upload is deleted.
@@ -30,21 +30,21 @@ pub struct Deleted {
 }
 
 /// Deletes all discarded uploads that are not in use. Their rows are deleted in transactions of [`BATCH`] rows, so that other
-/// transactions need not wait long. Without the lock of the cleanup, uploads that may have a complete file are kept, since a backup
-/// that began before they were discarded copies them.
+/// transactions need not wait long. Without the cleanup lock, keeps uploads that may have a complete file, since a backup that
+/// began before they were discarded copies them.
 pub fn delete_all(market: &Market, cleanup: Option<CleanupLock>) -> Result<Deleted> {
     let mut deleted = Deleted::default();
     let (is_local, has_lock) = (market.blobs().receives_parts(), cleanup.is_some());
     let discarded = market.read_blocking(|reader| store::discarded_uploads::list(reader.rows))?;
-    // Whoever takes a hold from now on needs none of these files. But a copy of the data directory fails if a file vanishes
-    // meanwhile. In S3, the deletion takes longer than others should wait.
+    // A hold that begins now needs none of these files. With local files, the lock is kept nevertheless, since a copy of the data
+    // directory fails if a file vanishes. With S3, it is released, since the deletion would let others wait too long.
     let _lock = cleanup.filter(|_| is_local);
     let may_be_complete = |upload: &Upload| {
         if is_local {
             // If the lookup fails, the file is kept.
             market.blobs().has_upload(upload.id).unwrap_or(true)
         } else {
-            // Without a request for each. Those that were completed have no ID of the store.
+            // Avoids a request for each upload. Completed uploads have no upload ID of the store.
             upload.store_upload_id.is_none()
         }
     };

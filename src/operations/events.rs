@@ -80,9 +80,9 @@ fn resolve(reader: &Reader, Bounds { removed, newest, last_id }: Bounds, start: 
             );
             Err(Error::Gone(GoneCode::CursorExpired, message))
         }
-        // The ID was made up. A list that began there would lack the events that get these IDs.
+        // No event has this ID. A list that begins there would miss the events that get the IDs up to it.
         Start::After(EventId(after)) if after > last_id => Err(Error::InvalidCursor),
-        // It may be that of an event that this copy of the market lacks: no other event gets it, so all new ones follow.
+        // This may be the ID of an event that this copy of the market lacks. It is not used again, so all new events follow it.
         Start::After(EventId(after)) => Ok(after),
     }
 }

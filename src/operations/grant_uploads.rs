@@ -51,8 +51,8 @@ pub struct FileInput {
 pub struct PreparedUpload {
     /// The new upload; `None` if the upload in progress can be continued.
     new: Option<Upload>,
-    /// The upload in progress that the new one replaces, since no part of it was received, or since the store no
-    /// longer has it. The lock keeps parts from arriving meanwhile.
+    /// The upload in progress that the new one replaces: no part of it was received, or the store no longer has it. No parts arrive
+    /// while it is locked.
     replaced: Option<(Upload, UploadLock)>,
 }
 
@@ -103,7 +103,7 @@ fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLoc
     }
 }
 
-/// Returns the error for an upload with a grant that the store no longer has.
+/// Returns the error for the upload of a grant if the store no longer has the upload.
 fn dropped_error() -> Error {
     let message = "The store no longer has this upload, so it cannot be continued. Plan it again with \
                    `POST .../grants/{token}`.";
@@ -137,7 +137,7 @@ pub(super) fn part_conflict_error(conflict: UploadConflict) -> Error {
     }
 }
 
-/// Fails if the parts of an upload were joined, so that the file would not have what arrives now.
+/// Fails if the parts of an upload were joined, since the file would not contain bytes that arrive now.
 pub(super) fn check_not_joined(market: &Market, upload: &Upload) -> Result<()> {
     if market.blobs().is_joined(upload).map_err(Error::internal)? {
         let message = "All parts of this upload have arrived. Complete it.";
@@ -417,9 +417,8 @@ pub fn find_sender(reader: &Reader, upload: Uuid) -> Result<(Team, PrincipalKind
     Ok((store::teams::find_by_row_id(reader.rows, team)?, sender))
 }
 
-/// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if its
-/// parts were joined, if another request does something with it that excludes the part, or if the disk has no
-/// space for the part.
+/// Starts receiving a part of `size` bytes in the built-in store. Fails if the upload is not in progress, if its parts were joined,
+/// if another request uses the upload in a way that excludes the part, or if the disk has no space for the part.
 pub fn start_part(
     market: &Market,
     requester: Requester,

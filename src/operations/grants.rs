@@ -140,8 +140,8 @@ fn check(grant: &Grant, operation: GrantOperation, now: Timestamp) -> Result<Gra
     Ok(grant.state(now).check(operation)?)
 }
 
-/// Revokes a grant that was not used, and deletes its unfinished upload at once, unless it is in use, or a backup might
-/// contain it. Works on a full disk.
+/// Revokes an unused grant, and deletes its unfinished upload at once, unless the upload is in use, or a backup might contain it.
+/// Works on a full disk.
 pub fn revoke_and_delete(market: &Market, grant: GrantRowId) -> Result<()> {
     market.write_blocking(|writer| revoke(writer, grant))?;
     let lock = market.blobs().try_lock_for_cleanup().map_err(Error::internal)?;

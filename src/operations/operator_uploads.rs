@@ -149,11 +149,11 @@ pub(super) fn find_received_parts(
 }
 
 fn list_parts(received: &ReceivedBytes, found: &OperatorUpload) -> Vec<UploadedPart> {
-    // Nobody states entity tags to complete the upload, so those of joined parts are not stored.
+    // Requests that complete an upload contain no entity tags, so the tags of joined parts are not stored.
     received.parts(found.upload.layout, Vec::new())
 }
 
-/// Returns the error for an upload that the store no longer has.
+/// Returns the error for an upload if the store no longer has it.
 fn dropped_error(found: &OperatorUpload) -> Error {
     let advice = match (&found.target, found.taskset) {
         (Some(_), _) => "Discard it, and send the file again.",

@@ -58,7 +58,7 @@ pub struct CompletedOwnUpload {
 pub struct UploadProgress {
     /// The upload.
     pub upload: OperatorUpload,
-    /// The parts that have arrived; `None` if the store no longer has the upload, so that it cannot be continued.
+    /// The parts that have arrived; `None` if the store no longer has the upload, which then cannot be continued.
     pub received: Option<Vec<UploadedPart>>,
     /// Whether its parts are being joined.
     pub is_joining: bool,
@@ -149,12 +149,12 @@ pub fn find_progress(market: &Market, vendor: &Vendor, id: Uuid) -> Result<Uploa
     let found =
         market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let received = operator_uploads::find_received_parts(market, &found)?;
-    // While the parts are being joined, the store may have neither them nor the file.
+    // While the parts are being joined, the store may have neither the parts nor the file.
     let received = received.or_else(|| is_joining.then(Vec::new));
     Ok(UploadProgress { upload: found, received, is_joining })
 }
 
-/// Fails if an upload of the team is not in progress, or if the store no longer has it, so that it receives no parts.
+/// Fails if an upload of the team receives no parts: it is not in progress, or the store no longer has it.
 pub fn check_receives_parts(market: &Market, vendor: &Vendor, id: Uuid) -> Result<()> {
     let received = find_progress(market, vendor, id)?.received;
     received.map(drop).ok_or_else(|| Error::not_found("upload in the store"))
@@ -169,7 +169,7 @@ pub fn find_completed(reader: &Reader, vendor: &Vendor, id: Uuid) -> Result<Opti
 }
 
 /// Starts receiving a part of an upload that [`find`] has returned. Fails if the upload has ended meanwhile, if its parts were
-/// joined, if another request does something with it that excludes the part, or if the disk has no space for the part.
+/// joined, if another request uses the upload in a way that excludes the part, or if the disk has no space for the part.
 pub fn start_part(market: &Market, vendor: &Vendor, id: Uuid, number: u32) -> Result<PartReceiver> {
     let step = UploadStep::ReceivePart(number);
     let lock = market.blobs().lock_upload(id, step).map_err(part_conflict_error)?;

@@ -82,7 +82,7 @@ fn in_batches(market: &Market, delete: impl Fn(&Writer) -> Result<usize>) -> Res
     }
 }
 
-/// Events that are to be removed together.
+/// Events to remove together.
 #[derive(Clone, Copy, Debug)]
 struct OldEvents {
     first: EventRowId,
@@ -90,7 +90,7 @@ struct OldEvents {
     count: u64,
 }
 
-/// Returns the events that are to be removed; `None` if there are none.
+/// Returns the events to remove; `None` if there are none.
 fn find_old(market: &Market, since: Timestamp) -> Result<Option<OldEvents>> {
     let Some(first) = market.read_blocking(|reader| store::event_retention::first_kept(reader.rows))? else {
         return Ok(None);
@@ -120,7 +120,7 @@ fn find_old(market: &Market, since: Timestamp) -> Result<Option<OldEvents>> {
     }
 }
 
-/// Counts the events from one to another, which never changes while they exist.
+/// Counts the events from `first` through `last`. The number does not change while they exist.
 fn count_through(market: &Market, first: EventRowId, last: EventRowId) -> Result<u64> {
     let (mut count, mut after) = (0, EventRowId(first.0 - 1));
     loop {
@@ -136,7 +136,7 @@ fn count_through(market: &Market, first: EventRowId, last: EventRowId) -> Result
     }
 }
 
-/// Removes events, and appends an event that says so. Returns their number.
+/// Removes events, and appends an event that reports it. Returns the number of removed events.
 fn trim_outbox(writer: &Writer, _: Platform, old: OldEvents) -> Result<u64> {
     let first = store::event_retention::first_kept(writer.rows)?;
     let last = store::event_retention::find(writer.rows, old.last)?;

@@ -109,7 +109,7 @@ pub fn update_domain(writer: &mut Writer, _: Platform, domain: &Label) -> Result
     writer.emit(None, domain.slug.as_str(), &EventData::DomainUpdated(domain.clone()))
 }
 
-/// Creates a domain, which has no event, or updates the one with its slug.
+/// Creates a domain, or updates the domain with its slug. Only an update has an event.
 pub fn set_domain(writer: &mut Writer, platform: Platform, domain: &Label) -> Result<()> {
     match store::taxonomy::find_domain(writer.rows, &domain.slug)? {
         Some(known) if known == *domain => Ok(()),
@@ -137,7 +137,7 @@ pub fn update_content_tag(writer: &mut Writer, _: Platform, tag: &Label) -> Resu
     writer.emit(None, tag.slug.as_str(), &EventData::ContentTagUpdated(tag.clone()))
 }
 
-/// Creates a content tag, which has no event, or updates the one with its slug.
+/// Creates a content tag, or updates the content tag with its slug. Only an update has an event.
 pub fn set_content_tag(writer: &mut Writer, platform: Platform, tag: &Label) -> Result<()> {
     match store::taxonomy::find_content_tag(writer.rows, &tag.slug)? {
         Some(known) if known == *tag => Ok(()),
@@ -166,7 +166,7 @@ pub fn update_inventory_tag(writer: &mut Writer, _: Platform, tag: &InventoryTag
     writer.emit(None, tag.slug.as_str(), &EventData::InventoryTagUpdated(tag.clone()))
 }
 
-/// Creates an inventory tag, which has no event, or updates the one with its slug.
+/// Creates an inventory tag, or updates the inventory tag with its slug. Only an update has an event.
 pub fn set_inventory_tag(writer: &mut Writer, platform: Platform, tag: &InventoryTag) -> Result<()> {
     match store::taxonomy::find_inventory_tag(writer.rows, &tag.slug)? {
         Some(known) if known == *tag => Ok(()),
@@ -178,7 +178,7 @@ pub fn set_inventory_tag(writer: &mut Writer, platform: Platform, tag: &Inventor
     }
 }
 
-/// Creates a language, or updates the one with its slug.
+/// Creates a language, or updates the language with its slug.
 pub fn set_language(writer: &mut Writer, _: Platform, language: &Language) -> Result<()> {
     let known = store::taxonomy::find_language(writer.rows, &language.slug)?;
     store::taxonomy::upsert_language(writer.rows, language)?;

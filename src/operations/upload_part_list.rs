@@ -23,8 +23,8 @@ pub(super) fn received_parts(
     Ok(received.parts(upload.layout, joined_etags.unwrap_or_default()))
 }
 
-/// Returns the parts of an upload that the list of a request does not state, or with another entity tag. If there are none, stores
-/// the tags, because they are not known after the parts were joined.
+/// Returns the numbers of the parts that were not received, or that the list of a request lacks or states with another entity tag.
+/// If there are none, stores the tags, since they are unknown after the parts are joined.
 pub(super) fn find_missing(
     rows: &store::Writer,
     grant: &Grant,

@@ -32,7 +32,7 @@ pub fn find_damaged_with_progress(market: &Market, progress: &dyn Progress) -> R
     let total = uploaded + bundle_files.iter().map(|file| file.size_bytes).sum::<u64>();
     let mut sink = Counted { inner: io::sink(), progress, done: 0, total };
     let mut found = Vec::new();
-    // What a cleanup has deleted since the lists were read is not missing.
+    // An upload that a cleanup has deleted since the lists were read is not missing.
     for upload in uploads {
         let read = market.blobs().copy_upload(upload.id, &mut sink);
         if !is_missing(&read)

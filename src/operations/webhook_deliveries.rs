@@ -67,7 +67,7 @@ pub struct EndedAttempt {
     pub delivery: WebhookDeliveryRowId,
     /// URL to which it was sent.
     pub url: String,
-    /// When the webhook had been enabled, or got this URL, as of the attempt.
+    /// The value of `enabled_at` of the webhook when the attempt began.
     pub enabled_at: Timestamp,
     /// Time at which the attempt began.
     pub attempted_at: Timestamp,
@@ -77,9 +77,9 @@ pub struct EndedAttempt {
     pub result: AttemptResult,
 }
 
-/// Records an attempt and its consequences: whether the delivery is tried again, and whether the webhook is disabled. Does
-/// nothing if the delivery was deleted or has ended meanwhile. If the webhook was changed meanwhile, a delivery that failed is due
-/// again at once.
+/// Records an attempt and its consequences: whether the delivery is tried again, and whether the webhook is disabled. Does nothing
+/// if the delivery was deleted or has ended meanwhile. If the webhook was changed meanwhile, a failed delivery is due again at
+/// once.
 pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
     let found = store::webhook_deliveries::find_by_row_id(writer.rows, ended.delivery)?;
     let Some(mut delivery) = found.filter(|delivery| delivery.status == DeliveryStatus::Pending) else {
@@ -118,7 +118,7 @@ pub fn record(writer: &Writer, ended: &EndedAttempt) -> Result<()> {
     }
 }
 
-/// Whether the webhook was changed during an attempt, so that a failure says nothing about its present state.
+/// Whether the webhook was changed during an attempt, so that a failure does not count for its current state.
 fn is_outdated(rows: &store::Reader, webhook: WebhookRowId, ended: &EndedAttempt) -> Result<bool> {
     let found = store::webhooks::find_by_row_id(rows, webhook)?;
     Ok(found.is_some_and(|webhook| {

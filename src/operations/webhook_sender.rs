@@ -129,7 +129,7 @@ struct Sending {
     slots: Slots,
     client: Arc<PostClient>,
     attempts: JoinSet<EndedAttempt>,
-    /// What is recorded of the attempt of each task if the task panics.
+    /// The attempts in progress by task, in the form that is recorded if the task panics.
     begun: HashMap<Id, EndedAttempt>,
     /// Attempts that have ended and are not recorded yet. They occupy their slots.
     ended: Vec<EndedAttempt>,

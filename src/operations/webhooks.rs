@@ -191,7 +191,7 @@ pub(super) fn update_found(writer: &Writer, mut webhook: Webhook, change: &Webho
     let after = data_of(&webhook);
     let has_new_url = before.url != after.url;
     if has_new_url {
-        // What the endpoint at the earlier URL did does not count.
+        // Failures at the previous URL do not count.
         webhook.enabled_at = writer.now;
     }
     let is_changed =

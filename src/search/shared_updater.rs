@@ -190,7 +190,7 @@ impl Drop for SharedUpdater {
             let _ = thread.join();
         }
         if self.shared.idle_closer.is_some() {
-            // The idle closer may be writing now. Afterwards, nothing uses the files.
+            // Waits for the idle closer, which may be writing. Afterwards, nothing uses the files.
             drop(self.shared.lock_updater());
             return;
         }
@@ -425,7 +425,7 @@ impl CloseWhenIdle for Shared {
         if self.lock().is_stopping {
             return true;
         }
-        // Requests can last longer than the files of their world.
+        // Requests can outlive the files of their world.
         if let Err(error) = updater.close_idle()
             && updater.has_files()
         {

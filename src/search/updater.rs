@@ -144,7 +144,7 @@ impl Updater {
         Ok(())
     }
 
-    /// Whether the files of the index were not deleted.
+    /// Whether the files of the index still exist.
     pub(super) fn has_files(&self) -> bool {
         self.directory.path().exists()
     }

@@ -109,7 +109,8 @@ pub fn delete_older_for_vendor(writer: &Writer, bundle: &Bundle) -> Result<()> {
     Ok(())
 }
 
-/// Deletes the vendors' bundles with an upload that can be removed now. They are of earlier states of their listings.
+/// Deletes the bundles that vendors made for themselves if they contain an upload that can be removed now. They show earlier states
+/// of listings.
 pub(super) fn delete_unused_for_vendors(writer: &Writer, now: Timestamp) -> Result<()> {
     const SQL: &str = "DELETE FROM bundles WHERE purchase IS NULL AND id IN (
              SELECT e.bundle FROM uploads u JOIN bundle_entries e ON e.upload = u.id
@@ -251,7 +252,7 @@ pub struct BundledUpload {
     pub crc32: Option<u32>,
 }
 
-/// Returns an upload; `None` if it was deleted, and so was the bundle.
+/// Returns an upload; `None` if it and the bundle were deleted.
 pub fn find_upload(reader: &Reader, upload: UploadRowId) -> Result<Option<BundledUpload>> {
     const SQL: &str = "SELECT uuid, size_bytes, sha256, crc32 FROM uploads WHERE id = ?1";
     reader.query_first(SQL, [upload], BundledUpload::from_row)

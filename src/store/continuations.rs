@@ -1,6 +1,6 @@
-//! What a copy of a database changes before it continues the market: what the original has given out since the copy was made, such as
-//! IDs of events, must not mean something else. Worlds do not continue a market, and are the same each time, so they change nothing
-//! of this.
+//! Prepares a copy of a database to continue the market. IDs of events and other values that the original has used since the copy
+//! was made must not get a second meaning. Copies for worlds do not continue a market, and must be reproducible, so they are not
+//! prepared here.
 
 use std::path::Path;
 
@@ -13,31 +13,31 @@ use super::{
 };
 use crate::{clock::Entropy, domain::time::Timestamp, error::Result};
 
-/// The first schema whose programs expect that IDs of events skip some numbers.
+/// The first schema version whose programs accept gaps in the IDs of events.
 const FIRST_WITH_SKIPPED_IDS: usize = 64;
 
 /// How a copy continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuation {
-    /// As another copy, beside an original that may continue, too: nobody has signed in, and a backup of it does not replace those of
-    /// the original.
+    /// As another copy; the original may continue, too. Sessions are deleted, and backups of the copy do not replace backups of the
+    /// original.
     OtherCopy,
-    /// As the same market, in the place of an original that has ended.
+    /// As the same market, in place of an original that has ended.
     SameMarket,
-    /// Like `SameMarket`, with the version of the program that the original had.
+    /// Like `SameMarket`, with the program version of the original.
     EarlierVersion,
 }
 
-/// Prepares a copy that no process uses, and that may be of an earlier version. `now` is the time of the system.
+/// Prepares a copy, which may be of an earlier version, and which no process may use. `now` is the system time.
 pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy: &Entropy) -> Result<()> {
     let mut connection = Connection::open(path)?;
     let schema_version = program_versions::schema_version(&connection)?;
     let rows = connection.transaction()?;
-    // The next heads of the log may be published already.
+    // The original may have published later heads of the log.
     if has_table(&rows, "attestation_logs")? {
         rows.execute("UPDATE attestation_logs SET is_ended = 1", [])?;
     }
-    // The IDs of messages are derived from it and from those of events.
+    // The IDs of messages are derived from this secret and the IDs of events.
     if has_table(&rows, "webhooks")? {
         replace_id_secrets(&rows, entropy)?;
     }
@@ -45,7 +45,7 @@ pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy:
         continuation == Continuation::EarlierVersion && schema_version < FIRST_WITH_SKIPPED_IDS;
     if has_table(&rows, "events")? {
         if has_earlier_program {
-            // An earlier program expects no gaps, so it must not get one that this program has made before, in a restored database.
+            // An earlier program expects no gaps. A restore with this program may have skipped IDs, so this undoes it.
             const CONTINUE: &str =
                 "UPDATE sqlite_sequence SET seq = coalesce((SELECT max(id) FROM events), 0)
                  WHERE name = 'events'";
@@ -54,7 +54,7 @@ pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy:
             skip_event_ids(&rows, now)?;
         }
     }
-    // Positions of changes that the copy lacks mean nothing. A database without the secret has no positions.
+    // Makes positions of changes that the copy lacks invalid. A database without the secret has no positions.
     rows.execute("UPDATE secrets SET value = ?2 WHERE name = ?1", (POSITIONS, entropy.random_secret()))?;
     if continuation == Continuation::OtherCopy {
         const REPLACE: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2)
@@ -65,11 +65,11 @@ pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy:
         }
     }
     rows.commit()?;
-    // Moves the change from the log to the file.
+    // Moves the changes from the log to the file.
     connection.close().map_err(|(_, cause)| cause.into())
 }
 
-/// Replaces the secrets from which the IDs of messages to webhooks are derived. Messages that are not delivered yet keep their IDs.
+/// Replaces the secrets from which the IDs of messages to webhooks are derived. Pending messages keep their IDs.
 fn replace_id_secrets(rows: &Connection, entropy: &Entropy) -> rusqlite::Result<()> {
     let mut statement = rows.prepare("SELECT id FROM webhooks")?;
     let webhooks = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
@@ -80,7 +80,7 @@ fn replace_id_secrets(rows: &Connection, entropy: &Entropy) -> rusqlite::Result<
     Ok(())
 }
 
-/// Lets events continue with IDs that the original has not used.
+/// Skips the IDs of events that the original may have used.
 fn skip_event_ids(rows: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     const LAST: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'";
     let last = events::last_skipped_id(rows.query_row(LAST, [], |row| row.get(0))?, now);
@@ -125,7 +125,7 @@ mod tests {
             let sql = "INSERT INTO secrets (name, value) VALUES ('positions', zeroblob(32))";
             connection.execute(sql, []).unwrap();
             if has_table(&connection, "events").unwrap() {
-                // As after a restore with this program: an earlier program must not get the gap.
+                // As after a restore with this program. An earlier program must not see the gap.
                 let skip = "INSERT INTO sqlite_sequence (name, seq) VALUES ('events', 7)";
                 connection.execute(skip, []).unwrap();
             }

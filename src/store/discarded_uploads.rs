@@ -1,5 +1,5 @@
-//! Uploads that were taken from their grants, that operators will not complete, or that nothing uses any more, and whose bytes are to
-//! be deleted.
+//! Discarded uploads, whose bytes are still to be deleted: uploads that were taken from their grants, uploads that operators will
+//! not complete, and unused uploads.
 
 use rusqlite::ToSql;
 
@@ -24,8 +24,8 @@ pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
     discard_operator_uploads(writer, "expires_at <= ?1", now.0)
 }
 
-/// Discards the uploads that can be removed now, and the bundles that vendors made of them for themselves. Uploads in the bundle
-/// of a purchase are looked at again later.
+/// Discards the uploads that can be removed now, and the bundles of them that vendors made for themselves. Uploads that are still
+/// in use, such as in the bundle of a purchase, are checked again after [`KEEP_UNUSED_DAYS`].
 pub fn discard_unused(writer: &Writer, now: Timestamp) -> Result<()> {
     const IS_ANY: &str = "SELECT EXISTS (SELECT 1 FROM uploads WHERE removable_at <= ?1)";
     const KEEP: &str = "UPDATE uploads SET removable_at = ?2 WHERE removable_at <= ?1

@@ -94,7 +94,7 @@ pub fn find_newer(reader: &Reader, after: EventRowId, since: Timestamp, limit: u
     })
 }
 
-/// Counts the first events after a place and up to another one, at most `limit`. Returns their number and the last of them.
+/// Counts the events after `after` and up to `through`, at most `limit`. Returns their number and the ID of the last one.
 pub fn count_after(
     reader: &Reader,
     after: EventRowId,
@@ -167,7 +167,7 @@ pub fn first_time(reader: &Reader, DatedTable { name, time }: DatedTable) -> Res
     reader.query_one(&format!("SELECT min({time}) FROM {name}"), [], |row| row.get(0))
 }
 
-/// Returns a description of each inconsistency of the outbox: its IDs have no gaps after those that were removed, besides those that a
+/// Returns a description of each inconsistency of the outbox. After the removed events, IDs must have no gaps, except those that a
 /// copy of the database has skipped.
 pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     const MISSING: &str = "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'events') - t.through
@@ -184,7 +184,7 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
              )
          )
          WHERE next > id + 1 AND (next - 1) % ?1 <> 0 ORDER BY id";
-    // Counting is faster, and enough for a database that is no copy.
+    // Counting is faster, and suffices if no IDs were skipped.
     if reader.query_one(MISSING, [], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0) == 0 {
         return Ok(Vec::new());
     }

@@ -15,13 +15,13 @@ use crate::{
     error::Result,
 };
 
-/// In a copy of the database that continues elsewhere, IDs of events begin anew after a multiple of this number. Otherwise, each is that
-/// of the last event plus one.
+/// A copy of the database that continues the market skips all IDs of events up to a multiple of this number. Otherwise, each ID is
+/// the previous one plus one.
 pub const SKIPPED_THROUGH: i64 = 1_000_000;
 
-/// Returns the last ID that the events of a copy skip, given the last one that is in use or skipped: the number of microseconds since
-/// 1970 at the beginning of the current second. So neither the original nor an earlier copy has used the IDs that follow. If the clock
-/// is far behind, it is only the next multiple.
+/// Returns the last ID of events that a copy skips. `last` is the last ID that is in use or skipped. The result is the number of
+/// microseconds since 1970 at the beginning of the current second, so neither the original nor an earlier copy has used the IDs
+/// that follow. If `last` is not before that time, the result is the next multiple of [`SKIPPED_THROUGH`].
 pub fn last_skipped_id(last: i64, now: Timestamp) -> i64 {
     (last / SKIPPED_THROUGH + 1).max(now.0 / SKIPPED_THROUGH) * SKIPPED_THROUGH
 }
@@ -191,7 +191,7 @@ pub struct Bounds {
     /// The latest event that was committed. SQLite has one writer, and IDs are never used again, so no later commit
     /// adds an event before this place.
     pub newest: EventRowId,
-    /// The last ID that is in use or skipped: no later commit adds an event with it or with a lower one.
+    /// The last ID that is in use or skipped. Later commits add only events with higher IDs.
     pub last_id: EventRowId,
 }
 
@@ -245,7 +245,7 @@ pub fn list_page(
 /// Returns the place up to which a page compares events with the filter.
 fn scan_end(reader: &Reader, filter: &EventFilter, after: EventRowId, scanned: u32) -> Result<EventRowId> {
     const OF_TEAM: &str = "SELECT id FROM events WHERE team = ?1 AND id > ?2 ORDER BY id LIMIT 1 OFFSET ?3";
-    // Each event that is read matches: an index has those of a team.
+    // Every event that is read matches the filter: an index has the events of each team.
     if filter.types.is_empty() && filter.subject.is_none() {
         return Ok(EventRowId(i64::MAX));
     }

@@ -39,8 +39,8 @@ pub fn for_each_page(reader: &Reader, mut visit: impl FnMut(&[u8]) -> Result<()>
     })
 }
 
-/// Deletes what a copy of the market of a server does not take over, from a copy of its database that no process uses: the
-/// announcement, maintenance, and the seed of the signing key in use, with its traces in the file.
+/// Deletes state that a copy of a server's market does not take over: the announcement, maintenance, and the seed of the current
+/// signing key, including its traces in the file. No process may use the database, which is a copy.
 pub fn delete_state_of_server(path: &Path) -> Result<()> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "secure_delete", true)?;

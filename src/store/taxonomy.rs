@@ -86,7 +86,7 @@ pub fn find_language_names(reader: &Reader, slugs: &[impl Serialize]) -> Result<
     find_names(reader, SQL, slugs)
 }
 
-/// Returns the names that a statement finds for slugs, which are its parameter.
+/// Returns the names that a statement finds for slugs. Its parameter is a JSON array of the slugs.
 fn find_names(reader: &Reader, sql: &str, slugs: &[impl Serialize]) -> Result<BTreeMap<String, String>> {
     if slugs.is_empty() {
         return Ok(BTreeMap::new());
@@ -265,7 +265,7 @@ pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
     super::index_queue::enqueue_all(writer, LISTINGS, [slug])
 }
 
-/// Queues all listings with a codebase in a language for the index.
+/// Queues all listings with a codebase in this language for indexing.
 pub fn queue_listings_with_language(writer: &Writer, slug: &str) -> Result<()> {
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset

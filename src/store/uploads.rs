@@ -60,7 +60,7 @@ pub(super) fn mark_used(writer: &Writer, upload: UploadRowId) -> Result<()> {
     Ok(())
 }
 
-/// Records that an asset, whose data is about to be deleted, no longer uses its upload, if it has one.
+/// Records that an asset no longer uses its upload, if it has one. Must be called before the data of the asset is deleted.
 pub(super) fn mark_unused(writer: &Writer, asset: AssetRowId, now: Timestamp) -> Result<()> {
     const SQL: &str = "UPDATE uploads SET removable_at = ?2
          WHERE id = (SELECT upload FROM data_objects WHERE asset = ?1)

@@ -33,7 +33,7 @@ pub struct DocumentedOperation {
     pub id: String,
     /// The first API that has the operation.
     pub api: &'static str,
-    /// The other APIs that have it.
+    /// Names of the other APIs that have the operation.
     pub other_apis: Vec<&'static str>,
     /// The method.
     pub method: Method,
@@ -116,7 +116,7 @@ impl DocumentedOperations {
 }
 
 impl DocumentedOperation {
-    /// Returns the name by which worlds know it.
+    /// Returns the name of the operation in worlds.
     pub fn name(&self) -> OperationName {
         OperationName { api: self.api, other_apis: self.other_apis.clone(), id: self.id.clone() }
     }

@@ -42,7 +42,7 @@ fn value(request: &Request, position: usize) -> Option<String> {
 
 /// Decodes a segment of a path.
 pub fn decoded(segment: &str) -> Option<String> {
-    // A path has no plus signs for spaces, which this decoder knows.
+    // The decoder reads plus signs as spaces, but in a path they are plus signs.
     let pair = format!("v={}", segment.replace('+', "%2B").replace('&', "%26"));
     form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())
 }

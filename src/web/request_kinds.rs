@@ -7,7 +7,7 @@ use crate::blobs;
 /// Paths of the agent server, whose messages only read.
 pub const AGENT_PATHS: [&str; 2] = ["/v2/mcp/", "/v2/mcp"];
 
-/// What the paths of the web app begin with.
+/// Prefix of the paths of the web app.
 pub const CONSOLE: &str = "/console";
 
 /// What the paths of worlds begin with, before their names.

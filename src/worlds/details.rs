@@ -1,4 +1,4 @@
-//! What is known of a world besides its market.
+//! Data about a world, apart from its market.
 
 use std::time::Duration;
 
@@ -7,24 +7,23 @@ use uuid::Uuid;
 use super::new_world::NewWorld;
 use crate::{clock::Clock, domain::time::Timestamp};
 
-/// What is known of a world besides its market.
+/// Data about a world, apart from its market.
 #[derive(Clone, Debug)]
 pub struct WorldDetails {
-    /// ID of the world. Another world with the same name has another one.
+    /// ID of the world. A later world with the same name has another ID.
     pub id: Uuid,
-    /// Name of the world, which is part of the paths of the world.
+    /// Name of the world, which its paths contain.
     pub name: String,
-    /// What it was made from.
+    /// The parameters that created the world.
     pub origin: NewWorld,
-    /// Time of the machine at which it ends; `None` if it does not end by itself.
+    /// System time at which the world expires; `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Port that only this world has; `None` if it has none.
+    /// Port of the world; `None` if it has no port of its own.
     pub port: Option<u16>,
 }
 
 impl WorldDetails {
-    /// Returns how long the world still exists by the clock of the machine, which may be set; `None` if it does not end by
-    /// itself.
+    /// Returns the remaining time to live by the system clock, which may be set; `None` if the world does not expire.
     pub fn time_left(&self) -> Option<Duration> {
         let micros = self.expires_at?.0 - Clock::System.now().0;
         Some(Duration::from_micros(micros.try_into().unwrap_or_default()))

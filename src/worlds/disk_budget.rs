@@ -14,7 +14,7 @@ pub(super) const BYTES_PER_MEGABYTE: u64 = 1_000_000;
 /// The files of all worlds are measured again when a part of the limit of this size may have been added.
 const PARTS: u64 = 64;
 
-/// How long a measurement suffices to refuse something. Files are also deleted without anyone saying so.
+/// Maximum age of a measurement that justifies a refusal. Files can be deleted without a call of [`DiskBudget::forget`].
 const MAX_AGE_TO_REFUSE: Duration = Duration::from_secs(1);
 
 /// The part of the disk that worlds may use. Measuring it costs time for each file, so it is estimated in between.
@@ -32,7 +32,7 @@ struct Usage {
     measured: u64,
     /// Bytes that may have been added since.
     added: u64,
-    /// When they were measured.
+    /// When the files were last measured.
     measured_at: Instant,
 }
 
@@ -61,7 +61,7 @@ impl DiskBudget {
             if (usage.measured + usage.added).saturating_add(bytes) <= limit {
                 usage.added < limit / PARTS
             } else {
-                // Only what was measured refuses, and only if it was measured just now.
+                // Only a recent measurement without additions justifies a refusal.
                 usage.added == 0 && now().duration_since(usage.measured_at) < MAX_AGE_TO_REFUSE
             }
         });
@@ -123,7 +123,7 @@ mod tests {
         assert!(reserve(64_000_000) && measured.get() == 5);
         files.set(64_000_000);
         assert!(!reserve(u64::MAX) && measured.get() == 6);
-        // Nobody said that files were deleted.
+        // Files were deleted without a call of `forget`.
         files.set(0);
         now.set(now.get() + MAX_AGE_TO_REFUSE / 2);
         assert!(!reserve(1) && measured.get() == 6);

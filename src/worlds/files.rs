@@ -31,13 +31,13 @@ const TEMPORARY_FILES: &str = "work";
 /// The directory of copies of repositories there. Each is a directory that never changes.
 const REPOSITORIES: &str = "repositories";
 
-/// A directory that is deleted with this value.
+/// A directory that is deleted when this value is dropped.
 #[derive(Debug)]
 pub struct OwnedDirectory(pub PathBuf);
 
 impl Drop for OwnedDirectory {
     fn drop(&mut self) {
-        // Files that cannot be deleted now are deleted by the next process.
+        // The next process deletes files that cannot be deleted now.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

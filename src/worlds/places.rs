@@ -1,4 +1,4 @@
-//! The names of worlds and snapshots, which are taken from the beginning of their creation on.
+//! The names of worlds and snapshots. A name is taken from the beginning of the creation.
 
 use std::{
     collections::BTreeMap,
@@ -11,16 +11,16 @@ use crate::error::{Error, Result};
 /// The worlds and snapshots of a process.
 #[derive(Default)]
 pub(super) struct State {
-    /// The worlds by name; `None` while one is created.
+    /// The worlds by name; `None` while a world is being created.
     pub worlds: BTreeMap<String, Option<Arc<World>>>,
-    /// The snapshots by name; `None` while one is created.
+    /// The snapshots by name; `None` while a snapshot is being created.
     pub snapshots: BTreeMap<String, Option<Arc<Snapshot>>>,
-    /// Number of worlds and snapshots that were created, which is part of the names of directories.
+    /// Number of worlds and snapshots that were created. Names of directories contain it.
     pub created: u64,
 }
 
 impl State {
-    /// Checks that neither a world nor a snapshot has a name, and that it is not reserved.
+    /// Checks that a name is not reserved, and that no world or snapshot has it.
     pub fn check_free(&self, name: &str) -> Result<()> {
         let what = match name {
             name if RESERVED.contains(&name) => "The name is reserved, since worlds can be forked from it.",
@@ -44,18 +44,18 @@ pub(super) fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A place for a world or a snapshot that is created. Dropping it gives the place back, unless it was filled.
+/// The reserved name of a world or snapshot that is being created. Dropping it frees the name, unless the place was filled.
 pub(super) struct Place<'a> {
     /// The worlds and snapshots.
     pub state: &'a Mutex<State>,
-    /// Name of the new one.
+    /// Name of the new world or snapshot.
     pub name: String,
-    /// Number of the new one, by which its files are named.
+    /// Number of the new world or snapshot, which the names of its files contain.
     pub number: u64,
 }
 
 impl Place<'_> {
-    /// Puts a world or a snapshot there.
+    /// Stores the new world or snapshot under the name.
     pub fn fill<T>(self, fill: impl FnOnce(&mut State, String) -> T) {
         fill(&mut lock(self.state), self.name.clone());
     }

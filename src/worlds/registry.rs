@@ -298,7 +298,7 @@ impl Worlds {
         self.delete_if(name, |world| world.details().id == id && world.is_expired());
     }
 
-    /// Deletes all worlds whose time to live is over. Usually, that was done when each of them expired.
+    /// Deletes all expired worlds. Usually, each was deleted when it expired.
     fn delete_all_expired(&self) {
         let is_expired = |world: &&Arc<World>| world.is_expired();
         let id = |world: &Arc<World>| (world.name().to_owned(), world.details().id);

@@ -63,8 +63,8 @@ pub struct World {
     settled: Mutex<Option<Settled>>,
     /// Notified when the clock began to run or was stopped, and after a reset.
     changed: Arc<Notify>,
-    /// The directory of its journal and its markets: one, or two during a reset. The last field, since it is deleted when nothing
-    /// of the world writes to it any more.
+    /// The directory of its journal and its markets: one, or two during a reset. This is the last field, so the directory is
+    /// deleted after everything in the world that writes to it was dropped.
     directory: OwnedDirectory,
 }
 
@@ -208,8 +208,8 @@ impl World {
         Ok(())
     }
 
-    /// Returns to the state in which the world was forked: data, clock, counters, and settings. The clock is stopped, and at the
-    /// time of the fork, even if it was advanced when the world was created.
+    /// Returns the world to the state in which it was forked: data, clock, counters, and settings. The clock is stopped at the time
+    /// of the fork, even if it was advanced when the world was created.
     pub fn reset(&self) -> WorldResult<()> {
         self.replace(&self.start, &self.settings)
     }
@@ -445,7 +445,7 @@ impl World {
         self.faults.receiver(market, accept)
     }
 
-    /// Returns the number of resets so far, and the market that the last one has left.
+    /// Returns the number of resets so far, and the current market.
     pub fn current(&self) -> (u64, Market) {
         let current = self.lock();
         (current.resets, current.market.clone())

@@ -63,8 +63,8 @@ fn without_certificates(mut command: Command) -> Command {
     command
 }
 
-/// Copies the program. Another process does it: a child of another test could have inherited a file that this one writes, and a
-/// program cannot be executed while a process has it open for writing.
+/// Copies the program in another process. A child of another test could inherit a file that this process writes, and a program
+/// cannot be executed while a process has it open for writing.
 fn copy_program(to: &Path) {
     assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_marketplace")).arg(to).status().unwrap().success());
 }

@@ -11,7 +11,7 @@ const MAX_PARTS: u64 = 10_000;
 /// Minimum size in bytes of a part of a multipart upload, except for the last.
 const MIN_PART_BYTES: u64 = 16 << 20;
 
-/// Number of days after which an upload is deleted that no asset has any more, unless a purchase contains it.
+/// Number of days after which an unused upload is deleted, unless a purchase contains it.
 pub const KEEP_UNUSED_DAYS: i64 = 30;
 
 /// Lifetime of a signed part URL in seconds.

@@ -32,7 +32,7 @@ use proc_macro::TokenStream;
 ///   listing."
 /// - A POST operation takes `Idempotent`, or the `Change` that contains one.
 /// - The `Body` has an attribute with an example: `#[example(json!({"place": 90}))]`.
-/// - The path and doc comments can be `concat!` of string literals, in macros that declare several APIs.
+/// - In a macro that declares several APIs, the path and the doc comments can be `concat!` of string literals.
 ///
 /// The order of the handlers is the order in which agents see their tools.
 #[proc_macro_attribute]

@@ -1,4 +1,4 @@
-//! Texts of declarations. A macro that declares several APIs puts them together by `concat!`, which the compiler expands only after
+//! Texts of declarations. A macro that declares several APIs builds its texts with `concat!`, which the compiler expands only after
 //! the attribute.
 
 use syn::{
@@ -6,11 +6,11 @@ use syn::{
     spanned::Spanned,
 };
 
-/// Returns a text: a string literal, or `concat!` of several.
+/// Returns the text of a string literal, or of `concat!` of string literals.
 pub fn text_of(expression: &Expr) -> Result<LitStr> {
     match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.clone()),
-        // The argument of a macro.
+        // An argument of a macro is an invisible group.
         Expr::Group(group) => text_of(&group.expr),
         Expr::Macro(call) if call.mac.path.is_ident("concat") => {
             let parts = call.mac.parse_body_with(Punctuated::<LitStr, Token![,]>::parse_terminated)?;
@@ -21,7 +21,7 @@ pub fn text_of(expression: &Expr) -> Result<LitStr> {
     }
 }
 
-/// Replaces the texts of doc comments by string literals, which the web framework reads.
+/// Replaces the texts of doc comments with string literals, which the web framework can read.
 pub fn expand_docs(attributes: &mut [Attribute]) -> Result<()> {
     for attribute in attributes {
         if let Meta::NameValue(doc) = &mut attribute.meta

@@ -8,7 +8,7 @@ import { ApiError, ConnectionCutError } from './errors.js';
 /** Milliseconds without a byte from the server after which a request fails. */
 const DEFAULT_TIMEOUT = 60_000;
 
-/** The same for requests that carry out everything that is due, or that copy the state of a world. */
+/** The same for requests that carry out all due work, or that copy the state of a world. */
 export const LONG_TIMEOUT = 3_600_000;
 
 /**

@@ -94,7 +94,7 @@ export class World {
     this.inbox = new Inbox(this.#api);
   }
 
-  /** What the server said about the world when it was created, or when its state was last replaced. */
+  /** The world as the server described it when it was created, or when its state was last replaced. */
   get details(): any {
     return this.#details;
   }
@@ -302,7 +302,7 @@ export class Sandbox {
   async createWorld(options: WorldOptions = {}): Promise<World> {
     const { ttlSeconds = this.server ? undefined : SHARED_TTL, ...others } = options;
     const json = { ...others, ttl_seconds: ttlSeconds };
-    // Everything that is due until `now` is carried out.
+    // All work that is due until `now` is carried out.
     const made = await this.request('POST', '/worlds', { json, timeout: LONG_TIMEOUT });
     return new World(this, made.json());
   }

@@ -114,7 +114,7 @@ def test_closed_sandbox_leaves_no_server_and_no_open_file() -> None:
 
 
 def close_and_wait(sandbox: Sandbox) -> None:
-    """What a forked child does: it closes what it has inherited, and stays."""
+    """Runs in a forked child: closes the inherited pipes, and waits."""
     sandbox.close()
     signal.pause()
 
@@ -125,7 +125,7 @@ def test_forked_child_neither_ends_a_server_nor_keeps_it() -> None:
     child = multiprocessing.get_context("fork").Process(target=close_and_wait, args=[sandbox], daemon=True)
     child.start()
     try:
-        # The child has none of the pipes.
+        # The child has closed the pipes.
         pipes = Path(f"/proc/{child.pid}/fd")
         process = sandbox.server._process
         for stream in (process.stdin, process.stdout):

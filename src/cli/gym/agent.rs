@@ -62,10 +62,10 @@ impl Agent {
     pub fn watch(&self, events: SyncSender<Event>) -> Result<(), CommandError> {
         let Some(process) = self.process() else { return Ok(()) };
         let wait = move || {
-            // Its ID, which is that of its group, stays reserved until `drop`.
+            // The process stays waitable, so its ID, which is also the ID of its group, stays reserved until `drop`.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             let _ = retry_on_intr(|| waitid(WaitId::Pid(process), options));
-            // Nobody waits any more if this fails.
+            // Fails if the run has ended.
             let _ = events.send(Event::Exit);
         };
         let started = thread::Builder::new().name("agent-exit".to_owned()).spawn(wait);

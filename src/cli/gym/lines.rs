@@ -14,7 +14,7 @@ pub enum Event {
     Line(Vec<u8>),
     /// The output has ended.
     End,
-    /// The agent has exited. Another process may still have its output.
+    /// The agent has exited. Another process may keep its output open.
     Exit,
     /// The run is to stop.
     Interrupted,

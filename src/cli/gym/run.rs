@@ -32,7 +32,7 @@ const MAX_PROBLEMS: usize = 20;
 /// How long a command that has answered all questions may take to end its output.
 const MAX_END_TIME: Duration = Duration::from_secs(10);
 
-/// How long the output of a command that has exited is read, if a process that it left behind keeps it open.
+/// Maximum time to read the output of a command that has exited, if a process that it left behind keeps the output open.
 const MAX_REST_TIME: Duration = Duration::from_secs(5);
 
 /// Ask an agent all questions, and report how it did.
@@ -144,8 +144,8 @@ impl Run {
     }
 }
 
-/// Receives answers until the output or the agent ends, the deadline passes, or a signal arrives. If `ends_complete`, also until
-/// all questions are answered.
+/// Receives answers until the output ends, the deadline passes, or a signal arrives. When the agent exits, the deadline is at most
+/// [`MAX_REST_TIME`] later. If `ends_complete` is set, also stops when all questions are answered.
 fn collect(
     gym: &Gym,
     events: &Receiver<Event>,
@@ -188,14 +188,14 @@ fn collect(
     }
 }
 
-/// Waits for an event until the deadline. After it, also events that have arrived are left: output may never end.
+/// Waits for an event until the deadline. After the deadline, ignores events that have already arrived, since output may never end.
 fn receive(events: &Receiver<Event>, deadline: Option<Instant>) -> Result<Event, RecvTimeoutError> {
     let Some(deadline) = deadline else { return events.recv().map_err(|_| RecvTimeoutError::Disconnected) };
     let left = deadline.checked_duration_since(Instant::now()).ok_or(RecvTimeoutError::Timeout)?;
     events.recv_timeout(left)
 }
 
-/// Returns the deadline, or the time after this duration, whichever is earlier.
+/// Returns the earlier of the deadline and the time after this duration.
 fn earlier(deadline: Option<Instant>, duration: Duration) -> Instant {
     let end = Instant::now() + duration;
     deadline.map_or(end, |deadline| deadline.min(end))

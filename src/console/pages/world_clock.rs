@@ -20,7 +20,7 @@ use crate::{
 /// Path of the button that stops the clock, or lets it run.
 const MODE: &str = "/world-clock/mode";
 
-/// Says how a duration is written.
+/// Explains how to write a duration.
 const HINT: &str = "Days, hours, and minutes, for example 30d or 1d12h.";
 
 /// Durations by which a button moves the clock.
@@ -97,8 +97,8 @@ impl Page for WorldClock {
     }
 }
 
-/// Shows the forms that move a clock, and the one that stops it or lets it run, which are sent to the two paths. `hint` says how a
-/// duration is written.
+/// Returns the forms that move a clock, sent to the first path, and the form that stops or starts it, sent to the second. `hint`
+/// explains how to write a duration.
 pub(super) fn forms(
     context: &Context,
     (own, mode_path): (&str, &str),
@@ -180,7 +180,7 @@ pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
         .find_map(|candidate| Timestamp::parse(candidate))
 }
 
-/// Returns the mode in which a form sets a clock.
+/// Returns the clock mode that a form sets.
 pub(super) fn mode(fields: &Fields) -> Result<ClockMode> {
     let mode = fields.get("mode").and_then(ClockMode::parse);
     mode.ok_or_else(|| invalid("mode", "Stop the clock, or let it run."))

@@ -42,27 +42,27 @@ pub fn message(tone: Tone, content: impl Render) -> Markup {
     flash(tone, false, &content.render())
 }
 
-/// Returns a message about something that is done, or as it should be.
+/// Returns a message that something succeeded or is in order.
 pub fn success(content: impl Render) -> Markup {
     message(Tone::Good, content)
 }
 
-/// Returns a message about something that waits.
+/// Returns a message that something is pending.
 pub fn waiting(content: impl Render) -> Markup {
     message(Tone::Waiting, content)
 }
 
-/// Returns a message about something that somebody should look at, such as why a page has no form.
+/// Returns a message that needs attention, such as why a page has no form.
 pub fn warning(content: impl Render) -> Markup {
     message(Tone::Warning, content)
 }
 
-/// Returns a message about something that failed, or was refused.
+/// Returns a message that something failed or was refused.
 pub fn failure(content: impl Render) -> Markup {
     message(Tone::Bad, content)
 }
 
-/// Returns a message about something that has ended, or does not matter now.
+/// Returns a message that something has ended or no longer matters.
 pub fn remark(content: impl Render) -> Markup {
     message(Tone::Neutral, content)
 }

@@ -22,13 +22,13 @@ impl Head {
         Head { name, is_number: true }
     }
 
-    /// Returns the cell of a row in this column.
+    /// Returns a cell in this column.
     pub fn cell(self, value: impl Render) -> Cell {
         Cell { head: self, value: value.render() }
     }
 }
 
-/// A cell of a table, with the head of its column.
+/// A table cell with the head of its column.
 #[derive(Clone, Debug)]
 pub struct Cell {
     head: Head,
@@ -41,8 +41,8 @@ impl Render for Cell {
     }
 }
 
-/// Returns a table of things: the cells of a row state its columns, which all rows have in the same order. The first cell of a row
-/// names it. A table without rows is a sentence: the page says what to do.
+/// Returns a table of values. The cells state their columns, so all rows must have the same columns in the same order. The first
+/// cell of a row is its heading. Without rows, returns a sentence instead; the page explains what to do.
 pub fn of<T, R>(label: &str, things: impl IntoIterator<Item = T>, row: impl FnMut(T) -> R) -> Markup
 where
     R: IntoIterator<Item = Cell>,
@@ -50,7 +50,7 @@ where
     of_rows(label, things.into_iter().map(row))
 }
 
-/// Like [`of`], for rows of several kinds of things, such as one with a sum.
+/// Like [`of`], for rows of cells, such as rows of different types.
 pub fn of_rows<R: IntoIterator<Item = Cell>>(label: &str, rows: impl IntoIterator<Item = R>) -> Markup {
     let mut heads = Vec::new();
     let cells = |row: R| {

@@ -1,4 +1,4 @@
-//! Links between pages that belong together, one of which is shown; and links that drop the filters of a list.
+//! Links between related pages, one of which is open, and links that remove filters from a list.
 
 use maud::{Markup, html};
 
@@ -26,8 +26,8 @@ pub fn tabs(label: &str, tabs: &[Tab]) -> Markup {
     }
 }
 
-/// Returns the filters that are chosen, each as a link that drops it: names, values, and addresses without them. `none` is the address
-/// without any.
+/// Returns the chosen filters, each as a link that removes it. `chosen` has their names, their values, and the addresses without
+/// them. `none` is the address without filters.
 pub fn chosen_filters(chosen: &[(&str, &str, String)], none: &str) -> Markup {
     html! { @if !chosen.is_empty() {
         ul.row aria-label="Chosen filters" {

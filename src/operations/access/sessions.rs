@@ -115,7 +115,7 @@ pub fn start(market: &Market, requester: Requester, key: &str) -> Result<(Sessio
     let preferences = SessionPreferences::default();
     let new = NewSession { id: Uuid::new_v4(), digest, key: key.row_id(), created_at, preferences };
     market.write_sessions(|rows| {
-        // A session whose use is not recorded yet has not ended.
+        // Recorded before expired sessions are deleted, since a noted use can keep a session from having ended.
         for (id, at) in market.key_cache().noted_session_uses() {
             store::sessions::record_use(rows, id, at.min(created_at), created_at)?;
         }
@@ -150,8 +150,8 @@ pub async fn authenticate(
     Ok(Some((Authenticated::of_key(market, requester, &key, Some(session.id)), session)))
 }
 
-/// Records a use of a session: in a world before the next request. Elsewhere, the request would wait for the disk while it has a slot
-/// of reads, so the use is only noted.
+/// Records a use of a session. In a world, it is recorded before the next request. Elsewhere, it is only noted: the request would
+/// otherwise wait for the disk while it occupies a slot for reads.
 async fn record_use(market: &Market, id: Uuid, now: Timestamp) {
     if !market.is_world() {
         return market.key_cache().note_session_use(id, now);
@@ -164,8 +164,8 @@ async fn record_use(market: &Market, id: Uuid, now: Timestamp) {
     }
 }
 
-/// Returns a stored session with its last use, which may be noted and not recorded yet. Which of both counts is what
-/// [`store::sessions::record_use`] says.
+/// Returns a stored session with its last use, which may be noted but not recorded yet. As in [`store::sessions::record_use`], the
+/// noted time counts if it is later, or if the stored time is in the future.
 fn current(market: &Market, row: SessionRow, limits: SessionLimits, now: Timestamp) -> Session {
     let stored = row.last_used_at;
     let noted = market.key_cache().noted_session_use(row.id);

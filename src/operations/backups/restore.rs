@@ -32,7 +32,7 @@ pub struct RestoreOptions<'a> {
     pub blobs: &'a BlobSettings,
     /// The time of the system.
     pub now: Timestamp,
-    /// The source of the secrets in which this copy of the market differs from others.
+    /// Source of the secrets that distinguish this copy of the market from others.
     pub entropy: &'a Entropy,
 }
 

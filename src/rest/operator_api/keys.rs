@@ -203,8 +203,8 @@ pub struct KeyRotation {
     expires_at: Option<RequestTime>,
 }
 
-/// Declares the pages, the new keys, and the routes of keys of a kind. The kinds differ only in names and texts. A new key of a team
-/// has a team.
+/// Declares the pages, the bodies of new keys, and the routes for one kind of key. The kinds differ only in names and texts. A new
+/// key of a team also names the team.
 macro_rules! keys_of_kind {
     (
         $out:ident, $in:ident, $filters:ty, $collection:literal;

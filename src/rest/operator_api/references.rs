@@ -54,7 +54,7 @@ fn duplicate(field: &str, index: usize, first: usize) -> Problem {
     problem
 }
 
-/// Returns the slugs of a list in a body. Fails with every slug that no term has, or that the list has more than once.
+/// Returns the slugs of a list in a body. Fails if the list has unknown or repeated slugs, and names all of them.
 pub fn slugs(rows: &Reader, field: &str, slugs: Vec<String>, terms: &Records) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for (index, slug) in slugs.iter().enumerate() {

@@ -37,7 +37,7 @@ pub struct InventoryTagFilters {
 }
 
 /// Declares the JSON and the routes of one vocabulary of the taxonomy. All have slugs and labels; the fields of
-/// `$out`, `$in`, and `$patch` are those that the vocabulary has besides. `$changed` says what a change changes.
+/// `$out`, `$in`, and `$patch` are additional. `$changed` names what a PATCH request changes.
 macro_rules! vocabulary {
     (
         $records:expr, $collection:literal, $subject:literal, $type:ident;

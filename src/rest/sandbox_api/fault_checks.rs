@@ -27,7 +27,7 @@ fn operations_of_worlds(
     operations.iter().filter(|operation| operation.api != SANDBOX_API)
 }
 
-/// Returns the problem with the ID of an operation that no API of worlds has, or not the given one.
+/// Returns the problem with an operation ID that no API of worlds has, or that the given API lacks.
 pub fn find_unknown_operation(
     operations: &DocumentedOperations,
     id: &str,

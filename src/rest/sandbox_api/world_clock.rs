@@ -126,8 +126,8 @@ fn parse_duration(text: &str) -> Result<i64> {
 }
 
 impl ClockChange {
-    /// Changes the clock, and returns what was carried out. In the world, nobody has requested it: the ID of a request to the
-    /// server would differ in worlds that are made alike.
+    /// Changes the clock, and returns the work that was carried out. The change records no request ID, since the ID of a request to
+    /// the server would make identical worlds differ.
     fn apply(self, world: &World) -> Result<Vec<DoneWork>> {
         let now = world.clock().now;
         let (field, target) = match self {

@@ -238,7 +238,7 @@ fn ids_of_a_copy_are_later_than_all_earlier_ones() {
     let second = Timestamp::parse("2026-03-01T09:00:00Z").unwrap().0;
     assert_eq!(last_skipped_id(0, now), second);
     assert_eq!(last_skipped_id(second - 1, now), second);
-    // Restored twice in a second, or with a clock that is behind.
+    // Restored twice within a second, or with a clock that is behind.
     assert_eq!(last_skipped_id(second, now), second + SKIPPED_THROUGH);
     assert_eq!(last_skipped_id(second + 5, Timestamp(0)), second + SKIPPED_THROUGH);
 }

@@ -218,7 +218,7 @@ fn add_text_condition(condition: &AssetCondition, fragment: &mut SqlFragment) {
                 FilterOperator::IsNot => "(i.domains IS NULL OR instr(i.domains, ?) = 0)",
                 _ => "instr(i.domains, ?) > 0",
             };
-            // Slugs have neither commas nor spaces. With its commas, a value would match neighbors in the list.
+            // Slugs have neither commas nor spaces. A value with commas would match neighboring slugs in the list.
             let slug = equality_key(value).replace(',', " ");
             fragment.and(sql, [text_value(format!(",{slug},"))]);
         }

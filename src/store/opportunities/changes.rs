@@ -68,7 +68,7 @@ pub(super) fn insert_exclusions(
     Ok(())
 }
 
-/// Sets the status of an opportunity, when it was closed, and, if it is published now, when that was.
+/// Sets the status of an opportunity and when it was closed. If it is published now, also sets its publication time.
 pub fn set_status(
     writer: &Writer,
     opportunity: OpportunityRowId,

@@ -1,5 +1,5 @@
-//! Pages of rows, newest first. A page continues below a row, so rows that are inserted meanwhile neither repeat nor hide
-//! others. Without a time by which rows are sorted, the newest row is the one that was inserted last.
+//! Pages of rows, newest first. A page continues below a row, so rows that are inserted meanwhile neither repeat nor hide others.
+//! Rows are sorted by a time, or else by the order of their insertion.
 
 use rusqlite::ToSql;
 
@@ -106,7 +106,7 @@ impl PageQuery {
         self
     }
 
-    /// Sorts by a column of times that all rows have, and rows with the same time by their row IDs.
+    /// Sorts by a column of times, which every row must have. Rows with the same time are sorted by row ID.
     #[must_use]
     pub(super) fn sorted_by(mut self, column: Option<&'static str>) -> PageQuery {
         self.sort = column;

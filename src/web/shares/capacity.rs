@@ -69,7 +69,7 @@ pub struct Capacity {
     /// Maximum time to respond; none means unlimited.
     response_timeout: Option<Duration>,
     proxies: TrustedProxies,
-    /// Number of requests that were rejected: of those that only read, and of those that change something.
+    /// Numbers of rejected requests: those that only read, and those that change something.
     rejected: [Arc<AtomicU64>; 2],
 }
 
@@ -96,7 +96,7 @@ impl Capacity {
         self.slots.as_ref().map(|slots| [slots.reads.load(), slots.changes.load()]).unwrap_or_default()
     }
 
-    /// Returns how often a request was rejected for lack of a slot, in the same order.
+    /// Returns the numbers of requests that were rejected for lack of a slot: reads, then changes.
     pub fn rejected(&self) -> [u64; 2] {
         self.rejected.each_ref().map(|count| count.load(Ordering::Relaxed))
     }

@@ -22,7 +22,7 @@ use crate::{
 /// Default seconds in the `Retry-After` of an error.
 const RETRY_SECONDS: u64 = 1;
 
-/// The status in the log, and in the file of a replay, of a request whose connection is closed before an answer. It is never sent.
+/// Status, in the log and in replay files, of a request whose connection is closed before an answer. It is never sent.
 const NO_RESPONSE: u16 = 444;
 
 /// An answer that is given instead of executing a request. It is part of the data of the request.
@@ -43,7 +43,7 @@ pub enum PlannedAnswer {
     None,
 }
 
-/// Says, as data of a response, that the request was not executed, and gets no answer.
+/// Response data that marks a request as not executed. Such a request gets no answer.
 #[derive(Clone, Copy, Debug)]
 pub struct NotExecuted;
 

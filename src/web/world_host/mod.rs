@@ -43,7 +43,7 @@ const UPLOADS: &str = "/v2/blobs/";
 /// it writes.
 const WRITE_BYTES: u64 = 64 << 10;
 
-/// Maximum time after which the clock of the machine is read again to see whether a world has expired.
+/// Maximum time between two checks of whether a world has expired by the system clock.
 const MAX_SLEEP: Duration = Duration::from_mins(1);
 
 /// Creates the endpoint of a market, which has everything that a server has. The text is the base URL of stored
@@ -185,7 +185,7 @@ impl SandboxHost {
         });
     }
 
-    /// Deletes a world when its time to live is over, by the clock of the machine. That clock may be set meanwhile.
+    /// Deletes a world when its time to live is over by the system clock, which may be set meanwhile.
     fn delete_when_expired(&self, world: &Arc<World>) {
         let (worlds, details) = (Arc::downgrade(&self.worlds), world.details().clone());
         if details.expires_at.is_none() {
@@ -199,7 +199,7 @@ impl SandboxHost {
                     _ = end.wait_for(|has_ended| *has_ended) => return,
                 }
                 let (worlds, name, id) = (Weak::clone(&worlds), details.name.clone(), details.id);
-                // Does nothing before it has expired.
+                // Does nothing if the world has not expired yet.
                 let delete = move || worlds.upgrade().map(|worlds| worlds.delete_expired(&name, id));
                 // Fails if the process stops.
                 let Ok(Some(())) = tokio::task::spawn_blocking(delete).await else { return };

@@ -55,15 +55,15 @@ pub struct WorldRecorder {
 pub struct RecordedRequest {
     recording: Arc<Recording>,
     journal: Arc<Journal>,
-    /// SHA-256 digest of its key.
+    /// SHA-256 digest of the key.
     digest: Option<[u8; 32]>,
-    /// The name of its key, once it is known.
+    /// Name of the key, once it is known.
     label: Option<Arc<KeyLabel>>,
     /// The error code of the answer, once it is known.
     code: Option<Code>,
-    /// The market of the server, if the key can be one of it.
+    /// The market of the server, if the key may be one of its keys.
     root: Option<Market>,
-    /// The market of the world, and its number of resets before.
+    /// Number of resets of the world so far, and its market.
     current: (u64, Market),
 }
 
@@ -96,13 +96,13 @@ impl WorldRecorder {
         if NOT_RECORDED.contains(&path) {
             return None;
         }
-        // The router decodes it, too.
+        // The router also decodes the name.
         let world = worlds.find(&path_params::decoded(name)?)?;
         let path = format!("{SANDBOX_PREFIX}{}{path}", world.name());
         request_coding::decode_body(request);
         let head = RequestHead { path, ..self.head(request, Origin::Sandbox, false) };
         let mut recorded = RecordedRequest::start(&world, head, Some(worlds.root().clone()), request);
-        // Before the request is executed, which may reset the world.
+        // Looked up before the request is executed, since the request may reset the world.
         recorded.label = recorded.find_label().await;
         Some(recorded)
     }
@@ -163,7 +163,7 @@ impl RecordedRequest {
         let known: KeyDigest = (digest, self.root.is_some());
         let (resets, market) = &self.current;
         let commits = |market: &Market| *market.commits().borrow();
-        // Before anything is read, so that a change meanwhile is noticed by the next request.
+        // Determined before anything is read, so that the next request notices a change in between.
         let version = [*resets, commits(market), self.root.as_ref().map(commits).unwrap_or_default()];
         if let Some(label) = self.journal.label_of(&known, version) {
             return Some(label);

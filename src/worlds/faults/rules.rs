@@ -51,7 +51,7 @@ pub struct TextPattern(pub String);
 /// What a request is, as faults see it.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestFacts<'a> {
-    /// The operation in the documents; none for other paths.
+    /// The documented operation; `None` for other paths.
     pub operation: Option<&'a OperationName>,
     /// Path in the world.
     pub path: &'a str,

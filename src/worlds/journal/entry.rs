@@ -48,9 +48,9 @@ string_enum! {
 /// The operation of a request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationName {
-    /// Name of the first API that has it: `vendor`, `buyer`, `operator`, or `sandbox`.
+    /// Name of the first API that has the operation: `vendor`, `buyer`, `operator`, or `sandbox`.
     pub api: &'static str,
-    /// Names of the other APIs that have it.
+    /// Names of the other APIs that have the operation.
     pub other_apis: Vec<&'static str>,
     /// `operationId` in its document.
     pub id: String,
@@ -94,8 +94,8 @@ pub struct RequestHead {
     pub is_by_port: bool,
     /// Method.
     pub method: String,
-    /// Path, as it was sent; of a request to the world, below its base address; of one to the sandbox API, with the name of the
-    /// world decoded.
+    /// Path as it was sent. For a request to the world, the path below its base address. For a request to the sandbox API, the name
+    /// of the world is decoded.
     pub path: String,
     /// Query, as it was sent; `None` if there was none.
     pub query: Option<String>,
@@ -181,7 +181,7 @@ impl JournalEntry {
         self.key.get().map(AsRef::as_ref)
     }
 
-    /// Returns the ID of the fault that the answer, or that there is none, is the result of.
+    /// Returns the ID of the fault that caused the answer, or its absence.
     pub fn fault_id(&self) -> Option<&str> {
         self.fault_id.get().map(String::as_str)
     }
@@ -194,8 +194,8 @@ impl JournalEntry {
 
     /// Returns the recorded answer, for replays; `None` if there is none yet, or if the client did not wait for it.
     ///
-    /// If a fault closed the connection before the request was executed, this is an answer with the status 444, which only
-    /// replays see. A replay in which the request is executed then gets another status, and reports the difference.
+    /// If a fault closed the connection before the request was executed, the status is 444, which only replays see. If a replay
+    /// executes the request, it gets another status, and reports the difference.
     pub fn outcome(&self) -> Option<&Answer> {
         self.outcome.get()
     }

@@ -308,7 +308,7 @@ fn is_same_number(one: &Number, other: &Number) -> bool {
     let integer =
         |number: &Number| number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
     match (integer(one), integer(other)) {
-        // As floating-point numbers, different large integers can be the same.
+        // Different large integers can be equal as floating-point numbers.
         (Some(one), Some(other)) => one == other,
         _ => one.as_f64() == other.as_f64(),
     }

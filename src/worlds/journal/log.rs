@@ -23,8 +23,8 @@ const MAX_KEYS: usize = 1_000;
 /// The digest of a key, and whether it was sent to the sandbox API.
 pub type KeyDigest = ([u8; 32], bool);
 
-/// What the name of a key depends on: the number of resets of the world, and the numbers of commits of its market and of that of
-/// the server.
+/// Version of the data that determines the name of a key: the number of resets of the world, and the numbers of commits of the
+/// market of the world and of the market of the server.
 pub type LabelVersion = [u64; 3];
 
 /// The journal of a world.
@@ -161,14 +161,14 @@ impl Journal {
         drop(entries);
     }
 
-    /// Returns the name of a key, if it is known of this version.
+    /// Returns the name of a key, if it is stored for this version.
     pub fn label_of(&self, digest: &KeyDigest, version: LabelVersion) -> Option<Arc<KeyLabel>> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, label) = keys.get(digest).filter(|(known, _)| *known == version)?;
         Some(Arc::clone(label))
     }
 
-    /// Remembers the name of a key in this version.
+    /// Stores the name of a key for this version.
     pub fn remember_label(&self, digest: KeyDigest, version: LabelVersion, label: KeyLabel) -> Arc<KeyLabel> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.len() >= MAX_KEYS {

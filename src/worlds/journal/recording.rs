@@ -30,12 +30,12 @@ pub struct Recording {
     admitted: OnceLock<(Arc<JournalEntry>, Instant)>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub struct Ending {
     /// The key of the request.
     pub key: Option<Arc<KeyLabel>>,
-    /// ID of the fault that has changed what came of it.
+    /// ID of the fault that changed the outcome.
     pub fault_id: Option<String>,
     /// The answer.
     pub answer: AnswerHead,
@@ -52,7 +52,7 @@ pub struct AnswerHead {
     pub headers: Vec<Header>,
     /// ID of the request.
     pub request_id: Option<String>,
-    /// Whether it is sent to the client: no fault closes the connection before its end.
+    /// Whether the whole answer is sent to the client: no fault closes the connection before its end.
     pub is_sent: bool,
     /// Whether the request was executed: no fault closes the connection before that.
     pub is_executed: bool,
@@ -102,8 +102,8 @@ impl Recording {
         }
     }
 
-    /// Records what came of the request. A request that was not admitted to its world, since it needs no turn, is numbered now,
-    /// at this time of the world.
+    /// Records the outcome of the request. A request that needs no turn was not admitted to its world. It gets its number now, at
+    /// this time of the world.
     pub fn end(&self, ending: Ending, now: Timestamp) {
         self.admit(now);
         let Some((entry, admitted_at)) = self.admitted.get() else { return };

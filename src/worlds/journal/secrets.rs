@@ -49,14 +49,14 @@ const SECRET_HEADERS: [&str; 3] = [AUTHORIZATION, COOKIE, SET_COOKIE];
 const PARTS_OF_SECRET_HEADERS: [&str; 7] =
     ["-authorization", "api-key", "apikey", "token", "secret", "password", "credential"];
 
-/// The header whose value has a scheme before the secret.
+/// A header whose value has a scheme before the secret.
 const AUTHORIZATION: &str = "authorization";
-/// See [`AUTHORIZATION`].
+/// Like [`AUTHORIZATION`], for a proxy.
 const PROXY_AUTHORIZATION: &str = "proxy-authorization";
 
-/// The header with the cookies of a request, and the one of an answer that sets one.
+/// The header with the cookies of a request.
 pub const COOKIE: &str = "cookie";
-/// See [`COOKIE`].
+/// The header of an answer that sets a cookie.
 pub const SET_COOKIE: &str = "set-cookie";
 
 /// Whether the value of a header is a secret. `name` is in lower case.
@@ -87,14 +87,14 @@ pub fn mask_header(name: &str, value: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Masks the value of a cookie, or all of a text that is no cookie.
+/// Masks the value of a cookie, or the whole text if it is not a cookie.
 fn mask_cookie(cookie: &[u8]) -> Vec<u8> {
     let spaces = cookie.len() - cookie.trim_ascii_start().len();
     let end = cookie.iter().position(|byte| *byte == b'=').map_or(spaces, |equals| equals + 1);
     [mask(&cookie[..end], false), mask_whole(&cookie[end..])].concat()
 }
 
-/// Returns [`MASK`] in place of a value, unless it is empty.
+/// Returns [`MASK`] instead of a value, unless the value is empty.
 fn mask_whole(value: &[u8]) -> Vec<u8> {
     if value.trim_ascii().is_empty() { value.to_vec() } else { MASK.as_bytes().to_vec() }
 }

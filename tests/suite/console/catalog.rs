@@ -12,7 +12,7 @@ use crate::{
 
 const BUYER: &str = "mkt_demo_buyer";
 
-/// Returns the record of a key with which people of a team can sign in.
+/// Returns the record of a key with which a team can sign in.
 fn console_key(team: &str) -> Value {
     json!({"key": format!("{team}-console"), "team": team, "name": "People", "scope": "all",
         "secret": format!("mkt_{team}_console"), "created_at": "-P99D"})

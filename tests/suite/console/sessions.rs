@@ -39,14 +39,14 @@ async fn session_lasts_until_one_signs_out() {
     assert_eq!(browser.get("/console/catalog").await.status(), 303, "a kept cookie opens nothing");
 }
 
-/// A request that only reads does not wait for the disk: the use of its session is written later, and counts at once.
+/// A request that only reads does not wait for the disk: the use of its session is written later, but counts at once.
 #[tokio::test]
 async fn use_of_a_session_is_noted_and_written_later() {
     const FIRST: &str = "id = (SELECT min(id) FROM sessions)";
     let market = TestMarket::demo();
     let browser = Browser::signed_in(&market, BUYER).await;
     let rows = Connection::open(market.market().data_dir().join(DATABASE_FILE)).unwrap();
-    // Minutes from the last recorded use until the session began.
+    // Minutes between the last recorded use and the beginning of the session.
     let idle = || -> i64 {
         let read = format!("SELECT (created_at - last_used_at) / 60000000 FROM sessions WHERE {FIRST}");
         rows.query_row(&read, [], |row| row.get(0)).unwrap()

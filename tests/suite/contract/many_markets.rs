@@ -131,7 +131,7 @@ async fn slots_and_requests_in_progress_are_separate_in_each_market() {
         assert!(futures_util::poll!(&mut second).is_pending());
         tokio::task::yield_now().await;
     }
-    // Half of the slots for changes are the share of one team.
+    // One team can use half of the slots for changes.
     assert_eq!(create_group(&markets[0], "Refused", "m").await.expect_error(503), "at_capacity");
     markets[0].get(BOTH, "/v2/wallet").await.ok();
     create_group(&markets[1], "Waiting", "k").await.expect_status(201);

@@ -98,7 +98,7 @@ fn query(shop: &Shop, sql: &str) -> i64 {
     rusqlite::Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Returns how many bytes of uploads count for the quota of the seller.
+/// Returns the number of uploaded bytes that count for the seller's quota.
 fn counted_bytes(shop: &Shop) -> i64 {
     const SQL: &str = "SELECT u.upload_bytes FROM team_usage u JOIN teams t ON t.id = u.team
          WHERE t.name = 'Seller house'";
@@ -120,7 +120,7 @@ async fn download_by_the_seller_keeps_no_upload() {
     change_everything(&shop).await;
     assert_eq!(file_count(&shop), 2);
     shop.market.clock().advance(KEEP_UNUSED_DAYS * DAY);
-    // A job whose bundle the cleanup deletes ends without a failure.
+    // A job ends without a failure if the cleanup deletes its bundle.
     shop.execute(
         "INSERT INTO jobs (kind, subject, run_after, enqueued_at, queue, team)
          SELECT 'prepare_bundle', id, 0, 0, 'analyses', 0 FROM bundles",

@@ -72,7 +72,7 @@ fn cursor_is_the_id_of_an_event_or_now() {
     assert!(now.events.is_empty() && !now.has_more && from(&last).unwrap().events.is_empty());
     append(&market, 1);
     assert_eq!(from(&last).unwrap().events.len(), 1);
-    // A list that began there would lack the events that get these IDs.
+    // A list that begins there would miss the events that get the IDs up to it.
     for cursor in ["", "3", "evt_3", "evt_9999999999999999", "Now", "msg_0000000000000001"] {
         assert!(matches!(from(cursor), Err(Error::InvalidCursor)), "{cursor}");
     }

@@ -188,7 +188,7 @@ fn nothing_is_removed_without_a_number_of_days() {
     assert!(page(&market, Some("evt_0000000000000000"), &Filters::default(), 10).is_ok());
 }
 
-/// A restored market lacks the last events of the original, and gives their IDs to no others.
+/// A restored market lacks the last events of the original, and does not use their IDs again.
 #[test]
 fn events_of_a_restored_market_have_ids_of_their_own() {
     let market = TestMarket::empty();
@@ -209,7 +209,7 @@ fn events_of_a_restored_market_have_ids_of_their_own() {
     for filters in [Filters::default(), typed] {
         assert_eq!(row_ids(&from_lost(&filters)), row_ids(&new));
     }
-    // Removed together, the IDs between them do not count.
+    // The events are removed together. Skipped IDs do not count.
     restored.clock().advance(91 * DAY);
     let count = all(&restored).len() as u64;
     assert_eq!(remove(&restored).events, count);

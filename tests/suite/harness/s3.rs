@@ -21,7 +21,7 @@ use tokio::{net::TcpListener, runtime::Runtime};
 
 const BUCKET: &str = "market";
 
-/// What the names of the files begin with that the server keeps of uploads in parts.
+/// Prefix of the names of the files that the server keeps for multipart uploads.
 const UPLOAD_PREFIX: &str = ".upload";
 
 /// A running S3 server. It stops when dropped.
@@ -87,7 +87,7 @@ impl S3Server {
         ]
     }
 
-    /// Aborts all uploads in parts, as buckets do with those that are not complete after some days.
+    /// Aborts all multipart uploads, as buckets do with uploads that are incomplete after some days.
     pub fn abort_uploads(&self) {
         for entry in std::fs::read_dir(self.directory.path()).unwrap().map(Result::unwrap) {
             if entry.file_name().to_string_lossy().starts_with(UPLOAD_PREFIX) {
@@ -113,7 +113,7 @@ impl S3Server {
     }
 }
 
-/// Responds to a request. For an unknown multipart upload, the response is 404 `NoSuchUpload`, as from Amazon S3: the server of
+/// Responds to a request. The response for an unknown multipart upload is 404 `NoSuchUpload`, as from Amazon S3. The server of
 /// `s3s-fs` returns an empty list of parts instead.
 async fn answer(
     service: &S3Service,

@@ -1,4 +1,4 @@
-//! Uploads whose completion was refused after their parts were joined, and those that an S3-compatible store no longer has.
+//! Uploads whose completion was refused after their parts were joined, and uploads that an S3-compatible store no longer has.
 
 use marketplace::{
     error::{Code, Error},
@@ -26,12 +26,12 @@ use crate::{
     harness::{TestMarket, archives::zip_with_filling, s3},
 };
 
-/// A grant of a team that may not have another asset, and the plan of an upload with it.
+/// A grant of a team that cannot have another asset, and the plan of an upload for the grant.
 struct RefusedUpload {
     market: TestMarket,
     token: String,
     plan: Value,
-    /// Path of the only asset that the team may have.
+    /// Path of the only asset that the team can have.
     asset: String,
 }
 
@@ -46,8 +46,8 @@ impl RefusedUpload {
         RefusedUpload { market, token, plan, asset }
     }
 
-    /// Completes the upload with these parts, which is refused, and returns what has been received. A plan for another size is
-    /// refused, too.
+    /// Tries to complete the upload with these parts, which is refused, and returns the received parts. Also checks that a plan for
+    /// another size is refused.
     async fn complete_in_vain(&self, parts: &[Value]) -> Value {
         let refused = complete_upload(&self.market, &self.token, &self.plan, parts.to_vec()).await;
         assert_eq!(refused.expect_error(409), "quota_exceeded");
@@ -59,7 +59,7 @@ impl RefusedUpload {
         received["received"].take()
     }
 
-    /// Deletes the other asset, and completes the upload. Asserts that it has these bytes.
+    /// Deletes the other asset, and completes the upload. Asserts that the upload has these bytes.
     async fn complete(&self, parts: &[Value], bytes: &[u8]) {
         seller_call(&self.market, "DELETE", &self.asset, Value::Null).await.expect_status(204);
         let row = complete_upload(&self.market, &self.token, &self.plan, parts.to_vec()).await.ok();
@@ -86,14 +86,14 @@ async fn refused_completion_keeps_what_has_arrived() {
         assert_eq!(upload.complete_in_vain(std::slice::from_ref(&part)).await, expected);
         let again = plan_upload(&upload.market, &upload.token, plan_body(&bytes)).await.ok();
         assert_eq!(again["upload_id"], upload.plan["upload_id"]);
-        // What would not become part of the file is not accepted.
+        // Bytes that would not become part of the file are refused.
         let other = send_part(&upload.market, &again, &vec![0; bytes.len()]).await;
         assert_eq!(other.expect_error(409), "conflict");
     }
     upload.complete(&[part], &bytes).await;
 }
 
-/// Returns a market whose teams may have one asset, and whose store is in S3.
+/// Returns a market whose teams can have one asset, and whose store is in S3.
 fn market_in_s3(store: &s3::S3Server) -> TestMarket {
     let market = TestMarket::with_settings(|settings| {
         store.configure(settings);
@@ -103,7 +103,7 @@ fn market_in_s3(store: &s3::S3Server) -> TestMarket {
     market
 }
 
-/// The store accepts other bytes as long as the signed URL is valid. They are newer than those that were joined.
+/// The store accepts other bytes as long as the signed URL is valid. They are newer than the joined bytes.
 #[tokio::test]
 async fn refused_completion_in_s3_takes_the_bytes_that_were_sent_last() {
     let store = s3::S3Server::start();

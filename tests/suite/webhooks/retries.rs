@@ -151,7 +151,7 @@ async fn status_410_disables_at_once_and_keeps_what_is_pending() {
     assert_eq!(received[1].header("webhook-id"), received[3].header("webhook-id"));
 }
 
-/// Sends all events of a webhook to another URL.
+/// Changes the URL of a webhook.
 fn move_to(market: &TestMarket, webhook: uuid::Uuid, url: &str) {
     let url = check_url(market, url).unwrap();
     let change = WebhookChange { url: Some(&url), ..WebhookChange::default() };
@@ -163,7 +163,7 @@ fn set_status(market: &TestMarket, webhook: uuid::Uuid, status: WebhookStatus) {
     write(market, |writer| webhooks::update(writer, platform(), webhook, &change)).unwrap();
 }
 
-/// What an endpoint responds to an attempt that began before the webhook was changed is no response of the webhook as it is now.
+/// A response to an attempt that began before the webhook was changed does not count for the changed webhook.
 #[tokio::test(flavor = "multi_thread")]
 async fn status_410_after_a_change_of_the_webhook_does_not_count() {
     let (market, release) = (small_market(&[]), Arc::new(Notify::new()));

@@ -119,7 +119,7 @@ async fn api_tells_operations_of_the_same_name_apart() {
         (json!({"operation": "list_assets"}), vec![2, 3]),
         (json!({"operation": "list_assets", "api": "operator"}), vec![2]),
         (json!({"operation": "list_assets", "api": "vendor"}), vec![3]),
-        // Vendors and buyers have it in common.
+        // Vendors and buyers share this operation.
         (json!({"operation": "get_wallet", "api": "vendor"}), vec![4]),
         (json!({"operation": "get_wallet", "api": "buyer"}), vec![4]),
         (json!({"operation": "get_wallet", "api": "operator"}), vec![]),

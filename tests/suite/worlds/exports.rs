@@ -285,7 +285,7 @@ fn copies_of_a_market_begin_logs_of_their_own() {
     assert_eq!(heads(&world.market()), heads(&copy.market()));
 }
 
-/// What operators announce in a market, and whether it is under maintenance.
+/// Returns the texts of the announcement and of the maintenance of a market.
 fn announced(market: &Market) -> (Option<String>, Option<String>) {
     let announcement = market.read_blocking(|reader| store::announcements::find(reader.rows)).unwrap();
     let maintenance = market.read_blocking(|reader| store::maintenance::find(reader.rows)).unwrap();

@@ -1,4 +1,4 @@
-//! Limits of journals: how many requests they keep, in how much memory and on how much of the disk.
+//! Limits of journals: number of requests, memory, and disk space.
 
 use std::{fs, sync::Arc};
 

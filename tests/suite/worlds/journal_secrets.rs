@@ -183,7 +183,7 @@ async fn no_format_of_a_journal_shows_a_secret_that_is_encoded() {
     }
 }
 
-/// A session of the web app is as good as the key that it was opened with.
+/// A session of the web app grants the same access as the key that opened it.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_format_of_a_journal_shows_a_session_of_the_web_app() {
     let world = WorldCaller::new("one", json!({})).await;

@@ -147,7 +147,7 @@ fn names_are_unique_and_the_number_of_worlds_is_limited() {
     assert_eq!(left.len(), 1, "only the templates are left: {left:?}");
 }
 
-/// As after the clock of the machine was set back: then nothing deletes the world when it expires.
+/// Nothing deletes an expired world if the system clock was set back.
 #[test]
 fn world_that_has_expired_and_was_not_deleted_makes_room_for_others() {
     let sandbox = Sandbox::new(1);

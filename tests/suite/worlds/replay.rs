@@ -139,7 +139,7 @@ async fn another_process_gets_the_same_answers() {
     assert_eq!((&head["world"]["seed"], &head["world"]["has_start"]), (&json!(7), &json!(false)));
     assert_eq!(head["world"]["settings"], json!({"offers.expire_days": 3}));
     let names: Vec<&Value> = head["keys"].as_array().unwrap().iter().map(|key| &key["team"]).collect();
-    // After a reset, the key of the team with the same ID has the ID of that of Harbor Works.
+    // After the reset, the key of the new team has the ID that the key of Harbor Works had.
     assert!(
         names.contains(&&json!("After the reset")) && names.contains(&&json!("Lumen Codeworks")),
         "{names:?}"
@@ -193,7 +193,8 @@ async fn first_difference_is_shown() {
     }
 }
 
-/// Requests a group whose creation a fault cuts before it. The document knows no such answer, so it is not compared with it.
+/// Requests the creation of a group, but a fault closes the connection before the request is executed. The document has no such
+/// answer, so the answer is not compared with it.
 async fn cut_request(world: &WorldCaller, name: &str) {
     let key = format!("Bearer {VENDOR}");
     let headers = [("authorization", key.as_str()), ("content-type", "application/json")];

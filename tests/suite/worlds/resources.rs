@@ -234,7 +234,7 @@ fn reset_and_import_give_the_disk_back_at_once() {
     let fill = || {
         let file = fs::File::create(world.market().data_dir().join("large")).unwrap();
         file.set_len(60_000_000).unwrap();
-        // A write, after which the files are listed again, and so much that they are measured.
+        // After this write, the files are listed again. The reservation is so large that they are measured.
         create_team(&world, "Bells");
         let _ = worlds.reserve_disk(2_000_000);
         assert!(reserve().is_err() && reserve().is_err());

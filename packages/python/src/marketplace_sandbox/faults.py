@@ -131,5 +131,5 @@ class Faults:
 
 
 def _stated(fields: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out the fields that state nothing: those that are ``None`` or ``False``."""
+    """Leaves out the fields that are ``None`` or ``False``."""
     return {name: value for name, value in fields.items() if value is not None and value is not False}

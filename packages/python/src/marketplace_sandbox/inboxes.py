@@ -36,7 +36,7 @@ class Message:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Message:
-        """Reads a message of a response."""
+        """Creates a message from the JSON of a response."""
         return cls(
             body["number"],
             body["delivery_id"],

@@ -56,7 +56,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
-                # A buffer would have a lock, which a forked child may find locked.
+                # Unbuffered: a buffer has a lock, which may be locked in a forked child.
                 bufsize=0,
                 env=variables,
                 # Ctrl-C goes to the tests alone, which still need the server to clean up.

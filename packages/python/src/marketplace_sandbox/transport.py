@@ -16,10 +16,10 @@ from .times import format_time
 # Seconds without a byte from the server after which a request fails.
 DEFAULT_TIMEOUT = 60.0
 
-#: The same for requests that carry out everything that is due, or that copy the state of a world.
+#: The same for requests that carry out all due work, or that copy the state of a world.
 LONG_TIMEOUT = 3600.0
 
-# Characters that are no data in a part of an address, and those that encode others.
+# Characters with a meaning in a URL, and those that encode other characters.
 _RESERVED = "!#$%&'()*+,/:;=?@[]"
 
 
@@ -58,7 +58,7 @@ def given(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def query_of(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns keywords as query parameters. ``from_`` is ``from``, which is no keyword in Python."""
+    """Returns keywords as query parameters. ``from_`` is ``from``, which Python reserves."""
     return {name.removesuffix("_"): value for name, value in keywords.items()}
 
 
@@ -112,7 +112,7 @@ def send(
 
 
 def _parameters(query: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Returns the parameters of a query that state something: one for each element of a list."""
+    """Returns the query parameters that have a value, with one parameter for each element of a list."""
     for name, value in query.items():
         is_list = isinstance(value, Collection) and not isinstance(value, (str, bytes))
         for one in value if is_list else [value]:

@@ -48,7 +48,7 @@ class World:
 
     def __init__(self, sandbox: Sandbox, details: dict[str, Any]) -> None:
         self.sandbox = sandbox
-        #: What the server said about the world when it was created, or when its state was last replaced.
+        #: The world as the server described it when it was created, or when its state was last replaced.
         self.details = details
         self.id: str = details["id"]
         self.name: str = details["name"]
@@ -302,7 +302,7 @@ class Sandbox:
             "webhooks": webhooks,
             "port": port,
         }
-        # Everything that is due until `now` is carried out.
+        # All work that is due until `now` is carried out.
         made = self.request("POST", "/worlds", json_body=given(options), timeout=LONG_TIMEOUT)
         return World(self, made.json())
 

@@ -31,7 +31,7 @@ const ADDRESS_PROBLEM: &str = "Enter the address of a repository at GitHub, GitL
 /// Name of the field with the address.
 const REPOSITORY: &str = "repository";
 
-/// Returns a field for the address of a repository. `given` is what a new form shows.
+/// Returns a field for the address of a repository. `given` is its value in a new form.
 pub fn address_field(inputs: &Inputs, name: &str, given: &str) -> Markup {
     let hint = html! { "At GitHub, GitLab, or Bitbucket, for example https://github.com/tideclock/harbour." };
     Field::text(name, "Address of the repository")
@@ -42,7 +42,7 @@ pub fn address_field(inputs: &Inputs, name: &str, given: &str) -> Markup {
         .show(inputs)
 }
 
-/// Returns the host and the full name of the repository whose address a field has.
+/// Returns the host and the full name of the repository whose address is in a field.
 pub fn address(fields: &Fields, name: &'static str) -> Result<(RepositoryChannel, String)> {
     let parsed = fields.parsed(name, ADDRESS_PROBLEM, parse_repository_address)?;
     parsed.ok_or_else(|| invalid(name, ADDRESS_PROBLEM))

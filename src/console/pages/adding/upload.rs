@@ -88,7 +88,7 @@ fn in_progress(context: &Context, progress: &UploadProgress) -> Markup {
     }
 }
 
-/// Shows an upload that the store no longer has. The script leaves it alone.
+/// Shows an upload that the store no longer has. The script does not continue it.
 fn dropped(context: &Context, upload: &OperatorUpload) -> Markup {
     html! {
         section.panel aria-label="Transfer" {
@@ -186,7 +186,7 @@ impl Receiver for UploadPart {
         let (body, vendor) = (request.take_body(), visit.access.clone());
         let open = move |market: &Market| own_uploads::start_part(market, &vendor, id, number);
         let Some(etag) = part_uploads::receive(visit.market(), request, body, size, open).await? else {
-            // If the upload has ended meanwhile, that is the reason, and another attempt is useless.
+            // If the upload has ended meanwhile, the response says so, since another attempt is useless.
             let vendor = visit.access.clone();
             let check = move |market: &Market| own_uploads::check_receives_parts(market, &vendor, id);
             visit.market().spawn_blocking(check).await?;

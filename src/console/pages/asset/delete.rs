@@ -13,7 +13,7 @@ use crate::{
 /// Number of listings that are named.
 const MAX_LISTINGS: usize = 20;
 
-/// Returns an asset, and where it is used. Assets of kinds that the market manages cannot be deleted.
+/// Returns an asset and its uses. Assets of kinds that the market manages cannot be deleted.
 fn find(context: &CheckContext, vendor: &Vendor, id: Uuid) -> Result<DeletableAsset> {
     let found = asset_details::deletable(context.rows, vendor, id)?;
     if found.asset.kind.supports_proposals() { Ok(found) } else { Err(Error::not_found("page")) }
@@ -32,7 +32,7 @@ fn listings(context: &Context, listings: &[ListingRow]) -> Markup {
     }
 }
 
-/// Says that an asset is in use, and where; `None` if it is not.
+/// Returns a message that lists the uses of an asset; `None` if it is not in use.
 fn in_use(context: &Context, what: &str, found: &DeletableAsset) -> Option<Markup> {
     (!found.fixed_by.is_empty()).then(|| {
         html! {

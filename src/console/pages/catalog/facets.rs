@@ -16,7 +16,7 @@ use crate::{
 /// Number of values of a facet that are shown initially.
 const FIRST_VALUES: usize = 6;
 
-/// Maximum number of values of a facet that are shown. Others can be entered.
+/// Maximum number of values that are shown for a facet. Other values can be entered.
 const MAX_VALUES: usize = 48;
 
 /// Filters that stand together.
@@ -173,8 +173,8 @@ struct Value {
     is_chosen: bool,
 }
 
-/// Returns the values of a facet that are shown: first the chosen ones, then those with the most listings. Also returns how many
-/// are left out.
+/// Returns the values to show for a facet: first the chosen values, then those with the most listings. Also returns the number of
+/// values that are left out.
 fn values_of(facet: Facet, state: &State, found: &Found) -> (Vec<Value>, usize) {
     let chosen = state::chosen(state, facet);
     let mut counts: BTreeMap<&str, u64> =
@@ -220,7 +220,7 @@ fn labels(facet: Facet, values: &[Value], left_out: usize) -> Markup {
     }
 }
 
-/// Returns the field for a value that is left out.
+/// Returns the field to enter a value that is not shown.
 fn other_value(facet: Facet, left_out: usize) -> Markup {
     let (id, note) = (format!("other-{}", facet.name()), format!("other-{}-note", facet.name()));
     html! {

@@ -92,13 +92,13 @@ impl State {
         }
     }
 
-    /// Whether a filter selects nothing because one of its values cannot be read.
+    /// Whether a filter selects nothing because one of its values is invalid.
     fn is_unreadable(&self, filter: BrowseFilter) -> bool {
         let (first, second) = filter.parameters();
         self.unreadable.contains(&first) || second.is_some_and(|second| self.unreadable.contains(&second))
     }
 
-    /// Removes the filters whose values cannot be read, which the API refuses, from a query of this state.
+    /// Removes filters with invalid values, which the API refuses, from a query of this state.
     pub fn for_api(&self, query: &Query) -> Query {
         let unreadable = BrowseFilter::ALL.into_iter().filter(|filter| self.is_unreadable(*filter));
         unreadable.fold(query.clone(), |kept, filter| {

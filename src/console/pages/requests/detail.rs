@@ -148,7 +148,7 @@ fn fitting(context: &Context, supply: &FittingSupply) -> Markup {
     }
 }
 
-/// Returns a table of what fits. `kind` is the head of the column with the names.
+/// Returns a table of the fitting records. `kind` is the head of the column with their names.
 fn table(
     context: &Context,
     (title, kind): (&str, &'static str),

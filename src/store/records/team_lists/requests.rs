@@ -43,7 +43,7 @@ pub struct OpenRequest {
     pub own_bid: Option<BidStatus>,
 }
 
-/// When a request was published. Rows of markets that others wrote may lack it.
+/// When a request was published. Rows of earlier versions may lack this time.
 const PUBLISHED_AT: &str = "coalesce(o.published_at, o.created_at)";
 
 /// The columns, after those with the parameter ?1, which is the row ID of the team.

@@ -63,8 +63,8 @@ impl TeamRecord for TeamSale {
     const LIST: &'static TeamRecords = &SALES;
 }
 
-/// Sales of a vendor. `text` is a part of the listing's title, and `since` and `end` are microseconds. The pluses leave the
-/// indexes of statuses, kinds, and payments out, which have the purchases of all teams.
+/// Sales of a vendor. `text` is a part of the listing's title, and `since` and `end` are microseconds. The unary pluses keep SQLite
+/// from using the indexes of statuses, kinds, and payments, which contain the purchases of all teams.
 pub const SALES: TeamRecords = Records {
     name: "sale",
     columns: &[

@@ -87,7 +87,7 @@ pub fn compare(
     if scope == Scope::Status {
         return None;
     }
-    // Bodies come first, since headers such as entity tags depend on them.
+    // Bodies are compared first, since headers such as entity tags depend on them.
     let found = compare_bodies(expected, body, actual);
     if scope == Scope::StatusAndBody {
         return found;

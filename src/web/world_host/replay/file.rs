@@ -127,8 +127,7 @@ pub struct ReplayRequest {
     pub overlaps: bool,
     /// Body.
     pub body: ReplayBody,
-    /// The answer; null if there was none. One with the status 444 says that a fault closed the connection before the request was
-    /// executed.
+    /// The answer; null if there was none. The status 444 means that a fault closed the connection before the request was executed.
     pub answer: Option<ReplayAnswer>,
 }
 

@@ -170,7 +170,7 @@ struct Writer<'a> {
     keys: BTreeMap<Uuid, ReplayKey>,
     missing: Vec<String>,
     has_running_clock: bool,
-    /// Names of the cookies that earlier answers have set, whose values are secrets.
+    /// Names of the cookies that earlier answers have set. The values are secrets.
     cookies: BTreeSet<Vec<u8>>,
 }
 
@@ -213,8 +213,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Notes the cookies that the answer sets. If the request is one to the web app with such a cookie, somebody has signed in,
-    /// and the file is not complete: the tokens of sessions are random.
+    /// Notes the cookies that the answer sets. If a request to the web app has such a cookie, somebody has signed in. The file is
+    /// then incomplete, since session tokens are random.
     fn check_cookies(&mut self, entry: &JournalEntry) {
         let request = &entry.request;
         if request.origin == Origin::World && request.path.starts_with(CONSOLE) {

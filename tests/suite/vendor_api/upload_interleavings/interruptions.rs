@@ -10,7 +10,7 @@ use crate::{
     vendor_api::seller_market::empty_market,
 };
 
-/// A killed process leaves joined parts behind. The next one completes the upload, or discards what has another digest.
+/// A killed process leaves joined parts behind. The next process completes the upload, or discards it if the digest differs.
 #[test]
 fn upload_continues_after_a_kill_between_joining_and_consuming() {
     let market = empty_market();
@@ -19,7 +19,7 @@ fn upload_continues_after_a_kill_between_joining_and_consuming() {
         let before = count_files(&market);
         let (grant, upload) = uploads.send_first_file();
         drop(uploads.join(&grant, &upload).unwrap());
-        // Another digest makes the bytes wrong, and another size is refused, since bytes have arrived.
+        // With another digest, the bytes are wrong. Another size is refused, since bytes have arrived.
         let prepared = uploads.prepare(&grant, file);
         assert_eq!(prepared.is_some(), file < 2);
         if let Some(prepared) = prepared {

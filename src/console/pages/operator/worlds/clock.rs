@@ -17,7 +17,7 @@ use crate::{
     worlds::World,
 };
 
-/// Says how a duration is written.
+/// Explains how to write a duration.
 const HINT: &str = "For example 30d or 1d12h.";
 
 /// The page.
@@ -65,7 +65,7 @@ impl FormPage for MoveClock {
             if world.clock().now >= Timestamp(target) {
                 return Ok(());
             }
-            // Without the ID of this request, which would differ in worlds that are made alike.
+            // Does not record the ID of this request, since it would make identical worlds differ.
             world.advance_to(Timestamp(target)).map(drop)
         };
         visit.market().spawn_blocking(advance).await?;
