@@ -139,13 +139,16 @@ pub(super) fn received_parts(market: &Market, found: &OperatorUpload) -> Result<
     find_received_parts(market, found)?.ok_or_else(|| dropped_error(found))
 }
 
-/// Returns the parts of an upload that were received so far, or `None` if the store no longer has the upload.
+/// Returns the parts of an upload that were received so far, or `None` if the store no longer has the upload. May return no parts
+/// while they are being joined.
 pub(super) fn find_received_parts(
     market: &Market,
     found: &OperatorUpload,
 ) -> Result<Option<Vec<UploadedPart>>> {
+    // Looked up first. While the parts are being joined, the store may have neither the parts nor the file.
+    let is_joining = market.blobs().plan_conflict(found.upload.id).is_some();
     let received = market.blobs().received_bytes(&found.upload).map_err(Error::internal)?;
-    Ok(received.map(|received| list_parts(&received, found)))
+    Ok(received.map(|received| list_parts(&received, found)).or_else(|| is_joining.then(Vec::new)))
 }
 
 fn list_parts(received: &ReceivedBytes, found: &OperatorUpload) -> Vec<UploadedPart> {

@@ -149,8 +149,6 @@ pub fn find_progress(market: &Market, vendor: &Vendor, id: Uuid) -> Result<Uploa
     let found =
         market.read_blocking_for(vendor.requester(), |reader| find(&reader.check_context(), vendor, id))?;
     let received = operator_uploads::find_received_parts(market, &found)?;
-    // While the parts are being joined, the store may have neither the parts nor the file.
-    let received = received.or_else(|| is_joining.then(Vec::new));
     Ok(UploadProgress { upload: found, received, is_joining })
 }
 
