@@ -178,17 +178,21 @@ pub fn set_inventory_tag(writer: &mut Writer, platform: Platform, tag: &Inventor
     }
 }
 
-/// Creates a language, or updates the language with its slug.
-pub fn set_language(writer: &mut Writer, _: Platform, language: &Language) -> Result<()> {
-    let known = store::taxonomy::find_language(writer.rows, &language.slug)?;
-    store::taxonomy::upsert_language(writer.rows, language)?;
-    match known {
-        // Listings show the names of the languages of their codebases.
-        Some(known) if known.name != language.name => {
-            store::taxonomy::queue_listings_with_language(writer.rows, &language.slug)
+/// Creates languages, or updates those with the same slugs.
+pub fn set_languages(writer: &mut Writer, _: Platform, languages: &[Language]) -> Result<()> {
+    let mut renamed = Vec::new();
+    for language in languages {
+        let known = store::taxonomy::find_language(writer.rows, &language.slug)?;
+        if known.is_some_and(|known| known.name != language.name) {
+            renamed.push(language.slug.clone());
         }
-        _ => Ok(()),
+        store::taxonomy::upsert_language(writer.rows, language)?;
     }
+    // Listings show the names of the languages of their codebases.
+    if renamed.is_empty() {
+        return Ok(());
+    }
+    store::taxonomy::queue_listings_with_languages(writer.rows, &renamed)
 }
 
 /// Checks the slug and the label of a domain or a tag.

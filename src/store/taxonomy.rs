@@ -265,12 +265,14 @@ pub fn queue_listings_with_slug(writer: &Writer, slug: &str) -> Result<()> {
     super::index_queue::enqueue_all(writer, LISTINGS, [slug])
 }
 
-/// Queues all listings with a codebase in this language for indexing.
-pub fn queue_listings_with_language(writer: &Writer, slug: &str) -> Result<()> {
+/// Queues all listings with a codebase in one of these languages for the index. Reads the languages of all assets.
+pub fn queue_listings_with_languages(writer: &Writer, slugs: &[String]) -> Result<()> {
     const LISTINGS: &str =
         "SELECT DISTINCT la.listing FROM listing_assets la JOIN assets a ON a.id = la.asset
-         WHERE EXISTS (SELECT 1 FROM json_each(a.languages) WHERE key = ?1) ORDER BY la.listing";
-    super::index_queue::enqueue_all(writer, LISTINGS, [slug])
+         WHERE EXISTS (
+             SELECT 1 FROM json_each(a.languages) WHERE key IN (SELECT value FROM json_each(?1))
+         ) ORDER BY la.listing";
+    super::index_queue::enqueue_all(writer, LISTINGS, [row::to_json(slugs)?])
 }
 
 /// The vendors who have assets of a kind (?1), or listings with such assets, except closed teams.
