@@ -11,7 +11,7 @@ use crate::{
 /// Delete files that are no longer needed. Safe while a server is running, and on a full disk.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles whose purchase was refunded, uploads whose grant was revoked or has expired, uploads that no asset and no bundle has had for 30 days, responses that were stored for idempotency keys more than a day ago, and events, entries of the audit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
+    after_help = "Example:\n  marketplace sweep --data ./market\n\nDeletes copies of detached repositories, files of bundles that were deleted, uploads whose grant was revoked or has expired, uploads that no asset has had for 30 days and no purchase contains, responses that were stored for idempotency keys more than a day ago, and events, entries of the audit, and deliveries to webhooks that are older than events.keep_days. A server does the same in the background."
 )]
 pub struct Sweep {}
 
