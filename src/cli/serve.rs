@@ -300,6 +300,7 @@ impl Serve {
         let listener = tls::listener(listeners.server, listeners.certificates);
         let read = market.clone();
         let progress = manager.watch(move || read.latest_change().map(drop));
+        let last_uses = market.clone();
         let following = tokio::spawn(market::follow_processes(market, connected.subscribe()));
         let server = tokio::spawn(async move {
             web::listening::serve(endpoint, listener, &settings.server, connected, stop).await
@@ -313,6 +314,9 @@ impl Serve {
         }
         let served = server.await;
         following.abort();
+        // Otherwise, the uses since the last poll would be lost.
+        let record = move || market::log_unrecorded(last_uses.record_pending_uses());
+        let _ = tokio::task::spawn_blocking(record).await;
         drop((background, webhooks));
         if let Some((replication, market)) = replication {
             // All earlier writes are replicated, and there are no later ones.

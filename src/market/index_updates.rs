@@ -106,7 +106,7 @@ impl Market {
         Ok(())
     }
 
-    /// Picks up the changes of other processes in a server, and records when sessions and keys were used.
+    /// Picks up the changes of other processes in a server.
     pub fn pick_up_changes(&self) -> Result<()> {
         let inner = &self.inner;
         let picked_up = self.has_foreign_commit().and_then(|is_changed| {
@@ -118,15 +118,22 @@ impl Market {
             {
                 updater.follow()?;
             }
-            // A replica reports them to the primary.
-            if self.is_replica() {
-                return Ok(());
-            }
-            inner.key_cache.flush_session_uses(&inner.store, Clock::System.now())?;
-            inner.key_cache.flush_uses(&inner.store, inner.clock.now())
+            Ok(())
         });
         // The next call repeats what failed.
         picked_up.inspect_err(|_| *inner.seen_version.lock().unwrap_or_else(PoisonError::into_inner) = None)
+    }
+
+    /// Writes when sessions and keys were used, if that is due. Does nothing at a replica, which reports uses to the primary. If
+    /// uses cannot be written, a later call tries again.
+    pub fn record_pending_uses(&self) -> Result<()> {
+        let inner = &self.inner;
+        if self.is_replica() {
+            return Ok(());
+        }
+        let sessions = inner.key_cache.flush_session_uses(&inner.store, Clock::System.now());
+        // Keys are recorded even if sessions cannot be.
+        sessions.and(inner.key_cache.flush_uses(&inner.store, inner.clock.now()))
     }
 
     /// Writes the times at which keys were used, without moving the clock. A server does it about once a minute; a world

@@ -258,7 +258,12 @@ impl KeyCache {
             let taken: Vec<Uuid> = by_id.keys().copied().take(MAX_REPORTED_USES).collect();
             taken.into_iter().filter_map(|id| Some((id, by_id.remove(&id)?.0))).collect()
         };
-        Uses { keys: take(&mut uses.by_key), sessions: take(&mut uses.by_session) }
+        let taken = Uses { keys: take(&mut uses.by_key), sessions: take(&mut uses.by_session) };
+        if !taken.sessions.is_empty() {
+            // The copy of a replica has them only after the primary has written and replicated them.
+            uses.flushed_sessions = taken.sessions.iter().map(|(id, at)| (*id, Timestamp(*at))).collect();
+        }
+        taken
     }
 
     /// Keeps uses that could not be reported. Later uses win.

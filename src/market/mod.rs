@@ -48,7 +48,7 @@ pub use key_cache::{CachedKey, KeyCache};
 pub use lock::{SERVE_LOCK_FILE, ServeLock, running_server_url};
 pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use opening::max_blocking_threads;
-pub use other_processes::{SOCKET_FILE, follow_processes};
+pub use other_processes::{SOCKET_FILE, follow_processes, log_unrecorded};
 pub use replication::{MAX_REPORTED_USES, Uses};
 pub use requester::{MarketId, Requester, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};

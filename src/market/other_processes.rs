@@ -73,13 +73,25 @@ async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: 
             () = next_poll(&mut connected, was_connected, interval) => was_connected = *connected.borrow() > 0,
         }
         let changed = market.clone();
-        log_failure(super::spawn_blocking(move || changed.pick_up_changes()).await);
+        let update = move || {
+            log_failure(changed.pick_up_changes());
+            log_unrecorded(changed.record_pending_uses());
+            Ok(())
+        };
+        log_failure(super::spawn_blocking(update).await);
     }
 }
 
 fn log_failure(picked_up: Result<()>) {
     if let Err(error) = picked_up {
         tracing::error!(cause = %ErrorChain(&error), "picking up the changes of other processes failed");
+    }
+}
+
+/// Logs that uses of sessions and keys could not be recorded.
+pub fn log_unrecorded(recorded: Result<()>) {
+    if let Err(error) = recorded {
+        tracing::warn!(cause = %ErrorChain(&error), "the last uses of sessions and keys could not be recorded");
     }
 }
 

@@ -67,7 +67,7 @@ async fn use_of_a_session_is_noted_and_written_later() {
     Browser::signed_in(&market, BUYER).await;
     assert_eq!(idle(), 0);
     set_idle(ended);
-    market.market().pick_up_changes().unwrap();
+    market.market().record_pending_uses().unwrap();
     assert_eq!(idle(), 0, "the server writes it when it looks for changes");
     assert_eq!(browser.get("/console/catalog").await.status(), 200);
 }
