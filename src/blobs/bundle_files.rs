@@ -11,7 +11,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{Blobs, CleanupLock, RepositoryHold, StoredFile, local};
+use super::{Blobs, CleanupLock, FileHold, StoredFile, local};
 
 /// Number of bytes that are hashed at a time.
 const CHUNK: usize = 1 << 20;
@@ -62,7 +62,7 @@ impl Blobs {
 
     /// Moves a file from the staging directory into the storage, under its digest. Until the hold is dropped, no cleanup
     /// deletes it, so the caller can store a reference to it.
-    pub fn store_bundle_file(&self, from: &Path, sha256: &str, _hold: &RepositoryHold) -> io::Result<()> {
+    pub fn store_bundle_file(&self, from: &Path, sha256: &str, _hold: &FileHold) -> io::Result<()> {
         let to = self.bundle_file_path(sha256);
         // A file with this name has the same bytes.
         if to.try_exists()? { fs::remove_file(from) } else { local::persist_file(from, &to) }
@@ -121,7 +121,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let blobs = Blobs::new(directory.path().join("blobs"), None);
         let hash = |bytes: &[u8]| hash_for_bundle(&mut &*bytes, || io::Result::Ok(())).unwrap();
-        let hold = blobs.hold_repositories().unwrap();
+        let hold = blobs.hold_files().unwrap();
         for bytes in [b"abc", b"abc", b"abd"] {
             let staging = blobs.staging_dir().unwrap();
             let file = staging.path().join("file");

@@ -18,7 +18,7 @@ use crate::{domain::time::Timestamp, private_files};
 const CHUNK: usize = 1 << 20;
 
 /// Name of the file whose lock decides who may delete repository copies, files of bundles, and complete uploads.
-const REPOSITORY_LOCK: &str = "repositories.lock";
+const CLEANUP_LOCK_FILE: &str = "repositories.lock";
 
 /// Number of attempts to take the lock for a cleanup, and the time between them. A child process that another thread starts
 /// inherits the lock of the previous cleanup, and keeps it until it executes its program.
@@ -34,11 +34,11 @@ pub(super) struct LocalStore {
 /// While this exists, no process deletes repository copies, files of bundles, or complete uploads, except uploads that were
 /// discarded before.
 #[derive(Debug)]
-pub struct RepositoryHold {
+pub struct FileHold {
     file: Option<File>,
 }
 
-/// While this exists, there is no [`RepositoryHold`], so that files can be deleted.
+/// While this exists, there is no [`FileHold`], so that files can be deleted.
 #[derive(Debug)]
 pub struct CleanupLock {
     file: File,
@@ -46,7 +46,7 @@ pub struct CleanupLock {
 
 // A process that is being started shares the descriptor until it runs its program, so closing the file is not enough. If
 // unlocking fails, the lock ends with the last descriptor.
-impl Drop for RepositoryHold {
+impl Drop for FileHold {
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             let _ = file.unlock();
@@ -123,21 +123,21 @@ impl LocalStore {
     /// Opens the file whose lock decides who may delete repository copies.
     fn open_repository_lock(&self) -> io::Result<File> {
         private_files::create_dir_all(&self.directory)?;
-        private_files::create(&self.directory.join(REPOSITORY_LOCK))
+        private_files::create(&self.directory.join(CLEANUP_LOCK_FILE))
     }
 
     /// Keeps repository copies from being deleted. Waits until a cleanup that is running has ended.
-    pub(super) fn hold_repositories(&self) -> io::Result<RepositoryHold> {
+    pub(super) fn hold_files(&self) -> io::Result<FileHold> {
         let file = match self.open_repository_lock() {
             Ok(file) => file,
             Err(denied)
                 if matches!(denied.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
             {
                 // A lock may be shared by processes that can only read its file.
-                match File::open(self.directory.join(REPOSITORY_LOCK)) {
+                match File::open(self.directory.join(CLEANUP_LOCK_FILE)) {
                     Ok(file) => file,
                     Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                        return Ok(RepositoryHold { file: None });
+                        return Ok(FileHold { file: None });
                     }
                     Err(cause) => return Err(cause),
                 }
@@ -145,7 +145,7 @@ impl LocalStore {
             Err(cause) => return Err(cause),
         };
         file.lock_shared()?;
-        Ok(RepositoryHold { file: Some(file) })
+        Ok(FileHold { file: Some(file) })
     }
 
     /// Excludes holds until the returned lock is dropped. `None` if there is one.

@@ -26,7 +26,7 @@ use uuid::Uuid;
 pub use bundle_files::{HashedFile, crc32, hash_for_bundle};
 pub use disk_space::{DiskSpace, Reservation, Reservations, free_bytes, sync_filesystem};
 pub use disk_usage::{DiskFile, DiskUsage, list_disk_files};
-pub use local::{CleanupLock, RepositoryHold, copy_and_hash, hash_file};
+pub use local::{CleanupLock, FileHold, copy_and_hash, hash_file};
 pub use received_bytes::ReceivedBytes;
 pub use relayed_parts::{PartReceiver, RelayedPart};
 pub use s3::{
@@ -368,12 +368,12 @@ impl Blobs {
     /// dropped. Waits for a running cleanup to end, but uploads that were discarded before may still be deleted from an
     /// S3-compatible store. Has no effect if the directory is read-only to this process and has no lock file: no cleanup has run
     /// there.
-    pub fn hold_repositories(&self) -> io::Result<RepositoryHold> {
-        self.local.hold_repositories()
+    pub fn hold_files(&self) -> io::Result<FileHold> {
+        self.local.hold_files()
     }
 
     /// Returns the lock for the cleanup of repository copies, files of bundles, and complete uploads, or `None` if a
-    /// [hold](Blobs::hold_repositories) forbids it now.
+    /// [hold](Blobs::hold_files) forbids it now.
     pub fn try_lock_for_cleanup(&self) -> io::Result<Option<CleanupLock>> {
         self.local.try_lock_for_cleanup()
     }

@@ -22,7 +22,7 @@ pub(super) use super::{
         text,
     },
     paths,
-    questions::{Asks, Confirmation, Question},
+    questions::{Confirmation, ConfirmationPage, Question},
     seen::Seen,
     visit::{Context, Visit},
 };

@@ -46,7 +46,7 @@ pub struct Question<A, S> {
 }
 
 /// A page that asks a question.
-pub trait Asks: Send + Sync + 'static {
+pub trait ConfirmationPage: Send + Sync + 'static {
     /// The budget that a visit is charged to.
     const BUDGET: Budget = Budget::Other;
 
@@ -82,11 +82,11 @@ impl Confirmation {
 pub struct QuestionPage<Q>(PhantomData<Q>);
 
 /// Returns the row of the table of pages for a question.
-pub fn row<Q: Asks>() -> PageRow {
+pub fn row<Q: ConfirmationPage>() -> PageRow {
     PageRow::form::<QuestionPage<Q>>()
 }
 
-impl<Q: Asks> Page for QuestionPage<Q> {
+impl<Q: ConfirmationPage> Page for QuestionPage<Q> {
     const PATH: &'static str = Q::QUESTION.path;
     const TITLE: &'static str = Q::QUESTION.title;
     const BUDGET: Budget = Q::BUDGET;
@@ -116,7 +116,7 @@ impl<Q: Asks> Page for QuestionPage<Q> {
     }
 }
 
-impl<Q: Asks> FormPage for QuestionPage<Q> {
+impl<Q: ConfirmationPage> FormPage for QuestionPage<Q> {
     async fn submit(visit: &Visit<Q::Access>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let Question { change: (operation, subject), notice, find, ask, perform, next, .. } = Q::QUESTION;

@@ -208,7 +208,7 @@ impl KeyCache {
     }
 
     /// Returns the last noted use of a session, which the database may lack; `None` if the database has all uses.
-    pub fn noted_session_use(&self, session: Uuid) -> Option<Timestamp> {
+    pub fn pending_session_use(&self, session: Uuid) -> Option<Timestamp> {
         let uses = self.lock_uses();
         uses.by_session.get(&session).or_else(|| uses.flushed_sessions.get(&session)).copied()
     }
@@ -336,11 +336,11 @@ mod tests {
         assert!(uses.has_pending_uses());
         uses.flush_session_uses(&store, Timestamp(70)).unwrap();
         assert_eq!(last_use(), Timestamp(10), "it pauses after a failure");
-        assert_eq!(uses.noted_session_use(id), Some(Timestamp(50)));
+        assert_eq!(uses.pending_session_use(id), Some(Timestamp(50)));
         uses.flush_session_uses(&store, Timestamp(60 + FLUSH_INTERVAL)).unwrap();
         assert_eq!(last_use(), Timestamp(50));
         assert!(!uses.has_pending_uses());
-        assert_eq!(uses.noted_session_use(id), Some(Timestamp(50)), "for reads that have begun before");
+        assert_eq!(uses.pending_session_use(id), Some(Timestamp(50)), "for reads that have begun before");
         uses.note_session_use(id, Timestamp(80));
         assert_eq!(uses.noted_session_uses(), HashMap::from([(id, Timestamp(80))]));
         assert_eq!(uses.take_uses().sessions, [(id, 80)]);

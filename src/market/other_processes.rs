@@ -24,7 +24,7 @@ pub const SOCKET_FILE: &str = "changes.sock";
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Interval at which a server polls while nobody is connected, if it has uses of keys or sessions to write.
-const USE_INTERVAL: Duration = Duration::from_mins(1);
+const PENDING_USES_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Notifies the server of a directory, if there is one. Errors are ignored, since the server also polls.
 pub(super) fn notify_server(data_dir: &Path) {
@@ -66,7 +66,7 @@ async fn follow(market: Market, socket: Option<ListeningSocket>, mut connected: 
         let interval = if was_connected {
             Some(POLL_INTERVAL)
         } else {
-            market.key_cache().has_pending_uses().then_some(USE_INTERVAL)
+            market.key_cache().has_pending_uses().then_some(PENDING_USES_INTERVAL)
         };
         tokio::select! {
             () = receive(socket.as_ref()) => {}

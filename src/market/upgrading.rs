@@ -80,7 +80,7 @@ fn ensure_space(plan: &Plan, data_dir: &Path, free: u64) -> std::result::Result<
 pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
     // Otherwise, SQLite would apply the log of an interrupted copy to this copy.
     remove_incomplete(to).map_err(|cause| cannot_write(to, &cause))?;
-    let copied = copy_by_way_of(&incomplete(to), from, to);
+    let copied = copy_via_temporary(&incomplete(to), from, to);
     if copied.is_err()
         && let Err(cause) = remove_incomplete(to)
     {
@@ -90,7 +90,7 @@ pub fn copy_database(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Copies a database to `new`, and gives the complete copy its name.
-fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
+fn copy_via_temporary(new: &Path, from: &Path, to: &Path) -> Result<()> {
     let failed = |cause: io::Error| cannot_write(to, &cause);
     let mut file = BufWriter::new(private_files::create(new).map_err(failed)?);
     upgrades::for_each_page(from, |page| file.write_all(page).map_err(failed))?;
@@ -98,7 +98,7 @@ fn copy_by_way_of(new: &Path, from: &Path, to: &Path) -> Result<()> {
         .map_err(io::IntoInnerError::into_error)
         .and_then(|file| file.sync_all())
         .map_err(failed)?;
-    continuations::prepare(new, Continuation::EarlierVersion, Clock::System.now(), &Entropy::System)?;
+    continuations::prepare(new, Continuation::Downgrade, Clock::System.now(), &Entropy::System)?;
     let complete = || {
         fs::rename(new, to)?;
         File::open(to.parent().unwrap_or(to))?.sync_all()

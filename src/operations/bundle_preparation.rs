@@ -28,7 +28,7 @@ use crate::{
         packing::{FileSelection, OUTPUT_FILE, PackedFiles},
         quality_checks::license::LICENSE_FOUND,
     },
-    blobs::{Blobs, HashedFile, RepositoryHold, hash_for_bundle},
+    blobs::{Blobs, FileHold, HashedFile, hash_for_bundle},
     domain::{
         bundles::{
             CROISSANT_PATH, Document, EntryContent, EntryDigest, EntrySource, MANIFEST_PATH, description,
@@ -212,8 +212,8 @@ fn describe(job: &RunningJob, entry: &Entry, problem: Option<String>) -> Result<
 /// Moves the file of an entry to the storage, and records the entry. Until it is recorded, no cleanup deletes the file.
 fn record(job: &RunningJob, bundle: &Bundle, entry: &Entry, made: &Made) -> JobResult {
     let blobs = job.market().blobs();
-    let hold: Option<RepositoryHold> = match made.source {
-        EntrySource::File => Some(blobs.hold_repositories().map_err(Error::internal)?),
+    let hold: Option<FileHold> = match made.source {
+        EntrySource::File => Some(blobs.hold_files().map_err(Error::internal)?),
         EntrySource::Upload | EntrySource::Description => None,
     };
     if let (Some(directory), Some(hold)) = (&made.file, &hold) {

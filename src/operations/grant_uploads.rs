@@ -104,7 +104,7 @@ fn lock_unreceived(market: &Market, upload: Upload) -> Result<(Upload, UploadLoc
 }
 
 /// Returns the error for the upload of a grant if the store no longer has the upload.
-fn dropped_error() -> Error {
+fn missing_in_store() -> Error {
     let message = "The store no longer has this upload, so it cannot be continued. Plan it again with \
                    `POST .../grants/{token}`.";
     Error::Conflict(message.to_owned())
@@ -233,7 +233,7 @@ pub fn upload_in_progress(
         .read_blocking_for(vendor.requester(), |reader| find_open(reader.rows, vendor, token, reader.now))?;
     let upload = expect_upload(pending, upload)?.upload;
     let received = market.blobs().received_bytes(&upload).map_err(Error::internal)?;
-    let received = received.ok_or_else(dropped_error)?;
+    let received = received.ok_or_else(missing_in_store)?;
     let list = |reader: &Reader| received_parts(reader.rows, &grant, &upload, &received);
     let parts = market.read_blocking_for(vendor.requester(), list)?;
     Ok((upload, parts))
@@ -283,7 +283,7 @@ pub fn join(
     // A write transaction, since it begins after every plan that did not see the lock has been committed.
     let found = market.write_blocking_for(vendor.requester(), |writer| {
         let Some((grant, pending)) = find(writer.rows, writer.now)? else { return Ok(None) };
-        let received = received.as_ref().ok_or_else(dropped_error)?;
+        let received = received.as_ref().ok_or_else(missing_in_store)?;
         let missing = find_missing(writer.rows, &grant, &pending.upload, received, parts)?;
         Ok(Some((grant, pending, missing)))
     })?;

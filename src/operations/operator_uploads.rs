@@ -136,7 +136,7 @@ pub(super) fn not_in_progress() -> Error {
 
 /// Returns the parts of an upload that were received so far. Fails if the store no longer has the upload.
 pub(super) fn received_parts(market: &Market, found: &OperatorUpload) -> Result<Vec<UploadedPart>> {
-    find_received_parts(market, found)?.ok_or_else(|| dropped_error(found))
+    find_received_parts(market, found)?.ok_or_else(|| missing_in_store(found))
 }
 
 /// Returns the parts of an upload that were received so far, or `None` if the store no longer has the upload. May return no parts
@@ -157,7 +157,7 @@ fn list_parts(received: &ReceivedBytes, found: &OperatorUpload) -> Vec<UploadedP
 }
 
 /// Returns the error for an upload if the store no longer has it.
-fn dropped_error(found: &OperatorUpload) -> Error {
+fn missing_in_store(found: &OperatorUpload) -> Error {
     let advice = match (&found.target, found.taskset) {
         (Some(_), _) => "Discard it, and send the file again.",
         (None, None) => "Cancel it, and plan another one.",
@@ -210,7 +210,7 @@ pub(super) fn join(
 
 fn join_parts(market: &Market, planned: &OperatorUpload, lock: &UploadLock) -> Result<StoredFile> {
     let received = market.blobs().received_bytes(&planned.upload).map_err(Error::internal)?;
-    let received = received.ok_or_else(|| dropped_error(planned))?;
+    let received = received.ok_or_else(|| missing_in_store(planned))?;
     let parts = list_parts(&received, planned).into_iter();
     let parts: Vec<(u32, String)> = parts.map(|part| (part.part_number, part.etag)).collect();
     match market.blobs().join_parts(&planned.upload, &received, &parts, lock).map_err(Error::internal)? {

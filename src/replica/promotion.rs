@@ -103,5 +103,5 @@ fn restore(program: &Program, url: &str, directory: &Path) -> Result<()> {
     restored.map_err(|cause| Error::internal_with_source("Litestream cannot restore the database", cause))?;
     private_files::give_to_owner_of(directory, &file).map_err(Error::internal)?;
     // The last changes of the former primary may be lost.
-    continuations::prepare(&file, Continuation::SameMarket, Clock::System.now(), &Entropy::System)
+    continuations::prepare(&file, Continuation::Promotion, Clock::System.now(), &Entropy::System)
 }

@@ -21,11 +21,11 @@ const FIRST_WITH_SKIPPED_IDS: usize = 64;
 pub enum Continuation {
     /// As another copy; the original may continue, too. Sessions are deleted, and backups of the copy do not replace backups of the
     /// original.
-    OtherCopy,
+    Restore,
     /// As the same market, in place of an original that has ended.
-    SameMarket,
-    /// Like `SameMarket`, with the program version of the original.
-    EarlierVersion,
+    Promotion,
+    /// Like `Promotion`, with the program version of the original.
+    Downgrade,
 }
 
 /// Prepares a copy, which may be of an earlier version, and which no process may use. `now` is the system time.
@@ -42,7 +42,7 @@ pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy:
         replace_id_secrets(&rows, entropy)?;
     }
     let has_earlier_program =
-        continuation == Continuation::EarlierVersion && schema_version < FIRST_WITH_SKIPPED_IDS;
+        continuation == Continuation::Downgrade && schema_version < FIRST_WITH_SKIPPED_IDS;
     if has_table(&rows, "events")? {
         if has_earlier_program {
             // An earlier program expects no gaps. A restore with this program may have skipped IDs, so this undoes it.
@@ -56,7 +56,7 @@ pub fn prepare(path: &Path, continuation: Continuation, now: Timestamp, entropy:
     }
     // Makes positions of changes that the copy lacks invalid. A database without the secret has no positions.
     rows.execute("UPDATE secrets SET value = ?2 WHERE name = ?1", (POSITIONS, entropy.random_secret()))?;
-    if continuation == Continuation::OtherCopy {
+    if continuation == Continuation::Restore {
         const REPLACE: &str = "INSERT INTO secrets (name, value) VALUES (?1, ?2)
              ON CONFLICT (name) DO UPDATE SET value = excluded.value";
         rows.execute(REPLACE, (COPY_SECRET, entropy.random_secret()))?;
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(rows.query_row(unchanged, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
         let is_copy = "SELECT EXISTS (SELECT 1 FROM secrets WHERE name = 'copy')";
         let is_copy: bool = rows.query_row(is_copy, [], |row| row.get(0)).unwrap();
-        assert_eq!(is_copy, continuation == Continuation::OtherCopy);
+        assert_eq!(is_copy, continuation == Continuation::Restore);
         if !has_table(&rows, "events").unwrap() {
             return 0;
         }
@@ -130,8 +130,7 @@ mod tests {
                 connection.execute(skip, []).unwrap();
             }
             connection.close().unwrap();
-            let continuations =
-                [Continuation::EarlierVersion, Continuation::SameMarket, Continuation::OtherCopy];
+            let continuations = [Continuation::Downgrade, Continuation::Promotion, Continuation::Restore];
             let last = continuations.map(|continuation| prepare_and_read(&path, continuation));
             assert_eq!(last, expected, "schema {schema}");
             drop(Store::open(&path, 1, Durability::None).unwrap());

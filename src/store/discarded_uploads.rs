@@ -28,7 +28,7 @@ pub fn discard_abandoned(writer: &Writer, now: Timestamp) -> Result<()> {
 /// in use, such as in the bundle of a purchase, are checked again after [`KEEP_UNUSED_DAYS`].
 pub fn discard_unused(writer: &Writer, now: Timestamp) -> Result<()> {
     const IS_ANY: &str = "SELECT EXISTS (SELECT 1 FROM uploads WHERE removable_at <= ?1)";
-    const KEEP: &str = "UPDATE uploads SET removable_at = ?2 WHERE removable_at <= ?1
+    const POSTPONE: &str = "UPDATE uploads SET removable_at = ?2 WHERE removable_at <= ?1
          AND (EXISTS (SELECT 1 FROM bundle_entries WHERE upload = uploads.id)
              OR EXISTS (SELECT 1 FROM data_objects WHERE upload = uploads.id)
              OR EXISTS (SELECT 1 FROM trace_imports WHERE upload = uploads.id))";
@@ -36,7 +36,7 @@ pub fn discard_unused(writer: &Writer, now: Timestamp) -> Result<()> {
          SELECT uuid, NULL, max(size_bytes, 1) FROM uploads WHERE removable_at <= ?1";
     if writer.query_one(IS_ANY, [now.0], |row| row.get(0))? {
         bundles::delete_unused_for_vendors(writer, now)?;
-        writer.execute(KEEP, (now.0, now.plus_days(KEEP_UNUSED_DAYS).0))?;
+        writer.execute(POSTPONE, (now.0, now.plus_days(KEEP_UNUSED_DAYS).0))?;
         writer.execute(INSERT, [now.0])?;
         writer.execute("DELETE FROM uploads WHERE removable_at <= ?1", [now.0])?;
     }

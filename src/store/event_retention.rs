@@ -3,7 +3,7 @@
 
 use rusqlite::types::FromSql;
 
-use super::{Reader, Writer, events::SKIPPED_THROUGH, row::FromRow};
+use super::{Reader, Writer, events::SKIPPED_ID_UNIT, row::FromRow};
 use crate::{
     domain::{
         events::{EventRowId, EventType, RecordCounts},
@@ -190,7 +190,7 @@ pub fn find_inconsistencies(reader: &Reader) -> Result<Vec<String>> {
     }
     let mut missing = 0;
     let mut gaps: NameList = NameList::default();
-    reader.for_each_row(GAPS, [SKIPPED_THROUGH], |row| {
+    reader.for_each_row(GAPS, [SKIPPED_ID_UNIT], |row| {
         let first: i64 = row.get(0)?;
         missing += row.get::<_, i64>(1)?;
         gaps.add(|| first.to_string());

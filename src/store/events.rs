@@ -17,13 +17,13 @@ use crate::{
 
 /// A copy of the database that continues the market skips all IDs of events up to a multiple of this number. Otherwise, each ID is
 /// the previous one plus one.
-pub const SKIPPED_THROUGH: i64 = 1_000_000;
+pub const SKIPPED_ID_UNIT: i64 = 1_000_000;
 
 /// Returns the last ID of events that a copy skips. `last` is the last ID that is in use or skipped. The result is the number of
 /// microseconds since 1970 at the beginning of the current second, so neither the original nor an earlier copy has used the IDs
-/// that follow. If `last` is not before that time, the result is the next multiple of [`SKIPPED_THROUGH`].
+/// that follow. If `last` is not before that time, the result is the next multiple of [`SKIPPED_ID_UNIT`].
 pub fn last_skipped_id(last: i64, now: Timestamp) -> i64 {
-    (last / SKIPPED_THROUGH + 1).max(now.0 / SKIPPED_THROUGH) * SKIPPED_THROUGH
+    (last / SKIPPED_ID_UNIT + 1).max(now.0 / SKIPPED_ID_UNIT) * SKIPPED_ID_UNIT
 }
 
 /// An event to insert.

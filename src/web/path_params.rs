@@ -37,11 +37,11 @@ pub fn values(request: &Request) -> Vec<String> {
 }
 
 fn value(request: &Request, position: usize) -> Option<String> {
-    request.raw_path_param(&format!("{PREFIX}{position}")).and_then(decoded)
+    request.raw_path_param(&format!("{PREFIX}{position}")).and_then(decode_segment)
 }
 
 /// Decodes a segment of a path.
-pub fn decoded(segment: &str) -> Option<String> {
+pub fn decode_segment(segment: &str) -> Option<String> {
     // The decoder reads plus signs as spaces, but in a path they are plus signs.
     let pair = format!("v={}", segment.replace('+', "%2B").replace('&', "%26"));
     form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned())

@@ -44,7 +44,7 @@ pub(super) struct ExportedState {
 /// Writes the state of a world, which no request changes meanwhile, to an empty file.
 pub(super) fn write(market: &Market, state: &ExportedState, to: File) -> WorldResult<File> {
     // Files that the database refers to are not deleted meanwhile.
-    let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
+    let _hold = market.blobs().hold_files().map_err(WorldError::Files)?;
     let mut tree = Tree::default();
     let blobs = market.data_dir().join(BLOBS);
     if blobs.exists() {

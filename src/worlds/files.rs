@@ -33,9 +33,9 @@ const REPOSITORIES: &str = "repositories";
 
 /// A directory that is deleted when this value is dropped.
 #[derive(Debug)]
-pub struct OwnedDirectory(pub PathBuf);
+pub struct TempDirectory(pub PathBuf);
 
-impl Drop for OwnedDirectory {
+impl Drop for TempDirectory {
     fn drop(&mut self) {
         // The next process deletes files that cannot be deleted now.
         let _ = fs::remove_dir_all(&self.0);

@@ -25,7 +25,7 @@ const MAX_ATTEMPTS: usize = 10;
 /// committed before, and nothing that is committed meanwhile.
 pub fn copy(market: &Market, to: &Path) -> WorldResult<()> {
     // Files that the database refers to are not deleted meanwhile.
-    let _hold = market.blobs().hold_repositories().map_err(WorldError::Files)?;
+    let _hold = market.blobs().hold_files().map_err(WorldError::Files)?;
     copy_records(market, to)?;
     let blobs = market.data_dir().join("blobs");
     if blobs.exists() {

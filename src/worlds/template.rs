@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     error::{WorldError, WorldResult},
-    files::{self, OwnedDirectory},
+    files::{self, TempDirectory},
     live_copy,
     opener::Opener,
 };
@@ -63,7 +63,7 @@ pub struct WorldKey {
 /// A market that no process has open, and that never changes again. Its directory is deleted with the last clone.
 #[derive(Clone)]
 pub struct Template {
-    directory: Arc<OwnedDirectory>,
+    directory: Arc<TempDirectory>,
     clock: ClockState,
     keys: Arc<[WorldKey]>,
     /// The index, which the worlds share in memory. Opened for the first one.
@@ -116,7 +116,7 @@ impl Template {
     /// Returns the template of the closed market in a directory. The directory is deleted with the template. `clock` is the
     /// state of the clock of its worlds.
     pub fn new(directory: PathBuf, clock: ClockState) -> Template {
-        let directory = Arc::new(OwnedDirectory(directory));
+        let directory = Arc::new(TempDirectory(directory));
         Template { directory, clock, keys: Arc::default(), index: Arc::default(), files: Arc::default() }
     }
 

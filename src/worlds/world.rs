@@ -15,7 +15,7 @@ use super::{
     error::{WorldError, WorldResult},
     exports::ExportedState,
     faults::{Faults, Moment},
-    files::OwnedDirectory,
+    files::TempDirectory,
     inbox::Inbox,
     journal::{self, Journal},
     opener::Opener,
@@ -65,7 +65,7 @@ pub struct World {
     changed: Arc<Notify>,
     /// The directory of its journal and its markets: one, or two during a reset. This is the last field, so the directory is
     /// deleted after everything in the world that writes to it was dropped.
-    directory: OwnedDirectory,
+    directory: TempDirectory,
 }
 
 /// The state in which nothing more was due: the number of resets, the number of commits, and the time. Other work can be due
@@ -83,7 +83,7 @@ impl World {
         directory: PathBuf,
         journal: impl FnOnce(PathBuf) -> Arc<Journal>,
     ) -> WorldResult<World> {
-        let (directory, faults) = (OwnedDirectory(directory), Arc::default());
+        let (directory, faults) = (TempDirectory(directory), Arc::default());
         let market = directory.0.join("0");
         let current = CurrentMarket::open(opener, &start, &settings, market, (0, &faults))?;
         let current = Mutex::new(current);

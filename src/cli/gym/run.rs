@@ -33,7 +33,7 @@ const MAX_PROBLEMS: usize = 20;
 const MAX_END_TIME: Duration = Duration::from_secs(10);
 
 /// Maximum time to read the output of a command that has exited, if a process that it left behind keeps the output open.
-const MAX_REST_TIME: Duration = Duration::from_secs(5);
+const MAX_OUTPUT_TIME_AFTER_EXIT: Duration = Duration::from_secs(5);
 
 /// Ask an agent all questions, and report how it did.
 ///
@@ -145,7 +145,7 @@ impl Run {
 }
 
 /// Receives answers until the output ends, the deadline passes, or a signal arrives. When the agent exits, the deadline is at most
-/// [`MAX_REST_TIME`] later. If `ends_complete` is set, also stops when all questions are answered.
+/// [`MAX_OUTPUT_TIME_AFTER_EXIT`] later. If `ends_complete` is set, also stops when all questions are answered.
 fn collect(
     gym: &Gym,
     events: &Receiver<Event>,
@@ -177,7 +177,7 @@ fn collect(
             Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return (answers, RunEnd::Complete),
             Ok(Event::Exit) => {
                 has_exited = true;
-                deadline = Some(earlier(deadline, MAX_REST_TIME));
+                deadline = Some(earlier(deadline, MAX_OUTPUT_TIME_AFTER_EXIT));
             }
             Ok(Event::Interrupted) => return (answers, RunEnd::Interrupted),
             Err(RecvTimeoutError::Timeout) if is_complete || has_exited => {

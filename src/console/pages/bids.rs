@@ -109,10 +109,10 @@ fn confirmation(context: &Context, bid: &TeamOffer) -> Markup {
 fn next_step(context: &Context, bid: &TeamOffer) -> Markup {
     let again = html! { " " a href=(context.links.to(&paths::listing(bid.listing))) { "Open the listing" } };
     match bid.status {
-        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::waiting(
+        OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::pending(
             html! { "The listing is not in the catalog now, so the vendor cannot accept your bid before it is there again." },
         ),
-        OfferStatus::Submitted => badges::waiting(html! {
+        OfferStatus::Submitted => badges::pending(html! {
             "The vendor has not decided yet."
             @if let Some(expires) = bid.expires_at { " Your bid expires " (text::moment(expires)) "." }
         }),
@@ -121,11 +121,11 @@ fn next_step(context: &Context, bid: &TeamOffer) -> Markup {
             @if let Some(purchase) = bid.purchase { a href=(context.links.to(&paths::purchase(purchase))) { "Open the purchase" } }
         }),
         OfferStatus::Declined => {
-            badges::remark(html! { "The bid was declined. You can make another one." (again) })
+            badges::neutral(html! { "The bid was declined. You can make another one." (again) })
         }
-        OfferStatus::Withdrawn => badges::remark(html! { "You withdrew this bid." (again) }),
+        OfferStatus::Withdrawn => badges::neutral(html! { "You withdrew this bid." (again) }),
         OfferStatus::Expired => {
-            badges::remark(html! { "The vendor did not decide in time. You can make another bid." (again) })
+            badges::neutral(html! { "The vendor did not decide in time. You can make another bid." (again) })
         }
     }
 }
@@ -155,7 +155,7 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
 /// The question before a bid is withdrawn.
 pub struct WithdrawBid;
 
-impl Asks for WithdrawBid {
+impl ConfirmationPage for WithdrawBid {
     const BUDGET: Budget = Budget::Purchases;
 
     type Access = Buyer;

@@ -297,7 +297,7 @@ fn decision(context: &Context, listing: Uuid, facts: &Facts) -> Markup {
         Err(refused) => {
             return html! {
                 h2 { "Amounts" }
-                @if matches!(refused, Error::Invalid(_)) { (badges::remark(html! { (deals::reason(refused)) })) }
+                @if matches!(refused, Error::Invalid(_)) { (badges::neutral(html! { (deals::reason(refused)) })) }
                 @else { (deals::refusal(context, &facts.deals, listing, &deals::reason(refused))) }
                 (back)
             };

@@ -92,7 +92,7 @@ fn state(context: &Context, receipt: &Receipt) -> Markup {
     let purchase = &receipt.purchase;
     match &receipt.delivery {
         DeliveryState::Unpaid => pending(context, purchase),
-        DeliveryState::Cancelled => badges::remark(
+        DeliveryState::Cancelled => badges::neutral(
             html! { "This purchase was canceled" (on(purchase.cancelled_at)) ". Nothing was charged." },
         ),
         DeliveryState::Refunded => badges::warning(html! {
@@ -118,7 +118,7 @@ fn pending(context: &Context, purchase: &TeamPurchase) -> Markup {
         (deals::where_to_pay(context))
         (number(purchase))
     };
-    badges::waiting(&content)
+    badges::pending(&content)
 }
 
 fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationProgress) -> Markup {

@@ -89,7 +89,7 @@ impl Page for WorldClock {
                  everything that is due happens: bids expire, earnings become available, keys end."
             }
             @if visit.access.is_owner { (forms(&visit.context, (paths::WORLD_CLOCK, MODE), &clock, HINT)) }
-            @else { (badges::remark(html! {
+            @else { (badges::neutral(html! {
                 "Only an operator of this world moves its clock. Its key was shown when the world was made."
             })) }
         };

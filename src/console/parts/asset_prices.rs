@@ -18,7 +18,7 @@ pub fn remarks(of_all: Option<Cents>, sample: Option<Cents>, price: Option<Cents
 pub fn dear_sample(sample: Option<Cents>, price: Option<Cents>) -> Markup {
     let is_dear = sample.zip(price).is_some_and(|(sample, price)| sample > price);
     html! { @if is_dear {
-        (badges::remark("The sample costs more than the listing."))
+        (badges::neutral("The sample costs more than the listing."))
     } }
 }
 

@@ -48,7 +48,7 @@ pub fn success(content: impl Render) -> Markup {
 }
 
 /// Returns a message that something is pending.
-pub fn waiting(content: impl Render) -> Markup {
+pub fn pending(content: impl Render) -> Markup {
     message(Tone::Waiting, content)
 }
 
@@ -63,7 +63,7 @@ pub fn failure(content: impl Render) -> Markup {
 }
 
 /// Returns a message that something has ended or no longer matters.
-pub fn remark(content: impl Render) -> Markup {
+pub fn neutral(content: impl Render) -> Markup {
     message(Tone::Neutral, content)
 }
 

@@ -168,7 +168,7 @@ async fn record_use(market: &Market, id: Uuid, now: Timestamp) {
 /// noted time counts if it is later, or if the stored time is in the future.
 fn current(market: &Market, row: SessionRow, limits: SessionLimits, now: Timestamp) -> Session {
     let stored = row.last_used_at;
-    let noted = market.key_cache().noted_session_use(row.id);
+    let noted = market.key_cache().pending_session_use(row.id);
     let last_used_at = noted.filter(|noted| stored < *noted || stored > now).unwrap_or(stored);
     Session::new(SessionRow { last_used_at, ..row }, limits)
 }

@@ -67,7 +67,7 @@ pub fn create(
     };
     let mut objects = Objects::to_extend(place)?;
     // Taken before the snapshot, so that every repository copy in the snapshot exists until it is copied.
-    let _hold = source.blobs.hold_repositories().map_err(|cause| {
+    let _hold = source.blobs.hold_files().map_err(|cause| {
         Error::Conflict(format!(
             "cannot lock the copies of repositories: {cause}; run `marketplace backup` as the user that runs the server"
         ))

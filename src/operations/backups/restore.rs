@@ -160,7 +160,7 @@ impl Restoring<'_> {
         if let Err(error) = self.objects.read(object, &mut private_files::create(&path)?) {
             return Ok(Err(error));
         }
-        let hold = blobs.hold_repositories()?;
+        let hold = blobs.hold_files()?;
         blobs.store_bundle_file(&path, &object.sha256, &hold).map(Ok)
     }
 
@@ -184,5 +184,5 @@ fn finish_database(mut database: File, target: &DataDirectory, options: RestoreO
     let path = target.incomplete_database();
     database.flush().map_err(cannot("write", &path))?;
     drop(database);
-    continuations::prepare(&path, Continuation::OtherCopy, options.now, options.entropy)
+    continuations::prepare(&path, Continuation::Restore, options.now, options.entropy)
 }

@@ -198,10 +198,10 @@ fn pages_continue_after_skipped_ids() {
         })
     };
     store.write(|writer| append(writer, &[(0, 1), (1, 2)])).unwrap();
-    skip(5 * SKIPPED_THROUGH).unwrap();
+    skip(5 * SKIPPED_ID_UNIT).unwrap();
     let bounds = store.read(find_bounds).unwrap();
-    assert_eq!((bounds.newest, bounds.last_id), (EventRowId(2), EventRowId(5 * SKIPPED_THROUGH)));
-    let (first, lost) = (5 * SKIPPED_THROUGH + 1, EventRowId(1_000));
+    assert_eq!((bounds.newest, bounds.last_id), (EventRowId(2), EventRowId(5 * SKIPPED_ID_UNIT)));
+    let (first, lost) = (5 * SKIPPED_ID_UNIT + 1, EventRowId(1_000));
     store.write(|writer| append(writer, &[(0, 1), (1, 1)])).unwrap();
     let limits = PageLimits { events: 10, bytes: 1_000, scanned: 3 };
     for (types, team, expected) in [
@@ -227,7 +227,7 @@ fn pages_continue_after_skipped_ids() {
     assert_eq!(find_newer(1), event_retention::Found::Newer(EventRowId(first)));
     assert_eq!(find_newer(2), event_retention::Found::OlderThrough(EventRowId(first)));
     assert_eq!(store.read(event_retention::find_inconsistencies).unwrap(), [""; 0]);
-    skip(5 * SKIPPED_THROUGH + 5).unwrap();
+    skip(5 * SKIPPED_ID_UNIT + 5).unwrap();
     let found = store.read(event_retention::find_inconsistencies).unwrap();
     assert!(found.len() == 1 && found[0].contains(": 3, beginning with these IDs: 5000003"), "{found:?}");
 }
@@ -239,6 +239,6 @@ fn ids_of_a_copy_are_later_than_all_earlier_ones() {
     assert_eq!(last_skipped_id(0, now), second);
     assert_eq!(last_skipped_id(second - 1, now), second);
     // Restored twice within a second, or with a clock that is behind.
-    assert_eq!(last_skipped_id(second, now), second + SKIPPED_THROUGH);
-    assert_eq!(last_skipped_id(second + 5, Timestamp(0)), second + SKIPPED_THROUGH);
+    assert_eq!(last_skipped_id(second, now), second + SKIPPED_ID_UNIT);
+    assert_eq!(last_skipped_id(second + 5, Timestamp(0)), second + SKIPPED_ID_UNIT);
 }

@@ -97,7 +97,7 @@ impl WorldRecorder {
             return None;
         }
         // The router also decodes the name.
-        let world = worlds.find(&path_params::decoded(name)?)?;
+        let world = worlds.find(&path_params::decode_segment(name)?)?;
         let path = format!("{SANDBOX_PREFIX}{}{path}", world.name());
         request_coding::decode_body(request);
         let head = RequestHead { path, ..self.head(request, Origin::Sandbox, false) };

@@ -337,7 +337,7 @@ fn file_of_an_ended_import_is_kept_while_a_backup_runs() {
     let id = tasks.start(line(1, 0).as_bytes()).unwrap();
     let backup = temp_dir();
     assert!(back_up(market, backup.path()).unwrap().problems.is_empty());
-    let hold = market.blobs().hold_repositories().unwrap();
+    let hold = market.blobs().hold_files().unwrap();
     tasks.market.run_background();
     assert_eq!(tasks.find(id).status, TraceImportStatus::Completed);
     let path = market.data_dir().join("blobs/uploads");

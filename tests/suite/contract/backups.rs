@@ -308,7 +308,7 @@ fn repository_copies_are_kept_while_a_backup_runs() {
     let from = blobs.staging_dir().unwrap().keep();
     let (asset, at) = (uuid::Uuid::from_u128(1), marketplace::domain::time::Timestamp(1));
     blobs.store_repository(&from, asset, at).unwrap();
-    let hold = blobs.hold_repositories().unwrap();
+    let hold = blobs.hold_files().unwrap();
     let swept = operations::cleanup::sweep(market.market()).unwrap();
     assert!(swept.is_backup_running && swept.repositories == 0, "{swept:?}");
     drop(hold);
@@ -333,7 +333,7 @@ fn unused_uploads_are_kept_while_a_backup_runs() {
             let deleted = operations::cleanup::sweep(market.market()).unwrap().uploads;
             (deleted, market.market().blobs().has_upload(uploads[0].id).unwrap())
         };
-        let hold = market.market().blobs().hold_repositories().unwrap();
+        let hold = market.market().blobs().hold_files().unwrap();
         assert_eq!(sweep(), (0, true));
         drop(hold);
         assert_eq!(sweep(), (1, false));

@@ -48,7 +48,7 @@ impl RefusedUpload {
 
     /// Tries to complete the upload with these parts, which is refused, and returns the received parts. Also checks that a plan for
     /// another size is refused.
-    async fn complete_in_vain(&self, parts: &[Value]) -> Value {
+    async fn complete_refused(&self, parts: &[Value]) -> Value {
         let refused = complete_upload(&self.market, &self.token, &self.plan, parts.to_vec()).await;
         assert_eq!(refused.expect_error(409), "quota_exceeded");
         assert_eq!(refused.json()["error"]["details"]["quota"], "assets");
@@ -83,7 +83,7 @@ async fn refused_completion_keeps_what_has_arrived() {
     let part = send_part_ok(&upload.market, &upload.plan, &bytes).await;
     let expected = json!([{"part_number": 1, "etag": part["etag"], "size_bytes": bytes.len()}]);
     for _ in 0..2 {
-        assert_eq!(upload.complete_in_vain(std::slice::from_ref(&part)).await, expected);
+        assert_eq!(upload.complete_refused(std::slice::from_ref(&part)).await, expected);
         let again = plan_upload(&upload.market, &upload.token, plan_body(&bytes)).await.ok();
         assert_eq!(again["upload_id"], upload.plan["upload_id"]);
         // Bytes that would not become part of the file are refused.
@@ -116,7 +116,7 @@ async fn refused_completion_in_s3_takes_the_bytes_that_were_sent_last() {
         let (status, etag) = s3::put(url, bytes.clone()).await;
         assert_eq!(status, 200);
         parts.push(json!({"part_number": 1, "etag": etag}));
-        let received = upload.complete_in_vain(&parts[parts.len() - 1..]).await;
+        let received = upload.complete_refused(&parts[parts.len() - 1..]).await;
         assert_eq!(received, json!([{"part_number": 1, "etag": etag, "size_bytes": bytes.len()}]));
     }
     let old = complete_upload(&upload.market, &upload.token, &upload.plan, vec![parts[0].clone()]).await;
@@ -135,7 +135,7 @@ async fn refused_completion_in_s3_keeps_all_parts() {
         assert_eq!(status, 200);
         parts.push(json!({"part_number": address["part_number"], "etag": etag}));
     }
-    let received = upload.complete_in_vain(&parts).await;
+    let received = upload.complete_refused(&parts).await;
     let sizes = received.as_array().unwrap().iter().map(|part| part["size_bytes"].as_u64().unwrap());
     assert_eq!(sizes.clone().count(), parts.len());
     assert_eq!(sizes.sum::<u64>(), bytes.len() as u64);

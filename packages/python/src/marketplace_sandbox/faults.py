@@ -32,7 +32,7 @@ class Fault:
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
         return cls(
-            body["id"], _stated(body["match"]), _stated(body["then"]), body["matched"], body["used"], body
+            body["id"], _without_defaults(body["match"]), _without_defaults(body["then"]), body["matched"], body["used"], body
         )
 
 
@@ -106,7 +106,7 @@ class Faults:
             "lost": lost,
             "duplicate": duplicate,
         }
-        body = {"match": given(match), "then": _stated(then), **given({"force": force})}
+        body = {"match": given(match), "then": _without_defaults(then), **given({"force": force})}
         added = Fault.from_json(self._api.request("POST", "/faults", json_body=body).json())
         self.is_used = True
         return added
@@ -130,6 +130,6 @@ class Faults:
         return iter(self.list())
 
 
-def _stated(fields: dict[str, Any]) -> dict[str, Any]:
+def _without_defaults(fields: dict[str, Any]) -> dict[str, Any]:
     """Leaves out the fields that are ``None`` or ``False``."""
     return {name: value for name, value in fields.items() if value is not None and value is not False}

@@ -219,7 +219,7 @@ impl Action for CompleteUpload {
     }
 }
 
-impl Asks for DiscardUpload {
+impl ConfirmationPage for DiscardUpload {
     type Access = Vendor;
     type Subject = (Uuid, OperatorUpload);
 

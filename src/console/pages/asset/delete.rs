@@ -45,7 +45,7 @@ fn in_use(context: &Context, what: &str, found: &DeletableAsset) -> Option<Marku
 /// The page that deletes an asset.
 pub struct DeleteAsset;
 
-impl Asks for DeleteAsset {
+impl ConfirmationPage for DeleteAsset {
     type Access = Vendor;
     type Subject = DeletableAsset;
 
@@ -87,7 +87,7 @@ fn ask_delete(context: &Context, found: &DeletableAsset) -> Confirmation {
 /// The page that detaches the data of an asset.
 pub struct DetachData;
 
-impl Asks for DetachData {
+impl ConfirmationPage for DetachData {
     type Access = Vendor;
     type Subject = DeletableAsset;
 

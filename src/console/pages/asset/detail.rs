@@ -94,7 +94,7 @@ fn messages(context: &Context, details: &AssetDetails) -> Markup {
                 @if asset.kind.is_edited_by_vendors() { " " a href=(context.links.to(&path(asset.id, "edit"))) { "Fill it in" } }
             }))
         } @else if asset.stage() == Stage::Proposed && asset.data.is_none() {
-            (badges::remark(html! {
+            (badges::neutral(html! {
                 b { "It has no data yet. " } "It can be put on a listing as a proposal; buyers get the data once you have linked it."
             }))
         }

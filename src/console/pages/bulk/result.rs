@@ -48,7 +48,7 @@ fn progress(context: &Context, change: &BulkChange) -> Markup {
             let tone = if change.changed == 0 { Tone::Warning } else { Tone::Good };
             badges::message(tone, html! { b { (numbers) } })
         }
-        BulkChangeStatus::Cancelled => badges::remark(html! { b { "Canceled. " } (numbers) ". " (stays) }),
+        BulkChangeStatus::Cancelled => badges::neutral(html! { b { "Canceled. " } (numbers) ". " (stays) }),
         BulkChangeStatus::Failed => badges::failure(
             html! { b { "The market could not finish this because of a fault of its own. " } (numbers) ". " (stays) },
         ),
@@ -69,7 +69,7 @@ fn running(context: &Context, change: &BulkChange) -> Markup {
             p.note { "What was done before you cancel stays." }
         }
     };
-    badges::waiting(&content)
+    badges::pending(&content)
 }
 
 fn facts(context: &Context, found: &NamedChange) -> Markup {

@@ -74,7 +74,7 @@ impl Page for Catalog {
                     }
                 }
             })
-            .with_request(state.for_api(&state.query).at("/v2/listings/browse"));
+            .with_request(state.without_invalid_filters(&state.query).at("/v2/listings/browse"));
         content.search = Some(state.selection.text.clone());
         Ok(content.into())
     }

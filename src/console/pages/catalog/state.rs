@@ -99,7 +99,7 @@ impl State {
     }
 
     /// Removes filters with invalid values, which the API refuses, from a query of this state.
-    pub fn for_api(&self, query: &Query) -> Query {
+    pub fn without_invalid_filters(&self, query: &Query) -> Query {
         let unreadable = BrowseFilter::ALL.into_iter().filter(|filter| self.is_unreadable(*filter));
         unreadable.fold(query.clone(), |kept, filter| {
             let (first, second) = filter.parameters();
@@ -288,7 +288,7 @@ mod tests {
             ("min_vendor_tier=3", "/v2?min_vendor_tier=3"),
         ] {
             let state = state(query);
-            assert_eq!(state.for_api(&state.query).at("/v2"), expected, "{query}");
+            assert_eq!(state.without_invalid_filters(&state.query).at("/v2"), expected, "{query}");
         }
     }
 }

@@ -125,7 +125,7 @@ fn conditions(shown: &ListingPageData, details: &Details) -> Markup {
 }
 
 fn own_note(status: CatalogStatus) -> Markup {
-    badges::remark(html! {
+    badges::neutral(html! {
         b { "This is your own listing. " }
         @if status == CatalogStatus::Published { "Buyers see this page as it is here, with buttons to buy it." }
         @else { "It is not in the catalog now: only your team sees it, and teams that bought it or its sample." }

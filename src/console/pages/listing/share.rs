@@ -23,7 +23,7 @@ pub(super) fn note_of_colleague(context: &Context) -> Option<Markup> {
         return None;
     }
     let note = note(context)?;
-    Some(badges::remark(html! {
+    Some(badges::neutral(html! {
         b { "A note came with this link" }
         p.long { bdi { (note) } }
         p.note { "Whoever sent you this link wrote it, and anybody can. It is not from the market, which does not check it." }

@@ -26,7 +26,7 @@ pub fn message(context: &Context, id: Uuid, hidden: Hidden) -> Markup {
             p { a href=(context.links.to(&path)) { (label) } }
         }
     };
-    badges::remark(&message)
+    badges::neutral(&message)
 }
 
 /// Returns the words before and after the day on which it happened.

@@ -79,7 +79,7 @@ impl Page for OwnListings {
             @if !is_new_vendor { button.small-only popovertarget="facets" { "Filters" } }
             a.button.primary href=(new) { "New listing" }
         });
-        let as_request = state.catalog.for_api(&state.query).without(REVIEWS, None);
+        let as_request = state.catalog.without_invalid_filters(&state.query).without(REVIEWS, None);
         Ok(content.with_request(as_request.at("/v2/listings")).into())
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 /// The page.
 pub struct WithdrawProjectBid;
 
-impl Asks for WithdrawProjectBid {
+impl ConfirmationPage for WithdrawProjectBid {
     type Access = Vendor;
     type Subject = (Bid, Opportunity);
 

@@ -116,7 +116,7 @@ fn state(context: &Context, bid: &ReceivedOffer) -> Markup {
         OfferStatus::Submitted if bid.listing_status != CatalogStatus::Published => badges::warning(
             html! { "The listing is not in the catalog, so you cannot accept this bid. Publish the listing again first." },
         ),
-        OfferStatus::Submitted => badges::waiting(html! {
+        OfferStatus::Submitted => badges::pending(html! {
             "It waits for your answer."
             @if let Some(until) = bid.expires_at { " It expires " (text::moment(until)) "." }
         }),
@@ -125,9 +125,9 @@ fn state(context: &Context, bid: &ReceivedOffer) -> Markup {
             @if let Some(sale) = bid.sale { a href=(context.links.to(&super::sales::path(sale))) { "Open the sale" } }
             @else { "The sale appears here when the market has the payment." }
         }),
-        OfferStatus::Declined => badges::remark("This bid was declined."),
-        OfferStatus::Withdrawn => badges::remark("The bid was withdrawn."),
-        OfferStatus::Expired => badges::remark("This bid expired before you answered it."),
+        OfferStatus::Declined => badges::neutral("This bid was declined."),
+        OfferStatus::Withdrawn => badges::neutral("The bid was withdrawn."),
+        OfferStatus::Expired => badges::neutral("This bid expired before you answered it."),
     }
 }
 
@@ -157,7 +157,7 @@ pub struct AcceptBid;
 /// The question before a bid is declined.
 pub struct DeclineBid;
 
-impl Asks for AcceptBid {
+impl ConfirmationPage for AcceptBid {
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;
@@ -189,7 +189,7 @@ impl Asks for AcceptBid {
     };
 }
 
-impl Asks for DeclineBid {
+impl ConfirmationPage for DeclineBid {
     const BUDGET: Budget = Budget::Sales;
 
     type Access = Vendor;

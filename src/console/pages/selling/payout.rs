@@ -114,7 +114,7 @@ pub fn message(context: &Context, state: &PayoutState) -> Markup {
                 a href=(context.links.to(paths::PAYOUT_SETUP)) { "State how it pays you" }
             }
         }),
-        PayoutState { waits_until: Some(until), .. } => badges::waiting(html! {
+        PayoutState { waits_until: Some(until), .. } => badges::pending(html! {
             "The payout details were changed"
             @if let Some(at) = state.changed_at { " on " (text::day(at)) }
             ". For safety, withdrawals can be requested again from " (text::moment(*until)) " on."

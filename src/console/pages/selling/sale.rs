@@ -59,7 +59,7 @@ fn state(sale: &TeamSale) -> Markup {
             ". Its earnings were taken back."
         }),
         (PaidStatus::Completed, Some(at), Some(held)) => {
-            badges::waiting(html! { (text::money(held)) " is on hold until " (text::moment(at)) "." })
+            badges::pending(html! { (text::money(held)) " is on hold until " (text::moment(at)) "." })
         }
         _ => html! {},
     }
@@ -69,7 +69,7 @@ fn state(sale: &TeamSale) -> Markup {
 fn refundable(context: &Context, sale: &TeamSale) -> Markup {
     let until = refundable_until(context, sale.paid_at);
     html! { @if sale.status == PaidStatus::Completed && until >= context.now() && until > sale.paid_at {
-        (badges::remark(html! {
+        (badges::neutral(html! {
             b { "The market can refund this sale until " (text::day(until)) ". " } (REFUND_SOURCE)
         }))
     } }

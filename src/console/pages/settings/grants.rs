@@ -185,7 +185,7 @@ fn reveal(context: &Context, grant: &Grant, token: &str) -> Content {
     below_grants(Content::new("The grant was created", body))
 }
 
-impl Asks for RevokeGrant {
+impl ConfirmationPage for RevokeGrant {
     type Access = Vendor;
     type Subject = Grant;
 

@@ -76,7 +76,7 @@ fn state(context: &Context, team: &Team, found: &Acceptance) -> Markup {
     let Some(accepted_at) = team.nda_accepted_at else {
         let note = "Until your team accepts this agreement, only this page and your sessions are open. Anybody who can sign in for \
                     your team can accept it.";
-        return badges::waiting(note);
+        return badges::pending(note);
     };
     let mut facts = vec![("First accepted", text::moment(accepted_at))];
     if let Some(last) = &found.last {

@@ -268,7 +268,7 @@ impl FormPage for ReplaceSecret {
     }
 }
 
-impl Asks for DeleteWebhook {
+impl ConfirmationPage for DeleteWebhook {
     type Access = Member;
     type Subject = Webhook;
 

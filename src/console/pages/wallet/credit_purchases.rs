@@ -88,7 +88,7 @@ fn cancel_link(context: &Context, row: &TeamCreditPurchase) -> Markup {
 /// The page on which a request is canceled.
 pub struct CancelRequest;
 
-impl Asks for CancelRequest {
+impl ConfirmationPage for CancelRequest {
     type Access = Member;
     type Subject = TeamCreditPurchase;
 

@@ -170,10 +170,10 @@ fn state(context: &Context, case: &Case) -> Markup {
         } };
     }
     let Some((round, (decision, at))) = decided else {
-        return badges::remark("This listing is not in review now.");
+        return badges::neutral("This listing is not in review now.");
     };
     let who = facts::who(case, round);
-    badges::remark(html! {
+    badges::neutral(html! {
         b { "This listing is not in review now. " }
         @match decision {
             ReviewDecision::Withdrawn => { "Its vendor has withdrawn it" }
