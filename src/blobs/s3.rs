@@ -260,11 +260,7 @@ impl S3 {
                 content_id: format!("\"{}\"", matching_etag(number).unwrap_or_default()),
             };
             let parts = (1..=upload.layout.part_count()).map(quoted).collect();
-            self.block_on(self.store.complete_multipart(
-                &self.object_path(upload.id),
-                store_upload_id,
-                parts,
-            ))?;
+            self.join(&self.object_path(upload.id), store_upload_id, parts, upload.layout.size_bytes)?;
         } else {
             // The presigned URL of the staging path is still valid, so copy to a path that clients cannot
             // write to.
@@ -273,6 +269,19 @@ impl S3 {
         }
         let written = self.download(upload.id, &mut io::sink())?;
         Ok(CompletionOutcome::Complete(written))
+    }
+
+    /// Joins the parts of a multipart upload to an object of this size. The library repeats the request if its response is lost.
+    /// The repeated request finds no upload, but the first one has created the object.
+    fn join(&self, path: &Path, store_upload_id: &str, parts: Vec<PartId>, size: u64) -> io::Result<()> {
+        let joined = self.block_on(self.store.complete_multipart(path, &store_upload_id.to_owned(), parts));
+        match joined {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => match self.head_object(path)? {
+                Some((found, _)) if found == size => Ok(()),
+                _ => Err(cause),
+            },
+            other => other.map(drop),
+        }
     }
 
     pub(super) fn abort_upload(&self, upload: &Upload) -> io::Result<()> {
@@ -347,7 +356,7 @@ impl S3 {
                 break;
             }
         }
-        self.block_on(self.store.complete_multipart(&path, &store_upload_id, parts))?;
+        self.join(&path, &store_upload_id, parts, size_bytes)?;
         Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 

@@ -100,6 +100,8 @@ pub struct ObjectWriter {
     store: Arc<S3>,
     key: Path,
     buffer: Vec<u8>,
+    /// Number of bytes of the parts that were sent.
+    sent_bytes: u64,
     /// ID of the upload in the store, and its parts, once there is more than one.
     upload: Option<(String, Vec<PartId>)>,
 }
@@ -108,7 +110,7 @@ impl ObjectWriter {
     /// Starts an object.
     pub fn new(store: Arc<S3>, name: &str) -> ObjectWriter {
         let key = store.key(name);
-        ObjectWriter { store, key, buffer: Vec::new(), upload: None }
+        ObjectWriter { store, key, buffer: Vec::new(), sent_bytes: 0, upload: None }
     }
 
     /// Creates the object, or replaces an earlier one of this name.
@@ -121,7 +123,7 @@ impl ObjectWriter {
             self.send_part(rest)?;
         }
         let Some((id, parts)) = self.upload.as_ref() else { return Ok(()) };
-        self.store.block_on(self.store.store.complete_multipart(&self.key, id, parts.clone()))?;
+        self.store.join(&self.key, id, parts.clone(), self.sent_bytes)?;
         self.upload = None;
         Ok(())
     }
@@ -132,9 +134,10 @@ impl ObjectWriter {
             self.upload = Some((store.block_on(store.store.create_multipart(&self.key))?, Vec::new()));
         }
         let Some((id, parts)) = self.upload.as_mut() else { return Ok(()) };
-        let payload = PutPayload::from(part);
+        let (size, payload) = (part.len() as u64, PutPayload::from(part));
         let sent = store.block_on(store.store.put_part(&self.key, id, parts.len(), payload))?;
         parts.push(sent);
+        self.sent_bytes += size;
         Ok(())
     }
 }

@@ -1,9 +1,15 @@
 //! An S3-compatible server that verifies signatures, on its own port, for the duration of a test.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use http_body_util::BodyExt;
-use hyper::{Request, StatusCode, body::Incoming, service::service_fn};
+use hyper::{Method, Request, StatusCode, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
@@ -28,6 +34,8 @@ const UPLOAD_PREFIX: &str = ".upload";
 pub struct S3Server {
     /// URL of the server.
     pub endpoint: String,
+    /// Whether the next multipart upload is completed without the client learning of it.
+    loses_completion: Arc<AtomicBool>,
     directory: TempDir,
     runtime: Option<Runtime>,
 }
@@ -47,14 +55,16 @@ impl S3Server {
         listener.set_nonblocking(true).unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let root = directory.path().to_owned();
+        let loses_completion = Arc::<AtomicBool>::default();
+        let loses = Arc::clone(&loses_completion);
         runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
-                let (service, root) = (service.clone(), root.clone());
+                let (service, root, loses) = (service.clone(), root.clone(), Arc::clone(&loses));
                 tokio::spawn(async move {
                     let answer = service_fn(move |request| {
-                        let (service, root) = (service.clone(), root.clone());
-                        async move { answer(&service, &root, request).await }
+                        let (service, root, loses) = (service.clone(), root.clone(), Arc::clone(&loses));
+                        async move { answer(&service, (&root, &loses), request).await }
                     });
                     // A client that closes the connection does not fail the test.
                     let _ = Builder::new(TokioExecutor::new())
@@ -63,7 +73,12 @@ impl S3Server {
                 });
             }
         });
-        S3Server { endpoint, directory, runtime: Some(runtime) }
+        S3Server { endpoint, loses_completion, directory, runtime: Some(runtime) }
+    }
+
+    /// Makes the server complete the next multipart upload, and respond with an error.
+    pub fn lose_completion(&self) {
+        self.loses_completion.store(true, Ordering::SeqCst);
     }
 
     /// Configures a market to store its uploads on this server.
@@ -117,13 +132,18 @@ impl S3Server {
 /// `s3s-fs` returns an empty list of parts instead.
 async fn answer(
     service: &S3Service,
-    root: &Path,
+    (root, loses_completion): (&Path, &AtomicBool),
     request: Request<Incoming>,
 ) -> Result<HttpResponse, s3s::HttpError> {
     let mut query = request.uri().query().unwrap_or_default().split('&');
     let upload = query.find_map(|parameter| parameter.strip_prefix("uploadId="));
     if upload.is_none_or(|id| root.join(format!("{UPLOAD_PREFIX}-{id}.json")).exists()) {
-        return service.call(request.map(Body::from)).await;
+        let is_completion = upload.is_some() && *request.method() == Method::POST;
+        let mut response = service.call(request.map(Body::from)).await?;
+        if is_completion && loses_completion.swap(false, Ordering::SeqCst) {
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        }
+        return Ok(response);
     }
     // A client that has not sent its whole request might not read the response.
     let _ = request.into_body().collect().await;

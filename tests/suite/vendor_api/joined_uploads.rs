@@ -205,3 +205,14 @@ fn operators_learn_that_the_store_no_longer_has_an_upload() {
     is_conflict(team_uploads::find_with_parts(market, platform, upload.id).unwrap_err());
     is_conflict(team_uploads::join(market, platform, upload.id).unwrap_err());
 }
+
+/// The library repeats the request, for which there is no upload any more.
+#[test]
+fn upload_is_stored_if_the_response_to_its_completion_is_lost() {
+    let store = s3::S3Server::start();
+    let market = market_in_s3(&store);
+    let (blobs, id) = (market.market().blobs(), Uuid::from_u128(7));
+    store.lose_completion();
+    let written = blobs.put_upload(id, &mut &b"abc"[..]).unwrap();
+    assert_eq!((written.size_bytes, &blobs.hash_upload(id).unwrap()), (3, &written));
+}
