@@ -171,7 +171,10 @@ impl Records {
     pub fn id(&self, client: &Client, id_or_name: impl Display + Copy) -> Result<String, CommandError> {
         let stated = id_or_name.to_string();
         match (&self.name, Uuid::try_parse(&stated)) {
-            (None, _) => Ok(stated),
+            (None, _) if is_identifier(&stated) => Ok(stated),
+            (None, _) => Err(CommandError::Usage(format!(
+                "{stated:?} is no ID or slug: these have only letters, digits, hyphens, and underscores"
+            ))),
             (Some(_), Ok(id)) => Ok(id.to_string()),
             (Some(name), Err(_)) => name.find_id(client, self.path, &stated),
         }
@@ -240,6 +243,11 @@ impl Name {
             .unwrap_or_default();
         CommandError::Other(format!("No {} is called {name:?}.{hint}", self.kind))
     }
+}
+
+/// Whether this can be an ID or a slug. In the path of a request, anything else could lead to another record.
+fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 /// Returns the plural of what records are called.

@@ -26,6 +26,20 @@ fn unknown_team_is_reported_with_the_most_similar_one() {
     }
 }
 
+/// In the path of a request, some characters end a slug, and others lead to records of another kind.
+#[test]
+fn text_that_is_no_slug_names_no_label() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    stdout_of(&run(&["team", "create", "Acme Data"], directory));
+    stdout_of(&run(&["domain", "create", "tides", "Tides"], directory));
+    for slug in ["tides#x", "tides?x", "tides/../tides", "../teams", "a b", ""] {
+        let (code, stderr) = run_failing(&["domain", "edit", slug, "--label", "Other"], directory);
+        assert!(code == 2 && stderr.contains("is no ID or slug"), "{slug}: {code} {stderr}");
+    }
+    assert!(stdout_of(&run(&["domain", "show", "tides"], directory)).contains("Tides"));
+}
+
 #[test]
 fn team_names_are_unique_regardless_of_case() {
     let temp_dir = temp_dir();
