@@ -38,8 +38,8 @@ pub struct FileFacts {
     pub log_bytes: u64,
     /// The last backup; `None` if none is known.
     pub last_backup: Option<LastBackup>,
-    /// Whether the market is a world, which shares its disk with others, and is never backed up.
-    pub is_world: bool,
+    /// Whether the market is backed up on this machine. Worlds never are, and neither are the copies of replicas.
+    pub is_backed_up: bool,
 }
 
 impl FileFacts {
@@ -47,14 +47,15 @@ impl FileFacts {
     pub fn read(market: &Market) -> Result<FileFacts> {
         let (disk_free_bytes, disk_reserve_bytes) = market.free_space()?;
         let is_world = market.is_world();
+        let is_backed_up = !is_world && !market.is_replica();
         let log = market.data_dir().join(format!("{DATABASE_FILE}-wal"));
         Ok(FileFacts {
             read_at: market.clock().unshifted_now(),
             disk_free_bytes,
             disk_reserve_bytes,
             log_bytes: if is_world { 0 } else { std::fs::metadata(log).map_or(0, |file| file.len()) },
-            last_backup: LastBackup::read(market.data_dir()).filter(|_| !is_world),
-            is_world,
+            last_backup: LastBackup::read(market.data_dir()).filter(|_| is_backed_up),
+            is_backed_up,
         })
     }
 }
@@ -174,7 +175,7 @@ impl Health {
     /// Returns why backups need attention; `None` if they do not.
     pub fn backup_concern(&self) -> Option<Concern> {
         match (&self.files.last_backup, self.backup_age_seconds()) {
-            _ if self.files.is_world => None,
+            _ if !self.files.is_backed_up => None,
             (Some(backup), _) if backup.missing_files > 0 => Some(Concern::BackupIncomplete),
             (Some(LastBackup { check: Some(check), .. }), _) if check.problems > 0 => {
                 Some(Concern::BackupCheckFailed)
@@ -204,7 +205,7 @@ mod tests {
             disk_reserve_bytes: MIN_FREE_BYTES,
             log_bytes: MAX_LOG_BYTES,
             last_backup: Some(LastBackup { made_at, bytes: 1, missing_files: 0, check: None }),
-            is_world: false,
+            is_backed_up: true,
         };
         Health {
             now: Timestamp(0),
@@ -269,11 +270,11 @@ mod tests {
     }
 
     #[test]
-    fn world_needs_no_backup() {
-        let into_world = |health: &mut Health| {
-            health.files.is_world = true;
+    fn market_that_is_backed_up_elsewhere_or_never_needs_no_backup() {
+        let into_other = |health: &mut Health| {
+            health.files.is_backed_up = false;
             health.files.last_backup = None;
         };
-        assert_eq!(concerns(into_world), []);
+        assert_eq!(concerns(into_other), []);
     }
 }

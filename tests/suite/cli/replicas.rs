@@ -249,6 +249,23 @@ fn sessions_and_bodies_pass_through_a_replica() {
     assert_eq!(cluster.send(&replica, &looping).status, 503, "a replica of a replica");
 }
 
+/// The market is backed up where the primary is.
+#[test]
+#[ignore = "needs Litestream, which `.ci/replicas` provides"]
+fn start_page_of_a_replica_asks_for_no_backup() {
+    let mut cluster = Cluster::start(1);
+    let replica = cluster.replica_url(0);
+    let sign_in = Call::form("/console/sign-in", "key=mkt_demo_operator", &replica);
+    let start = Call::get("/console/operator").with("cookie", &cluster.send(&replica, &sign_in).cookies());
+    let of_primary = cluster.send(cluster.primary_url(), &start).text();
+    assert!(of_primary.contains("No backup yet"), "{of_primary}");
+    // Until the replica has the session, it forwards the request.
+    cluster.wait_for("a page without a concern about backups", |cluster| {
+        let page = cluster.send(&replica, &start);
+        page.status == 200 && !page.text().contains("No backup yet")
+    });
+}
+
 /// A proxy sends requests to any machine, whatever they do.
 #[test]
 #[ignore = "needs nginx and Litestream, which `.ci/replicas` provides"]

@@ -93,7 +93,7 @@ fn health_of(health: &Health) -> Markup {
         ("Disk", disk(health), health.disk_concern()),
         ("Database", database(health), health.database_concern()),
     ];
-    if !health.files.is_world {
+    if health.files.is_backed_up {
         rows.push(("Backup", backup(health), health.backup_concern()));
     }
     html! { div.compact { (tables::of("Health", &rows, row)) } }
