@@ -158,7 +158,11 @@ impl Forwarder {
         self.response_timeout.filter(|_| !request.uri().path().starts_with(request_kinds::SANDBOX))
     }
 
+    /// Fails if the primary would get another path than it was asked for. It has nothing at such a path.
     fn url_of(&self, request: &Request) -> Result<Url> {
+        if is_rewritten(request.uri().path()) {
+            return Err(Error::UnknownPath(String::new()));
+        }
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
         Url::parse(&self.address(target)).map_err(Error::internal)
     }
@@ -211,6 +215,13 @@ async fn wait_for<T>(
     }
 }
 
+/// Whether a path becomes another one as part of a URL, in which dot segments are resolved, and a backslash is a slash.
+fn is_rewritten(path: &str) -> bool {
+    let is_dots =
+        |segment: &str| matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
+    !path.starts_with('/') || path.contains('\\') || path.split('/').any(is_dots)
+}
+
 /// Whether a replica has forwarded a request with these headers. A proxy may have joined the values of several headers.
 fn was_forwarded(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::VIA).iter().filter_map(|value| value.to_str().ok());
@@ -249,6 +260,18 @@ mod tests {
                 headers.append(header::VIA, value.parse().unwrap());
             }
             assert_eq!(was_forwarded(&headers), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn primary_gets_the_path_that_it_was_asked_for() {
+        for path in ["/", "/v2//wallet", "/v2/a..b/.c", "/v2/%2Fa/%2e%2e%2e", "/v2/a/"] {
+            let url = Url::parse(&format!("http://a{path}")).unwrap();
+            assert_eq!((is_rewritten(path), url.path()), (false, path));
+        }
+        for path in ["*", "/w/../operator/v1/teams", "/v2/.", "/v2/%2E./a", "/v2/.%2e", "/operator\\v1/teams"]
+        {
+            assert!(is_rewritten(path), "{path}");
         }
     }
 
