@@ -99,13 +99,11 @@ impl SettingsSources {
             };
             for (key, value) in body {
                 let text = &text[value.span()];
-                let value: Value = toml::from_str::<Table>(&format!("v = {text}"))
-                    .ok()
-                    .and_then(|mut table| table.remove("v"))
-                    .ok_or_else(|| SettingsError {
-                        origin: origin.clone(),
-                        message: format!("cannot parse {text}"),
-                    })?;
+                // No setting is a table, and the text of one may be only its heading.
+                let is_table = value.get_ref().as_table().is_some();
+                let parsed = if is_table { Ok(Value::Table(Table::new())) } else { parse_value(text) };
+                let value =
+                    parsed.map_err(|message| SettingsError { origin: at(value.span().start), message })?;
                 let key_name = format!("{section_name}.{}", key.get_ref());
                 self.set_value(&key_name, value, at(key.span().start))?;
             }
@@ -252,10 +250,12 @@ impl SettingsSources {
 
     fn unknown_section(&self, origin: String, section: &str) -> SettingsError {
         let sections: Vec<String> = self.values.keys().cloned().collect();
-        SettingsError {
-            origin,
-            message: format!("unknown section [{section}]{}", suggestion(section, &sections)),
-        }
+        let message = if self.values.contains_key(section) {
+            format!("{section} is a section; write its keys below a line [{section}]")
+        } else {
+            format!("unknown section [{section}]{}", suggestion(section, &sections))
+        };
+        SettingsError { origin, message }
     }
 
     pub(super) fn value(&self, key: &str) -> Option<&Value> {
@@ -268,6 +268,12 @@ impl SettingsSources {
         let sections = self.values.iter().filter_map(|(section, body)| Some((section, body.as_table()?)));
         sections.flat_map(|(section, body)| body.keys().map(move |key| format!("{section}.{key}"))).collect()
     }
+}
+
+/// Parses a value of a settings file. Fails with a message.
+fn parse_value(text: &str) -> Result<Value, String> {
+    let table = toml::from_str::<Table>(&format!("v = {text}")).ok();
+    table.and_then(|mut table| table.remove("v")).ok_or_else(|| format!("cannot parse {text}"))
 }
 
 /// Returns an example of a value with the type of a default.

@@ -39,7 +39,9 @@ fn errors_name_the_origin_and_the_nearest_key() {
             "my.toml:3: unknown key \"buyer_percnt\" in [fees]; did you mean \"buyer_percent\"?",
         ),
         ("[fee]\na = 1", "my.toml:1: unknown section [fee]; did you mean \"fees\"?"),
-        ("fees = 3", "my.toml:1: unknown section [fees]; did you mean \"fees\"?"),
+        ("fees = 3", "my.toml:1: fees is a section; write its keys below a line [fees]"),
+        ("[[fees]]", "my.toml:1: fees is a section; write its keys below a line [fees]"),
+        ("[fees.buyer]", "my.toml:1: unknown key \"buyer\" in [fees]; did you mean \"buyer_percent\"?"),
         (
             "[data]\nreaders = \"two\"",
             "my.toml:2: data.readers must be of type integer, not string; write it as 2",
