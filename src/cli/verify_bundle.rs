@@ -170,7 +170,14 @@ fn fetch(url: &str) -> Result<Vec<u8>, CommandError> {
     };
     let client = builder.timeout(TIMEOUT).build().map_err(no_response)?;
     let response = client.get(url).send().and_then(reqwest::blocking::Response::error_for_status);
-    let read = read_limited(response.map_err(no_response)?);
+    let response = response.map_err(no_response)?;
+    if response.status().is_redirection() {
+        let message = format!(
+            "{url} leads to another address, which is not followed; name that one, perhaps with https"
+        );
+        return Err(CommandError::Incomplete(message));
+    }
+    let read = read_limited(response);
     read.map_err(|cause| CommandError::Incomplete(format!("the response from {url} cannot be read: {cause}")))
 }
 

@@ -68,3 +68,14 @@ fn server_has_a_key_before_its_first_sale() {
     assert_eq!(keys["keys"].as_array().unwrap().len(), 1, "{keys}");
     assert_eq!(server.terminate(), 0);
 }
+
+/// For instance, http at a market that redirects to https.
+#[test]
+fn address_that_leads_elsewhere_has_no_keys() {
+    let temp_dir = temp_dir();
+    std::fs::write(temp_dir.path().join("bundle.zip"), "").unwrap();
+    let server = Server::start(&["--demo"], temp_dir.path());
+    let url = format!("http://{}/console", server.1);
+    let (code, message) = run_failing(&["verify-bundle", "bundle.zip", "--keys", &url], temp_dir.path());
+    assert!(code == 2 && message.contains("leads to another address"), "{code}: {message}");
+}
