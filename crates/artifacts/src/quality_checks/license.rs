@@ -1,8 +1,10 @@
 //! Checks that license terms are stated, by a text file in the root or by a manifest.
 
-use marketplace_text::encoding;
-use spdx::detection::{LicenseEntry, Store, TextData, scan::Scanner};
+mod texts;
 
+use marketplace_text::encoding;
+
+use self::texts::LicenseTexts;
 use super::{Check, Chunk, FileAction, Finding, Rule};
 use crate::contents::{Entry, Root, quoted};
 
@@ -15,9 +17,6 @@ const MAX_BYTES: usize = 65_536;
 
 /// Maximum number of candidate files that are stored.
 const MAX_FILES: usize = 16;
-
-/// Minimum similarity, from 0 to 1, of a text to a known license that it is identified as.
-const MIN_CONFIDENCE: f32 = 0.88;
 
 /// Minimum length in bytes of a text that counts as license terms.
 const MIN_TERMS_BYTES: usize = 20;
@@ -126,15 +125,11 @@ impl Check for License {
         };
         let texts: Vec<&Candidate> = self.candidates.iter().filter(is_text).collect();
         if !texts.is_empty() {
-            // The store takes tens of megabytes, so it is dropped as soon as possible.
-            let store = known_licenses();
-            let scanner = Scanner::new(&store).confidence_threshold(MIN_CONFIDENCE);
+            // They take tens of megabytes, so they are dropped as soon as possible.
+            let known = LicenseTexts::load();
             found.extend(texts.iter().map(|file| {
-                let scan = || {
-                    let text = TextData::new(&encoding::decode_for_display(&file.text));
-                    scanner.scan(&text).license.map(|license| license.name.to_owned())
-                };
-                let name = license_in_path(root.relative_path(&file.path)).or_else(scan);
+                let identify = || known.identify(&encoding::decode_for_display(&file.text));
+                let name = license_in_path(root.relative_path(&file.path)).or_else(identify);
                 format!("{}{IN}{}", name.as_deref().unwrap_or("custom terms"), quoted(&file.path))
             }));
         }
@@ -266,50 +261,13 @@ fn current_word(word: &str) -> &str {
     replaced.map(|(_, current)| *current).or_else(|| known().map(|id| id.name)).unwrap_or(word)
 }
 
-/// Returns the texts of licenses that are in use for software and data. Some of the rarely used SPDX licenses
-/// are too similar to these to tell them apart.
-fn known_licenses() -> Store {
-    let mut store = Store::new();
-    let Ok(builtin) = Store::load_inline() else { return store };
-    for (key, LicenseEntry { original, aliases, alternates, .. }) in builtin.iter() {
-        let Some(name) = name_of_text(key, aliases) else { continue };
-        // Source headers and original texts are not needed for matching, so drop them to save memory.
-        let mut stripped = LicenseEntry::new(original.clone().without_text());
-        stripped.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
-        stripped.alternates.extend(text_without_gpl(original));
-        store.insert_entry(name.to_owned(), stripped);
-    }
-    store
-}
-
-/// Returns the name of a license text that has several, if it is in use. A text alone does not grant later versions, so
-/// a name that ends in `-only` comes first, and one without further conditions before longer ones.
-fn name_of_text<'a>(key: &'a String, aliases: &'a [String]) -> Option<&'a String> {
-    let is_used = |name: &&String| {
-        spdx::license_id(name).is_some_and(|id| {
-            let is_free = id.is_osi_approved() || id.is_fsf_free_libre() || name.starts_with("CC");
-            is_free && !id.is_deprecated()
-        })
-    };
-    // Some aliases are other licenses with other texts.
-    let family = |name: &'a String| name.split('-').next();
-    let names = aliases.iter().filter(|alias| family(alias) == family(key));
-    let names = std::iter::once(key).chain(names).filter(is_used);
-    names.min_by_key(|name| (!name.ends_with("-only"), name.len()))
-}
-
-/// Returns the text of the LGPL without the text of the GPL, which SPDX appends to it, but projects have in a separate file.
-fn text_without_gpl(text: &TextData) -> Option<TextData> {
-    let is_title = |line: &String| line.trim().eq_ignore_ascii_case("GNU GENERAL PUBLIC LICENSE");
-    let at = text.lines().iter().position(is_title).filter(|at| *at > 0)?;
-    Some(TextData::new(&text.lines()[..at].join("\n")).without_text())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::quality_checks::tests::findings_of;
     use marketplace_domain::quality_checks::CheckStatus;
+    use spdx::detection::{LicenseEntry, Store};
+
+    use super::{texts::name_of_text, *};
+    use crate::quality_checks::tests::findings_of;
 
     fn finding(files: &[(&str, &str)]) -> Finding {
         let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
@@ -332,15 +290,40 @@ mod tests {
         assert_eq!(licenses_in(&found.message), ["Apache-2.0", "MIT"]);
     }
 
+    /// Returns the text of a license, by one of its names.
+    fn text_of(store: &Store, wanted: &str) -> String {
+        let has_name = |(name, entry): &(&String, &LicenseEntry)| {
+            std::iter::once(*name).chain(&entry.aliases).any(|name| name == wanted)
+        };
+        store.iter().find(has_name).unwrap().1.original.lines().join("\n")
+    }
+
+    #[test]
+    fn text_with_other_terms_is_not_the_license() {
+        let store = Store::load_inline().unwrap();
+        let condition = "\"Commons Clause\" License Condition v1.0\n\nWithout limiting other conditions in the License, the grant \
+                         of rights under the License will not include, and the License does not grant to you, the right to Sell \
+                         the Software. Any license notice must also include this notice.\n\n";
+        for (text, expected) in [
+            (format!("{condition}{}", text_of(&store, "Apache-2.0")), "custom terms"),
+            (format!("{condition}{}", text_of(&store, "GPL-3.0")), "custom terms"),
+            (
+                text_of(&store, "MIT").replace("to deal", "for non-commercial purposes to deal"),
+                "custom terms",
+            ),
+            (text_of(&store, "SSPL-1.0"), "SSPL-1.0"),
+            (text_of(&store, "JSON"), "JSON"),
+            (format!("Copyright 2011 May, Not Only Ltd\n{}", text_of(&store, "Apache-2.0")), "Apache-2.0"),
+        ] {
+            let message = finding(&[("LICENSE", &text)]).message;
+            assert_eq!(message, format!("{FOUND}{expected}{IN}\"LICENSE\"."), "{}", &text[..60]);
+        }
+    }
+
     #[test]
     fn texts_with_several_names_are_identified() {
         let store = Store::load_inline().unwrap();
-        let text_of = |wanted: &str| {
-            let has_name = |(name, entry): &(&String, &LicenseEntry)| {
-                std::iter::once(*name).chain(&entry.aliases).any(|name| name == wanted)
-            };
-            store.iter().find(has_name).unwrap().1.original.lines().join("\n")
-        };
+        let text_of = |wanted: &str| text_of(&store, wanted);
         let lesser = text_of("LGPL-3.0").split_once("GNU GENERAL PUBLIC LICENSE\n").unwrap().0.to_owned();
         let names =
             ["GPL-2.0", "GPL-3.0", "LGPL-2.1", "LGPL-3.0", "AGPL-3.0", "GFDL-1.3", "OFL-1.1", "MPL-2.0"];
