@@ -378,7 +378,7 @@ fn data_type(column: &Column) -> Option<(&'static str, bool)> {
     };
     let data_type = match kind {
         "boolean" => "sc:Boolean",
-        "integer" | "int32" | "int64" => "sc:Integer",
+        "integer" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64" => "sc:Integer",
         "number" | "float16" | "float32" | "float64" | "decimal" => "sc:Float",
         // A column without any value has no type of its own.
         "text" | "uuid" | "" => "sc:Text",

@@ -13,7 +13,7 @@ use std::{
 };
 
 use ::parquet::{
-    basic::{ConvertedType, LogicalType, Type as Physical},
+    basic::{ConvertedType, LogicalType, Repetition, Type as Physical},
     column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader},
     data_type::DataType,
     errors::ParquetError,
@@ -63,6 +63,9 @@ pub fn read_file<R: ChunkReader + 'static>(
         let reader = Arc::new(reader);
         budget.add_file(size);
         for group in metadata.row_groups() {
+            if group.columns().is_empty() && group.num_rows() > 0 {
+                return Err(TableError::new("declares rows without columns"));
+            }
             for column in group.columns() {
                 let path = column.column_path().string();
                 read_column(&reader, group, column, budget).map_err(|error| error.in_column(&path))?;
@@ -189,15 +192,34 @@ fn summarize(metadata: &ParquetMetaData) -> FileSummary {
         .get_fields()
         .iter()
         .take(MAX_COLUMNS)
-        .map(|field| Column::new(field.name(), &type_description(field, 0)))
+        .map(|field| Column::new(field.name(), &column_type(field)))
         .collect();
-    FileSummary { columns, rows: u64::try_from(metadata.file_metadata().num_rows()).ok(), sample: Vec::new() }
+    // The number that the footer states for the whole file is compared with nothing, and some writers leave it out.
+    let rows = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+    FileSummary {
+        columns,
+        rows: rows.reduce(|sum, rows| sum?.checked_add(rows?)).unwrap_or(Some(0)),
+        sample: Vec::new(),
+    }
 }
 
-/// Describes the type of a column. Deeply nested lists are described without their elements.
+/// Describes the type of a column. A field may be a list without being called one.
+fn column_type(field: &Type) -> String {
+    let kind = type_description(field, 0);
+    if is_repeated(field) { list_of(&kind) } else { kind }
+}
+
+fn is_repeated(field: &Type) -> bool {
+    let info = field.get_basic_info();
+    info.has_repetition() && info.repetition() == Repetition::REPEATED
+}
+
+/// Describes a type. Empty for a type that has no values but null. Deeply nested lists are described without their elements.
 fn type_description(kind: &Type, depth: u32) -> String {
     let info = kind.get_basic_info();
+    let integer = info.logical_type_ref().filter(|logical| matches!(logical, LogicalType::Integer(_)));
     let name = match info.logical_type_ref() {
+        Some(LogicalType::Unknown) => Some(""),
         Some(LogicalType::String | LogicalType::Enum | LogicalType::Json) => Some("text"),
         Some(LogicalType::Date) => Some("date"),
         Some(LogicalType::Time(_)) => Some("time"),
@@ -207,13 +229,19 @@ fn type_description(kind: &Type, depth: u32) -> String {
         Some(LogicalType::Float16) => Some("float16"),
         Some(LogicalType::List) => Some("list"),
         Some(LogicalType::Map) => Some("map"),
-        _ => match info.converted_type() {
+        _ => match integer.map_or(info.converted_type(), |integer| Some(integer.clone()).into()) {
             ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON => Some("text"),
             ConvertedType::DATE => Some("date"),
+            ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS => Some("time"),
             ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS => Some("timestamp"),
             ConvertedType::DECIMAL => Some("decimal"),
             ConvertedType::LIST => Some("list"),
             ConvertedType::MAP | ConvertedType::MAP_KEY_VALUE => Some("map"),
+            // Signed integers have the range of their physical type.
+            ConvertedType::UINT_8 => Some("uint8"),
+            ConvertedType::UINT_16 => Some("uint16"),
+            ConvertedType::UINT_32 => Some("uint32"),
+            ConvertedType::UINT_64 => Some("uint64"),
             _ => None,
         },
     };
@@ -224,13 +252,22 @@ fn type_description(kind: &Type, depth: u32) -> String {
         return name.unwrap_or("struct").to_owned();
     }
     // A list contains a repeated group that contains the element. Older writers leave out one of the two
-    // levels.
+    // levels, and name the element in one of two ways.
     let inner = &fields[0];
+    let is_element = |only: &Type| {
+        is_repeated(only)
+            || inner.name() == "array"
+            || inner.name().strip_suffix("_tuple") == Some(kind.name())
+    };
     let element = match inner.as_ref() {
-        Type::GroupType { fields, .. } if fields.len() == 1 => &fields[0],
+        Type::GroupType { fields, .. } if fields.len() == 1 && !is_element(&fields[0]) => &fields[0],
         _ => inner,
     };
-    format!("list of {}", type_description(element, depth + 1))
+    list_of(&type_description(element, depth + 1))
+}
+
+fn list_of(element: &str) -> String {
+    if element.is_empty() { "list".to_owned() } else { format!("list of {element}") }
 }
 
 fn physical_type_name(kind: &Type) -> &'static str {

@@ -136,12 +136,12 @@ fn difference(format: Format, first: &[Column], other: &[Column]) -> Option<Stri
 }
 
 /// Whether column types differ. Types of CSV files are not compared, since they are guesses from a few rows.
-/// In JSON Lines, empty and mixed types agree with any type, and integers with other numbers.
+/// A column without a value agrees with any type; in JSON Lines also one of mixed types, and integers with other numbers.
 fn kinds_differ(format: Format, left: &Column, right: &Column) -> bool {
     let is_guess = |kind: &str| matches!(kind, "" | "mixed");
     let is_number = |kind: &str| matches!(kind, "integer" | "number");
     match format {
-        Format::Parquet => left.kind != right.kind,
+        Format::Parquet => !may_be_same(&left.kind, &right.kind),
         Format::Csv | Format::Tsv => false,
         Format::JsonLines => {
             let (left, right) = (left.kind.as_str(), right.kind.as_str());
@@ -149,6 +149,19 @@ fn kinds_differ(format: Format, left: &Column, right: &Column) -> bool {
             !may_agree && (!is_number(left) || !is_number(right))
         }
     }
+}
+
+/// Whether types of Parquet may be those of the same column. A column, or a list, without a value has no type of its own.
+fn may_be_same(left: &str, right: &str) -> bool {
+    left == right
+        || left.is_empty()
+        || right.is_empty()
+        || element(left).zip(element(right)).is_some_and(|(left, right)| may_be_same(left, right))
+}
+
+/// Returns the type of the elements of a list; empty if it is not known.
+fn element(kind: &str) -> Option<&str> {
+    kind.strip_prefix("list").map(|rest| rest.strip_prefix(" of ").unwrap_or(rest))
 }
 
 impl Check for Datasets {
@@ -257,5 +270,26 @@ impl Datasets {
         let parts = with_noun(self.compared_files, "file has", "files have");
         let message = format!("{parts} the same columns as the first file of the table.{rest}");
         (self.compared_files > 0).then(|| Finding::passed(&SCHEMA_CONSISTENT, &message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_be_same;
+
+    #[test]
+    fn columns_without_values_agree_with_any_type() {
+        for (left, right, expected) in [
+            ("text", "text", true),
+            ("", "text", true),
+            ("list of int64", "list", true),
+            ("list of list", "list of list of int64", true),
+            ("list of text", "text", false),
+            ("int32", "int64", false),
+            ("list of int32", "list of int64", false),
+        ] {
+            assert_eq!(may_be_same(left, right), expected, "{left} {right}");
+            assert_eq!(may_be_same(right, left), expected, "{left} {right}");
+        }
     }
 }

@@ -81,6 +81,37 @@ fn files_of_every_codec_are_read() {
 }
 
 #[test]
+fn types_are_those_of_the_values() {
+    let schema = "message rows {
+        required int32 small (INTEGER(8,true));
+        required int32 unsigned (INTEGER(32,false));
+        required int64 large (UINT_64);
+        required int64 time (TIME_MICROS);
+        optional int32 nulls (UNKNOWN);
+        optional group no_values (LIST) { repeated group list { optional int32 element (UNKNOWN); } }
+        repeated int32 numbers;
+        required group lists (LIST) { repeated group array (LIST) { repeated int32 array; } }
+        required group structs (LIST) { repeated group structs_tuple { required int32 x; } }
+    }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
+    let read = read_bytes(&writer.into_inner().unwrap()).unwrap();
+    let kinds: Vec<_> = read.columns.iter().map(|column| column.kind.as_str()).collect();
+    let lists = ["list", "list of int32", "list of list of int32", "list of struct"];
+    assert_eq!(kinds[..5], ["int32", "uint32", "uint64", "time", ""]);
+    assert_eq!(kinds[5..], lists);
+}
+
+#[test]
+fn rows_are_those_that_were_read() {
+    let mut file = write_file(Compression::SNAPPY, 3);
+    // The number of rows of the whole file, and the beginning of the list of row groups.
+    let at = file.windows(3).rposition(|bytes| bytes == [0x16, 12, 0x19]).unwrap();
+    file[at + 1] = 126;
+    assert_eq!(read_bytes(&file).unwrap().rows, Some(6));
+}
+
+#[test]
 fn truncated_and_other_files_are_rejected() {
     let file = write_file(Compression::SNAPPY, 100);
     for length in [0, 3, 8, 11, 12, file.len() / 2, file.len() - 1] {
