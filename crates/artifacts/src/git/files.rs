@@ -4,6 +4,7 @@ use std::{borrow::Cow, fmt::Write};
 
 use gix::{
     ObjectId,
+    hash::oid,
     objs::{
         FindExt, FindHeader, TreeRefIter,
         tree::{EntryKind, EntryRef},
@@ -81,6 +82,11 @@ fn name_text(name: &[u8]) -> Cow<'_, str> {
     text.into()
 }
 
+/// Whether a path stays below the root. Git refuses to check out a name such as `..`, or one with a slash, but a tree can have it.
+fn is_inside(path: &str) -> bool {
+    !path.split('/').any(|component| matches!(component, "" | "." | ".."))
+}
+
 /// State of a pass over the files of a commit.
 struct Pass<'p> {
     repository: &'p Repository,
@@ -131,6 +137,7 @@ impl Pass<'_> {
         }
         let name = name_text(entry.filename);
         let path = if directory.is_empty() { name.into_owned() } else { format!("{directory}/{name}") };
+        let is_outside = !is_inside(&path);
         match entry.mode.kind() {
             EntryKind::Tree if path.split('/').count() > MAX_DEPTH => Err(rejected(format!(
                 "The repository nests directories more than {MAX_DEPTH} levels deep. Flatten it."
@@ -140,30 +147,34 @@ impl Pass<'_> {
                 Ok(())
             }
             EntryKind::Commit => {
-                self.visitor.start_file(&Entry { kind: VisitedKind::Submodule, ..Entry::file(&path, 0) });
+                let entry = Entry { kind: VisitedKind::Submodule, is_outside, ..Entry::file(&path, 0) };
+                self.visitor.start_file(&entry);
                 self.visitor.end_file(None);
                 Ok(())
             }
-            kind => self.visit_file(&path, entry.oid.to_owned(), kind),
+            kind => {
+                let is_executable = kind == EntryKind::BlobExecutable;
+                let file =
+                    Entry { is_outside, is_executable, ..Entry::file(&path, self.object_size(entry.oid)?) };
+                self.visit_file(&file, entry.oid, kind == EntryKind::Link)
+            }
         }
     }
 
-    fn visit_file(&mut self, path: &str, id: ObjectId, kind: EntryKind) -> Result<(), ReadError> {
+    fn visit_file(&mut self, file: &Entry<'_>, id: &oid, is_link: bool) -> Result<(), ReadError> {
         let objects = &self.repository.inner.objects;
-        let size = self.object_size(&id)?;
-        let file = Entry { is_executable: kind == EntryKind::BlobExecutable, ..Entry::file(path, size) };
-        if size > self.limits.file_bytes {
+        if file.size > self.limits.file_bytes {
             // The copy was made under a higher limit in the settings.
-            self.visitor.start_file(&Entry { is_too_large: true, ..Entry::file(path, size) });
-        } else if kind == EntryKind::Link {
-            self.count_bytes(size)?;
-            let data = objects.find_blob(&id, &mut self.blob).map_err(damaged_copy)?.data;
+            self.visitor.start_file(&Entry { is_too_large: true, ..file.clone() });
+        } else if is_link {
+            self.count_bytes(file.size)?;
+            let data = objects.find_blob(id, &mut self.blob).map_err(damaged_copy)?.data;
             let target = std::str::from_utf8(data).ok();
-            self.visitor.start_file(&Entry { kind: VisitedKind::Link { target }, ..Entry::file(path, size) });
-        } else if self.visitor.start_file(&file) == FileAction::Read {
-            self.count_bytes(size)?;
+            self.visitor.start_file(&Entry { kind: VisitedKind::Link { target }, ..file.clone() });
+        } else if self.visitor.start_file(file) == FileAction::Read {
+            self.count_bytes(file.size)?;
             let mut blob = std::mem::take(&mut self.blob);
-            for chunk in objects.find_blob(&id, &mut blob).map_err(damaged_copy)?.data.chunks(CHUNK_BYTES) {
+            for chunk in objects.find_blob(id, &mut blob).map_err(damaged_copy)?.data.chunks(CHUNK_BYTES) {
                 self.check_after(chunk.len() as u64)?;
                 self.visitor.chunk(chunk);
             }
@@ -173,7 +184,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn object_size(&self, id: &ObjectId) -> Result<u64, ReadError> {
+    fn object_size(&self, id: &oid) -> Result<u64, ReadError> {
         let header = self.repository.inner.objects.try_header(id).map_err(damaged_copy)?;
         Ok(header.map_or(0, |header| header.size))
     }

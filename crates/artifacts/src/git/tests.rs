@@ -9,10 +9,13 @@ use std::{
     process::{Command, Stdio},
 };
 
+use marketplace_domain::quality_checks::CheckStatus;
+
 use super::*;
 use crate::{
     codebases,
     contents::{Entry, FileAction, Visitor},
+    quality_checks::{Checks, Source, Subject, paths::NO_PATH_TRAVERSAL},
 };
 
 const NOW: i64 = 1_800_000_000;
@@ -274,6 +277,26 @@ fn long_paths_are_rejected() {
     let mut visitor = CountingVisitor::default();
     let message = rejection_message(visit_files(&repository, LIMITS, &|| true, &mut visitor).unwrap_err());
     assert!(message.contains("a path of more than 4096 bytes"), "{message}");
+}
+
+#[test]
+fn files_whose_names_lead_outside_do_not_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let repository = repository_with_tree(directory.path(), LIMITS, |directory| {
+        let blob = object(directory, &["hash-object", "-w", "--stdin"], b"fn a() {}\n");
+        let id = gix::ObjectId::from_hex(blob.as_bytes()).unwrap();
+        let names = ["../b.rs", "..c.rs", "a.rs", "d//e.rs"];
+        let entries = names.map(|name| [&b"100644 "[..], name.as_bytes(), b"\0", id.as_slice()].concat());
+        object(directory, &["hash-object", "-w", "--literally", "-t", "tree", "--stdin"], &entries.concat())
+    });
+    let (analysis, _) = codebases::analyze_repository(&repository, LIMITS, NOW, &|| true).unwrap();
+    assert_eq!((analysis.files, analysis.languages.lines), (2, 2));
+    let mut checks = Checks::new(Subject::Codebase, Source::Repository);
+    visit_files(&repository, LIMITS, &|| true, &mut checks).unwrap();
+    let findings = checks.finish().findings;
+    let finding = findings.iter().find(|finding| finding.rule == &NO_PATH_TRAVERSAL).unwrap();
+    assert_eq!(finding.status, CheckStatus::Failed);
+    assert!(finding.message.contains("\"../b.rs\", \"d//e.rs\""), "{}", finding.message);
 }
 
 #[test]
