@@ -13,6 +13,7 @@ use std::{
 
 use linguist::DetectedLanguage;
 use linguist_types::LanguageType as LinguistType;
+use marketplace_text::encoding::{Decoder, Encoding};
 use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +23,6 @@ pub use heuristics::is_vendored;
 
 /// Number of bytes at the beginning of a file from which its language is detected.
 const HEAD_BYTES: usize = 50 * 1024;
-
-/// Number of bytes at the beginning of a file in which a NUL byte marks it as binary.
-const BINARY_HEAD_BYTES: usize = 8_000;
 
 /// Maximum size in bytes of a file whose lines are counted. Larger files are data, regardless of their names.
 const MAX_COUNTED_BYTES: usize = 8 << 20;
@@ -74,20 +72,16 @@ pub struct LanguageCounter {
     ambiguous: Vec<(Vec<&'static str>, u64)>,
 }
 
-/// Returns whether content is binary: whether it has a NUL byte near the beginning.
-pub fn is_binary(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(BINARY_HEAD_BYTES)]).is_some()
-}
-
 impl LanguageCounter {
     /// Adds a file to the statistics, unless it is excluded.
     pub fn add_file(&mut self, path: &str, bytes: &[u8], attributes: &FileAttributes) {
         let is_excluded = attributes.vendored.unwrap_or_else(|| is_vendored(path))
             || attributes.documentation.unwrap_or_else(|| DOCUMENTATION_PATHS.is_match(path));
-        if bytes.is_empty() || is_excluded || is_binary(bytes) {
-            return;
-        }
-        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
+        let encoding = Encoding::of_file(bytes).filter(|encoding| *encoding != Encoding::Utf32);
+        let Some(encoding) = encoding.filter(|_| !bytes.is_empty() && !is_excluded) else { return };
+        let mut buffer = Vec::new();
+        let text = Decoder::new(encoding).decode(bytes, true, &mut buffer);
+        let head = String::from_utf8_lossy(&text[..text.len().min(HEAD_BYTES)]);
         let mut languages = match &attributes.language {
             Some(name) => find_by_name(name),
             None => detect_languages(path, &head),
@@ -96,12 +90,12 @@ impl LanguageCounter {
             languages.retain(is_code_or_markup);
         }
         let is_generated =
-            || attributes.generated.unwrap_or_else(|| generated::is_excluded_by_linguist(path, bytes));
+            || attributes.generated.unwrap_or_else(|| generated::is_excluded_by_linguist(path, text));
         if languages.is_empty() || attributes.detectable == Some(false) || is_generated() {
             return;
         }
         let size = bytes.len() as u64;
-        self.stats.lines += count_lines(&languages, bytes);
+        self.stats.lines += count_lines(&languages, text);
         match languages.as_slice() {
             [language] => *self.stats.bytes.entry(group_name(language).to_owned()).or_default() += size,
             candidates => self.ambiguous.push((candidates.iter().map(group_name).collect(), size)),
@@ -238,6 +232,21 @@ mod tests {
         ]);
         assert_eq!(counted.bytes, BTreeMap::from([("Rust".to_owned(), 52), ("TypeScript".to_owned(), 20)]));
         assert_eq!(counted.lines, 4);
+    }
+
+    #[test]
+    fn files_in_every_encoding_of_text_are_counted() {
+        let text = "// says hello\nfn main() {}\n";
+        let with_mark = format!("\u{feff}{text}");
+        let little: Vec<u8> = with_mark.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = with_mark.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [text.as_bytes(), with_mark.as_bytes(), &little, &big] {
+            let mut counter = LanguageCounter::default();
+            counter.add_file("a.rs", bytes, &FileAttributes::default());
+            let counted = counter.finish();
+            assert_eq!(counted.bytes, BTreeMap::from([("Rust".to_owned(), bytes.len() as u64)]));
+            assert_eq!(counted.lines, 1, "{bytes:?}");
+        }
     }
 
     #[test]
