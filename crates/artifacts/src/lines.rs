@@ -6,7 +6,7 @@
 
 mod syntaxes;
 
-use self::syntaxes::{Quotes, Syntax};
+use self::syntaxes::Syntax;
 
 /// Tokens before a regular expression. After anything else, a slash is a division.
 const REGEX_PRECEDERS: [&[u8]; 17] = [
@@ -16,6 +16,9 @@ const REGEX_PRECEDERS: [&[u8]; 17] = [
 
 /// Quotes as characters, which open no string.
 const QUOTE_CHARACTERS: [&[u8]; 3] = [b"'\"'", b"'\\\"'", b"'`'"];
+
+/// Maximum length in bytes of the part of a delimiter of a raw string that the program chooses.
+const MAX_RAW_DELIMITER_BYTES: usize = 16;
 
 /// Whether the syntax of a language is known, by the name that linguist gives it.
 pub(super) fn is_known(language: &str) -> bool {
@@ -70,9 +73,14 @@ impl Scan<'_> {
                 }
             } else if self.find(self.syntax.line, |open| open).is_some() {
                 self.at = self.end_of_line();
+            } else if let Some((open, close)) = self.raw_string() {
+                has_code = true;
+                self.at += open;
+                lines += self.skip_string(&close, true, &[]);
             } else if let Some(quotes) = self.find(self.syntax.strings, |quotes| quotes.open) {
                 has_code = true;
-                lines += self.skip_string(quotes);
+                self.at += quotes.open.len();
+                lines += self.skip_string(quotes.close.as_bytes(), quotes.spans_lines, quotes.escapes);
             } else {
                 has_code = true;
                 if self.is_at_regex() {
@@ -179,26 +187,35 @@ impl Scan<'_> {
         }
     }
 
-    /// Moves past the string at the position. Returns how many lines with code end within it.
-    fn skip_string(&mut self, quotes: Quotes) -> u64 {
+    /// Returns the length of the delimiter that opens the raw string at the position, and the delimiter that closes it.
+    fn raw_string(&self) -> Option<(usize, Vec<u8>)> {
+        let rest = self.bytes[self.at..].strip_prefix(b"R\"").filter(|_| self.syntax.has_raw_strings)?;
+        let length = rest.iter().take(MAX_RAW_DELIMITER_BYTES + 1).position(|byte| *byte == b'(')?;
+        let chosen = &rest[..length];
+        let is_delimiter = !chosen.iter().any(|byte| byte.is_ascii_whitespace() || b")\\\"".contains(byte));
+        is_delimiter.then(|| (b"R\"(".len() + length, [&b")"[..], chosen, b"\""].concat()))
+    }
+
+    /// Moves to the end of the string that begins at the position, after its opening delimiter. Returns how many lines with
+    /// code end within it.
+    fn skip_string(&mut self, close: &[u8], spans_lines: bool, escapes: &[&'static str]) -> u64 {
         let mut lines = 0;
         let mut has_code = true;
-        self.at += quotes.open.len();
         while self.at < self.bytes.len() {
-            if let Some(escape) = self.find(quotes.escapes, |escape| escape) {
+            if let Some(escape) = self.find(escapes, |escape| escape) {
                 has_code = true;
                 self.at += escape.len();
                 continue;
             }
             match self.bytes[self.at] {
-                b'\n' if !quotes.spans_lines => return lines,
+                b'\n' if !spans_lines => return lines,
                 b'\n' => {
                     lines += u64::from(has_code);
                     has_code = false;
                     self.at += 1;
                 }
-                _ if self.is_at(quotes.close.as_bytes()) => {
-                    self.at += quotes.close.len();
+                _ if self.is_at(close) => {
+                    self.at += close.len();
                     return lines;
                 }
                 byte => {
@@ -225,6 +242,8 @@ mod tests {
             ("Python", "# a\nx = '''\n# not a comment\n\n'''\n", 3),
             ("JavaScript", "const a = `\n// text\n`; // b\n", 3),
             ("Go", "var a = `/*`\nvar b = 1\n", 2),
+            ("C++", "auto a = u8R\"x(\n)\" /*\n)x\";\nint b;\n// c\nint d; /* e */\n", 5),
+            ("Java", "String a = \"\"\"\n  // \"b\"\n  /* c\n  \"\"\";\nint d; /* e */\n", 5),
             ("SQL", "-- a\nselect '--', 1 /* b */\n  from c;\n", 2),
             ("HTML", "<!-- a\n b -->\n<p>c</p>\n", 1),
             ("Shell", "#!/bin/sh\necho \"# a\"\n", 1),
@@ -258,6 +277,7 @@ mod tests {
             ("Go", "a := `C:\\`", "a := 1", "/* b */"),
             ("C#", r#"var a = @"C:\"; var b = "/*";"#, "var a = 1;", "/* b */"),
             ("C++", "auto a = R\"(\"/*)\";", "int a;", "/* b */"),
+            ("C++", "FOR\"/*\";", "int a;", "/* b */"),
             ("Thrift", "const string A = '/*'", "const i32 A = 1", "/* b */"),
             ("PHP", "#[Route('/api/*')]", "$a = 1;", "/* b */"),
             ("MATLAB", "disp(a); %{", "a = 1;", "%{\nb\n%}"),

@@ -14,6 +14,8 @@ pub(super) struct Syntax {
     pub(super) code: &'static [&'static str],
     /// Whether there are regular expressions between slashes.
     pub(super) has_regexes: bool,
+    /// Whether there are the raw strings of C++, whose delimiter is chosen by the program: `R"x(` and `)x"`.
+    pub(super) has_raw_strings: bool,
     /// Whether a line is a comment, by its columns.
     pub(super) is_comment_line: LineTest,
     /// Whether a line begins a comment of whole lines, and whether a line ends it.
@@ -72,12 +74,14 @@ const PLAIN: Syntax = Syntax {
     strings: &[],
     code: &[],
     has_regexes: false,
+    has_raw_strings: false,
     is_comment_line: |_| false,
     section: None,
 };
 
-const C: Syntax =
-    Syntax { line: &["//"], block: C_BLOCK, strings: &[Quotes::raw("R\"(", ")\""), QUOTE], ..PLAIN };
+const C: Syntax = Syntax { line: &["//"], block: C_BLOCK, strings: DOUBLE, ..PLAIN };
+const C_WITH_RAW: Syntax = Syntax { has_raw_strings: true, ..C };
+const C_WITH_TRIPLE: Syntax = Syntax { strings: DOUBLE_OR_TRIPLE, ..C };
 const C_SHARP: Syntax = Syntax { strings: &[TRIPLE_QUOTE, Quotes::raw("@\"", "\""), QUOTE], ..C };
 const C_WITH_BOTH: Syntax = Syntax { strings: BOTH, ..C };
 const NESTED_C: Syntax = Syntax { is_nested: true, strings: DOUBLE_OR_TRIPLE, ..C };
@@ -152,10 +156,11 @@ fn is_cobol_comment_line(line: &[u8]) -> bool {
 /// The syntax of a language, by the name that linguist gives it.
 pub(super) fn find(language: &str) -> Option<&'static Syntax> {
     Some(match language {
-        "C" | "C++" | "Java" | "Objective-C" | "Objective-C++" | "Cuda" | "CUDA" | "GLSL" | "HLSL"
-        | "WGSL" | "OpenCL" | "Metal" | "Verilog" | "SystemVerilog" | "Vala" | "Processing" | "Arduino"
-        | "Pony" | "Gleam" | "Yacc" | "Lex" | "Bison" | "Linker Script" | "ShaderLab" | "Move" | "IDL"
-        | "Unified Parallel C" => &C,
+        "GLSL" | "HLSL" | "WGSL" | "Verilog" | "SystemVerilog" | "Processing" | "Gleam" | "Linker Script"
+        | "ShaderLab" | "Move" | "IDL" => &C,
+        "C" | "C++" | "Objective-C" | "Objective-C++" | "Cuda" | "CUDA" | "OpenCL" | "Metal" | "Arduino"
+        | "Yacc" | "Lex" | "Bison" | "Unified Parallel C" => &C_WITH_RAW,
+        "Java" | "Vala" | "Pony" => &C_WITH_TRIPLE,
         "C#" => &C_SHARP,
         "Protocol Buffer" | "Protocol Buffers" | "Thrift" | "Solidity" | "Haxe" | "ActionScript" | "Apex"
         | "Cairo" | "V" | "Chapel" | "ANTLR" => &C_WITH_BOTH,
