@@ -2,6 +2,8 @@
 
 mod glob;
 
+use std::{collections::HashMap, mem};
+
 use gix::{
     attrs::{StateRef, parse::Kind},
     bstr::ByteSlice,
@@ -9,7 +11,7 @@ use gix::{
 
 use self::glob::Glob;
 
-/// Maximum number of patterns per repository. Patterns beyond it are ignored.
+/// Maximum number of patterns per repository, and of macros. Those beyond it are ignored.
 const MAX_PATTERNS: usize = 500;
 
 /// Maximum number of bytes of a `.gitattributes` file that are read.
@@ -41,10 +43,55 @@ pub struct FileAttributes {
     pub language: Option<String>,
 }
 
+/// An attribute with the value that a rule gives it. `None` makes it unspecified again.
+#[derive(Clone, Debug)]
+enum Assignment {
+    Generated(Option<bool>),
+    Vendored(Option<bool>),
+    Documentation(Option<bool>),
+    Detectable(Option<bool>),
+    Language(Option<String>),
+}
+
+impl Assignment {
+    /// Returns what a rule assigns to an attribute, if the attribute affects language statistics.
+    fn new(name: &str, state: StateRef<'_>) -> Option<Assignment> {
+        let is_set = match state {
+            StateRef::Set => Some(true),
+            StateRef::Unset => Some(false),
+            StateRef::Value(value) => Some(value.as_bstr() != "false"),
+            StateRef::Unspecified => None,
+        };
+        Some(match (name, state) {
+            ("linguist-generated", _) => Assignment::Generated(is_set),
+            ("linguist-vendored", _) => Assignment::Vendored(is_set),
+            ("linguist-documentation", _) => Assignment::Documentation(is_set),
+            ("linguist-detectable", _) => Assignment::Detectable(is_set),
+            ("linguist-language", StateRef::Value(language)) => {
+                Assignment::Language(Some(language.as_bstr().to_str().ok()?.to_owned()))
+            }
+            ("linguist-language", StateRef::Unspecified) => Assignment::Language(None),
+            _ => return None,
+        })
+    }
+
+    fn apply_to(&self, attributes: &mut FileAttributes) {
+        match self {
+            Assignment::Generated(value) => attributes.generated = *value,
+            Assignment::Vendored(value) => attributes.vendored = *value,
+            Assignment::Documentation(value) => attributes.documentation = *value,
+            Assignment::Detectable(value) => attributes.detectable = *value,
+            Assignment::Language(value) => attributes.language.clone_from(value),
+        }
+    }
+}
+
 /// The rules of all `.gitattributes` files of a repository.
 #[derive(Debug)]
 pub struct GitAttributes {
     rules: Vec<Rule>,
+    /// What the macros of the root directory assign, by their names.
+    macros: HashMap<String, Vec<Assignment>>,
     remaining_bytes: usize,
     remaining_steps: u64,
 }
@@ -53,6 +100,7 @@ impl Default for GitAttributes {
     fn default() -> GitAttributes {
         GitAttributes {
             rules: Vec::new(),
+            macros: HashMap::new(),
             remaining_bytes: MAX_TOTAL_BYTES,
             remaining_steps: MAX_MATCH_STEPS,
         }
@@ -64,7 +112,7 @@ struct Rule {
     /// Directory of the `.gitattributes` file, with a trailing `/`. Empty for the root.
     directory: String,
     glob: Glob,
-    file_attributes: FileAttributes,
+    assignments: Vec<Assignment>,
 }
 
 impl GitAttributes {
@@ -79,32 +127,29 @@ impl GitAttributes {
             if self.rules.len() >= MAX_PATTERNS {
                 return;
             }
-            let Kind::Pattern(pattern) = kind else { continue };
-            let mut file_attributes = FileAttributes::default();
+            let mut assignments: Vec<Assignment> = Vec::new();
             for attribute in attributes.flatten().take(MAX_ATTRIBUTES) {
-                let is_set = match attribute.state {
-                    StateRef::Set => Some(true),
-                    StateRef::Unset => Some(false),
-                    StateRef::Value(value) => Some(value.as_bstr() != "false"),
-                    StateRef::Unspecified => None,
-                };
-                match attribute.name.as_str() {
-                    "linguist-generated" => file_attributes.generated = is_set,
-                    "linguist-vendored" => file_attributes.vendored = is_set,
-                    "linguist-documentation" => file_attributes.documentation = is_set,
-                    "linguist-detectable" => file_attributes.detectable = is_set,
-                    "linguist-language" => {
-                        if let StateRef::Value(language) = attribute.state {
-                            file_attributes.language = language.as_bstr().to_str().ok().map(str::to_owned);
-                        }
-                    }
-                    _ => {}
+                let name = attribute.name.as_str();
+                let of_macro = self.macros.get(name).filter(|_| attribute.state == StateRef::Set);
+                for assignment in
+                    of_macro.into_iter().flatten().cloned().chain(Assignment::new(name, attribute.state))
+                {
+                    // Of several values of an attribute, the last one counts.
+                    let kind = mem::discriminant(&assignment);
+                    assignments.retain(|earlier| mem::discriminant(earlier) != kind);
+                    assignments.push(assignment);
                 }
             }
-            if file_attributes != FileAttributes::default()
-                && let Some(glob) = Glob::new(&pattern)
-            {
-                self.rules.push(Rule { directory: directory.clone(), glob, file_attributes });
+            match kind {
+                _ if assignments.is_empty() => {}
+                Kind::Pattern(pattern) => {
+                    let directory = directory.clone();
+                    self.rules.extend(Glob::new(&pattern).map(|glob| Rule { directory, glob, assignments }));
+                }
+                Kind::Macro(name) if directory.is_empty() && self.macros.len() < MAX_PATTERNS => {
+                    self.macros.insert(name.as_str().to_owned(), assignments);
+                }
+                Kind::Macro(_) => {}
             }
         }
     }
@@ -125,14 +170,7 @@ impl GitAttributes {
                     return FileAttributes::default();
                 }
             }
-            file_attributes.generated = rule.file_attributes.generated.or(file_attributes.generated);
-            file_attributes.vendored = rule.file_attributes.vendored.or(file_attributes.vendored);
-            file_attributes.documentation =
-                rule.file_attributes.documentation.or(file_attributes.documentation);
-            file_attributes.detectable = rule.file_attributes.detectable.or(file_attributes.detectable);
-            if rule.file_attributes.language.is_some() {
-                file_attributes.language.clone_from(&rule.file_attributes.language);
-            }
+            rule.assignments.iter().for_each(|assignment| assignment.apply_to(&mut file_attributes));
         }
         file_attributes
     }
@@ -153,6 +191,41 @@ mod tests {
         assert_eq!(attributes.for_path("api/x.pb.go").generated, Some(true));
         assert_eq!(attributes.for_path("a.txt"), FileAttributes::default());
         assert_eq!(attributes.for_path("src/b.c"), FileAttributes::default());
+    }
+
+    #[test]
+    fn attributes_can_be_unspecified_again() {
+        let mut attributes = GitAttributes::default();
+        attributes.add(
+            ".gitattributes",
+            b"*.h linguist-language=C++ linguist-vendored\nsrc/*.h !linguist-language\n",
+        );
+        attributes.add("src/.gitattributes", b"a.h -linguist-vendored !linguist-vendored\n");
+        let found = |attributes: &mut GitAttributes, path| {
+            let FileAttributes { language, vendored, .. } = attributes.for_path(path);
+            (language, vendored)
+        };
+        assert_eq!(found(&mut attributes, "b.h"), (Some("C++".to_owned()), Some(true)));
+        assert_eq!(found(&mut attributes, "src/b.h"), (None, Some(true)));
+        assert_eq!(found(&mut attributes, "src/a.h"), (None, None));
+    }
+
+    #[test]
+    fn macros_of_the_root_are_expanded() {
+        let mut attributes = GitAttributes::default();
+        attributes.add(
+            ".gitattributes",
+            b"[attr]ours -linguist-vendored\n[attr]made ours linguist-generated\na/* made\nb/* -made\n",
+        );
+        attributes
+            .add("c/.gitattributes", b"[attr]made linguist-documentation\n* made !linguist-generated\n");
+        let found = |attributes: &mut GitAttributes, path| {
+            let FileAttributes { vendored, generated, documentation, .. } = attributes.for_path(path);
+            (vendored, generated, documentation)
+        };
+        assert_eq!(found(&mut attributes, "a/x"), (Some(false), Some(true), None));
+        assert_eq!(found(&mut attributes, "b/x"), (None, None, None));
+        assert_eq!(found(&mut attributes, "c/x"), (Some(false), None, None));
     }
 
     /// The matcher that tries alternatives one after the other doubles its time with each level.
