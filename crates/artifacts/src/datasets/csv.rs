@@ -330,10 +330,16 @@ fn guess_type(field: &str) -> &'static str {
         "" | "NA" | "null" | "NULL" => "",
         "true" | "false" | "True" | "False" | "TRUE" | "FALSE" => "boolean",
         _ if has_leading_zeros(field) => "text",
-        _ if field.parse::<i64>().is_ok() => "integer",
+        _ if is_whole_number(field) => "integer",
         _ if field.parse::<f64>().is_ok() => "number",
         _ => "text",
     }
+}
+
+/// Whether a field is a whole number of any size: a number with a fraction would lose the last digits of a long one.
+fn is_whole_number(field: &str) -> bool {
+    let digits = field.strip_prefix(['+', '-']).unwrap_or(field);
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// Whether a field begins with zeros that a number would lose, as postal codes do.

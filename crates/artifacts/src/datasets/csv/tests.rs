@@ -54,6 +54,12 @@ fn delimiters_headers_and_types_are_detected() {
             2,
         ),
         (Format::Csv, "n,x\n-0,0e1\n1,00.5\n", &[("n", "integer"), ("x", "text")], 2),
+        (
+            Format::Csv,
+            "id,sum,x\n18446744073709551616,-1,1e19\n7,-123456789012345678901,2\n",
+            &[("id", "integer"), ("sum", "integer"), ("x", "number")],
+            2,
+        ),
         (Format::Csv, "", &[], 0),
     ] {
         for length in [1, 3, 1_000] {
