@@ -232,7 +232,7 @@ fn scan_directory(
             *extensions.entry(extension).or_default() += 1;
         }
         root.add_path(&path);
-        if let (Some(rank), 1..=2) = (readme::rank(last), components.len()) {
+        if let (Some(rank), 1..=2) = (readme::described_rank(last), components.len()) {
             readmes.push((components.len(), rank, index));
         }
         tree.add_file(components, entry.size());

@@ -110,7 +110,7 @@ impl CodebaseAnalyzer {
         if path.contains('/') {
             return;
         }
-        if let Some(rank) = readme::rank(path) {
+        if let Some(rank) = readme::described_rank(path) {
             let head = &bytes[..bytes.len().min(readme::MAX_BYTES as usize)];
             self.readmes.insert(rank, readme::description(head));
         }

@@ -17,11 +17,30 @@ const MAX_LINK_CHARS: usize = 1_000;
 /// Maximum depth to which links inside of link texts are parsed.
 const MAX_NESTING: u32 = 3;
 
+/// Names of READMEs. The first ones have formats in which prose is recognized.
+const NAMES: [&str; 10] = [
+    "readme.md",
+    "readme.markdown",
+    "readme.rst",
+    "readme.txt",
+    "readme",
+    "readme.adoc",
+    "readme.asciidoc",
+    "readme.org",
+    "readme.rdoc",
+    "readme.textile",
+];
+const DESCRIBED_NAMES: usize = 5;
+
 /// Returns the rank of a README name, or `None` if the name is not that of a README. The lowest rank takes
 /// precedence.
 pub fn rank(name: &str) -> Option<usize> {
-    const NAMES: [&str; 5] = ["readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme"];
     NAMES.iter().position(|readme| name.eq_ignore_ascii_case(readme))
+}
+
+/// Returns the rank of a README name if the README can have a [`description`].
+pub fn described_rank(name: &str) -> Option<usize> {
+    rank(name).filter(|rank| *rank < DESCRIBED_NAMES)
 }
 
 /// Returns the first paragraph of prose of a README, without headings, badges, images, tables, and code.
@@ -194,6 +213,7 @@ mod tests {
     fn markdown_ranks_before_plain_text() {
         assert!(rank("README.md") < rank("readme.TXT") && rank("Readme").is_some());
         assert_eq!(rank("README.pdf"), None);
+        assert!(rank("README.adoc").is_some() && described_rank("README.adoc").is_none());
     }
 
     #[test]

@@ -271,6 +271,14 @@ fn licenses_are_found_in_any_encoding() {
 }
 
 #[test]
+fn readmes_of_other_formats_are_found() {
+    for name in ["README.adoc", "Readme.org"] {
+        let outcome = check_repository(&[(name, README)]);
+        assert_eq!(finding(&outcome, "readme_present").status, CheckStatus::Passed, "{name}");
+    }
+}
+
+#[test]
 fn raw_data_gets_dataset_checks() {
     let empty = run_checks(Subject::RawData, &[]);
     let keys: Vec<&str> = empty.findings.iter().map(|finding| finding.rule.key).collect();
