@@ -116,6 +116,10 @@ await devtools.send("Network.emulateNetworkConditions", { offline: false, latenc
 await page.getByRole("radio", { name: "Raw data" }).check();
 await page.getByLabel(/^Title/).fill("Noise of a year");
 await page.getByLabel("Zip file").setInputFiles(file);
+// A link to a place on the page loads nothing, so what was typed and chosen stays.
+await page.getByRole("link", { name: "Skip to content" }).press("Enter");
+await pause(1_000);
+expect((await page.getByLabel(/^Title/).inputValue()) !== "", "a link to a place on the page loses what was typed");
 await page.getByRole("button", { name: "Upload", exact: true }).click();
 const begun = Date.now();
 await bar.waitFor();

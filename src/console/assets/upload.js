@@ -20,6 +20,9 @@ const UNREADABLE = "The file was changed or deleted, or it cannot be read. Choos
 // The file that was chosen. It outlives the page that was chosen on, since the next one is loaded in its place.
 let chosen = null;
 
+// The path of the page that is shown.
+let shownPath = location.pathname;
+
 function megabytes(bytes) {
   return SCREEN.format(bytes / 1e6) + " MB";
 }
@@ -48,6 +51,7 @@ function replace(page, response) {
     const address = new URL(response.url);
     address.searchParams.delete("notice");
     history.pushState(null, "", address);
+    shownPath = location.pathname;
   }
   scrollTo(0, 0);
   document.getElementById("main")?.focus();
@@ -352,7 +356,7 @@ function prepare() {
 
 // Leaving the page ends the transfer, so the browser asks.
 addEventListener("beforeunload", (event) => { if (running?.isActive) event.preventDefault(); });
-// Going back shows a page that the browser does not know.
-addEventListener("popstate", () => location.reload());
+// Going back shows a page that the browser does not know. A link to a place on the same page goes there, and what was typed stays.
+addEventListener("popstate", () => { if (location.pathname !== shownPath) location.reload(); });
 prepare();
 }
