@@ -127,7 +127,12 @@ fn document(context: &Context, content: &Content, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
                 meta name="color-scheme" content="light dark";
-                title { @if is_refused { "Error: " } (content.title) " · marketplace" }
+                title {
+                    @if is_refused { "Error: " } (content.title)
+                    // Tells the same form of two records apart.
+                    @if let Some((name, _)) = content.crumbs.last() { " · " (name) }
+                    " · marketplace"
+                }
                 link rel="icon" type="image/svg+xml" href=(assets::address(&context.links, "icon.svg"));
                 link rel="stylesheet" href=(assets::address(&context.links, "style.css"));
                 script src=(assets::address(&context.links, "htmx.js")) defer {}

@@ -134,7 +134,9 @@ async fn fields_are_edited_without_locking_them() {
     assert!(!page.text.contains("Set through the API"), "{}", page.visible());
     // The form shows the saved values, and saving it again changes nothing.
     let stored = market.get(VENDOR, &format!("/v2/raw-data/{id}")).await.ok();
-    let again = browser.submit(&browser.get(&path).await, &path, &[]).await;
+    let form = browser.get(&path).await;
+    form.expect(200, "<title>Edit the asset · Tide tables, revised · marketplace</title>");
+    let again = browser.submit(&form, &path, &[]).await;
     assert_eq!(again.status(), 303, "{}", again.visible());
     assert_eq!(market.get(VENDOR, &format!("/v2/raw-data/{id}")).await.ok(), stored);
 }
