@@ -129,7 +129,7 @@ fn preparing(context: &Context, purchase: &TeamPurchase, progress: &PreparationP
             @if is_queued {
                 b { "Your download is being prepared." }
                 // With scripts, the page updates itself during the preparation.
-                div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
+                div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerMorph" {}
                 progress aria-label="Prepared files" value=(prepared) max=(entries.max(1)) {}
                 p { (text::grouped(prepared)) " of " (text::counted(entries, "file is", "files are")) " ready. "
                     a href=(here) { "See how far it is" } }

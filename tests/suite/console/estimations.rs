@@ -58,7 +58,10 @@ async fn repository_is_measured_quoted_and_added() {
     browser.get("/console/estimations").await.expect(200, "Nothing was estimated yet");
     let path = request(&browser, "acme/ledger").await;
     let pending = browser.get(&path).await;
-    pending.expect(200, "The repository is being measured.").expect(200, "hx-trigger=\"every 3s\"");
+    pending
+        .expect(200, "The repository is being measured.")
+        .expect(200, "hx-trigger=\"every 3s\"")
+        .expect(200, "outerMorph");
     run_jobs(&market).await;
     let quoted = browser.get(&path).await;
     // 3 lines, 1 commit, and 1 contributor at the rates of marketplace.toml, with the surcharge for code that is not in the

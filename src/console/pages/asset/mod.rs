@@ -56,5 +56,5 @@ const fn lock_reason(source: LockSource) -> &'static str {
 /// Returns the markup that makes a script reload the page every few seconds while work is in progress.
 fn follow(context: &Context, path: &str) -> Markup {
     let here = context.links.to(path);
-    html! { div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {} }
+    html! { div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerMorph" {} }
 }

@@ -62,7 +62,7 @@ fn running(context: &Context, change: &BulkChange) -> Markup {
         div.stack.tight {
             b { (text::grouped(looked_at)) " of " (text::counted(change.selected, "asset", "assets")) }
             // With scripts, the page updates itself during the change.
-            div hx-get=(here) hx-trigger="every 2s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
+            div hx-get=(here) hx-trigger="every 2s" hx-target="#main" hx-select="#main" hx-swap="outerMorph" {}
             progress aria-label="Assets that were looked at" value=(looked_at) max=(change.selected.max(1)) {}
             p { (numbers(change)) ". You can leave this page. " a href=(here) { "See how far it is" } }
             (fields::button(context, &cancel_path(change.id), "Cancel", "danger"))

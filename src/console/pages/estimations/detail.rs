@@ -76,7 +76,7 @@ fn result(context: &Context, estimation: &Estimation) -> Markup {
         @match estimation.status {
             EstimationStatus::Pending => {
                 // With scripts, the page updates itself during the measurement.
-                div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
+                div hx-get=(here) hx-trigger="every 3s" hx-target="#main" hx-select="#main" hx-swap="outerMorph" {}
                 p { "The repository is being measured. " a href=(here) { "See how far it is" } }
             },
             EstimationStatus::Estimated => {

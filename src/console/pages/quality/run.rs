@@ -45,7 +45,7 @@ fn content(
     let body = html! {
         @if summary.completed_at.is_none() {
             // With scripts, the page updates itself during the run.
-            div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerHTML" {}
+            div hx-get=(here) hx-trigger="every 5s" hx-target="#main" hx-select="#main" hx-swap="outerMorph" {}
             p { a href=(here) { "See how far it is" } }
         }
         (tables::section("run", "The run", &findings::summary(run)))

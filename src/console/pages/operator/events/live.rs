@@ -29,7 +29,7 @@ impl Page for LiveEvents {
             (tabs(context, &asked))
             (filters(context, &asked))
             // With scripts, the list updates itself.
-            div hx-get=(here) hx-trigger="every 3s" hx-target="#live" hx-select="#live" hx-swap="outerHTML" {}
+            div hx-get=(here) hx-trigger="every 3s" hx-target="#live" hx-select="#live" hx-swap="outerMorph" {}
             div #live {
                 p.note {
                     "The newest events, looked up every three seconds. Market clock: " (text::moment(context.now())) ". "

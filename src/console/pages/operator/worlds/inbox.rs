@@ -29,7 +29,7 @@ impl Page for InboxPage {
         let here = visit.links.to(&path(world.name(), "/inbox"));
         let body = html! {
             // With scripts, the list updates itself.
-            div hx-get=(here) hx-trigger="every 3s" hx-target="#inbox" hx-select="#inbox" hx-swap="outerHTML" {}
+            div hx-get=(here) hx-trigger="every 3s" hx-target="#inbox" hx-select="#inbox" hx-swap="outerMorph" {}
             div #inbox {
                 p.note { (text::counted(last, "message", "messages")) " so far; the newest 100 are here. " a href=(here) { "Look again" } }
                 (table(&messages))
