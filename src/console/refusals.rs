@@ -117,7 +117,10 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
     match error {
         Error::NotFound(what) | Error::UnknownPath(what) if what == "page" || what.is_empty() => (
             "There is no such page",
-            Advice { reason: say("The address is wrong, or the page is for another team."), links: start() },
+            Advice {
+                reason: html! { "The address is wrong" @if context.team().is_some() { ", or the page is for another team" } "." },
+                links: start(),
+            },
         ),
         Error::NotFound(sentences) if crate::error::is_sentence(sentences) => {
             ("This is not here", Advice { reason: html! { (sentences) }, links: start() })
@@ -125,12 +128,13 @@ fn advice(context: &Context, error: &Error) -> (&'static str, Advice) {
         Error::NotFound(what) => (
             "This is not here",
             Advice {
-                reason: html! { "There is no " (what) " with this address that your team may see. It may have been taken down, \
-                or the address is wrong." },
-                links: vec![
-                    ("Search the catalog", paths::CATALOG.to_owned()),
-                    ("Go to the start", String::new()),
-                ],
+                reason: html! { "There is no " (what) " with this address" @if context.team().is_some() { " that your team may see" }
+                ". It may have been taken down, or the address is wrong." },
+                links: [("Search the catalog", paths::CATALOG.to_owned())]
+                    .into_iter()
+                    .filter(|(_, path)| context.has_page(path))
+                    .chain(start())
+                    .collect(),
             },
         ),
         Error::RoleRequired(role) => (

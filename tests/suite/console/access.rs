@@ -139,6 +139,15 @@ async fn pages_say_what_access_lacks_and_what_to_do() {
     }
 }
 
+/// Operators have no team, and no catalog that they could search.
+#[tokio::test]
+async fn what_operators_do_not_find_leads_to_no_page_of_teams() {
+    let operator = Browser::signed_in(harness::demo(), OPERATOR).await;
+    let page = operator.get("/console/operator/teams/00000000-0000-7000-8000-000000000000").await;
+    page.expect(404, "There is no team with this address. It may");
+    assert!(!page.text.contains("Search the catalog"), "{}", page.visible());
+}
+
 /// Forms, files, and parts of files are refused before they are read.
 #[tokio::test]
 async fn forms_of_teams_without_access_are_refused() {
