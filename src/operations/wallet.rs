@@ -50,6 +50,15 @@ pub fn adjust(
     amount: Cents,
     description: &str,
 ) -> Result<PostedChange> {
+    check_adjustment(amount, description)?;
+    let transfer = Transfer::adjustment(team.row_id, amount);
+    let posted = ledger::post_transfer(writer, &transfer, description)?;
+    let balances = record_adjustment(writer, team.row_id, actor, &posted, &transfer, description)?;
+    Ok(PostedChange { entry: posted.id, balances })
+}
+
+/// Checks the amount and the description of an adjustment.
+pub fn check_adjustment(amount: Cents, description: &str) -> Result<()> {
     let mut problems = Vec::new();
     if amount.0 == 0 || amount.0.unsigned_abs() > MAX_AMOUNT.0.unsigned_abs() {
         let rule = format!(
@@ -59,13 +68,7 @@ pub fn adjust(
         problems.push(Problem::body(&["amount"], "value_error", rule));
     }
     problems.extend(texts::find_problem(&["description"], description, texts::NOTE));
-    if !problems.is_empty() {
-        return Err(Error::Invalid(problems));
-    }
-    let transfer = Transfer::adjustment(team.row_id, amount);
-    let posted = ledger::post_transfer(writer, &transfer, description)?;
-    let balances = record_adjustment(writer, team.row_id, actor, &posted, &transfer, description)?;
-    Ok(PostedChange { entry: posted.id, balances })
+    if problems.is_empty() { Ok(()) } else { Err(Error::Invalid(problems)) }
 }
 
 /// Records that an entry is an adjustment, and emits its event. Returns the balances after it.
@@ -101,7 +104,7 @@ pub fn before_use_of_earnings(reader: &Reader, vendor: &Vendor, amount: Cents) -
 }
 
 /// Checks an amount that a team bids, buys, converts, or withdraws: it is at least one cent.
-pub(super) fn check_amount(amount: Cents, max: Cents) -> Result<()> {
+pub fn check_amount(amount: Cents, max: Cents) -> Result<()> {
     let (kind, rule) = if amount.0 < 1 {
         ("greater_than_equal", "The amount must be at least 0.01 US dollars.".to_owned())
     } else if amount > max {

@@ -8,6 +8,7 @@ use crate::{
     },
     domain::{
         ledger::{AccountKind, Posting},
+        money::MAX_AMOUNT,
         purchases::{PayWith, PurchaseKind},
         teams::Team,
     },
@@ -32,30 +33,37 @@ fn too_much(what: &str, has: Cents) -> Error {
     invalid("amount", &message)
 }
 
+/// Returns the amount that a form states. Fails if it cannot be booked, so that no page promises it.
+fn amount_of(fields: &Fields) -> Result<Cents> {
+    let amount = fields.required_amount("amount")?;
+    wallet::check_amount(amount, MAX_AMOUNT).map(|()| amount)
+}
+
 /// Shows the effect of an adjustment of credits.
 pub fn adjustment(reader: &Reader, platform: Platform, fields: &Fields, amount: Cents) -> Result<Markup> {
-    let team = inputs::team_of(reader.rows, fields)?;
+    let (team, description) =
+        (inputs::team_of(reader.rows, fields)?, resources::typed(fields, "description"));
+    wallet::check_adjustment(amount, description)?;
     let credits = wallet::balances_of(reader, platform, &team)?.credits;
     if credits.0 + amount.0 < 0 {
         return Err(too_much("credits", credits));
     }
-    let description = resources::typed(fields, "description");
     Ok(html! {
         (balances(&team, &[("Credits", credits, amount)]))
-        @if !description.is_empty() { p.long { "The team reads: " bdi { (description) } } }
+        p.long { "The team reads: " bdi { (description) } }
     })
 }
 
 /// Shows the effect of a purchase of credits that was paid outside the marketplace.
 pub fn bought_credits(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let team = inputs::team_of(reader.rows, fields)?;
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, amount_of(fields)?);
     let credits = wallet::balances_of(reader, platform, &team)?.credits;
-    Ok(balances(&team, &[("Credits", credits, fields.required_amount("amount")?)]))
+    Ok(balances(&team, &[("Credits", credits, amount)]))
 }
 
 /// Shows the effect of a conversion of earnings into credits.
 pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let (team, amount) = (inputs::team_of(reader.rows, fields)?, fields.required_amount("amount")?);
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, amount_of(fields)?);
     let found = wallet::balances_of(reader, platform, &team)?;
     if amount > found.available {
         return Err(too_much("available earnings", found.available));
@@ -67,7 +75,7 @@ pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Resul
 
 /// Shows the effect of a withdrawal of earnings.
 pub fn withdrawal(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let (team, amount) = (inputs::team_of(reader.rows, fields)?, fields.required_amount("amount")?);
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, amount_of(fields)?);
     let found = wallet::balances_of(reader, platform, &team)?;
     if amount > found.available {
         return Err(too_much("available earnings", found.available));

@@ -56,6 +56,19 @@ async fn adjustment_shows_the_balance_after_it_before_it_is_booked() {
     let done = browser.submit(&question, path, &[("confirmed", "yes")]).await;
     assert_eq!(done.status(), 303, "{}", done.visible());
     assert_ne!(credits(&market, id).await, before);
+    // What cannot be booked is not promised either.
+    browser
+        .submit(&form, path, &[("team_id", id), ("amount", "0"), ("description", "x")])
+        .await
+        .expect(422, "at least");
+    for path in ["conversions", "withdrawals", "credit-purchases"] {
+        let path = format!("/console/operator/{path}/new");
+        let form = open(&browser, &path).await;
+        browser
+            .submit(&form, &path, &[("team_id", id), ("amount", "0")])
+            .await
+            .expect(422, "must be at least $0.01");
+    }
     // More than the team has is refused where it was typed.
     let fields = [("team_id", id), ("amount", "-99999999"), ("description", "Too much")];
     browser.submit(&form, path, &fields).await.expect(422, "The team has only $");
