@@ -16,8 +16,11 @@ use crate::{
 /// Number of values of a facet that are shown initially.
 const FIRST_VALUES: usize = 6;
 
-/// Maximum number of values that are shown for a facet. Other values can be entered.
+/// Maximum number of values that are shown for a facet. Others are chosen from a list.
 const MAX_VALUES: usize = 48;
+
+/// Maximum number of values in the list of others: those with the most listings.
+const MAX_OTHERS: usize = 1_000;
 
 /// Filters that stand together.
 struct Group {
@@ -139,7 +142,7 @@ fn filter_of(filter: BrowseFilter, is_titled: bool, state: &State, found: &Found
             let (values, left_out) = values_of(facet, state, found);
             html! { @if !values.is_empty() {
                 @if is_titled && facet != Facet::Languages { p.note { (name) } }
-                (labels(facet, &values, left_out))
+                (labels(facet, &values, &left_out))
             } }
         }
         BrowseFilter::Flag(flag) => {
@@ -173,9 +176,9 @@ struct Value {
     is_chosen: bool,
 }
 
-/// Returns the values to show for a facet: first the chosen values, then those with the most listings. Also returns the number of
-/// values that are left out.
-fn values_of(facet: Facet, state: &State, found: &Found) -> (Vec<Value>, usize) {
+/// Returns the values to show for a facet: first the chosen values, then those with the most listings. Also returns the values
+/// that are left out, by their names.
+fn values_of(facet: Facet, state: &State, found: &Found) -> (Vec<Value>, Vec<Value>) {
     let chosen = state::chosen(state, facet);
     let mut counts: BTreeMap<&str, u64> =
         found.market_facets.values(facet).keys().map(|slug| (slug.as_str(), 0)).collect();
@@ -193,13 +196,13 @@ fn values_of(facet: Facet, state: &State, found: &Found) -> (Vec<Value>, usize) 
         })
         .collect();
     values.sort_by(|a, b| (b.is_chosen, b.count, &a.name).cmp(&(a.is_chosen, a.count, &b.name)));
-    let max = MAX_VALUES.max(chosen.len());
-    let left_out = values.len().saturating_sub(max);
-    values.truncate(max);
+    let mut left_out = values.split_off(MAX_VALUES.max(chosen.len()).min(values.len()));
+    left_out.truncate(MAX_OTHERS);
+    left_out.sort_by(|a, b| a.name.cmp(&b.name));
     (values, left_out)
 }
 
-fn labels(facet: Facet, values: &[Value], left_out: usize) -> Markup {
+fn labels(facet: Facet, values: &[Value], left_out: &[Value]) -> Markup {
     let is_chosen = |value: &&Value| value.is_chosen;
     let (first, others) =
         values.split_at(values.iter().filter(is_chosen).count().max(FIRST_VALUES).min(values.len()));
@@ -210,25 +213,25 @@ fn labels(facet: Facet, values: &[Value], left_out: usize) -> Markup {
     };
     html! {
         (items(first))
-        @if others.len() + left_out > 0 {
+        @if others.len() + left_out.len() > 0 {
             details {
-                summary.note { (text::grouped((others.len() + left_out) as u64)) " more" }
+                summary.note { (text::grouped((others.len() + left_out.len()) as u64)) " more" }
                 (items(others))
-                @if left_out > 0 { (other_value(facet, left_out)) }
+                @if !left_out.is_empty() { (other_value(facet, left_out)) }
             }
         }
     }
 }
 
-/// Returns the field to enter a value that is not shown.
-fn other_value(facet: Facet, left_out: usize) -> Markup {
-    let (id, note) = (format!("other-{}", facet.name()), format!("other-{}-note", facet.name()));
+/// Returns the list to choose a value that has no checkbox.
+fn other_value(facet: Facet, left_out: &[Value]) -> Markup {
+    let id = format!("other-{}", facet.name());
     html! {
-        p.note id=(note) {
-            (text::counted(left_out as u64, "value is", "values are")) " not shown. To choose one, enter its name in the API."
+        label.note for=(id) { "Another value of “" (names::filter(BrowseFilter::Labels(facet))) "”" }
+        select id=(id) name=(facet.name()) data-apply {
+            option value="" { "None" }
+            @for value in left_out { option value=(value.slug) { (value.name) " (" (text::grouped(value.count)) ")" } }
         }
-        label.out for=(id) { "Another value of " (names::filter(BrowseFilter::Labels(facet))) }
-        input id=(id) name=(facet.name()) maxlength="100" aria-describedby=(note);
     }
 }
 
@@ -335,6 +338,14 @@ mod tests {
         for filter in &BrowseFilter::ALL {
             assert!(grouped.contains(&filter), "{filter:?}");
         }
+    }
+
+    #[test]
+    fn values_without_a_checkbox_are_chosen_by_their_names() {
+        let value =
+            Value { slug: "mumps_m".to_owned(), name: "MUMPS".to_owned(), count: 1_200, is_chosen: false };
+        let list = other_value(Facet::Languages, &[value]).0;
+        assert!(list.contains("<option value=\"mumps_m\">MUMPS (1,200)</option>"), "{list}");
     }
 
     #[test]
