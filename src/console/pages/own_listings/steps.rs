@@ -161,11 +161,11 @@ fn ask_withdraw(_: &Context, _: &StepFacts) -> Markup {
 fn ask_publish(context: &Context, facts: &StepFacts) -> Markup {
     html! {
         p { "Buyers find the listing in the catalog from now on, "
-            @match facts.listing.price {
-                Some(price) => { "and can buy it for " (text::money(price)) },
-                None => { "but cannot buy it, since it has no price" },
+            @match (facts.listing.price, facts.listing.accepts_bids) {
+                (Some(price), accepts_bids) => { "and can buy it for " (text::money(price)) @if accepts_bids { ", or make bids" } "." },
+                (None, true) => "and can make bids, but not buy it, since it has no price.",
+                (None, false) => "but cannot buy it, since it has no price.",
             }
-            @if facts.listing.accepts_bids { ", or make bids" } "."
         }
         @if let Some(price) = facts.listing.price.filter(|price| price.0 > 0) { p { (fees::sentence(context, price)) } }
         (asset_prices::remarks(facts.price_of_all, facts.listing.sample_price, facts.listing.price))

@@ -129,6 +129,9 @@ async fn listing_goes_from_an_empty_draft_to_the_catalog_and_back() {
     market.clock().advance(super::MINUTE);
     assert!(!is_found(&buyer, listing).await);
     seller.get(&format!("{path}/publish")).await.expect(200, "for $1,400.00, or make bids.");
+    edited(&seller, &path, &[("price", "")]).await;
+    seller.get(&format!("{path}/publish")).await.expect(200, "and can make bids, but not buy it");
+    edited(&seller, &path, &[("price", "1,400")]).await;
     let page = done(&seller, &path, "publish", "listing_published").await;
     page.expect(200, "Open it in the catalog");
     assert!(is_found(&buyer, listing).await, "at once");
