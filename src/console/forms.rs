@@ -26,7 +26,7 @@ pub const KEY_FIELD: &str = "form_key";
 pub const OPENED_BY_FIELD: &str = "opened_by";
 
 /// Message for a text that is not an amount, or for an amount that is too large.
-fn amount_problem(text: Option<&str>) -> String {
+pub fn amount_problem(text: Option<&str>) -> String {
     let number = text.and_then(|text| text.replace(['$', ','], "").trim().parse::<f64>().ok());
     if number.is_some_and(|dollars| dollars > MAX_AMOUNT.dollars()) {
         return format!("Enter at most {}.", short_money(MAX_AMOUNT));

@@ -10,7 +10,7 @@ use super::{
     address::Query,
     answer::{Answer, Content},
     csv::{self, Part},
-    forms::{Fields, Inputs},
+    forms::{Fields, Inputs, amount_problem},
     navigation::NavigationItem,
     page::Page,
     parts::{
@@ -26,6 +26,7 @@ use crate::{
     domain::{
         money::Cents,
         time::{Day, Timestamp},
+        typed_numbers::parse_amount,
     },
     error::{Error, Problem, Result},
     market::Reader,
@@ -196,6 +197,11 @@ impl ListFilter {
         ListFilter { name, label, values: Vec::new }
     }
 
+    /// Returns a filter that takes an amount in US dollars. Its name begins with `max_`.
+    pub const fn amount(name: &'static str, label: &'static str) -> ListFilter {
+        ListFilter { name, label, values: Vec::new }
+    }
+
     /// Returns a filter that takes an operation with which pages change something. Operations that only programs carry
     /// out can be stated in the address.
     pub const fn operation(label: &'static str) -> ListFilter {
@@ -207,13 +213,21 @@ impl ListFilter {
         self.name.ends_with("_from") || self.name.ends_with("_until")
     }
 
+    /// Whether it takes an amount.
+    fn is_amount(&self) -> bool {
+        self.name.starts_with("max_")
+    }
+
     /// Returns the problem with a value that the filter does not take.
     fn problem(&self, value: &str) -> Option<Problem> {
-        (self.is_day() && Day::parse(value).is_none()).then(|| {
-            let message =
-                format!("There is no day “{value}”. Enter it as year-month-day, for example 2026-02-27.");
-            Problem::query(self.name, "value_error", message)
-        })
+        let message = if self.is_day() && Day::parse(value).is_none() {
+            format!("There is no day “{value}”. Enter it as year-month-day, for example 2026-02-27.")
+        } else if self.is_amount() && parse_amount(value).is_none() {
+            amount_problem(Some(value))
+        } else {
+            return None;
+        };
+        Some(Problem::query(self.name, "value_error", message))
     }
 
     /// Returns the values that are offered.

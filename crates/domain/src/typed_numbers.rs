@@ -4,11 +4,15 @@ use super::money::Cents;
 
 /// Parses an amount in US dollars, such as `27000`, `27,000.50`, and `$27,000`.
 pub fn parse_amount(text: &str) -> Option<Cents> {
+    Cents::parse(&plain_number(text)?).filter(|amount| amount.0 >= 0)
+}
+
+/// Returns a number without a dollar sign and without the commas between its thousands. `None` if commas are elsewhere.
+pub fn plain_number(text: &str) -> Option<String> {
     let text = text.strip_prefix('$').unwrap_or(text).trim();
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let whole = without_commas(whole)?;
-    let number = if decimals.is_empty() { whole } else { format!("{whole}.{decimals}") };
-    Cents::parse(&number).filter(|amount| amount.0 >= 0)
+    Some(if decimals.is_empty() { whole } else { format!("{whole}.{decimals}") })
 }
 
 /// Parses a whole number, such as `182000` and `182,000`.

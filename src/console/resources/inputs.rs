@@ -13,6 +13,7 @@ use crate::{
     domain::{
         money::Cents,
         time::{Day, Timestamp},
+        typed_numbers::parse_whole_number,
     },
     error::{Error, Problem, Result},
     store::records::any_record::{AnyRecord, Value},
@@ -151,7 +152,7 @@ pub fn day(fields: &Fields, name: &'static str) -> Result<Option<Timestamp>> {
 
 /// Returns the whole number in a field; `None` if nothing was typed. Fails with a problem at the field.
 pub fn number(fields: &Fields, name: &'static str) -> Result<Option<u64>> {
-    fields.parsed(name, NUMBER_PROBLEM, |text| text.replace(',', "").parse().ok())
+    fields.parsed(name, NUMBER_PROBLEM, |text| parse_whole_number(text)?.try_into().ok())
 }
 
 const NUMBER_PROBLEM: &str = "Enter a whole number.";

@@ -141,6 +141,25 @@ async fn fields_are_edited_without_locking_them() {
     assert_eq!(market.get(VENDOR, &format!("/v2/raw-data/{id}")).await.ok(), stored);
 }
 
+/// A comma separates thousands only: 12,5 is not 125.
+#[tokio::test]
+async fn numbers_with_a_decimal_comma_are_refused() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, VENDOR).await;
+    for id in ids(&browser.get("/console/inventory?kind=codebase").await) {
+        let path = format!("{}/edit", asset_path(&id));
+        let form = browser.get(&path).await;
+        if form.text.contains("name=\"commits\"") {
+            browser.submit(&form, &path, &[("commits", "12,5")]).await.expect(422, "Enter a whole number");
+            let saved = browser.submit(&form, &path, &[("commits", "12,500")]).await;
+            assert_eq!(saved.status(), 303, "{}", saved.visible());
+            browser.get(saved.location()).await.expect(200, "12,500");
+            return;
+        }
+    }
+    panic!("no number can be edited");
+}
+
 /// A form that is sent as it was shown changes nothing, whatever the asset has.
 #[tokio::test]
 async fn forms_that_are_sent_unchanged_change_nothing() {

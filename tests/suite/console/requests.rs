@@ -51,6 +51,12 @@ async fn vendor_bids_on_a_project_and_is_led_to_its_bid() {
     let request = format!("/console/requests/{id}");
     vendor.get("/console/requests?text=TIDES&kind=project").await.expect(200, &request);
     vendor.get("/console/requests?max_budget=1").await.expect(200, "Nothing matches");
+    for typed in ["many", "1,5"] {
+        vendor
+            .get(&format!("/console/requests?max_budget={typed}"))
+            .await
+            .expect(422, "Enter an amount in US dollars");
+    }
     vendor.get("/console/requests?format=csv").await.expect(200, "Tasks about tides,Project");
     vendor.get(&request).await.expect(200, "Bid on the project").expect(200, "What you have that fits");
     assert_eq!(vendor.get(&project).await.location(), request);
@@ -58,8 +64,11 @@ async fn vendor_bids_on_a_project_and_is_led_to_its_bid() {
 
     let form = format!("{request}/bid");
     let page = vendor.get(&form).await;
-    let refused = vendor.submit(&page, &form, &[("num_tasks", "many"), ("attachments", "notes")]).await;
-    refused.expect(422, "Enter a whole number from 1 to 1,000,000.").expect(422, "a comma, and a size");
+    // A comma separates thousands only: 1,5 is not 15.
+    for number in ["many", "1,5"] {
+        let refused = vendor.submit(&page, &form, &[("num_tasks", number), ("attachments", "notes")]).await;
+        refused.expect(422, "Enter a whole number from 1 to 1,000,000.").expect(422, "a comma, and a size");
+    }
     let fields = [("num_tasks", "40"), ("attachments", "plan.pdf, 1.2 MB")];
     let bid = target(&send(&vendor, &form, &fields).await);
     vendor.get(&bid).await.expect(200, "plan.pdf").expect(200, "Withdraw the bid");

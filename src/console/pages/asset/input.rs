@@ -9,6 +9,7 @@ use crate::{
         codebase_fields::CodebaseChange,
         inventory::{Asset, AssetChange, ChangeOrigin},
         time::Day,
+        typed_numbers::parse_whole_number,
     },
     error::Problem,
 };
@@ -151,7 +152,7 @@ impl Input<'_> {
 
     fn number(&mut self, name: &'static str, before: Option<i64>) -> Change<i64> {
         let message = "Enter a whole number, for example 12000.";
-        self.value(name, before.as_ref(), message, |text| text.replace([',', ' '], "").parse().ok())
+        self.value(name, before.as_ref(), message, |text| parse_whole_number(&text.replace(' ', "")))
     }
 
     fn day(&mut self, name: &'static str, before: Option<Day>) -> Change<Day> {

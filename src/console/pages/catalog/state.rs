@@ -5,7 +5,7 @@ use marketplace_index::Facet;
 use super::names::{self, Names};
 use crate::{
     console::{parts::cards::CHOSEN_FIELD, prelude::*},
-    domain::browse::SortOrder,
+    domain::{browse::SortOrder, typed_numbers::plain_number},
     operations::{
         browse::{CursorForm, PageRequest},
         browse_filters::{BrowseFilter, CatalogSelection, Range, TEXT_PARAMETER, Unit},
@@ -198,11 +198,9 @@ fn add(kept: Query, query: &Query, filter: BrowseFilter) -> Query {
     let (first, second) = filter.parameters();
     if let BrowseFilter::Range(_) = filter {
         let number = |name: &str| -> String {
-            let typed = query.get(name).unwrap_or_default();
-            typed
-                .chars()
-                .filter(|letter| !letter.is_whitespace() && !matches!(letter, '$' | ',' | '_'))
-                .collect()
+            let typed = query.get(name).unwrap_or_default().chars();
+            let typed: String = typed.filter(|letter| !letter.is_whitespace() && *letter != '_').collect();
+            plain_number(&typed).unwrap_or(typed)
         };
         let with_first = kept.with(first, &number(first));
         return second.map_or_else(|| with_first.clone(), |second| with_first.with(second, &number(second)));
@@ -255,6 +253,14 @@ mod tests {
         assert_eq!(state.query.at("/c"), expected);
         assert_eq!((state.cursor.as_deref(), state.sort), (Some("x"), SortOrder::Recommended));
         assert!(state.unreadable.is_empty() && state.selection.filters.certified && !state.selection.owned);
+    }
+
+    #[test]
+    fn commas_separate_thousands_only() {
+        assert_eq!(state("min_loc=1,500").query.get("min_loc"), Some("1500"));
+        assert!(
+            !state("min_loc=1,5").unreadable.is_empty() && !state("max_price=27,50").unreadable.is_empty()
+        );
     }
 
     #[test]

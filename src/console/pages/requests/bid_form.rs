@@ -6,6 +6,7 @@ use crate::{
         collections::Collection,
         opportunities::{Attachment, Opportunity, OpportunityKind},
         project_bids::{BidFields, MAX_ATTACHMENTS, MAX_TASKS, MAX_TIMELINE_DAYS},
+        typed_numbers::parse_whole_number,
     },
     error::{LocSegment, Problem},
     operations::{opportunities, project_bids},
@@ -98,7 +99,9 @@ fn read(fields: &Fields) -> Result<BidFields> {
     let mut problems: Vec<Problem> = Vec::new();
     let mut number = |name: &'static str, max: u32, message: &str| {
         let text = fields.get(name)?;
-        let number = text.replace(',', "").parse().ok().filter(|number| (1..=max).contains(number));
+        let number = parse_whole_number(text)
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|number| (1..=max).contains(number));
         if number.is_none() {
             problems.push(problem(name, message));
         }

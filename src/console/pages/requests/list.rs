@@ -6,7 +6,7 @@ use crate::{
         pages::opportunities::{budget, kind_word},
         prelude::*,
     },
-    domain::{assets::Kind, opportunities::BudgetUnit},
+    domain::{assets::Kind, opportunities::BudgetUnit, typed_numbers::parse_amount},
     operations::opportunities,
     store::records::team_lists::requests::OpenRequest,
 };
@@ -45,13 +45,13 @@ impl List for Requests {
         ListFilter { name: "kind", label: "What is wanted", values: || text::choices(kind_word) },
         ListFilter { name: "asset_type", label: "Kind of data", values: || text::choices(kinds::plural) },
         ListFilter { name: "budget_unit", label: "Budget", values: units },
-        ListFilter { name: "max_budget", label: "Budget begins at most at, USD", values: Vec::new },
+        ListFilter::amount("max_budget", "Budget starts at or below, USD"),
     ];
 
     fn load(reader: &Reader, vendor: &Vendor, request: &ListRequest) -> Result<TeamPage<OpenRequest>> {
         let mut filters = request.record_filters_of(&["text", "kind", "asset_type", "budget_unit"]);
-        if let Some(amount) = request.filters.get("max_budget") {
-            filters = filters.with("max_budget", whole_dollars(amount));
+        if let Some(amount) = request.filters.get("max_budget").and_then(parse_amount) {
+            filters = filters.with("max_budget", amount.0 / 100);
         }
         opportunities::requests_page(reader, vendor, &filters, request.page)
     }
@@ -68,12 +68,6 @@ impl List for Requests {
             .with_actions(html! { a.button href=(bids) { "Your bids on projects" } })
             .with_request("/v2/opportunities?sort=recent")
     }
-}
-
-/// Reads an amount in whole US dollars, as people write it. Anything else is below every budget.
-fn whole_dollars(text: &str) -> i64 {
-    let digits: String = text.chars().filter(|letter| !matches!(letter, '$' | ',' | ' ')).collect();
-    digits.split('.').next().and_then(|dollars| dollars.parse().ok()).unwrap_or(-1)
 }
 
 fn title(context: &Context, row: &OpenRequest) -> Markup {
@@ -104,16 +98,4 @@ fn units() -> Vec<(&'static str, String)> {
         (BudgetUnit::PerTask.as_str(), "For each task".to_owned()),
         (BudgetUnit::Total.as_str(), "In total".to_owned()),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_read_in_whole_dollars() {
-        for (text, expected) in [("27000", 27_000), ("$1,450.50", 1_450), ("many", -1)] {
-            assert_eq!(whole_dollars(text), expected, "{text}");
-        }
-    }
 }

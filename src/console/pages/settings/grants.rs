@@ -6,6 +6,7 @@ use crate::{
     domain::{
         assets::Exclusivity,
         grants::{GRANT_HOURS, Grant, GrantState},
+        typed_numbers::parse_whole_number,
     },
     operations::{
         groups,
@@ -145,7 +146,7 @@ impl FormPage for NewGrant {
         let group =
             fields.parsed("group", "Choose a group of your inventory.", |text| Uuid::try_parse(text).ok());
         let size = fields.parsed("max_megabytes", "Enter a whole number, for example 500.", |text| {
-            text.parse::<u64>().ok().filter(|megabytes| *megabytes > 0)
+            parse_whole_number(text)?.try_into().ok().filter(|megabytes: &u64| *megabytes > 0)
         });
         let group = collect(group, &mut problems)?.flatten();
         let size = collect(size, &mut problems)?.flatten();
