@@ -144,9 +144,14 @@ fn lines_problem(name: &'static str, text: &str) -> Problem {
     problem(name, &format!("“{excerpt}” is no ID. Enter one ID in each line."))
 }
 
-/// Returns the time at which the day in a field begins; `None` if nothing was typed. Fails with a problem at the field.
-pub fn day(fields: &Fields, name: &'static str) -> Result<Option<Timestamp>> {
-    let parse = |text: &str| Timestamp::parse(&format!("{}T00:00:00Z", Day::parse(text)?));
+/// Returns the time at which the day in a field begins; `None` if nothing was typed. A day that the form showed of a record keeps
+/// its time. Fails with a problem at the field.
+pub fn day(fields: &Fields, name: &'static str, record: &AnyRecord) -> Result<Option<Timestamp>> {
+    let parse = |text: &str| {
+        let day = Day::parse(text)?;
+        let shown = record.time(name).filter(|time| time.day() == day);
+        shown.or_else(|| Timestamp::parse(&format!("{day}T00:00:00Z")))
+    };
     fields.parsed(name, "Enter a day, for example 2027-01-31.", parse)
 }
 
@@ -183,9 +188,16 @@ mod tests {
 
     #[test]
     fn days_begin_in_utc() {
-        let at = day(&fields("day", "2027-01-31"), "day").unwrap().map(|time| time.to_string());
-        assert_eq!(at.as_deref(), Some("2027-01-31T00:00:00.000Z"));
-        assert_eq!(day(&fields("day", ""), "day").unwrap(), None);
-        assert!(day(&fields("day", "31.1.2027"), "day").is_err());
+        let mut record = AnyRecord::default();
+        let at = |record: &AnyRecord| day(&fields("day", "2027-01-31"), "day", record).unwrap().unwrap();
+        assert_eq!(at(&record).to_string(), "2027-01-31T00:00:00.000Z");
+        assert_eq!(day(&fields("day", ""), "day", &record).unwrap(), None);
+        assert!(day(&fields("day", "31.1.2027"), "day", &record).is_err());
+        for (stored, kept) in
+            [("2027-01-31T23:59:59Z", "23:59:59.000Z"), ("2027-01-30T12:00:00Z", "00:00:00.000Z")]
+        {
+            record.set("day", Value::Integer(Timestamp::parse(stored).unwrap().0));
+            assert_eq!(at(&record).to_string(), format!("2027-01-31T{kept}"), "{stored}");
+        }
     }
 }

@@ -78,10 +78,10 @@ impl Resource for Keys {
             EXPIRES,
         ],
         operation: "create_key",
-        perform_revealing: Some(|writer, _, _, fields| {
+        perform_revealing: Some(|writer, _, record, fields| {
             let team = inputs::team(writer, fields)?.id.to_string();
             let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
-            let expires_at = resources::day(fields, "expires_at")?;
+            let expires_at = resources::day(fields, "expires_at", record)?;
             let (id, secret) = keys::create_with_scope(writer, &team, name, scope, expires_at)?;
             Ok(revealed::<Keys>("The key was created", id, secret))
         }),
@@ -125,9 +125,9 @@ impl Resource for OperatorKeys {
                    program uses it to report how purchases and withdrawals were paid.",
         inputs: &[NAME, Input::Options("scope", "Permits", text::word_choices::<KeyScope>), EXPIRES],
         operation: "create_operator_key",
-        perform_revealing: Some(|writer, operator, _, fields| {
+        perform_revealing: Some(|writer, operator, record, fields| {
             let (name, scope) = (resources::typed(fields, "name"), resources::choice(fields, "scope")?);
-            let expires_at = resources::day(fields, "expires_at")?;
+            let expires_at = resources::day(fields, "expires_at", record)?;
             let (id, secret) =
                 keys::create_for_operator(writer, operator.platform(), name, scope, expires_at)?;
             Ok(revealed::<OperatorKeys>("The key was created", id, secret))
@@ -165,7 +165,7 @@ const fn steps<R: Resource>([update, rotate, revoke]: [&'static str; 3]) -> [Ste
         },
         operation: update,
         perform: |writer, operator, record, fields| {
-            let expires_at = resources::day(fields, "expires_at")?;
+            let expires_at = resources::day(fields, "expires_at", record)?;
             keys::change_expiry(writer, operator.platform(), id_of(record)?, expires_at).map(|()| None)
         },
         ..Step::DEFAULT

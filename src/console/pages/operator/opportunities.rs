@@ -5,7 +5,7 @@ use super::{
     prelude::*,
 };
 use crate::{
-    console::pages::opportunities::budget,
+    console::pages::opportunities::{budget, compose::end_of_day},
     domain::{
         opportunities::{BudgetUnit, OpportunityMetadata, OpportunityStatus},
         opportunity_lifecycle::OpportunityOperation,
@@ -138,7 +138,7 @@ const fn extend<const PROJECT: bool>() -> Step {
         inputs: &[Input::Required(&Input::Day(
             "deadline",
             "New deadline",
-            "It ends when this day begins (UTC).",
+            "Vendors can respond until the end of this day (UTC).",
         ))],
         obstacle: |record| {
             let reason = "Only the deadline of a published opportunity can be moved.";
@@ -147,7 +147,7 @@ const fn extend<const PROJECT: bool>() -> Step {
         operation: if PROJECT { "update_project_opportunity" } else { "update_opportunity" },
         perform: |writer, operator, record, fields| {
             fields.require("deadline", "Enter a day, for example 2027-01-31.")?;
-            let deadline = resources::day(fields, "deadline")?.unwrap_or_default();
+            let deadline = end_of_day(fields, "deadline", record.time("deadline"))?.unwrap_or_default();
             as_owner::<PROJECT>(writer, operator, record, |writer, owner, actor, of| {
                 opportunities::extend(writer, owner, actor, of, deadline)
             })
