@@ -57,12 +57,14 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Parses a form in the encoding of browsers.
+    /// Parses a form in the encoding of browsers. They send a line end as two characters, and count it as one of the characters that
+    /// a text may have.
     pub fn parse(bytes: &Bytes) -> Result<Fields> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Malformed("The form cannot be read. Send it from the page again.".to_owned())
         })?;
-        Ok(Fields { values: Query::parse(text), digest: Sha256::digest(bytes).into() })
+        let values = Query::parse(&text.replace("%0D%0A", "%0A"));
+        Ok(Fields { values, digest: Sha256::digest(bytes).into() })
     }
 
     /// Returns the texts of a form with a file, by their names.
@@ -91,6 +93,13 @@ impl Fields {
     /// Returns the value of a field without surrounding white space; `None` if nothing was typed.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name)
+    }
+
+    /// Returns the text of a field. Browsers send other line ends, and forms leave out white space at both ends, so a text that
+    /// differs only in these from the one before is left unchanged: another text of a listing ends its approval.
+    pub fn text(&self, name: &str, before: &str) -> String {
+        let typed = self.get(name).unwrap_or_default();
+        if before.replace("\r\n", "\n").trim() == typed { before.to_owned() } else { typed.to_owned() }
     }
 
     /// Returns the value of a field with its white space, which matters in a table.
@@ -268,8 +277,8 @@ impl Inputs {
     /// Returns the stored value of a field that differs from what was typed, if somebody else can have changed it meanwhile.
     pub fn stored_now<'v>(&self, name: &str, stored: &'v str) -> Option<&'v str> {
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.is_outdated)?;
-        let typed = refusal.typed.get(name).unwrap_or_default().replace("\r\n", "\n");
-        (typed.trim() != stored.trim()).then_some(stored)
+        let typed = refusal.typed.get(name).unwrap_or_default();
+        (typed != stored.replace("\r\n", "\n").trim()).then_some(stored)
     }
 
     /// Returns what was typed into a refused form.
@@ -349,6 +358,13 @@ mod tests {
             let inputs = Inputs::refused(fields, &error);
             assert_eq!(inputs.problem("price").as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn texts_that_differ_in_line_ends_stay_as_they_are() {
+        let (before, typed) = ("a\r\nb\n", |body| Fields::parse(&Bytes::from_static(body)).unwrap());
+        assert_eq!(typed(b"terms=a%0D%0Ab").text("terms", before), before);
+        assert_eq!(typed(b"terms=a%0D%0Ac").text("terms", before), "a\nc");
     }
 
     #[test]

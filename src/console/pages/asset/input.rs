@@ -53,15 +53,15 @@ impl Input<'_> {
     /// Returns what was typed into a field; `None` if the form did not show it, since it is locked.
     #[expect(clippy::option_option)] // A field that was shown can still have no value.
     fn typed(&self, name: &str) -> Option<Option<String>> {
-        let typed = self.fields.get(name).map(|text| text.replace("\r\n", "\n"));
+        let typed = self.fields.get(name).map(str::to_owned);
         // A field that was locked after the form was shown is refused by the operation, and not ignored.
         (typed.is_some() || !self.asset.locks.contains_key(name)).then_some(typed)
     }
 
     fn text(&self, name: &str, before: Option<&str>) -> Change<String> {
-        let before = before.map(str::trim).filter(|text| !text.is_empty());
+        let before = before.map(|text| text.replace("\r\n", "\n").trim().to_owned());
         match self.typed(name) {
-            Some(typed) => changed(before.map(str::to_owned).as_ref(), typed),
+            Some(typed) => changed(before.filter(|text| !text.is_empty()).as_ref(), typed),
             None => Change::Unchanged,
         }
     }

@@ -124,7 +124,7 @@ fn read_action(kind: BulkActionKind, fields: &Fields) -> Result<BulkAction> {
         BulkActionKind::Describe if removes => BulkAction::Describe { description: None },
         BulkActionKind::Describe => {
             let message = "Enter a description, or choose that it is removed.";
-            let description = fields.require("description", message)?.replace("\r\n", "\n");
+            let description = fields.require("description", message)?.to_owned();
             BulkAction::Describe { description: Some(description) }
         }
         BulkActionKind::Price if removes => BulkAction::Price { cents: None },

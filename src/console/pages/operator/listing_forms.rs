@@ -48,15 +48,18 @@ pub const CHANGE: Step = Step {
 };
 
 /// Returns the function that sets the fields of a listing to the typed values.
-fn typed(fields: &Fields) -> Result<impl FnOnce(&mut ListingFields) + use<>> {
+fn typed(fields: &Fields) -> Result<impl FnOnce(&mut ListingFields)> {
     let (price, sample_price) = (fields.amount("price")?, fields.amount("sample_price")?);
-    let text = |name: &str| resources::typed(fields, name).replace("\r\n", "\n");
-    let (title, description, terms) = (text("title"), text("description"), text("terms"));
     let (domain_tags, tag_slugs) =
         (resources::words(fields, "domain_tags"), resources::words(fields, "tag_slugs"));
     let (accepts_bids, is_exclusive) =
         (resources::tick(fields, "accepts_bids"), resources::tick(fields, "exclusive"));
     Ok(move |listing: &mut ListingFields| {
+        let (title, description, terms) = (
+            fields.text("title", &listing.title),
+            fields.text("description", &listing.description),
+            fields.text("terms", &listing.terms),
+        );
         let (sample, delivery) = (std::mem::take(&mut listing.sample), listing.delivery);
         let available_from = listing.available_from;
         *listing = ListingFields {

@@ -263,7 +263,7 @@ pub fn read(fields: &Fields, kind: OpportunityKind, before: &OpportunityFields) 
     let is_project = kind == OpportunityKind::Project;
     let written = OpportunityFields {
         title: title.unwrap_or_default(),
-        description: fields.get("description").unwrap_or_default().replace("\r\n", "\n"),
+        description: fields.get("description").unwrap_or_default().to_owned(),
         accepted_asset_types: fields.all("accepted_asset_types").filter_map(Kind::parse).collect(),
         metadata,
         visibility: if excluded.is_empty() { VisibilityMode::AllVendors } else { VisibilityMode::AllExcept },

@@ -79,7 +79,7 @@ impl FormPage for PayoutSetup {
         if fields.is_checked(BACK_TO_FORM) {
             return Ok(form(visit, &Inputs::kept(fields.clone())).await?.into());
         }
-        let setup = fields.require(TEXT, "State how the market pays your team.")?.replace("\r\n", "\n");
+        let setup = fields.require(TEXT, "State how the market pays your team.")?.to_owned();
         payouts::check(&setup)?;
         if !fields.is_checked(CONFIRMED) {
             let state = visit.read(payouts::state).await?;

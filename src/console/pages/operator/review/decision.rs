@@ -116,8 +116,7 @@ fn label(template: &str) -> String {
 /// Returns the note of a form: the chosen template, and what was typed.
 fn note_of(fields: &Fields, templates: &[String]) -> Option<String> {
     let template = fields.get(TEMPLATE).and_then(|number| templates.get(number.parse::<usize>().ok()?));
-    let typed = fields.get(NOTE).map(|note| note.replace("\r\n", "\n"));
-    let parts: Vec<&str> = [template, typed.as_ref()].into_iter().flatten().map(String::as_str).collect();
+    let parts: Vec<&str> = template.map(String::as_str).into_iter().chain(fields.get(NOTE)).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
