@@ -254,10 +254,12 @@ async fn confirmation<R: Resource>(
     Ok(Content::new(format!("{}?", step.label), body).narrow().with_parent(R::TITLE, R::LIST).into())
 }
 
-/// Fails unless the text that confirms a step was typed again.
+/// Fails unless the text that confirms a step was typed again. Pages show several spaces as one.
 fn check_retyped(step: &Step, record: &AnyRecord, typed: &Fields) -> Result<()> {
-    let expected = record.text(step.retyped_column).trim();
-    if step.retyped_column.is_empty() || typed.get(RETYPED) == Some(expected) {
+    let expected = record.text(step.retyped_column).split_whitespace();
+    if step.retyped_column.is_empty()
+        || typed.get(RETYPED).is_some_and(|typed| typed.split_whitespace().eq(expected))
+    {
         return Ok(());
     }
     Err(invalid(RETYPED, "Type the name exactly as it is shown."))

@@ -210,6 +210,47 @@ async fn team_is_closed_only_after_its_name_was_typed() {
     assert_eq!(closed.status(), 303, "{}", closed.visible());
 }
 
+/// A page shows several spaces as one, so its name is typed with one.
+#[tokio::test]
+async fn name_that_has_several_spaces_is_typed_as_it_is_shown() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let team = json!({"name": "Two  spaces Ltd", "roles": ["buyer"]});
+    let team = market.call(OPERATOR, "POST", "/operator/v1/teams", &team).await.expect_status(201);
+    let path = format!("/console/operator/teams/{}/close", text(&team, "id"));
+    let page = open(&browser, &path).await;
+    browser.submit(&page, &path, &[("retyped", "Two spaces")]).await.expect(422, "exactly as it is shown");
+    let closed = browser.submit(&page, &path, &[("retyped", "Two spaces Ltd")]).await;
+    assert_eq!(closed.status(), 303, "{}", closed.visible());
+}
+
+/// A form sends other line ends than the API, which is no change of a text: that would end the approval.
+#[tokio::test]
+async fn price_of_an_approved_listing_is_changed_without_ending_the_approval() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let listing =
+        first(&market, "/operator/v1/listings", |found| text(found, "review_status") == "in_review").await;
+    let api = format!("/operator/v1/listings/{}", text(&listing, "id"));
+    let call = async |method: &str, step: &str, body: &Value| {
+        market.call(OPERATOR, method, &format!("{api}{step}"), body).await.ok()
+    };
+    call("POST", "/request-changes", &json!({"note": "Say more."})).await;
+    let texts = json!({"description": "First line.\r\nSecond line.\n", "terms": "One.\r\nTwo."});
+    call("PATCH", "", &texts).await;
+    call("POST", "/submit", &json!({})).await;
+    call("POST", "/approve", &json!({})).await;
+    let path = format!("/console/operator/listings/{}/change", text(&listing, "id"));
+    let page = open(&browser, &path).await;
+    let saved = browser.submit(&page, &path, &[("price", "12345")]).await;
+    assert_eq!(saved.status(), 303, "{}", saved.visible());
+    let after = market.get(OPERATOR, &api).await.ok();
+    assert_eq!((text(&after, "review_status"), text(&after, "price")), ("approved", "12345.00"));
+    assert_eq!(after["description"], texts["description"]);
+    // A word of any length stays on the page.
+    browser.get(saved.location()).await.expect(200, "<div class=\"prose long\">");
+}
+
 #[tokio::test]
 async fn listing_offers_only_what_applies() {
     let market = TestMarket::demo();
