@@ -95,7 +95,7 @@ impl RecordField {
             }
             FieldFormat::Number => html! { (text::grouped(unsigned(record.integer(self.name)))) },
             FieldFormat::Size => html! { (text::size(unsigned(record.integer(self.name)))) },
-            FieldFormat::Text => html! { div.prose { (markdown::render(record.text(self.name))) } },
+            FieldFormat::Text => html! { div.prose.long { (markdown::render(record.text(self.name))) } },
             FieldFormat::Id => html! { span.mono.long { (self.to_text(record, names)) } },
             FieldFormat::Words => {
                 let words: Vec<_> = record.texts(self.name).iter().map(|name| list_word(name)).collect();
