@@ -237,7 +237,7 @@ async fn price_of_an_approved_listing_is_changed_without_ending_the_approval() {
     };
     call("POST", "/request-changes", &json!({"note": "Say more."})).await;
     let texts = json!({"description": "First line.\r\nSecond line.\n", "terms": "One.\r\nTwo."});
-    call("PATCH", "", &texts).await;
+    let before = call("PATCH", "", &texts).await;
     call("POST", "/submit", &json!({})).await;
     call("POST", "/approve", &json!({})).await;
     let path = format!("/console/operator/listings/{}/change", text(&listing, "id"));
@@ -246,9 +246,24 @@ async fn price_of_an_approved_listing_is_changed_without_ending_the_approval() {
     assert_eq!(saved.status(), 303, "{}", saved.visible());
     let after = market.get(OPERATOR, &api).await.ok();
     assert_eq!((text(&after, "review_status"), text(&after, "price")), ("approved", "12345.00"));
-    assert_eq!(after["description"], texts["description"]);
+    assert_eq!(after["description"], before["description"]);
     // A word of any length stays on the page.
     browser.get(saved.location()).await.expect(200, "<div class=\"prose long\">");
+}
+
+#[tokio::test]
+async fn deadline_that_an_operator_moves_lasts_until_the_end_of_its_day() {
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, OPERATOR).await;
+    let has_deadline = |found: &Value| text(found, "status") == "published" && !found["deadline"].is_null();
+    let opportunity = first(&market, "/operator/v1/opportunities", has_deadline).await;
+    let id = text(&opportunity, "id");
+    let path = format!("/console/operator/opportunities/{id}/extend");
+    let page = open(&browser, &path).await;
+    let moved = browser.submit(&page, &path, &[("deadline", "2027-01-31")]).await;
+    assert_eq!(moved.status(), 303, "{}", moved.visible());
+    let after = market.get(OPERATOR, &format!("/operator/v1/opportunities/{id}")).await.ok();
+    assert_eq!(text(&after, "deadline"), "2027-01-31T23:59:59.000Z");
 }
 
 #[tokio::test]
