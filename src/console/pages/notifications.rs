@@ -7,6 +7,9 @@ use crate::{
 /// Path of the button that marks all notifications as read.
 const READ_ALL: &str = "/notifications/read";
 
+/// Field with the filters of the list, which shows them again after a notification was marked as read.
+const LIST: &str = "list";
+
 /// The list.
 pub struct Notifications;
 
@@ -84,13 +87,17 @@ fn path_of(id: Uuid, verb: &str) -> String {
 
 fn state(context: &Context, row: &Notification) -> Markup {
     let path = path_of(row.id, "read");
-    let label = html! { "Mark as read" span.out { ": " bdi { (row.title) } } };
+    let list = context.query.without(Notice::FIELD, None).at("");
+    let form = html! {
+        input type="hidden" name=(LIST) value=(list);
+        button.little.quiet { "Mark as read" span.out { ": " bdi { (row.title) } } }
+    };
     html! {
         @if row.is_read { (badges::badge(Tone::Neutral, "Read")) }
         @else {
             div.row {
                 (badges::badge(Tone::Waiting, "Unread"))
-                (fields::form_with_class(context, &path, "row", &html! { button.little.quiet { (label) } }))
+                (fields::form_with_class(context, &path, "row", &form))
             }
         }
     }
@@ -183,7 +190,8 @@ impl Action for MarkRead {
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         mark(visit, fields, Some(id)).await?;
-        Ok(Answer::done(paths::NOTIFICATIONS, Notice::MarkedRead))
+        let list = Query::parse(fields.get(LIST).unwrap_or_default().trim_start_matches('?'));
+        Ok(Answer::done(&list.at(paths::NOTIFICATIONS), Notice::MarkedRead))
     }
 }
 

@@ -108,7 +108,7 @@ async fn notifications_are_marked_as_read() {
     let one = button.captures(&page.text).expect("buttons of single notifications")[1].to_owned();
     assert_eq!(
         browser.submit(&page, &one, &[]).await.location(),
-        "/console/notifications?notice=marked_read"
+        "/console/notifications?state=unread&notice=marked_read"
     );
     let again = browser.get("/console/notifications?state=unread").await;
     assert!(!again.text.contains(&one), "it is read");
