@@ -16,10 +16,14 @@ pub struct Timestamp(pub i64);
 row_ids::column!(Timestamp);
 
 impl Timestamp {
-    /// Returns the time `micros` microseconds later, or earlier if negative. Saturates.
+    /// The last time that has a text: its year has four digits.
+    pub const LAST: Timestamp = Timestamp(253_402_300_799_999_999);
+
+    /// Returns the time `micros` microseconds later, or earlier if negative, but at most [`Timestamp::LAST`].
     #[must_use]
     pub const fn plus_micros(self, micros: i64) -> Timestamp {
-        Timestamp(self.0.saturating_add(micros))
+        let sum = self.0.saturating_add(micros);
+        if sum > Timestamp::LAST.0 { Timestamp::LAST } else { Timestamp(sum) }
     }
 
     /// Returns the time `seconds` seconds later, or earlier if negative.
@@ -31,7 +35,7 @@ impl Timestamp {
     /// Returns the time `days` days later, or earlier if negative.
     #[must_use]
     pub const fn plus_days(self, days: i64) -> Timestamp {
-        self.plus_micros(days * 86_400 * MICROS_PER_SECOND)
+        self.plus_seconds(days.saturating_mul(86_400))
     }
 
     /// Returns the seconds since the Unix epoch, rounded down.
@@ -160,7 +164,8 @@ mod tests {
         assert_eq!(Timestamp(-1).to_string(), "1969-12-31T23:59:59.999Z");
         assert_eq!(serde_json::from_str::<Timestamp>("\"2026-03-01T09:00:00.500Z\"").unwrap(), at);
         assert!(serde_json::from_str::<Timestamp>("\"2026-03-01\"").is_err());
-        assert!(Timestamp::parse("9999-12-31T23:59:59Z").is_some());
+        let last = Timestamp::parse("9999-12-31T23:59:59.999999Z").unwrap();
+        assert_eq!((last, last.plus_days(1)), (Timestamp::LAST, Timestamp::LAST), "later times have no text");
         for text in ["9999-12-31T23:59:59-01:00", "0000-12-31T23:59:59Z", "2026-02-30T00:00:00Z"] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }

@@ -66,6 +66,16 @@ async fn rotated_key_never_lives_longer_than_before() {
 }
 
 #[test]
+fn successor_of_a_key_does_not_outlive_the_last_year() {
+    let market = small_market(&[]);
+    let (id, _) = create(&market, Timestamp::parse("9999-12-31T00:00:00Z"));
+    market.clock().advance(48 * HOUR);
+    rotate(&market, id).unwrap();
+    let rotated = events(&market, &["key.rotated"]).remove(0);
+    assert_eq!(rotated.data["successor_expires_at"], "9999-12-31T23:59:59.999Z");
+}
+
+#[test]
 fn key_that_was_rotated_or_has_ended_is_not_changed() {
     let market = small_market(&[]);
     let (rotated, _) = create(&market, None);
