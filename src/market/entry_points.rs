@@ -12,8 +12,9 @@ use std::{
 use tracing::Span;
 
 use super::{
-    Ids, Inner, Market, Permit, Reader, Requester, SearchIndex, Writer, due_steps::MAX_STEPS_PER_TRANSACTION,
-    milliseconds, other_processes, spawn_blocking, webhook_queue::WebhookQueue,
+    Ids, Inner, Market, MarketId, Permit, Reader, Requester, SearchIndex, UsedKey, Writer,
+    due_steps::MAX_STEPS_PER_TRANSACTION, key_cache, milliseconds, other_processes, spawn_blocking,
+    webhook_queue::WebhookQueue,
 };
 use crate::{
     error::{Error, Result},
@@ -36,11 +37,15 @@ pub(super) struct WriteCause<'r> {
     waited: Duration,
     /// ID of the request; `None` if the work belongs to no request.
     request_id: Option<&'r str>,
+    /// Key of the request; `None` if the work is that of nobody's key.
+    used_key: Option<UsedKey>,
 }
 
 impl WriteCause<'_> {
-    fn of(permit: &Permit) -> WriteCause<'_> {
-        WriteCause { waited: permit.waited(), request_id: permit.requester().request_id() }
+    fn of(permit: &Permit, market: MarketId) -> WriteCause<'_> {
+        let requester = permit.requester();
+        let (request_id, used_key) = (requester.request_id(), requester.key_of(market));
+        WriteCause { waited: permit.waited(), request_id, used_key }
     }
 }
 
@@ -212,7 +217,7 @@ impl Market {
     /// would double the time that the write waits for the disk. Returns the last change that the index now lacks.
     fn write_prepared(&self, permit: &Permit, step: WriteStep) -> Result<Option<i64>> {
         let inner = &self.inner;
-        let (prepared, change) = self.write_unindexed(WriteCause::of(permit), |writer| {
+        let (prepared, change) = self.write_unindexed(WriteCause::of(permit, self.id()), |writer| {
             step(writer)?;
             inner.indexer.prepare(writer.rows, writer.now)
         })?;
@@ -305,6 +310,9 @@ impl Market {
             };
             if writer.run_due_steps(writer.now, MAX_STEPS_PER_TRANSACTION)? > 0 {
                 return Ok(Written::DueSteps);
+            }
+            if let Some(used) = cause.used_key {
+                key_cache::check_has_not_ended(rows, used, writer.now)?;
             }
             step(&mut writer)?;
             // No other transaction takes IDs before this one ends.

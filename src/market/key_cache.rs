@@ -9,7 +9,10 @@ use std::{
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::replication::{MAX_REPORTED_USES, Uses};
+use super::{
+    replication::{MAX_REPORTED_USES, Uses},
+    requester::UsedKey,
+};
 use crate::{
     domain::{
         principals::{KeyOwner, PrincipalKind},
@@ -297,6 +300,19 @@ impl KeyCache {
         drop(uses);
         Ok(key)
     }
+}
+
+/// Fails if a key, or the session that it was used in, has ended since the request was authenticated: its body can arrive much
+/// later.
+pub(super) fn check_has_not_ended(rows: &store::Reader, used: UsedKey, now: Timestamp) -> Result<()> {
+    let key = store::keys::find_by_row_id(rows, used.row_id)?;
+    let is_open = used.session.map_or(Ok(true), |session| store::sessions::exists(rows, session))?;
+    if is_open && key.is_some_and(|key| key.status(now).is_valid()) {
+        return Ok(());
+    }
+    let message = "This API key was revoked or has expired, or its session has ended, while the request was sent. Nothing was \
+                   changed. Use another key.";
+    Err(Error::Unauthorized(message.to_owned()))
 }
 
 fn ended_key(owner: &KeyOwner, reason: &str) -> Error {

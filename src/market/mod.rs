@@ -50,7 +50,7 @@ pub use open_options::{OpenError, OpenMode, OpenOptions, this_program};
 pub use opening::max_blocking_threads;
 pub use other_processes::{SOCKET_FILE, follow_processes, log_unrecorded};
 pub use replication::{MAX_REPORTED_USES, Uses};
-pub use requester::{MarketId, Requester, WorkOwner};
+pub use requester::{MarketId, Requester, UsedKey, WorkOwner};
 pub use scheduler::{Permit, Scheduler, Share};
 pub use search_index::SearchIndex;
 pub use upgrading::{copy_before_upgrade, copy_database, required_bytes};

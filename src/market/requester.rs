@@ -2,8 +2,10 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use uuid::Uuid;
+
 use super::cost_meter::{Activity, CostMeter};
-use crate::domain::principals::Principal;
+use crate::domain::{principals::Principal, row_ids::KeyRowId};
 
 /// Which of the open markets of a process it is. Principals of different markets can have equal row IDs, so limits that
 /// several markets share have it as a part of their keys.
@@ -21,6 +23,17 @@ pub enum WorkOwner {
     Process,
 }
 
+/// The key that a request was authenticated with. A command on the data directory has none.
+#[derive(Clone, Copy, Debug)]
+pub struct UsedKey {
+    /// Row ID of the key.
+    pub row_id: KeyRowId,
+    /// ID of the key.
+    pub id: Uuid,
+    /// ID of the session that the key was used for; `None` if the request has the key itself.
+    pub session: Option<Uuid>,
+}
+
 /// On whose behalf a read or write runs, and the meter of the request that it belongs to. Each entry point of
 /// the market takes one, so no work runs outside of someone's share.
 #[derive(Clone, Debug)]
@@ -28,17 +41,19 @@ pub struct Requester {
     owner: WorkOwner,
     cost: Option<CostMeter>,
     request_id: Option<Arc<str>>,
+    /// The key of the request, and its market; `None` if the work is that of nobody's key.
+    used_key: Option<(MarketId, UsedKey)>,
 }
 
 impl Requester {
     /// Creates a requester whose costs are added to `cost`.
     pub const fn new(owner: WorkOwner, cost: CostMeter) -> Requester {
-        Requester { owner, cost: Some(cost), request_id: None }
+        Requester { owner, cost: Some(cost), request_id: None, used_key: None }
     }
 
     /// Creates a requester whose costs are not counted.
     pub const fn unmetered(owner: WorkOwner) -> Requester {
-        Requester { owner, cost: None, request_id: None }
+        Requester { owner, cost: None, request_id: None, used_key: None }
     }
 
     /// Creates the requester of background jobs and commands.
@@ -50,6 +65,17 @@ impl Requester {
     #[must_use]
     pub fn with_request_id(self, id: &str) -> Requester {
         Requester { request_id: Some(id.into()), ..self }
+    }
+
+    /// Sets the key of a market that the request was authenticated with.
+    #[must_use]
+    pub fn with_key(self, market: MarketId, key: UsedKey) -> Requester {
+        Requester { used_key: Some((market, key)), ..self }
+    }
+
+    /// Returns the key of the request, if it is one of this market.
+    pub(super) fn key_of(&self, market: MarketId) -> Option<UsedKey> {
+        self.used_key.filter(|(of, _)| *of == market).map(|(_, key)| key)
     }
 
     /// Returns the ID of the request, if the work belongs to one.

@@ -132,6 +132,11 @@ pub fn delete_by_digest(writer: &Writer, digest: &[u8; 32]) -> Result<()> {
     Ok(())
 }
 
+/// Whether there is a session with this ID.
+pub fn exists(reader: &Reader, id: Uuid) -> Result<bool> {
+    reader.query_one("SELECT EXISTS (SELECT 1 FROM sessions WHERE uuid = ?1)", [id], |row| row.get(0))
+}
+
 /// Whether there are sessions.
 pub fn exist(reader: &Reader) -> Result<bool> {
     reader.query_one("SELECT EXISTS (SELECT 1 FROM sessions)", [], |row| row.get(0))

@@ -34,6 +34,13 @@ string_enum! {
     }
 }
 
+impl KeyStatus {
+    /// Whether requests can be made with the key.
+    pub const fn is_valid(self) -> bool {
+        matches!(self, KeyStatus::Active | KeyStatus::Rotated)
+    }
+}
+
 impl TeamKeyScope {
     /// Whether the APIs and the agent server accept the key.
     pub const fn permits_api(self) -> bool {

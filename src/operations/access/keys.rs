@@ -7,13 +7,12 @@ use uuid::Uuid;
 use super::platform::Platform;
 use crate::{
     domain::{
-        keys::KeyStatus,
         principals::{KeyOwner, KeyScope, OperatorAct, OperatorKey, Principal},
         row_ids::KeyRowId,
         teams::Team,
     },
     error::{Error, Result},
-    market::{CachedKey, Market, Reader, Requester},
+    market::{CachedKey, Market, Reader, Requester, UsedKey},
     store,
 };
 
@@ -23,15 +22,6 @@ pub struct Authenticated {
     owner: KeyOwner,
     used_key: Option<UsedKey>,
     requester: Requester,
-}
-
-/// The key that a request was authenticated with. A command on the data directory has none.
-#[derive(Clone, Copy, Debug)]
-struct UsedKey {
-    row_id: KeyRowId,
-    id: Uuid,
-    /// ID of the session that the key was used for; `None` if the request has the key itself.
-    session: Option<Uuid>,
 }
 
 /// Proof of a valid API key of a team.
@@ -88,9 +78,10 @@ impl Authenticated {
         key: &CachedKey,
         session: Option<Uuid>,
     ) -> Authenticated {
+        let used_key = UsedKey { row_id: key.row_id(), id: key.id(), session };
         let requester = requester.into_principal(market.id(), key.owner.principal());
-        let used_key = Some(UsedKey { row_id: key.row_id(), id: key.id(), session });
-        Authenticated { owner: key.owner.clone(), used_key, requester }
+        let requester = requester.with_key(market.id(), used_key);
+        Authenticated { owner: key.owner.clone(), used_key: Some(used_key), requester }
     }
 
     /// Returns the proof for a request of a command on the data directory, which acts as an operator without a key. Code
@@ -203,7 +194,7 @@ impl Operator {
     pub fn check_still_valid(&self, reader: &Reader) -> Result<()> {
         let key = store::keys::find_by_row_id(reader.rows, self.key.row_id)?;
         match key {
-            Some(key) if matches!(key.status(reader.now), KeyStatus::Active | KeyStatus::Rotated) => Ok(()),
+            Some(key) if key.status(reader.now).is_valid() => Ok(()),
             _ => Err(Error::Unauthorized(
                 "This API key was revoked or has expired. Use another operator key.".to_owned(),
             )),
@@ -260,6 +251,11 @@ pub trait PrincipalProof: Send + 'static {
 
     /// Returns the requester of the principal's reads and writes.
     fn requester(&self) -> Requester;
+
+    /// Returns what tells the caller from others whose requests count for the same principal; empty if there are none.
+    fn caller(&self) -> &str {
+        ""
+    }
 }
 
 /// A proof with which an operator reads.

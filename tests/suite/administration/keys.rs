@@ -3,8 +3,11 @@
 use marketplace::{
     domain::{principals::KeyScope, time::Timestamp},
     error::{Error, Result},
+    market::{Requester, Writer},
     operations::keys,
 };
+use poem::{Body, http::Method};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{HOUR, event_types, events, platform, problems, refusal, run_steps, write};
@@ -73,6 +76,28 @@ fn successor_of_a_key_does_not_outlive_the_last_year() {
     rotate(&market, id).unwrap();
     let rotated = events(&market, &["key.rotated"]).remove(0);
     assert_eq!(rotated.data["successor_expires_at"], "9999-12-31T23:59:59.999Z");
+}
+
+#[tokio::test]
+async fn key_that_is_revoked_while_a_body_is_sent_changes_nothing() {
+    let market = small_market(&[]);
+    let (id, key) = create(&market, None);
+    let authorization = format!("Bearer {key}");
+    let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
+    let send = async |is_revoked: bool, name: &str| {
+        let (market_of_key, body) = (market.market().clone(), json!({"name": name}).to_string());
+        let revoke = move |writer: &mut Writer| if is_revoked { keys::revoke(writer, id) } else { Ok(()) };
+        let chunks = futures_util::stream::once(async move {
+            market_of_key.write(Requester::process(), revoke).await.unwrap();
+            Ok::<_, std::io::Error>(bytes::Bytes::from(body))
+        });
+        let body = Body::from_bytes_stream(chunks);
+        market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await
+    };
+    send(false, "Before").await.expect_status(201);
+    assert_eq!(send(true, "After").await.expect_error(401), "unauthorized");
+    let groups = market.get("mkt_seller", "/v2/asset-groups").await.ok().to_string();
+    assert!(groups.contains("Before") && !groups.contains("After"), "{groups}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Signing in and out, and what ends a session.
 
-use marketplace::market::DATABASE_FILE;
-use poem::http::Method;
+use marketplace::{market::DATABASE_FILE, operations::access::sessions};
+use poem::{Body, http::Method};
 use rusqlite::Connection;
 use serde_json::json;
 use uuid::Uuid;
@@ -118,6 +118,26 @@ async fn session_ends_with_its_key() {
     let path = format!("/operator/v1/keys/{id}/revoke");
     market.call(OPERATOR, "POST", &path, &serde_json::Value::Null).await;
     assert_eq!(browser.get("/console/catalog").await.status(), 303);
+}
+
+/// Otherwise, who has a stolen key could begin to send a form, and finish it after the key was revoked, for a key of its own.
+#[tokio::test]
+async fn form_whose_session_ends_while_it_is_sent_changes_nothing() {
+    const NEW_KEY: &str = "/console/settings/keys/new";
+    let market = TestMarket::demo();
+    let browser = Browser::signed_in(&market, BUYER).await;
+    let (_, token) = browser.cookie().split_once('=').unwrap();
+    let ended = (market.market().clone(), token.to_owned());
+    let chunks = futures_util::stream::once(async move {
+        let (ended, token) = ended;
+        ended.spawn_blocking(move |market| sessions::end(market, &token)).await.unwrap();
+        Ok::<_, std::io::Error>(bytes::Bytes::from("name=Left+behind&scope=console"))
+    });
+    let headers = [("sec-fetch-site", "same-origin")];
+    let body = Body::from_bytes_stream(chunks);
+    assert_eq!(browser.send(Method::POST, NEW_KEY, &headers, body).await.status(), 401);
+    let keys = market.get(OPERATOR, "/operator/v1/keys?limit=100").await.ok().to_string();
+    assert!(!keys.contains("Left behind"));
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ fn row(context: &Context, key: &TeamKey, is_own: bool) -> Vec<Markup> {
         html! { @match last_used_at { Some(at) => (text::moment(*at)), None => "Never" } },
         html! { span.row {
             @if *status == KeyStatus::Active { a.button.little href=(link("replace")) { "Replace…" } }
-            @if matches!(status, KeyStatus::Active | KeyStatus::Rotated) {
+            @if status.is_valid() {
                 a.button.little.danger href=(link("revoke")) { "Revoke…" }
             }
         } },
