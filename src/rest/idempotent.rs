@@ -109,8 +109,8 @@ impl Idempotent {
         body: Arc<BodySource>,
         work: BodyWork,
     ) -> Result<Vec<u8>> {
-        let Caller { principal, requester } = caller;
-        let request = self.into_request(principal);
+        let request = self.into_request(&caller);
+        let Caller { principal, requester, .. } = caller;
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let digest = body.digest();
         let result = match work {
@@ -154,8 +154,9 @@ impl Idempotent {
         work: impl FnOnce(&mut Writer, &A, &P) -> Result<T> + Send + 'static,
         finish: impl FnOnce(&Market, P) + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let Caller { principal, requester } = Caller::new(&access);
-        let request = self.into_request(principal);
+        let caller = Caller::new(&access);
+        let request = self.into_request(&caller);
+        let Caller { principal, requester, .. } = caller;
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let digest = body.digest();
         if let Some(request) = request.clone() {
@@ -225,20 +226,24 @@ impl Idempotent {
     }
 
     /// Returns the identity of the request if it has a key.
-    fn into_request(self, principal: Principal) -> Option<idempotency::Request> {
+    fn into_request(self, caller: &Caller) -> Option<idempotency::Request> {
         let Idempotent { key, route } = self;
-        key.map(|key| idempotency::Request { principal, key, route })
+        let route = format!("{route}{}", caller.name);
+        key.map(|key| idempotency::Request { principal: caller.principal, key, route })
     }
 }
 
 /// Who sends a request, without the proof of access.
 struct Caller {
     principal: Principal,
+    /// What tells it from others with the same principal.
+    name: String,
     requester: Requester,
 }
 
 impl Caller {
     fn new(access: &impl PrincipalProof) -> Caller {
-        Caller { principal: access.principal(), requester: access.requester() }
+        let (principal, name) = (access.principal(), access.caller().to_owned());
+        Caller { principal, name, requester: access.requester() }
     }
 }

@@ -3,7 +3,10 @@
 use toml::Value;
 
 use super::{due_work::JobTiming, names::DEMO};
-use crate::{domain::time::Timestamp, string_enum::string_enum};
+use crate::{
+    domain::{row_ids::KeyRowId, time::Timestamp},
+    string_enum::string_enum,
+};
 
 /// A world to create.
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ pub struct NewWorld {
     pub job_timing: JobTiming,
     /// Handling of the messages to its webhooks, besides storing them in the inbox.
     pub webhooks: WebhookMode,
+    /// The operator key of the server that it is created with. Responses to the world's own operators are stored for it.
+    pub creator: Option<KeyRowId>,
 }
 
 string_enum! {
@@ -53,6 +58,7 @@ impl Default for NewWorld {
             has_port: false,
             job_timing: JobTiming::BeforeRequests,
             webhooks: WebhookMode::Inbox,
+            creator: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use poem::Request;
 use crate::{
     domain::principals::Principal,
     error::{Error, Result},
-    market::Requester,
+    market::{Requester, WorkOwner},
     operations::access::{ActingOperator, Authenticated, Operator, PrincipalProof},
     web::{
         auth::{self, Policy, required_access::RequiredAccess},
@@ -21,7 +21,12 @@ use crate::{
 pub struct WorldReader(Operator);
 
 /// Like [`WorldReader`], for a key that permits changes.
-pub struct WorldOperator(ActingOperator);
+pub struct WorldOperator {
+    operator: ActingOperator,
+    principal: Principal,
+    /// The IDs of the world and of the key; empty if there is no such world.
+    caller: String,
+}
 
 /// Requires an operator key that permits changes, of the server, or of the world of the snapshot that the first path parameter
 /// names.
@@ -46,8 +51,19 @@ impl Policy for WorldOperator {
         identify(served, request, Worlds::find).await
     }
 
-    async fn admit(_: &ServedMarket, authenticated: Authenticated, _: &Request) -> Result<WorldOperator> {
-        ActingOperator::authorize(authenticated).map(WorldOperator)
+    async fn admit(
+        served: &ServedMarket,
+        authenticated: Authenticated,
+        request: &Request,
+    ) -> Result<WorldOperator> {
+        let (key, owner) = (authenticated.key_id().unwrap_or_default(), authenticated.requester().owner());
+        let operator = ActingOperator::authorize(authenticated)?;
+        let world = find_world(served, request, Worlds::find);
+        let caller = world.as_ref().map(|world| format!(" {} {key}", world.details().id)).unwrap_or_default();
+        let is_of_world = matches!(owner, WorkOwner::Principal(market, _) if market != served.market().id());
+        let creator = world.filter(|_| is_of_world).and_then(|world| world.details().origin.creator);
+        let principal = creator.map_or(operator.principal(), Principal::Operator);
+        Ok(WorldOperator { operator, principal, caller })
     }
 }
 
@@ -70,13 +86,19 @@ impl WorldReader {
     }
 }
 
+/// Rows of the server refer only to its own keys, so what it stores for a key of a world counts for the key that created the
+/// world. It belongs to one world: a later world with the same name is another one.
 impl PrincipalProof for WorldOperator {
     fn principal(&self) -> Principal {
-        self.0.principal()
+        self.principal
     }
 
     fn requester(&self) -> Requester {
-        self.0.requester()
+        self.operator.requester()
+    }
+
+    fn caller(&self) -> &str {
+        &self.caller
     }
 }
 
@@ -91,9 +113,17 @@ async fn identify(
         Err(error @ Error::Unauthorized(_)) => error,
         result => return result,
     };
-    let world = path_params::first(request).and_then(|name| find(served.sandbox()?.worlds(), &name));
-    match world {
+    match find_world(served, request, find) {
         Some(world) => auth::authenticate(&world.market(), request).await.map_err(|_| refused),
         None => Err(refused),
     }
+}
+
+/// Returns what `find` finds by the first path parameter.
+fn find_world(
+    served: &ServedMarket,
+    request: &Request,
+    find: fn(&Worlds, &str) -> Option<Arc<World>>,
+) -> Option<Arc<World>> {
+    path_params::first(request).and_then(|name| find(served.sandbox()?.worlds(), &name))
 }

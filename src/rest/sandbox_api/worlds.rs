@@ -12,7 +12,7 @@ use super::access::{WorldOperator, WorldReader};
 use crate::{
     domain::clock_modes::ClockMode,
     error::{Code, Error, Problem, Result},
-    operations::access::{ActingOperator, Operator},
+    operations::access::{ActingOperator, ActingProof as _, Operator},
     rest::{
         arguments::request_body::Body,
         idempotent::Idempotent,
@@ -124,7 +124,7 @@ impl WorldOut {
 
 impl WorldIn {
     /// Converts the body.
-    fn into_new_world(self) -> Result<NewWorld> {
+    fn into_new_world(self, creator: &ActingOperator) -> Result<NewWorld> {
         let defaults = NewWorld::default();
         let mut settings = Vec::new();
         for (key, value) in self.settings.unwrap_or_default() {
@@ -145,6 +145,7 @@ impl WorldIn {
             has_port: self.port.unwrap_or(false),
             job_timing: self.jobs.map_or(defaults.job_timing, |timing| timing.0),
             webhooks: self.webhooks.map_or(defaults.webhooks, |mode| mode.0),
+            creator: creator.used_key().0,
         })
     }
 }
@@ -202,9 +203,9 @@ impl WorldsApi {
                 Some(world) => Some(world.admit().await?),
                 None => None,
             };
-            let work = move |_: &ActingOperator| {
+            let work = move |creator: &ActingOperator| {
                 let _turn = turn;
-                let world = sandbox.create(&value.into_new_world()?)?;
+                let world = sandbox.create(&value.into_new_world(creator)?)?;
                 Ok(WorldOut::new(&world, &base.0))
             };
             idempotent.run(&served, access, source, work).await

@@ -145,6 +145,31 @@ async fn operators_of_a_world_use_this_world_and_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn idempotency_key_belongs_to_one_operator_and_one_world() {
+    let market = TestMarket::empty();
+    let created = operator_key(&market);
+    let key = created.as_str();
+    let create = async || {
+        market.call(key, "POST", "/sandbox/v1/worlds", &json!({"name": "one"})).await.expect_status(201)
+    };
+    let advance = async |key: &str| {
+        let (path, body) = ("/sandbox/v1/worlds/one/clock", json!({"advance": "1d"}));
+        let response = market.call_with(key, "POST", path, &body, &[("idempotency-key", "k1")]).await;
+        response.ok()["now"].as_str().unwrap()[..10].to_owned()
+    };
+    create().await;
+    // The server has no key with the row ID of the first one, which is a key of the world.
+    for (key, now) in [(OPERATOR, "2026-03-02"), (OPERATOR, "2026-03-02"), (key, "2026-03-03")] {
+        assert_eq!(advance(key).await, now);
+    }
+    market.call(key, "DELETE", "/sandbox/v1/worlds/one", &Value::Null).await.expect_status(204);
+    create().await;
+    for (key, now) in [(key, "2026-03-02"), (OPERATOR, "2026-03-03"), (key, "2026-03-02")] {
+        assert_eq!(advance(key).await, now, "in a later world with the same name");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn invalid_worlds_are_refused_with_every_problem_of_their_body() {
     let market = TestMarket::with_settings(|settings| settings.sandbox.max_worlds = 2);
     let key = operator_key(&market);

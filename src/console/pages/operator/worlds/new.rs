@@ -5,7 +5,8 @@ use toml::{Table, Value};
 use super::place::{WORLDS, path};
 use crate::{
     console::pages::{operator::prelude::*, world_clock::parse_time},
-    domain::{clock_modes::ClockMode, typed_numbers::parse_whole_number},
+    domain::{clock_modes::ClockMode, row_ids::KeyRowId, typed_numbers::parse_whole_number},
+    operations::access::ActingProof as _,
     worlds::{self, JobTiming, NewWorld, WebhookMode},
 };
 
@@ -67,7 +68,7 @@ fn input_fields(inputs: &Inputs) -> Markup {
 }
 
 /// Reads the form. Its name is generated if none was typed.
-fn read(fields: &Fields) -> Result<NewWorld> {
+fn read(fields: &Fields, creator: Option<KeyRowId>) -> Result<NewWorld> {
     let defaults = NewWorld::default();
     let name = match fields.get("name") {
         Some(name) if worlds::is_name(name) => name.to_owned(),
@@ -95,6 +96,7 @@ fn read(fields: &Fields) -> Result<NewWorld> {
         has_port: fields.is_checked("port"),
         job_timing: fields.get("jobs").and_then(JobTiming::parse).unwrap_or(defaults.job_timing),
         webhooks: fields.get("webhooks").and_then(WebhookMode::parse).unwrap_or(defaults.webhooks),
+        creator,
     })
 }
 
@@ -119,7 +121,7 @@ fn settings(fields: &Fields) -> Result<Vec<(String, Value)>> {
 impl FormPage for NewWorldPage {
     async fn submit(visit: &Visit<ActingOperator>, fields: &Fields) -> Result<Answer> {
         let sandbox = visit.served.sandbox().cloned().ok_or_else(|| Error::not_found("page"))?;
-        let mut new = read(fields)?;
+        let mut new = read(fields, visit.access.used_key().0)?;
         // `perform` returns this value unless the form was already sent before.
         let (name, sent) = (new.name.clone().unwrap_or_default(), Uuid::new_v4());
         let (worlds, source) = (std::sync::Arc::clone(sandbox.worlds()), new.source.clone());
