@@ -23,6 +23,8 @@ pub enum Entropy {
         seed: u64,
         /// Number of secrets generated so far.
         count: Arc<AtomicU64>,
+        /// A secret that they also depend on; `None` if everybody may compute them, since the world has no data of a real market.
+        origin: Option<[u8; 32]>,
     },
 }
 
@@ -30,6 +32,15 @@ impl Entropy {
     /// Creates a deterministic source. For tests and templates only.
     pub const fn seeded(seed: u64) -> Entropy {
         Entropy::Seeded { seed, count: AtomicU64::new(0) }
+    }
+
+    /// Lets the secrets of a world also depend on a secret of the market that it is a copy of.
+    #[must_use]
+    pub fn with_origin(self, origin: Option<[u8; 32]>) -> Entropy {
+        match self {
+            Entropy::World { seed, count, .. } => Entropy::World { seed, count, origin },
+            other => other,
+        }
     }
 
     /// Returns 32 random bytes.
@@ -42,7 +53,13 @@ impl Entropy {
             }
             Entropy::Seeded { seed, count } => derive_secret(b"", *seed, count),
             // A world has secrets of its template, which may have the same seed.
-            Entropy::World { seed, count } => derive_secret(b"world", *seed, count),
+            Entropy::World { seed, count, origin } => {
+                let origin: &[u8] = match origin {
+                    Some(origin) => origin,
+                    None => &[],
+                };
+                derive_secret(&[&b"world"[..], origin].concat(), *seed, count)
+            }
         }
     }
 

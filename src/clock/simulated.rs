@@ -132,7 +132,7 @@ impl SimulatedClock {
     /// Returns the secrets of the market with this clock. They are derived from the seed and a count that is part of
     /// the state of the clock.
     pub fn entropy(&self) -> Entropy {
-        Entropy::World { seed: self.seed, count: Arc::clone(&self.secret_count) }
+        Entropy::World { seed: self.seed, count: Arc::clone(&self.secret_count), origin: None }
     }
 
     /// Returns the number of events that reported that the clock was advanced.

@@ -18,7 +18,7 @@ use crate::{
     error::Result,
     idle_closer::IdleCloser,
     search::{IndexDirectory, Indexer, Renderer, SharedUpdater, WriterOptions},
-    store::{self, Store},
+    store::{self, Store, secrets::ORIGIN},
 };
 
 /// Memory and threads of the index writer of a world.
@@ -60,6 +60,7 @@ impl Market {
         let settings = one_reader(opening.settings);
         let store = Arc::new(Store::open_private(&data_dir.join(DATABASE_FILE), idle_closer.clone())?);
         forget_secrets_of_original(&store)?;
+        let entropy = entropy.with_origin(store.read(|rows| store::secrets::find(rows, ORIGIN))?);
         let cursor_key = CursorKey::new(find_or_create_secret(&store, &entropy, CURSOR_SECRET)?);
         let blob_secret = find_or_create_secret(&store, &entropy, BLOB_SECRET)?;
         let index_dir = Arc::new(IndexDirectory::open_copy(&data_dir.join("index"), opening.original)?);

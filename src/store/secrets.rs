@@ -9,6 +9,9 @@ pub const POSITIONS: &str = "positions";
 /// Name of the secret that identifies a copy of a market that was restored from a backup.
 pub const COPY_SECRET: &str = "copy";
 
+/// Name of the secret on which all later secrets of a copy of a server's market depend: nobody can compute them from its seed.
+pub const ORIGIN: &str = "origin";
+
 /// Returns the secret with this name.
 pub fn find(reader: &Reader, name: &str) -> Result<Option<[u8; 32]>> {
     reader.query_first("SELECT value FROM secrets WHERE name = ?1", [name], |row| row.get(0))

@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, functions::FunctionFlags};
+use sha2::{Digest, Sha256};
 
-use super::Reader;
+use super::{Reader, secrets::ORIGIN};
 use crate::error::{Error, Result};
 
 /// Returns the size of the database in bytes.
@@ -39,13 +40,25 @@ pub fn for_each_page(reader: &Reader, mut visit: impl FnMut(&[u8]) -> Result<()>
     })
 }
 
-/// Deletes state that a copy of a server's market does not take over: the announcement, maintenance, and the seed of the current
-/// signing key, including its traces in the file. No process may use the database, which is a copy.
+/// Deletes state that a copy of a server's market does not take over: the announcement, maintenance, the seed of the current
+/// signing key, and stored responses, which can contain keys. All other secrets that sign are replaced by others that are derived
+/// from them, so that nobody mistakes what the copy has signed for something of the server. The file keeps no traces. No process
+/// may use the database, which is a copy.
 pub fn delete_state_of_server(path: &Path) -> Result<()> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "secure_delete", true)?;
-    connection
-        .execute_batch("DELETE FROM signing_secrets; DELETE FROM announcement; DELETE FROM maintenance")?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("derived", 1, flags, |call| {
+        let secret: Option<Vec<u8>> = call.get(0)?;
+        Ok(secret.map(|secret| Sha256::new_with_prefix("copy").chain_update(secret).finalize().to_vec()))
+    })?;
+    connection.execute_batch(&format!(
+        "DELETE FROM signing_secrets; DELETE FROM announcement; DELETE FROM maintenance; DELETE FROM idempotency_keys;
+         UPDATE secrets SET value = derived(value);
+         INSERT OR IGNORE INTO secrets (name, value) SELECT '{ORIGIN}', derived(value) FROM secrets WHERE name = 'blobs';
+         UPDATE webhooks SET secret = derived(secret), previous_secret = derived(previous_secret),
+             id_secret = derived(id_secret) WHERE deleted_at IS NULL"
+    ))?;
     // Moves the changes from the log to the file.
     connection.close().map_err(|(_, cause)| cause.into())
 }

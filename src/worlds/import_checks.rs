@@ -42,7 +42,8 @@ fn check_counts(reader: &Reader, clock: &ClockState) -> Result<()> {
             return Err(repeated(&["ids", collection.as_str()]));
         }
     }
-    let entropy = next.entropy();
+    let origin = store::secrets::find(reader.rows, store::secrets::ORIGIN)?;
+    let entropy = next.entropy().with_origin(origin);
     for _ in 0..CHECKED_COUNTS {
         let secret = entropy.random_secret();
         if keys::is_taken(reader, &secret)? || grants::is_taken(reader, &secret)? {

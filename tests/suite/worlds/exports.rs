@@ -14,7 +14,11 @@ use marketplace::{
     },
     error::Error,
     market::{Market, Writer},
-    operations::{access::Platform, announcements, attestation_log, maintenance, signing_keys},
+    operations::{
+        access::Platform,
+        announcements, attestation_log, maintenance, signing_keys,
+        webhooks::{self, CheckedUrl, WebhookInput},
+    },
     store,
     worlds::{JobTiming, World, WorldError},
 };
@@ -255,6 +259,30 @@ fn signing_secret_stays_with_its_market() {
     assert!(rows.contains(&own.keyval.public), "the public key is exported");
     for seed in [seed, own_seed.unwrap().unwrap()] {
         assert!(!rows.contains(&hexadecimal(&seed)), "a secret is exported");
+    }
+}
+
+/// Who has the export of a copy can neither sign for the server nor use a key that was created there.
+#[tokio::test(flavor = "multi_thread")]
+async fn export_of_a_copy_has_no_secret_of_the_server() {
+    let market = TestMarket::demo();
+    let settings = &market.market().settings().webhooks;
+    let url = CheckedUrl::without_lookup(settings, "https://hooks.example/a").unwrap();
+    let input = WebhookInput { team: None, url: &url, description: "", event_types: &[] };
+    let create = |writer: &mut Writer| webhooks::create(writer, Platform::of_process(), &input);
+    let (_, webhook_secret) = market.market().write_blocking(create).unwrap();
+    let (path, headers) = ("/operator/v1/operator-keys", [("idempotency-key", "k1")]);
+    let body = json!({"name": "stored", "scope": "all"});
+    let created = market.call_with(OPERATOR, "POST", path, &body, &headers).await.expect_status(201);
+    let key = created["secret"].as_str().unwrap();
+
+    let body = json!({"name": "copy", "from": "market"});
+    market.call(OPERATOR, "POST", "/sandbox/v1/worlds", &body).await.expect_status(201);
+    let exported = market.get(OPERATOR, "/sandbox/v1/worlds/copy/export").await;
+    let rows: Vec<u8> = unzip(&exported.bytes).into_values().flatten().collect();
+    let rows = String::from_utf8_lossy(&rows);
+    for secret in [&webhook_secret.0[..], &market.market().blob_secret()[..], key.as_bytes()] {
+        assert!(!rows.contains(&hexadecimal(secret)), "a secret is exported");
     }
 }
 

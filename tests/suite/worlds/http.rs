@@ -170,6 +170,45 @@ async fn idempotency_key_belongs_to_one_operator_and_one_world() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn server_accepts_no_link_that_a_copy_of_its_market_has_signed() {
+    let market = TestMarket::demo();
+    for name in ["one", "two"] {
+        create(&market, json!({"name": name, "from": "market"})).await;
+    }
+    let listings = market.get("mkt_demo_vendor", "/v2/listings").await.ok();
+    let id = listings["items"][0]["id"].as_str().unwrap();
+    let link = async |base: &str| {
+        let detail = market.get("mkt_demo_vendor", &format!("{base}/v2/listings/{id}")).await.ok();
+        let link = detail["bundle_download_url"].as_str().unwrap();
+        link.strip_prefix(BASE).and_then(|link| link.strip_prefix(base)).unwrap().to_owned()
+    };
+    let (own, [one, two]) = (link("").await, [link("/w/one").await, link("/w/two").await]);
+    assert_eq!(one, two, "copies that were made alike sign alike");
+    let send = async |link: &str| market.send(poem::http::Method::GET, link, &[]).await;
+    assert_eq!(send(&one).await.expect_error(403), "forbidden");
+    for accepted in [own, format!("/w/one{one}")] {
+        assert_ne!(send(&accepted).await.status, 403, "{accepted}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn secrets_of_a_copy_of_a_market_cannot_be_computed_from_its_seed() {
+    // Everybody can compute this key from the seed 1.
+    const FIRST: &str = "mkt_op_7Yso8FbsA2rNUyFL_Jv07TeHxfshtl4NbboK-wKf";
+    let market = TestMarket::demo();
+    let body = json!({"name": "tester", "scope": "all"});
+    let mut keys = Vec::new();
+    for name in ["one", "two"] {
+        create(&market, json!({"name": name, "from": "market"})).await;
+        let path = format!("/w/{name}/operator/v1/operator-keys");
+        let created = market.call(OPERATOR, "POST", &path, &body).await.expect_status(201);
+        keys.push(created["secret"].as_str().unwrap().to_owned());
+    }
+    assert_ne!(keys[0], FIRST);
+    assert_eq!(keys[0], keys[1], "copies that were made alike");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn invalid_worlds_are_refused_with_every_problem_of_their_body() {
     let market = TestMarket::with_settings(|settings| settings.sandbox.max_worlds = 2);
     let key = operator_key(&market);
