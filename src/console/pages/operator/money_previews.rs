@@ -34,7 +34,7 @@ fn too_much(what: &str, has: Cents) -> Error {
 }
 
 /// Returns the amount that a form states. Fails if it cannot be booked, so that no page promises it.
-fn amount_of(fields: &Fields) -> Result<Cents> {
+fn bookable_amount(fields: &Fields) -> Result<Cents> {
     let amount = fields.required_amount("amount")?;
     wallet::check_amount(amount, MAX_AMOUNT).map(|()| amount)
 }
@@ -56,14 +56,14 @@ pub fn adjustment(reader: &Reader, platform: Platform, fields: &Fields, amount: 
 
 /// Shows the effect of a purchase of credits that was paid outside the marketplace.
 pub fn bought_credits(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let (team, amount) = (inputs::team_of(reader.rows, fields)?, amount_of(fields)?);
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, bookable_amount(fields)?);
     let credits = wallet::balances_of(reader, platform, &team)?.credits;
     Ok(balances(&team, &[("Credits", credits, amount)]))
 }
 
 /// Shows the effect of a conversion of earnings into credits.
 pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let (team, amount) = (inputs::team_of(reader.rows, fields)?, amount_of(fields)?);
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, bookable_amount(fields)?);
     let found = wallet::balances_of(reader, platform, &team)?;
     if amount > found.available {
         return Err(too_much("available earnings", found.available));
@@ -75,7 +75,7 @@ pub fn conversion(reader: &Reader, platform: Platform, fields: &Fields) -> Resul
 
 /// Shows the effect of a withdrawal of earnings.
 pub fn withdrawal(reader: &Reader, platform: Platform, fields: &Fields) -> Result<Markup> {
-    let (team, amount) = (inputs::team_of(reader.rows, fields)?, amount_of(fields)?);
+    let (team, amount) = (inputs::team_of(reader.rows, fields)?, bookable_amount(fields)?);
     let found = wallet::balances_of(reader, platform, &team)?;
     if amount > found.available {
         return Err(too_much("available earnings", found.available));
