@@ -12,6 +12,7 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -30,6 +31,10 @@ COMPILER = {
     "CARGO_INCREMENTAL": "0",
     "CARGO_PROFILE_DEV_DEBUG": "0",
 }
+
+# A file system in memory, and the least room, in bytes, to use it for temporary files.
+MEMORY = pathlib.Path("/dev/shm")
+MEMORY_ROOM = 8 << 30
 
 # The status of a step that checked nothing, since the machine lacks what it needs.
 SKIPPED = 77
@@ -160,6 +165,21 @@ class Gate:
         print(f"| sum of the steps | {sum(self.seconds.values()):.0f} |\n| **elapsed** | **{total:.0f}** |")
 
 
+@contextlib.contextmanager
+def files_in_memory():
+    """Yields the variable that lets steps have their temporary files in memory while the context lasts.
+
+    Tests write thousands of small databases, and would wait for a disk with each transaction. Yields nothing if the machine has no
+    such file system, or if no program can be started from it.
+    """
+    stats = os.statvfs(MEMORY) if MEMORY.is_dir() else None
+    if not stats or stats.f_bavail * stats.f_frsize < MEMORY_ROOM or stats.f_flag & os.ST_NOEXEC:
+        yield {}
+        return
+    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="gate-", ignore_cleanup_errors=True) as directory:
+        yield {"TMPDIR": directory}
+
+
 def built_programs():
     """Returns the variables that name the program and the suite, as the step `lints` has built them."""
     command = ["cargo", "test", "--workspace", "--no-run", "--quiet", "--message-format=json"]
@@ -169,6 +189,24 @@ def built_programs():
     built = [message for message in messages if message.get("executable")]
     programs = {pathlib.Path(message["target"]["src_path"]): message["executable"] for message in built}
     return {variable: programs[source] for variable, source in sources.items()}
+
+
+def run_steps(gate, names):
+    """Runs the named steps. If one that compiles fails, those that use what it compiles are not run."""
+    # Installing waits for the network while the compiler works.
+    tools = threading.Thread(target=gate.run, args=("tools", False), daemon=True)
+    if set(names) & (SIDE_BY_SIDE.keys() | TOOLS.keys()):
+        tools.start()
+    if not all(gate.run(name, is_shown=True) for name in COMPILING if name in names):
+        return
+    if tools.ident:
+        tools.join()
+    if set(names) & (SIDE_BY_SIDE.keys() | ALONE.keys()) and "tools" not in gate.failed:
+        gate.environment |= built_programs()
+        gate.run_side_by_side(name for name in SIDE_BY_SIDE if name in names)
+        for name in ALONE:
+            if name in names:
+                gate.run(name, is_shown=False)
 
 
 def main():
@@ -183,19 +221,9 @@ def main():
     gate = Gate()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        # Installing waits for the network while the compiler works.
-        tools = threading.Thread(target=gate.run, args=("tools", False), daemon=True)
-        if set(names) & (SIDE_BY_SIDE.keys() | TOOLS.keys()):
-            tools.start()
-        if all(gate.run(name, is_shown=True) for name in COMPILING if name in names):
-            if tools.ident:
-                tools.join()
-            if set(names) & (SIDE_BY_SIDE.keys() | ALONE.keys()) and "tools" not in gate.failed:
-                gate.environment |= built_programs()
-                gate.run_side_by_side(name for name in SIDE_BY_SIDE if name in names)
-                for name in ALONE:
-                    if name in names:
-                        gate.run(name, is_shown=False)
+        with files_in_memory() as variables:
+            gate.environment |= variables
+            run_steps(gate, names)
     finally:
         gate.stop()
         gate.print_table(time.monotonic() - began)
