@@ -301,6 +301,7 @@ mod tests {
     #[test]
     fn text_with_other_terms_is_not_the_license() {
         let store = Store::load_inline().unwrap();
+        let apache = include_str!("../../../../LICENSE-APACHE");
         let condition = "\"Commons Clause\" License Condition v1.0\n\nWithout limiting other conditions in the License, the grant \
                          of rights under the License will not include, and the License does not grant to you, the right to Sell \
                          the Software. Any license notice must also include this notice.\n\n";
@@ -313,6 +314,8 @@ mod tests {
             ),
             (text_of(&store, "SSPL-1.0"), "SSPL-1.0"),
             (text_of(&store, "JSON"), "JSON"),
+            (text_of(&store, "Pixar"), "Pixar"),
+            (apache.split("APPENDIX: How to apply").next().unwrap().to_owned(), "Apache-2.0"),
             (format!("Copyright 2011 May, Not Only Ltd\n{}", text_of(&store, "Apache-2.0")), "Apache-2.0"),
         ] {
             let message = finding(&[("LICENSE", &text)]).message;

@@ -10,7 +10,7 @@ const MIN_CONFIDENCE: f32 = 0.88;
 /// Minimum similarity of a text to a rarely used license that it is identified as, and how much more similar it must be to
 /// that license than to every other one.
 const MIN_RARE_CONFIDENCE: f32 = 0.97;
-const MIN_RARE_LEAD: f32 = 0.02;
+const MIN_RARE_LEAD: f32 = 0.015;
 
 /// Words by which a text limits what it grants. If there are more of them than in a license, the text has other terms.
 const LIMITING_WORDS: [&str; 14] = [
@@ -57,12 +57,13 @@ impl LicenseTexts {
             let versions = std::iter::once(original).chain(alternates);
             words.insert(
                 name.to_owned(),
-                versions.map(WordCounts::of).fold(WordCounts::default(), WordCounts::max),
+                versions.map(WordCounts::of_license).fold(WordCounts::default(), WordCounts::max),
             );
             // Source headers and original texts are not needed for matching, so drop them to save memory.
             let mut stripped = LicenseEntry::new(original.clone().without_text());
             stripped.alternates = alternates.iter().map(|text| text.clone().without_text()).collect();
             stripped.alternates.extend(text_without_gpl(original));
+            stripped.alternates.extend(text_without_appendix(original));
             used.insert_entry(name.to_owned(), stripped);
         }
         LicenseTexts { used, all, words }
@@ -79,7 +80,7 @@ impl LicenseTexts {
             return spdx::license_id(closest.name).map(|id| id.name.to_owned());
         }
         let words = self.words.get(license.name)?;
-        (!WordCounts::of(&text).has_other_terms(words)).then(|| license.name.to_owned())
+        (!WordCounts::of_text(&text).has_other_terms(words)).then(|| license.name.to_owned())
     }
 }
 
@@ -91,13 +92,23 @@ struct WordCounts {
 }
 
 impl WordCounts {
-    /// Counts words, without those of copyright notices, which have names.
-    fn of(text: &TextData) -> WordCounts {
+    /// Counts the words of a text, except those of copyright notices, which have names.
+    fn of_text(text: &TextData) -> WordCounts {
+        WordCounts::of(text, false)
+    }
+
+    /// Counts all words of a license. Its lines can end elsewhere than those of a text, so a line that looks like a notice can have
+    /// terms, too.
+    fn of_license(text: &TextData) -> WordCounts {
+        WordCounts::of(text, true)
+    }
+
+    fn of(text: &TextData, has_notices: bool) -> WordCounts {
         let mut counts = WordCounts::default();
         let mut is_in_end_of_gpl = false;
         for line in text.lines().iter().map(|line| line.to_lowercase()) {
             is_in_end_of_gpl = !line.is_empty() && (is_in_end_of_gpl || line.starts_with(GPL_2_END));
-            if is_in_end_of_gpl || is_copyright_notice(&line) {
+            if is_in_end_of_gpl || !has_notices && is_copyright_notice(&line) {
                 continue;
             }
             for word in
@@ -131,7 +142,10 @@ impl WordCounts {
 fn is_copyright_notice(line: &str) -> bool {
     let is_year =
         |rest: &str| rest.trim_start().starts_with(|first: char| first == '(' || first.is_ascii_digit());
-    line.starts_with("(c)") || line.strip_prefix("copyright").is_some_and(is_year)
+    // The fourth paragraph of a section can begin with (c), too.
+    let after_sign = line.strip_prefix("(c)").map(str::trim_start);
+    after_sign.is_some_and(|rest| rest.starts_with("copyright") || is_year(rest))
+        || line.strip_prefix("copyright").is_some_and(is_year)
 }
 
 /// Returns the name of a license text that has several, if it is in use. A text alone does not grant later versions, so
@@ -154,5 +168,12 @@ pub(super) fn name_of_text<'a>(key: &'a String, aliases: &'a [String]) -> Option
 fn text_without_gpl(text: &TextData) -> Option<TextData> {
     let is_title = |line: &String| line.trim().eq_ignore_ascii_case("GNU GENERAL PUBLIC LICENSE");
     let at = text.lines().iter().position(is_title).filter(|at| *at > 0)?;
+    Some(TextData::new(&text.lines()[..at].join("\n")).without_text())
+}
+
+/// Returns the text of the Apache License without its appendix, which many projects leave out.
+fn text_without_appendix(text: &TextData) -> Option<TextData> {
+    let is_title = |line: &String| line.to_lowercase().starts_with("appendix: how to apply");
+    let at = text.lines().iter().position(is_title)?;
     Some(TextData::new(&text.lines()[..at].join("\n")).without_text())
 }
