@@ -260,7 +260,8 @@ impl S3 {
                 content_id: format!("\"{}\"", matching_etag(number).unwrap_or_default()),
             };
             let parts = (1..=upload.layout.part_count()).map(quoted).collect();
-            self.join(&self.object_path(upload.id), store_upload_id, parts, upload.layout.size_bytes)?;
+            let size = upload.layout.size_bytes;
+            self.join(&self.object_path(upload.id), (store_upload_id, parts), size, None)?;
         } else {
             // The presigned URL of the staging path is still valid, so copy to a path that clients cannot
             // write to.
@@ -271,13 +272,20 @@ impl S3 {
         Ok(CompletionOutcome::Complete(written))
     }
 
-    /// Joins the parts of a multipart upload to an object of this size. The library repeats the request if its response is lost.
-    /// The repeated request finds no upload, but the first one has created the object.
-    fn join(&self, path: &Path, store_upload_id: &str, parts: Vec<PartId>, size: u64) -> io::Result<()> {
+    /// Joins the parts of a multipart upload, with its ID in the store, to an object of this size. The library repeats the request if
+    /// its response is lost. The repeated request finds no upload, but the first one has created the object. `earlier` is the entity
+    /// tag of an object that had the path before.
+    fn join(
+        &self,
+        path: &Path,
+        (store_upload_id, parts): (&str, Vec<PartId>),
+        size: u64,
+        earlier: Option<&str>,
+    ) -> io::Result<()> {
         let joined = self.block_on(self.store.complete_multipart(path, &store_upload_id.to_owned(), parts));
         match joined {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => match self.head_object(path)? {
-                Some((found, _)) if found == size => Ok(()),
+                Some((found, tag)) if found == size && earlier != Some(tag.as_str()) => Ok(()),
                 _ => Err(cause),
             },
             other => other.map(drop),
@@ -356,7 +364,7 @@ impl S3 {
                 break;
             }
         }
-        self.join(&path, &store_upload_id, parts, size_bytes)?;
+        self.join(&path, (&store_upload_id, parts), size_bytes, None)?;
         Ok(StoredFile { size_bytes, sha256: format!("{:x}", digest.finalize()) })
     }
 

@@ -102,6 +102,8 @@ pub struct ObjectWriter {
     buffer: Vec<u8>,
     /// Number of bytes of the parts that were sent.
     sent_bytes: u64,
+    /// Entity tag of the object that has the name before it is replaced. Read only if there is more than one part.
+    earlier: Option<String>,
     /// ID of the upload in the store, and its parts, once there is more than one.
     upload: Option<(String, Vec<PartId>)>,
 }
@@ -110,7 +112,7 @@ impl ObjectWriter {
     /// Starts an object.
     pub fn new(store: Arc<S3>, name: &str) -> ObjectWriter {
         let key = store.key(name);
-        ObjectWriter { store, key, buffer: Vec::new(), sent_bytes: 0, upload: None }
+        ObjectWriter { store, key, buffer: Vec::new(), sent_bytes: 0, earlier: None, upload: None }
     }
 
     /// Creates the object, or replaces an earlier one of this name.
@@ -123,7 +125,7 @@ impl ObjectWriter {
             self.send_part(rest)?;
         }
         let Some((id, parts)) = self.upload.as_ref() else { return Ok(()) };
-        self.store.join(&self.key, id, parts.clone(), self.sent_bytes)?;
+        self.store.join(&self.key, (id, parts.clone()), self.sent_bytes, self.earlier.as_deref())?;
         self.upload = None;
         Ok(())
     }
@@ -131,6 +133,7 @@ impl ObjectWriter {
     fn send_part(&mut self, part: Vec<u8>) -> io::Result<()> {
         let store = &self.store;
         if self.upload.is_none() {
+            self.earlier = store.head_object(&self.key)?.map(|(_, tag)| tag);
             self.upload = Some((store.block_on(store.store.create_multipart(&self.key))?, Vec::new()));
         }
         let Some((id, parts)) = self.upload.as_mut() else { return Ok(()) };
