@@ -12,6 +12,7 @@ use super::{
     csv::{self, Part},
     forms::{Fields, Inputs, amount_problem},
     navigation::NavigationItem,
+    notices::Notice,
     page::Page,
     parts::{
         badges::{self, Tone},
@@ -359,6 +360,11 @@ impl<L: List> Page for L {
             Ok((L::load(reader, access, &request)?, L::note(reader, access, &request.filters)?))
         });
         let (found, note) = read.await?;
+        if found.rows.is_empty() && start != Start::Newest {
+            // The records of this page are no longer in the list, such as notifications that were read.
+            let notice = visit.query.get(Notice::FIELD).unwrap_or_default();
+            return Ok(Answer::Redirect(filters.with(Notice::FIELD, notice).at(&visit.context.path)));
+        }
         Ok(L::finish(&visit.context, content::<L>(&visit.context, (&filters, note.as_deref()), &found))
             .into())
     }
