@@ -281,6 +281,8 @@ async fn export_of_a_copy_has_no_secret_of_the_server() {
     let exported = market.get(OPERATOR, "/sandbox/v1/worlds/copy/export").await;
     let rows: Vec<u8> = unzip(&exported.bytes).into_values().flatten().collect();
     let rows = String::from_utf8_lossy(&rows);
+    let copy = market.worlds().find("copy").unwrap().market();
+    assert!(rows.contains(&hexadecimal(copy.blob_secret())), "its own secrets are exported");
     for secret in [&webhook_secret.0[..], &market.market().blob_secret()[..], key.as_bytes()] {
         assert!(!rows.contains(&hexadecimal(secret)), "a secret is exported");
     }

@@ -206,6 +206,13 @@ async fn secrets_of_a_copy_of_a_market_cannot_be_computed_from_its_seed() {
     }
     assert_ne!(keys[0], FIRST);
     assert_eq!(keys[0], keys[1], "copies that were made alike");
+    create(&market, json!({"name": "three", "from": "demo"})).await;
+    let mut computed = Vec::new();
+    for _ in 0..4 {
+        let created = market.call(OPERATOR, "POST", "/w/three/operator/v1/operator-keys", &body).await;
+        computed.push(created.expect_status(201)["secret"].as_str().unwrap().to_owned());
+    }
+    assert!(computed.iter().any(|key| key == FIRST), "the secrets of any other world: {computed:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
