@@ -162,6 +162,15 @@ impl Market {
         self.inner.read(permit, work)
     }
 
+    /// Fails if the key of a request, or its session, has ended, for work that changes something besides this market. Writes check
+    /// that themselves. Runs on the current thread, which must not serve requests.
+    pub fn check_key(&self, requester: &Requester) -> Result<()> {
+        let Some(used) = requester.key_of(self.id()) else { return Ok(()) };
+        self.read_blocking_for(requester.clone(), |reader| {
+            key_cache::check_has_not_ended(reader.rows, used, reader.now)
+        })
+    }
+
     /// Runs a write operation of a background job or a command on the current thread. Returns when the index
     /// contains the change. Does not check the reserve of the disk.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Writer) -> Result<T>) -> Result<T> {

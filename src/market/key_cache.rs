@@ -305,13 +305,16 @@ impl KeyCache {
 /// Fails if a key, or the session that it was used in, has ended since the request was authenticated: its body can arrive much
 /// later.
 pub(super) fn check_has_not_ended(rows: &store::Reader, used: UsedKey, now: Timestamp) -> Result<()> {
-    let key = store::keys::find_by_row_id(rows, used.row_id)?;
-    let is_open = used.session.map_or(Ok(true), |session| store::sessions::exists(rows, session))?;
-    if is_open && key.is_some_and(|key| key.status(now).is_valid()) {
+    let key = store::keys::find_by_row_id(rows, used.row_id)?.filter(|key| key.id == used.id);
+    let message = if key.is_none_or(|key| !key.status(now).is_valid()) {
+        "This API key was revoked or has expired while the request was being sent. Nothing was changed. Use another key."
+    } else if let Some(session) = used.session
+        && !store::sessions::exists(rows, session)?
+    {
+        "You were signed out while this was being sent. Nothing was changed. Sign in again."
+    } else {
         return Ok(());
-    }
-    let message = "This API key was revoked or has expired, or its session has ended, while the request was sent. Nothing was \
-                   changed. Use another key.";
+    };
     Err(Error::Unauthorized(message.to_owned()))
 }
 

@@ -42,7 +42,7 @@ pub struct Requester {
     cost: Option<CostMeter>,
     request_id: Option<Arc<str>>,
     /// The key of the request, and its market; `None` if the work is that of nobody's key.
-    used_key: Option<(MarketId, UsedKey)>,
+    used_key: Option<Arc<(MarketId, UsedKey)>>,
 }
 
 impl Requester {
@@ -70,12 +70,18 @@ impl Requester {
     /// Sets the key of a market that the request was authenticated with.
     #[must_use]
     pub fn with_key(self, market: MarketId, key: UsedKey) -> Requester {
-        Requester { used_key: Some((market, key)), ..self }
+        Requester { used_key: Some(Arc::new((market, key))), ..self }
+    }
+
+    /// Returns the requester of work that must end although the key may have ended meanwhile.
+    #[must_use]
+    pub fn without_key(self) -> Requester {
+        Requester { used_key: None, ..self }
     }
 
     /// Returns the key of the request, if it is one of this market.
     pub(super) fn key_of(&self, market: MarketId) -> Option<UsedKey> {
-        self.used_key.filter(|(of, _)| *of == market).map(|(_, key)| key)
+        self.used_key.as_deref().filter(|(of, _)| *of == market).map(|(_, key)| *key)
     }
 
     /// Returns the ID of the request, if the work belongs to one.

@@ -299,7 +299,8 @@ pub fn join(
         CompletionOutcome::Complete(file) => match &pending.sha256 {
             Some(sha256) if *sha256 != file.sha256 => {
                 let error = digest_conflict(&file.sha256, sha256);
-                market.write_blocking_for(vendor.requester(), |writer| {
+                // Also if the key has ended meanwhile.
+                market.write_blocking_for(vendor.requester().without_key(), |writer| {
                     discard_unchanged(writer, &grant, &pending, find(writer.rows, writer.now))
                 })?;
                 finish_completion(market, Some(JoinedUpload { pending, file, lock }));

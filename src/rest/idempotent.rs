@@ -145,7 +145,7 @@ impl Idempotent {
     /// Like [`Idempotent::write`], with a first step before the transaction, and a last one after it, whether
     /// it was committed or not. Neither runs if a response is stored. All steps run even if the client
     /// disconnects. `prepare` gets the problems of the body, and must fail if there are any.
-    pub async fn prepare_and_write<A: PrincipalProof, P: 'static, T: Serialize, const STATUS: u16>(
+    pub fn prepare_and_write<A: PrincipalProof, P: 'static, T: Serialize, const STATUS: u16>(
         self,
         served: &ServedMarket,
         access: A,
@@ -153,10 +153,24 @@ impl Idempotent {
         prepare: impl FnOnce(&Market, &A, Problems) -> Result<P> + Send + 'static,
         work: impl FnOnce(&mut Writer, &A, &P) -> Result<T> + Send + 'static,
         finish: impl FnOnce(&Market, P) + Send + 'static,
+    ) -> impl Future<Output = JsonResult<T, STATUS>> {
+        let requester = access.requester();
+        self.prepare_and_write_for(served, (access, requester), body, prepare, work, finish)
+    }
+
+    /// Like [`Idempotent::prepare_and_write`], with the requester of the transaction.
+    async fn prepare_and_write_for<A: PrincipalProof, P: 'static, T: Serialize, const STATUS: u16>(
+        self,
+        served: &ServedMarket,
+        (access, requester): (A, Requester),
+        body: BodySource,
+        prepare: impl FnOnce(&Market, &A, Problems) -> Result<P> + Send + 'static,
+        work: impl FnOnce(&mut Writer, &A, &P) -> Result<T> + Send + 'static,
+        finish: impl FnOnce(&Market, P) + Send + 'static,
     ) -> JsonResult<T, STATUS> {
         let caller = Caller::new(&access);
         let request = self.into_request(&caller);
-        let Caller { principal, requester, .. } = caller;
+        let principal = caller.principal;
         let _guard = request.as_ref().map(|request| served.in_flight().try_insert(request)).transpose()?;
         let digest = body.digest();
         if let Some(request) = request.clone() {
@@ -189,7 +203,8 @@ impl Idempotent {
     }
 
     /// Runs `work`, which changes something besides the market, on a blocking thread, or returns the stored response of
-    /// an earlier run. Only responses to requests with a key are stored.
+    /// an earlier run. Only responses to requests with an `Idempotency-Key` are stored. Fails before `work` if the API key has
+    /// ended.
     pub async fn run<A: PrincipalProof, T: Serialize + 'static, const STATUS: u16>(
         self,
         served: &ServedMarket,
@@ -197,16 +212,19 @@ impl Idempotent {
         body: BodySource,
         work: impl FnOnce(&A) -> Result<T> + Send + 'static,
     ) -> JsonResult<T, STATUS> {
-        let run = move |_: &Market, access: &A, problems: Problems| {
+        let run = move |market: &Market, access: &A, problems: Problems| {
             problems.into_result()?;
+            access.check_key(market)?;
             serde_json::value::to_raw_value(&work(access)?).map_err(Error::internal)
         };
         if self.key.is_some() {
             let store = |_: &mut Writer, _: &A, response: &Response| Ok(Response(response.0.clone()));
             let run =
                 |market: &Market, access: &A, problems: Problems| run(market, access, problems).map(Response);
+            // Once the work is done, its response is stored even if the API key has ended meanwhile.
+            let requester = access.requester().without_key();
             let stored: Json<Response> =
-                self.prepare_and_write(served, access, body, run, store, |_, _| ()).await?;
+                self.prepare_and_write_for(served, (access, requester), body, run, store, |_, _| ()).await?;
             return Ok(stored.cast());
         }
         let problems = body.problems();
@@ -243,7 +261,7 @@ struct Caller {
 
 impl Caller {
     fn new(access: &impl PrincipalProof) -> Caller {
-        let (principal, name) = (access.principal(), access.caller().to_owned());
+        let (principal, name) = (access.principal(), access.caller());
         Caller { principal, name, requester: access.requester() }
     }
 }

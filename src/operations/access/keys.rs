@@ -96,6 +96,11 @@ impl Authenticated {
         self.owner.principal()
     }
 
+    /// Returns the key; `None` for a command on the data directory.
+    pub const fn used_key(&self) -> Option<UsedKey> {
+        self.used_key
+    }
+
     /// Returns the team that the key belongs to; `None` for a key of an operator.
     pub const fn team(&self) -> Option<&Arc<Team>> {
         match &self.owner {
@@ -253,8 +258,14 @@ pub trait PrincipalProof: Send + 'static {
     fn requester(&self) -> Requester;
 
     /// Returns what tells the caller from others whose requests count for the same principal; empty if there are none.
-    fn caller(&self) -> &str {
-        ""
+    fn caller(&self) -> String {
+        String::new()
+    }
+
+    /// Fails if the key has ended since the request was authenticated. `market` is the one that is served. Runs on the current
+    /// thread, which must not serve requests.
+    fn check_key(&self, market: &Market) -> Result<()> {
+        market.check_key(&self.requester())
     }
 }
 

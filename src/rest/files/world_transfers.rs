@@ -21,6 +21,7 @@ use crate::{
     error::{Error, Result},
     http_server::chunks::Chunks,
     market::Market,
+    operations::access::PrincipalProof as _,
     rest::{
         arguments::params,
         json::Json,
@@ -79,21 +80,24 @@ pub fn import_endpoint() -> impl Endpoint<Output = Response> + 'static {
     }))
 }
 
-/// Authenticates a request, and returns its world. An export has the secrets of the world, so it also takes a key that
-/// permits changes.
-async fn find_world(served: &ServedMarket, request: &Request) -> Result<(Arc<SandboxHost>, Arc<World>)> {
+/// Authenticates a request, and returns its world and who sends it. An export has the secrets of the world, so it also takes a
+/// key that permits changes.
+async fn find_world(
+    served: &ServedMarket,
+    request: &Request,
+) -> Result<(Arc<SandboxHost>, Arc<World>, WorldOperator)> {
     RequestLimits::set_budget(request, Budget::Other);
     let authenticated = WorldOperator::identify(served, request).await?;
-    WorldOperator::admit(served, authenticated, request).await?;
+    let operator = WorldOperator::admit(served, authenticated, request).await?;
     params::check_no_query(request)?;
     let sandbox = served.require_sandbox()?;
     let world = sandbox.worlds().require(&path_params::first(request).unwrap_or_default())?;
-    Ok((sandbox, world))
+    Ok((sandbox, world, operator))
 }
 
 async fn export(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
-    let (sandbox, world) = find_world(&served, request).await?;
+    let (sandbox, world, _) = find_world(&served, request).await?;
     let name = format!("{}.zip", world.name());
     let turn = world.admit().await?;
     let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
@@ -106,7 +110,7 @@ async fn export(request: &Request) -> Result<Response> {
 
 async fn replay(request: &Request) -> Result<Response> {
     let served = ServedMarket::shared(request)?;
-    let (sandbox, world) = find_world(&served, request).await?;
+    let (sandbox, world, _) = find_world(&served, request).await?;
     let name = format!("{}.replay.zip", world.name());
     let (host, source) = (Arc::clone(&sandbox), Arc::clone(&world));
     let write = move |file| sandbox.write_replay(&world, file);
@@ -167,7 +171,7 @@ fn read_chunks(
 
 async fn import(mut request: Request) -> Result<Response> {
     let served = ServedMarket::shared(&request)?;
-    let (sandbox, world) = find_world(&served, &request).await?;
+    let (sandbox, world, operator) = find_world(&served, &request).await?;
     Slot::move_to_changes(&request).await?;
     let kind = request.header(header::CONTENT_TYPE).unwrap_or_default();
     if !kind.eq_ignore_ascii_case(CONTENT_TYPE) {
@@ -194,8 +198,9 @@ async fn import(mut request: Request) -> Result<Response> {
     drop(slot);
     let turn = world.admit().await?;
     let imported = Arc::clone(&world);
-    let read = move |_: &Market| {
+    let read = move |market: &Market| {
         let (_turn, _reservation) = (turn, reservation);
+        operator.check_key(market)?;
         Ok(sandbox.worlds().import(&imported, file.path())?)
     };
     market.spawn_blocking(read).await?;

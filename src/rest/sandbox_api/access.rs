@@ -1,13 +1,13 @@
 //! Who may use a world: operators of the server, and those of the world itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use poem::Request;
 
 use crate::{
     domain::principals::Principal,
     error::{Error, Result},
-    market::{Requester, WorkOwner},
+    market::{Market, Requester, UsedKey, WorkOwner},
     operations::access::{ActingOperator, Authenticated, Operator, PrincipalProof},
     web::{
         auth::{self, Policy, required_access::RequiredAccess},
@@ -26,6 +26,8 @@ pub struct WorldOperator {
     principal: Principal,
     /// The IDs of the world and of the key; empty if there is no such world.
     caller: String,
+    /// The world of the key, and the key; `None` for a key of the server.
+    key_of_world: Option<(Weak<World>, UsedKey)>,
 }
 
 /// Requires an operator key that permits changes, of the server, or of the world of the snapshot that the first path parameter
@@ -57,13 +59,16 @@ impl Policy for WorldOperator {
         request: &Request,
     ) -> Result<WorldOperator> {
         let (key, owner) = (authenticated.key_id().unwrap_or_default(), authenticated.requester().owner());
+        let used_key = authenticated.used_key();
         let operator = ActingOperator::authorize(authenticated)?;
         let world = find_world(served, request, Worlds::find);
         let caller = world.as_ref().map(|world| format!(" {} {key}", world.details().id)).unwrap_or_default();
         let is_of_world = matches!(owner, WorkOwner::Principal(market, _) if market != served.market().id());
-        let creator = world.filter(|_| is_of_world).and_then(|world| world.details().origin.creator);
+        let world = world.filter(|_| is_of_world);
+        let creator = world.as_ref().and_then(|world| world.details().origin.creator);
         let principal = creator.map_or(operator.principal(), Principal::Operator);
-        Ok(WorldOperator { operator, principal, caller })
+        let key_of_world = world.as_ref().map(Arc::downgrade).zip(used_key);
+        Ok(WorldOperator { operator, principal, caller, key_of_world })
     }
 }
 
@@ -97,8 +102,17 @@ impl PrincipalProof for WorldOperator {
         self.operator.requester()
     }
 
-    fn caller(&self) -> &str {
-        &self.caller
+    fn caller(&self) -> String {
+        self.caller.clone()
+    }
+
+    fn check_key(&self, market: &Market) -> Result<()> {
+        let Some((world, key)) = &self.key_of_world else { return market.check_key(&self.requester()) };
+        // Of a world that has ended, there is nothing to change.
+        let Some(world) = world.upgrade() else { return Ok(()) };
+        // After a reset or an import, it is another market, which may lack the key.
+        let market = world.market();
+        market.check_key(&self.requester().with_key(market.id(), *key))
     }
 }
 

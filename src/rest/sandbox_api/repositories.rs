@@ -17,6 +17,7 @@ use crate::{
     http_server::chunks::Chunks,
     market::Market,
     operations::{
+        access::PrincipalProof as _,
         added_repositories::{self, MAX_BYTES},
         world_repositories,
     },
@@ -122,8 +123,10 @@ impl RepositoriesApi {
         Slot::release_during(request, received).await??;
         drop(slot);
         let turn = world.admit().await?;
-        let work = move |_: &Market| {
+        let operator = call.access;
+        let work = move |market: &Market| {
             let _turn = turn;
+            operator.check_key(market)?;
             let added = added_repositories::add(&world.market(), &owner.0, &name.0, &path)?;
             drop(directory);
             Ok(WorldRepositoryOut {

@@ -7,13 +7,13 @@ use marketplace::{
     operations::keys,
 };
 use poem::{Body, http::Method};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{HOUR, event_types, events, platform, problems, refusal, run_steps, write};
 use crate::{
     catalog::small_market::small_market,
-    harness::{NOW, TestMarket},
+    harness::{NOW, TestMarket, TestResponse},
 };
 
 /// Any route that a valid key of the seller may call.
@@ -78,26 +78,64 @@ fn successor_of_a_key_does_not_outlive_the_last_year() {
     assert_eq!(rotated.data["successor_expires_at"], "9999-12-31T23:59:59.999Z");
 }
 
+/// Sends a POST request, and revokes a key after its headers were received and before its body arrives.
+async fn send_slowly(
+    market: &TestMarket,
+    key: &str,
+    revoked: Option<Uuid>,
+    path: &str,
+    body: &Value,
+    headers: &[(&str, &str)],
+) -> TestResponse {
+    let (market_of_key, body) = (market.market().clone(), body.to_string());
+    let revoke = move |writer: &mut Writer| revoked.map_or(Ok(()), |id| keys::revoke(writer, id));
+    let chunks = futures_util::stream::once(async move {
+        market_of_key.write(Requester::process(), revoke).await.unwrap();
+        Ok::<_, std::io::Error>(bytes::Bytes::from(body))
+    });
+    let authorization = format!("Bearer {key}");
+    let mut all = vec![("authorization", authorization.as_str()), ("content-type", "application/json")];
+    all.extend(headers);
+    market.send_body(Method::POST, path, &all, Body::from_bytes_stream(chunks)).await
+}
+
 #[tokio::test]
 async fn key_that_is_revoked_while_a_body_is_sent_changes_nothing() {
+    const GROUPS: &str = "/v2/asset-groups";
     let market = small_market(&[]);
     let (id, key) = create(&market, None);
-    let authorization = format!("Bearer {key}");
-    let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
-    let send = async |is_revoked: bool, name: &str| {
-        let (market_of_key, body) = (market.market().clone(), json!({"name": name}).to_string());
-        let revoke = move |writer: &mut Writer| if is_revoked { keys::revoke(writer, id) } else { Ok(()) };
-        let chunks = futures_util::stream::once(async move {
-            market_of_key.write(Requester::process(), revoke).await.unwrap();
-            Ok::<_, std::io::Error>(bytes::Bytes::from(body))
-        });
-        let body = Body::from_bytes_stream(chunks);
-        market.send_body(Method::POST, "/v2/asset-groups", &headers, body).await
-    };
-    send(false, "Before").await.expect_status(201);
-    assert_eq!(send(true, "After").await.expect_error(401), "unauthorized");
-    let groups = market.get("mkt_seller", "/v2/asset-groups").await.ok().to_string();
+    send_slowly(&market, &key, None, GROUPS, &json!({"name": "Before"}), &[]).await.expect_status(201);
+    let refused = send_slowly(&market, &key, Some(id), GROUPS, &json!({"name": "After"}), &[]).await;
+    assert_eq!(refused.expect_error(401), "unauthorized");
+    let groups = market.get("mkt_seller", GROUPS).await.ok().to_string();
     assert!(groups.contains("Before") && !groups.contains("After"), "{groups}");
+}
+
+/// Without an `Idempotency-Key`, such a request writes nothing to the market of the server.
+#[tokio::test(flavor = "multi_thread")]
+async fn operator_key_that_is_revoked_while_a_body_is_sent_creates_no_world() {
+    const WORLDS: &str = "/sandbox/v1/worlds";
+    let market = small_market(&[]);
+    let create = |name: &str| {
+        write(&market, |writer| keys::create_for_operator(writer, platform(), name, KeyScope::All, None))
+            .unwrap()
+    };
+    let (_, other_key) = create("other");
+    for with_key in [false, true] {
+        let (id, key) = create("desk");
+        let send = async |revoked: Option<Uuid>, name: &str| {
+            // Each request has another idempotency key.
+            let headers = [("idempotency-key", name)];
+            let headers = if with_key { &headers[..] } else { &[] };
+            let body = json!({"from": "market", "name": name});
+            send_slowly(&market, &key, revoked, WORLDS, &body, headers).await
+        };
+        let [before, after] = ["before", "after"].map(|name| format!("{name}-{with_key}"));
+        send(None, &before).await.expect_status(201);
+        assert_eq!(send(Some(id), &after).await.expect_error(401), "unauthorized");
+        let worlds = market.get(&other_key, WORLDS).await.ok().to_string();
+        assert!(worlds.contains(&before) && !worlds.contains(&after), "{worlds}");
+    }
 }
 
 #[test]

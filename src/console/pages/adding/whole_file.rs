@@ -117,7 +117,8 @@ async fn add(
     if !matches!(completed, Ok(completed) if completed == id) {
         let vendor = visit.access.clone();
         let cancel = move |writer: &mut Writer| own_uploads::cancel(writer, &vendor, id);
-        visit.market().write(visit.requester.clone(), cancel).await?;
+        // Also if the key, or the session, has ended meanwhile.
+        visit.market().write(visit.requester.clone().without_key(), cancel).await?;
     }
     Ok(Answer::done(&paths::upload(completed?), Notice::FileUploaded))
 }
