@@ -32,7 +32,12 @@ class Fault:
     def from_json(cls, body: dict[str, Any]) -> Fault:
         """Reads a fault of a response."""
         return cls(
-            body["id"], _without_defaults(body["match"]), _without_defaults(body["then"]), body["matched"], body["used"], body
+            body["id"],
+            _without_defaults(body["match"]),
+            _without_defaults(body["then"]),
+            body["matched"],
+            body["used"],
+            body,
         )
 
 
