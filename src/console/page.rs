@@ -143,6 +143,8 @@ impl<P: FormPage> Endpoint for FormEndpoint<P> {
         };
         let error = match P::submit(&visit, &fields).await {
             Ok(answer) => return Ok(respond(&visit.context, answer, P::NAVIGATION).await),
+            // The session has ended since the form was received.
+            Err(Error::Unauthorized(_)) => return Ok(to_sign_in(&visit.context.served, &request)),
             Err(error) => error,
         };
         let status = refusals::status(&error);
@@ -172,12 +174,13 @@ impl<A: Action> Endpoint for ActionEndpoint<A> {
         if request.method() != Method::POST {
             return Ok(refuse_method(&request, &["POST"]));
         }
-        let (visit, fields, _) = match Submitted::receive::<A::Access>(request, A::BUDGET).await {
+        let (visit, fields, request) = match Submitted::receive::<A::Access>(request, A::BUDGET).await {
             Ok(submitted) => submitted,
             Err(response) => return Ok(*response),
         };
         Ok(match A::submit(&visit, &fields).await {
             Ok(answer) => respond(&visit.context, answer, None).await,
+            Err(Error::Unauthorized(_)) => to_sign_in(&visit.context.served, &request),
             Err(error) => refusals::response(&visit.context, &error).await,
         })
     }

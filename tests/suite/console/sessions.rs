@@ -135,7 +135,9 @@ async fn form_whose_session_ends_while_it_is_sent_changes_nothing() {
     });
     let headers = [("sec-fetch-site", "same-origin")];
     let body = Body::from_bytes_stream(chunks);
-    assert_eq!(browser.send(Method::POST, NEW_KEY, &headers, body).await.status(), 401);
+    let answer = browser.send(Method::POST, NEW_KEY, &headers, body).await;
+    assert_eq!(answer.status(), 303);
+    assert!(answer.location().contains("notice=session_ended_unsaved"), "{}", answer.location());
     let keys = market.get(OPERATOR, "/operator/v1/keys?limit=100").await.ok().to_string();
     assert!(!keys.contains("Left behind"));
 }
