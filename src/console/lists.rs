@@ -370,6 +370,11 @@ impl<L: List> Page for L {
     }
 }
 
+/// Returns the part of a query that says what a list shows: its filters, and the position.
+pub fn shown_part<L: List>(query: &Query) -> Query {
+    selected(L::FILTERS, query).with(CURSOR, query.get(CURSOR).unwrap_or_default())
+}
+
 /// Returns the content of a list whose filters were refused: the form with the typed values and their problems.
 fn refused<L: List>(context: &Context, filters: &Query, error: &Error) -> Content {
     let inputs = Inputs::refused(Fields::of_query(filters), error);

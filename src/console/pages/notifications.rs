@@ -1,7 +1,9 @@
 //! The notifications of a team, with links to their subjects.
 
 use crate::{
-    console::prelude::*, domain::notifications::NotificationType, store::notifications::Notification,
+    console::{lists, prelude::*},
+    domain::notifications::NotificationType,
+    store::notifications::Notification,
 };
 
 /// Path of the button that marks all notifications as read.
@@ -87,7 +89,7 @@ fn path_of(id: Uuid, verb: &str) -> String {
 
 fn state(context: &Context, row: &Notification) -> Markup {
     let path = path_of(row.id, "read");
-    let list = context.query.without(Notice::FIELD, None).at("");
+    let list = lists::shown_part::<Notifications>(&context.query).at("");
     let form = html! {
         input type="hidden" name=(LIST) value=(list);
         button.little.quiet { "Mark as read" span.out { ": " bdi { (row.title) } } }
@@ -191,6 +193,7 @@ impl Action for MarkRead {
         let id = visit.id(0)?;
         mark(visit, fields, Some(id)).await?;
         let list = Query::parse(fields.get(LIST).unwrap_or_default().trim_start_matches('?'));
+        let list = lists::shown_part::<Notifications>(&list);
         Ok(Answer::done(&list.at(paths::NOTIFICATIONS), Notice::MarkedRead))
     }
 }
