@@ -1,5 +1,7 @@
 //! Addresses of pages, and the query in an address, which holds the whole state of a list.
 
+use std::borrow::Cow;
+
 use poem::Request;
 
 use crate::web::{request_kinds, world_host::BasePath};
@@ -35,10 +37,14 @@ impl Links {
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Parses a query without its question mark.
+    /// Parses a query without its question mark, or a form. Browsers send each line end as two characters, and count it as one of the
+    /// characters that a text may have, so it becomes a line feed.
     pub fn parse(query: &str) -> Query {
+        let unified = |value: Cow<str>| {
+            if value.contains('\r') { value.replace("\r\n", "\n") } else { value.into_owned() }
+        };
         let pairs = form_urlencoded::parse(query.as_bytes());
-        Query(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+        Query(pairs.map(|(name, value)| (name.into_owned(), unified(value))).collect())
     }
 
     /// Returns the first value of a name without surrounding white space; `None` if it is empty, too.

@@ -49,6 +49,12 @@ const SENT_BEFORE: &str = "You have sent this form before, with other values, an
 pub const OUTDATED: &str = "This was changed after you opened the page, so nothing was saved. Look at what the page says now, then \
                             send it again if you still want to.";
 
+/// Returns what a form returns of a stored text that nobody has changed in it: with line feeds as line ends, and without white
+/// space at both ends.
+pub fn as_typed(stored: &str) -> String {
+    stored.replace("\r\n", "\n").trim().to_owned()
+}
+
 /// The fields of a submitted form.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
@@ -57,14 +63,12 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Parses a form in the encoding of browsers. They send a line end as two characters, and count it as one of the characters that
-    /// a text may have.
+    /// Parses a form in the encoding of browsers.
     pub fn parse(bytes: &Bytes) -> Result<Fields> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Malformed("The form cannot be read. Send it from the page again.".to_owned())
         })?;
-        let values = Query::parse(&text.replace("%0D%0A", "%0A"));
-        Ok(Fields { values, digest: Sha256::digest(bytes).into() })
+        Ok(Fields { values: Query::parse(text), digest: Sha256::digest(bytes).into() })
     }
 
     /// Returns the texts of a form with a file, by their names.
@@ -95,11 +99,11 @@ impl Fields {
         self.values.get(name)
     }
 
-    /// Returns the text of a field. Browsers send other line ends, and forms leave out white space at both ends, so a text that
-    /// differs only in these from the one before is left unchanged: another text of a listing ends its approval.
+    /// Returns the text of a field. If it is [what a form returns](as_typed) of the text before, it is the text before: another text
+    /// of a listing ends its approval.
     pub fn text(&self, name: &str, before: &str) -> String {
         let typed = self.get(name).unwrap_or_default();
-        if before.replace("\r\n", "\n").trim() == typed { before.to_owned() } else { typed.to_owned() }
+        if as_typed(before) == typed { before.to_owned() } else { typed.to_owned() }
     }
 
     /// Returns the value of a field with its white space, which matters in a table.
@@ -278,7 +282,7 @@ impl Inputs {
     pub fn stored_now<'v>(&self, name: &str, stored: &'v str) -> Option<&'v str> {
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.is_outdated)?;
         let typed = refusal.typed.get(name).unwrap_or_default();
-        (typed != stored.replace("\r\n", "\n").trim()).then_some(stored)
+        (typed != as_typed(stored)).then_some(stored)
     }
 
     /// Returns what was typed into a refused form.
@@ -364,7 +368,9 @@ mod tests {
     fn texts_that_differ_in_line_ends_stay_as_they_are() {
         let (before, typed) = ("a\r\nb\n", |body| Fields::parse(&Bytes::from_static(body)).unwrap());
         assert_eq!(typed(b"terms=a%0D%0Ab").text("terms", before), before);
-        assert_eq!(typed(b"terms=a%0D%0Ac").text("terms", before), "a\nc");
+        for body in [&b"terms=a%0D%0Ac"[..], b"terms=a%0d%0ac", b"terms=a\r\nc"] {
+            assert_eq!(typed(body).text("terms", before), "a\nc");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub(super) use super::{
     address::Query,
     answer::{Answer, Content},
     changes::{self, Change},
-    forms::{Fields, Inputs, collect, invalid, problem},
+    forms::{Fields, Inputs, as_typed, collect, invalid, problem},
     lists::{Column, List, ListFilter, ListRequest},
     navigation::{NavigationItem, Section},
     notices::Notice,

@@ -59,7 +59,7 @@ impl Input<'_> {
     }
 
     fn text(&self, name: &str, before: Option<&str>) -> Change<String> {
-        let before = before.map(|text| text.replace("\r\n", "\n").trim().to_owned());
+        let before = before.map(as_typed);
         match self.typed(name) {
             Some(typed) => changed(before.filter(|text| !text.is_empty()).as_ref(), typed),
             None => Change::Unchanged,

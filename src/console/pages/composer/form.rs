@@ -281,8 +281,7 @@ fn changed_meanwhile(inputs: &Inputs, current: &str, stored: &ListingFields) -> 
     let Some(typed) = inputs.typed().filter(|typed| typed.get(REVISION) != Some(current)) else {
         return Markup::default();
     };
-    let unified = |text: &str| text.replace("\r\n", "\n").trim().to_owned();
-    let is_other = |name: &str, stored: &str| typed.get(name).unwrap_or_default() != unified(stored);
+    let is_other = |name: &str, stored: &str| typed.get(name).unwrap_or_default() != as_typed(stored);
     let has_texts = typed.is_checked(field_names::HAS_TEXTS);
     let texts = [("title", "Title", &stored.title), ("description", "Description", &stored.description)];
     let terms = [("terms", "Terms", &stored.terms)];
