@@ -23,6 +23,9 @@ const MAX_TOTAL_BYTES: usize = 16 << 20;
 /// Maximum number of attributes in a line that are read.
 const MAX_ATTRIBUTES: usize = 100;
 
+/// Maximum length in bytes of the name of a language. No language has a longer one.
+pub const MAX_LANGUAGE_NAME_BYTES: usize = 100;
+
 /// Maximum number of steps to match the paths of a repository with patterns: about one for each pattern that
 /// is compared with a path, and one for each byte of the path that a pattern with wildcards looks at.
 /// Attributes are ignored after that.
@@ -68,7 +71,10 @@ impl Assignment {
             ("linguist-documentation", _) => Assignment::Documentation(is_set),
             ("linguist-detectable", _) => Assignment::Detectable(is_set),
             ("linguist-language", StateRef::Value(language)) => {
-                Assignment::Language(Some(language.as_bstr().to_str().ok()?.to_owned()))
+                let language = language.as_bstr().to_str().ok()?;
+                // Each use of a macro repeats the name.
+                let is_name = language.len() <= MAX_LANGUAGE_NAME_BYTES;
+                Assignment::Language(Some(if is_name { language.to_owned() } else { String::new() }))
             }
             ("linguist-language", StateRef::Unspecified) => Assignment::Language(None),
             _ => return None,
@@ -208,6 +214,14 @@ mod tests {
         assert_eq!(found(&mut attributes, "b.h"), (Some("C++".to_owned()), Some(true)));
         assert_eq!(found(&mut attributes, "src/b.h"), (None, Some(true)));
         assert_eq!(found(&mut attributes, "src/a.h"), (None, None));
+    }
+
+    #[test]
+    fn long_names_of_languages_are_not_repeated() {
+        let mut attributes = GitAttributes::default();
+        let long = "x".repeat(MAX_LANGUAGE_NAME_BYTES + 1);
+        attributes.add(".gitattributes", format!("[attr]m linguist-language={long}\n*.a m\n").as_bytes());
+        assert_eq!(attributes.for_path("b.a").language.as_deref(), Some(""));
     }
 
     #[test]

@@ -17,7 +17,10 @@ use marketplace_text::encoding::{Decoder, Encoding};
 use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
-use super::{attributes::FileAttributes, generated, lines};
+use super::{
+    attributes::{FileAttributes, MAX_LANGUAGE_NAME_BYTES},
+    generated, lines,
+};
 
 pub use heuristics::is_vendored;
 
@@ -26,9 +29,6 @@ const HEAD_BYTES: usize = 50 * 1024;
 
 /// Maximum size in bytes of a file whose lines are counted. Larger files are data, regardless of their names.
 const MAX_COUNTED_BYTES: usize = 8 << 20;
-
-/// Maximum length in bytes of the name of a language. No language has a longer one.
-const MAX_LANGUAGE_NAME_BYTES: usize = 100;
 
 /// Paths of documentation (from `documentation.yml` of Linguist).
 static DOCUMENTATION_PATHS: LazyLock<RegexSet> = LazyLock::new(|| {
