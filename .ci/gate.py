@@ -180,6 +180,8 @@ def files_in_memory():
         yield {}
         return
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="gate-", ignore_cleanup_errors=True) as directory:
+        # Programs of other users, which some tests start, find their files in it.
+        os.chmod(directory, 0o755)
         yield {"TMPDIR": directory}
 
 
