@@ -1,5 +1,7 @@
 //! The receipt of a purchase, which can be printed: who bought what from whom, on which terms, and what was delivered.
 
+use data_encoding::HEXLOWER;
+
 use super::{deals, purchases, receipt_files};
 use crate::{
     console::{
@@ -8,7 +10,7 @@ use crate::{
     },
     domain::{
         agreements,
-        bundles::{archive_name, hexadecimal},
+        bundles::archive_name,
         purchases::{PayWith, PurchaseKind, PurchaseStatus},
     },
     operations::{
@@ -343,7 +345,7 @@ fn attestation(context: &Context, receipt: &Receipt, attestation: &AttestationSu
                 ("Digest of the statement", explained(&attestation.statement_sha256, "Names what the market has signed.")),
                 ("ID of your team", explained(&receipt.buyer_id, "The attestation does not have it. With the salt, it \
                     proves that the attestation is about your team: add --buyer and --salt to the command.")),
-                ("Salt (a secret)", explained(&hexadecimal(&attestation.salt), "With it, anybody can see that the \
+                ("Salt (a secret)", explained(&HEXLOWER.encode(&attestation.salt), "With it, anybody can see that the \
                     attestation is about your team. Show it only to those who may know.")),
             ]))
             @if proof.is_none() {

@@ -200,6 +200,7 @@ fn requests_without_tls_are_redirected() {
             let response = send_plain(TcpStream::connect(&address).unwrap(), &request);
             assert!(response.starts_with("HTTP/1.1 308 "), "{response}");
             assert!(response.contains(&format!("location: {expected}\r\n")), "{response}");
+            assert!(response.contains("\r\nx-request-id: "), "{response}");
             assert!(!response.contains("strict-transport"), "{response}");
         }
     }

@@ -1,9 +1,11 @@
 //! The mutual NDA: its text, its acceptance by the team, and when that was.
 
+use data_encoding::HEXLOWER;
+
 use super::{below_settings, tabs};
 use crate::{
     console::{parts::markdown, prelude::*},
-    domain::{bundles::hexadecimal, teams::Team},
+    domain::teams::Team,
     operations::{
         access::AuthenticatedTeam,
         nda::{self, current_text},
@@ -80,7 +82,7 @@ fn state(context: &Context, team: &Team, found: &Acceptance) -> Markup {
     };
     let mut facts = vec![("First accepted", text::moment(accepted_at))];
     if let Some(last) = &found.last {
-        let digest = hexadecimal(&last.digest);
+        let digest = HEXLOWER.encode(&last.digest);
         if last.accepted_at != accepted_at {
             facts.push(("Last accepted", text::moment(last.accepted_at)));
         }
