@@ -304,6 +304,31 @@ fn reload_takes_what_can_change_and_says_what_cannot() {
     assert_eq!(server.terminate(), 0);
 }
 
+/// Programs that collect logs lose, or report, what is not.
+#[test]
+fn every_line_of_a_log_in_json_is_json() {
+    let temp_dir = temp_dir();
+    let directory = temp_dir.path();
+    let manager = Manager::new(&directory.join("notify"));
+    let mut command = marketplace(&["serve", "--listen", "127.0.0.1:0", "--data", "market"], directory);
+    command.env("NOTIFY_SOCKET", directory.join("notify"));
+    command.env("MARKETPLACE_LOG_FORMAT", "json").env("MARKETPLACE_LOGS_FORMAT", "json");
+    let mut server = Server::spawn(command);
+    manager.next("READY=1");
+    reload(&mut server, &manager);
+    server.signal("TERM");
+    assert_eq!(server.0.wait().unwrap().code(), Some(0));
+    let log = server.2.read();
+    let lines = log
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}")));
+    let is_warning = |line: &Value| {
+        let message = line["fields"]["message"].as_str().unwrap_or_default();
+        message.starts_with("MARKETPLACE_LOGS_FORMAT is not a setting")
+    };
+    assert_eq!(lines.filter(is_warning).count(), 2, "at the start, and with the reload: {log}");
+}
+
 #[test]
 fn reloads_under_load_lose_no_request() {
     let temp_dir = temp_dir();
