@@ -66,8 +66,8 @@ impl GlobalOptions {
         Ok(sources)
     }
 
-    /// Like [`GlobalOptions::load_layers`], for a command that reads untrusted files of the working directory: the settings file
-    /// there is one of them.
+    /// Like [`GlobalOptions::load_layers`], for a command that does not use a settings file in the working directory: it may be one
+    /// of the untrusted files that the command reads.
     pub(super) fn load_named_layers(&self) -> Result<SettingsSources, CommandError> {
         self.load_layers_of(self.config.clone()).inspect(print_warnings)
     }

@@ -91,6 +91,10 @@ fn new_market_is_served_from_its_settings_file() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert!(json["operator_key"].as_str().unwrap().starts_with("mkt_op_"), "{json}");
     assert!(directory.join("elsewhere/market.sqlite").is_file() && !directory.join("other/data").exists());
+    let mut init = marketplace(&["init", "fourth", "--json"], directory);
+    let fourth = stdout_of(&init.env("MARKETPLACE_DATA_FOLDER", "of-variable").output().unwrap());
+    assert!(fourth.contains("/of-variable\""), "the server would use it, too: {fourth}");
+    assert!(directory.join("of-variable/market.sqlite").is_file() && !directory.join("fourth/data").exists());
     // A new file system.
     fs::create_dir_all(directory.join("volume/lost+found")).unwrap();
     stdout_of(&run(&["init", "third", "--data", "volume"], directory));
