@@ -238,12 +238,15 @@ enum Command {
 /// Runs the command given on the command line. Exits with 0 on success, 1 on failure, and 2 on invalid usage
 /// or settings.
 pub fn run() -> ExitCode {
-    // Libraries create files, too, so the umask is what keeps all of them private.
-    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let cli = match parser().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
+    // Manual pages are for all users.
+    if !matches!(cli.command, Command::Man(_)) {
+        // Libraries create files, too, so the umask is what keeps all of them private.
+        rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    }
     if let Command::ReadUntrusted { invocation } = &cli.command {
         return child::run(invocation);
     }
