@@ -169,6 +169,12 @@ fn completions_and_manual_pages_name_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let script = stdout_of(&run(&["completions", shell], directory));
         assert!(script.contains("accept-nda") && script.contains("reindex"), "{shell}");
+        for option in ["config", "data", "version"] {
+            assert!(script.contains(option), "{shell}: {option}");
+        }
+        for hidden in ["read-untrusted", "run-litestream"] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
     }
     stdout_of(&run(&["man", "."], directory));
     for page in ["marketplace.1", "marketplace-backup.1", "marketplace-key-create.1"] {
