@@ -407,7 +407,7 @@ pub fn list_unfinished_with_asset(reader: &Reader, asset: AssetRowId) -> Result<
     reader.query_all(&sql, [asset], read_unfinished_run)
 }
 
-/// The properties of a task that quality checks use, from its latest version.
+/// The properties of a task that quality checks use, from the version that is checked.
 #[derive(Clone, Debug, PartialEq, Eq, FromRow)]
 pub struct TaskFacts {
     /// Name of the task.
@@ -421,24 +421,25 @@ pub struct TaskFacts {
     pub is_graded: bool,
 }
 
-/// Returns the tasks of an asset that are not deleted: those of a taskset, of all tasksets of a bundle, or
-/// the one task.
+/// Returns the tasks of an asset: those of a taskset, or of all tasksets of a bundle, in their latest versions and without
+/// deleted ones, or the one task in the version that the asset stands for.
 pub fn list_tasks(reader: &Reader, asset: AssetRowId) -> Result<Vec<TaskFacts>> {
     // A union of three queries, each with its own index: one condition over all three would scan every task.
-    const SQL: &str = "WITH wanted (task) AS (
+    const SQL: &str = "WITH of_tasksets (task) AS (
              SELECT k.id FROM assets a JOIN tasks k ON k.taskset = a.taskset WHERE a.id = ?1 AND k.deleted_at IS NULL
              UNION
              SELECT k.id FROM bundle_tasksets b JOIN tasks k ON k.taskset = b.taskset
-             WHERE b.asset = ?1 AND k.deleted_at IS NULL
-             UNION
-             SELECT v.task FROM assets a JOIN task_versions v ON v.id = a.task_version WHERE a.id = ?1)
+             WHERE b.asset = ?1 AND k.deleted_at IS NULL),
+         wanted (task, version) AS (
+             SELECT task, (SELECT v.id FROM task_versions v WHERE v.task = of_tasksets.task ORDER BY v.version DESC LIMIT 1)
+             FROM of_tasksets
+             UNION ALL
+             SELECT v.task, v.id FROM assets a JOIN task_versions v ON v.id = a.task_version WHERE a.id = ?1)
          SELECT k.name, v.brief NOT IN ('{}', 'null') AS has_prompt,
              (SELECT b.status FROM task_builds b WHERE b.task_version = v.id ORDER BY b.build DESC LIMIT 1) AS build,
              EXISTS (SELECT 1 FROM task_traces r WHERE r.task_version = v.id AND r.reward IS NOT NULL) AS is_graded
-         FROM wanted JOIN tasks k ON k.id = wanted.task
-         LEFT JOIN task_versions v ON v.task = k.id
-             AND v.version = (SELECT max(version) FROM task_versions WHERE task = k.id)
-         WHERE k.deleted_at IS NULL ORDER BY k.created_at, k.id";
+         FROM wanted JOIN tasks k ON k.id = wanted.task LEFT JOIN task_versions v ON v.id = wanted.version
+         ORDER BY k.created_at, k.id";
     reader.query_all(SQL, [asset], TaskFacts::from_row)
 }
 

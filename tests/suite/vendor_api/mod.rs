@@ -22,6 +22,7 @@ mod sales;
 pub mod seller_market;
 mod storage;
 mod tasks;
+mod task_checks;
 mod unreadable_data;
 mod upload_interleavings;
 mod uploads;
