@@ -14,7 +14,7 @@ use crate::{
     artifacts::{
         ReadError, Rejection,
         child::{Input, Task},
-        quality_checks::{Finding, Outcome, Subject as DataSubject, duplicates},
+        quality_checks::{Finding, Outcome, Share, Subject as DataSubject, duplicates},
     },
     domain::{
         assets::Kind,
@@ -186,7 +186,7 @@ fn shares_in_other_assets(
     market: &Market,
     asset: &Asset,
     fingerprint: &duplicates::Fingerprint,
-) -> Result<Vec<(String, f64)>> {
+) -> Result<Vec<(String, Share)>> {
     let mut shares = Vec::new();
     market.read_blocking(|reader| {
         store::quality_runs::for_each_fingerprint(reader.rows, asset.team, asset.row_id, |title, bytes| {
