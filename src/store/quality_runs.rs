@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Reader, Writer,
+    changed_data::{CHANGED_ASSETS, IS_OF_PRESENT_DATA},
     row::{self, FromRow},
 };
 use crate::{
@@ -235,14 +236,6 @@ pub fn find_of_asset(reader: &Reader, asset: AssetRowId, id: Uuid) -> Result<Opt
     reader.query_first(&sql, (asset, id), RunRow::from_row)
 }
 
-/// The outcome of the latest run of an asset of the inventory `i`, as SQL.
-pub const OUTCOME_OF_ASSET: &str = "coalesce((SELECT CASE r.status
-         WHEN 'completed' THEN iif(EXISTS (
-             SELECT 1 FROM quality_checks c WHERE c.run = r.id AND c.is_mandatory AND c.status <> 'passed'),
-             'failed', 'passed')
-         WHEN 'queued' THEN 'in_progress' WHEN 'running' THEN 'in_progress' ELSE r.status END
-     FROM quality_runs r WHERE r.asset = i.asset ORDER BY r.run_number DESC LIMIT 1), 'none')";
-
 /// The latest quality run of an asset or a listing, in brief.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
@@ -272,29 +265,7 @@ impl RunSummary {
     }
 }
 
-/// A table of assets by run whose data differs from the data that the run has read. The runs of listings are in the table `run
-/// (id, assets)`. Assets that a run does not name count as unchanged.
-pub(super) const CHANGED_ASSETS: &str = "changed (run, asset) AS MATERIALIZED (
-         SELECT run.id, j.value ->> 'asset' FROM run JOIN json_each(run.assets) j
-         LEFT JOIN data_objects d ON d.asset = j.value ->> 'asset'
-         WHERE d.attached_at IS NOT j.value ->> 'attached_at')";
-
-/// Whether the check `c` is of data that is there still, by [`CHANGED_ASSETS`]. One of the whole listing is of the data of all
-/// assets.
-pub(super) const IS_OF_PRESENT_DATA: &str = "iif(c.asset IS NULL, c.run NOT IN (SELECT run FROM changed),
-         (c.run, c.asset) NOT IN (SELECT run, asset FROM changed))";
-
-/// Whether an asset has other data than a run of a listing has read.
-pub fn is_outdated(reader: &Reader, run: QualityRunRowId) -> Result<bool> {
-    let sql = format!(
-        "WITH run (id, assets) AS MATERIALIZED (SELECT id, assets FROM quality_runs WHERE id = ?1),
-             {CHANGED_ASSETS}
-         SELECT EXISTS (SELECT 1 FROM changed)"
-    );
-    reader.query_one(&sql, [run], |row| row.get(0))
-}
-
-/// Returns the latest run of each of these assets that has one.
+/// Returns the latest run of each of these assets that has one. Completed runs of other data than the asset has now are left out.
 pub fn summaries_of_assets(
     reader: &Reader,
     assets: &[AssetRowId],
@@ -302,8 +273,8 @@ pub fn summaries_of_assets(
     read_summaries(reader, "asset", "", assets)
 }
 
-/// Returns the latest completed run of each of these listings, with its checks of data that has not changed since. Runs without
-/// such checks are left out.
+/// Returns the latest completed run of each of these listings, with its checks of assets and data that have not changed since.
+/// Runs without such checks are left out.
 pub fn summaries_of_listings(
     reader: &Reader,
     listings: &[ListingRowId],
