@@ -94,6 +94,27 @@ async fn columns_that_cannot_be_found_are_not_described() {
     assert!(file["description"].as_str().unwrap().contains("no header with names"), "{file}");
 }
 
+/// Programs read tables without being told how their fields are separated, and where their headers are.
+#[tokio::test]
+async fn columns_of_files_that_programs_would_misread_are_not_described() {
+    let files = [
+        ("LICENSE", TABLES[0].1),
+        ("a.csv", "id;name\n1;x\n2;y\n"),
+        ("b.csv", "# Readings\nid,name\n1,x\n2,y\n"),
+        ("c.tsv", "id\tname\n1\tx\n2\ty\n"),
+    ];
+    let shop = shop_of(&files, |_, _| {}).await;
+    let document = describe(&shop, "other").await;
+    let sets = document["recordSet"].as_array().unwrap().iter();
+    assert_eq!(sets.map(|set| &set["name"]).collect::<Vec<_>>(), ["c.tsv"]);
+    for (table, cause) in
+        [(1, "2 columns are not described, since fields are not separated"), (2, "is not the header")]
+    {
+        let file = with_id(&document["distribution"], &format!("{}/table-{table}/files", shop.assets[1]));
+        assert!(file["description"].as_str().unwrap().contains(cause), "{file}");
+    }
+}
+
 /// Programs would read the files of the other table with the columns of the first one.
 #[tokio::test]
 async fn tables_whose_pattern_matches_other_files_are_left_out() {

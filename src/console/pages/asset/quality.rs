@@ -21,7 +21,11 @@ pub fn is_running(details: &AssetDetails) -> bool {
 /// Returns the outcome of the latest run; nothing if the asset was never checked.
 pub fn badge(details: &AssetDetails) -> Markup {
     html! { @if let Some(latest) = &details.latest_run {
-        span.row { span.note { "Checks:" } (findings::badge(findings::outcome(latest.run.status, latest.has_passed))) }
+        span.row {
+            span.note { "Checks:" }
+            @if details.is_run_of_other_data() { (badges::badge(Tone::Neutral, "Of other data")) }
+            @else { (findings::badge(findings::outcome(latest.run.status, latest.has_passed))) }
+        }
     } }
 }
 
@@ -37,6 +41,9 @@ pub fn section(context: &Context, details: &AssetDetails) -> Markup {
             None => p { "It was never checked. " a href=(check) { "See what a check costs" } },
             Some(latest) => {
                 p.row { span { "Run " (latest.run.run_number) } a href=(context.links.to(&run_path(asset.id, latest.run.id))) { "On its own page" } }
+                @if details.is_run_of_other_data() {
+                    p.note { "The data was detached or replaced since. These are the results of the earlier data." }
+                }
                 (findings::run(context, latest))
             }
         }

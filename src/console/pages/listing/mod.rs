@@ -152,8 +152,8 @@ fn figures(shown: &ListingPageData, details: &Details) -> Markup {
     let scale = &shown.listing.summary.scale;
     let mut figures: Vec<(&str, Markup, Markup)> = Vec::new();
     if scale.loc > 0 {
-        let largest = details.languages.first();
-        let note = html! { @if let Some(language) = largest { (text::percent(language.share)) " " (language.name) } };
+        let shares = shown.listing.shares();
+        let note = html! { @if let Some((language, share)) = shares.first() { (text::percent(*share)) " " (language) } };
         figures.push(("Lines of code", html! { (text::grouped(scale.loc)) }, note));
     }
     if scale.task_count > 0 {
