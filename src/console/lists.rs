@@ -3,6 +3,8 @@
 //! A list declares its columns once, for the table and for the file. The address holds the filters and the cursor, so a list can be
 //! bookmarked and sent.
 
+use std::marker::PhantomData;
+
 use maud::{Markup, html};
 use uuid::Uuid;
 
@@ -11,7 +13,7 @@ use super::{
     answer::{Answer, Content},
     csv::{self, Part},
     forms::{Fields, Inputs, amount_problem},
-    navigation::NavigationItem,
+    navigation::{NavigationItem, PageRow},
     notices::Notice,
     page::Page,
     parts::{
@@ -21,7 +23,7 @@ use super::{
         text,
     },
     refusals,
-    visit::{Context, Visit},
+    visit::{Context, Proof, Visit},
 };
 use crate::{
     domain::{
@@ -35,7 +37,7 @@ use crate::{
         Filters,
         pages::{Start, TeamPage, TeamPageRequest},
     },
-    web::{auth::Policy, limits::Budget},
+    web::limits::Budget,
 };
 
 /// Number of rows on a page.
@@ -261,8 +263,8 @@ impl ListFilter {
     }
 }
 
-/// A list.
-pub trait List: Sized + Send + Sync + 'static {
+/// A list. `A` is the access that it needs: the proof.
+pub trait List<A: Proof>: Sized + Send + Sync + 'static {
     /// Path below [`PREFIX`](super::address::PREFIX), with names of parameters in braces.
     const PATH: &'static str;
 
@@ -278,9 +280,6 @@ pub trait List: Sized + Send + Sync + 'static {
     /// The budget that a visit is charged to.
     const BUDGET: Budget = Budget::Other;
 
-    /// The access that it needs: the proof.
-    type Access: Policy + Clone + 'static;
-
     /// A record.
     type Row: Send + 'static;
 
@@ -291,10 +290,10 @@ pub trait List: Sized + Send + Sync + 'static {
     const FILTERS: &'static [ListFilter] = &[];
 
     /// Returns a page of the records that the query selects.
-    fn load(reader: &Reader, access: &Self::Access, request: &ListRequest) -> Result<TeamPage<Self::Row>>;
+    fn load(reader: &Reader, access: &A, request: &ListRequest) -> Result<TeamPage<Self::Row>>;
 
     /// Returns a note about the records that the filters select; nothing if the filters select all records.
-    fn note(_: &Reader, _: &Self::Access, _: &Query) -> Result<Option<String>> {
+    fn note(_: &Reader, _: &A, _: &Query) -> Result<Option<String>> {
         Ok(None)
     }
 
@@ -331,26 +330,34 @@ impl ListRequest {
     }
 }
 
-impl<L: List> Page for L {
+impl PageRow {
+    /// Returns the row of the page of a list.
+    pub fn list<A: Proof, L: List<A>>(_: L) -> PageRow {
+        PageRow::page(ListPage::<A, L>(PhantomData))
+    }
+}
+
+/// The page of a list.
+struct ListPage<A, L>(PhantomData<(A, L)>);
+
+impl<A: Proof, L: List<A>> Page<A> for ListPage<A, L> {
     const PATH: &'static str = L::PATH;
     const TITLE: &'static str = L::TITLE;
     const NAVIGATION: Option<NavigationItem> = L::NAVIGATION;
     const BUDGET: Budget = L::BUDGET;
 
-    type Access = L::Access;
-
-    async fn show(visit: &Visit<L::Access>) -> Result<Answer> {
+    async fn show(visit: &Visit<A>) -> Result<Answer> {
         let filters = selected(L::FILTERS, &visit.query);
         let problem = |filter: &ListFilter| filter.problem(filters.get(filter.name)?);
         let problems: Vec<Problem> = L::FILTERS.iter().filter_map(problem).collect();
         if !problems.is_empty() {
-            return Ok(refused::<L>(&visit.context, &filters, &Error::Invalid(problems)).into());
+            return Ok(refused::<A, L>(&visit.context, &filters, &Error::Invalid(problems)).into());
         }
         let parameters = visit.parameters.clone();
         if csv::is_asked(&visit.query) {
             let heads = L::columns().iter().map(|column| column.head.name.to_owned()).collect();
             let first = ListRequest { page: chunk(Start::Newest), filters, parameters };
-            return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<L>).await;
+            return csv::in_parts(visit, L::FILE_NAME, heads, first, part::<A, L>).await;
         }
         // A position that cannot be read leads to the first page.
         let start = visit.query.get(CURSOR).and_then(|cursor| decode(visit, cursor)).unwrap_or_default();
@@ -365,20 +372,20 @@ impl<L: List> Page for L {
             let notice = visit.query.get(Notice::FIELD).unwrap_or_default();
             return Ok(Answer::Redirect(filters.with(Notice::FIELD, notice).at(&visit.context.path)));
         }
-        Ok(L::finish(&visit.context, content::<L>(&visit.context, (&filters, note.as_deref()), &found))
+        Ok(L::finish(&visit.context, content::<A, L>(&visit.context, (&filters, note.as_deref()), &found))
             .into())
     }
 }
 
 /// Returns the part of a query that says what a list shows: its filters, and the position.
-pub fn shown_part<L: List>(query: &Query) -> Query {
+pub fn shown_part<A: Proof, L: List<A>>(query: &Query) -> Query {
     selected(L::FILTERS, query).with(CURSOR, query.get(CURSOR).unwrap_or_default())
 }
 
 /// Returns the content of a list whose filters were refused: the form with the typed values and their problems.
-fn refused<L: List>(context: &Context, filters: &Query, error: &Error) -> Content {
+fn refused<A: Proof, L: List<A>>(context: &Context, filters: &Query, error: &Error) -> Content {
     let inputs = Inputs::refused(Fields::of_query(filters), error);
-    let mut content = Content::new(L::TITLE, filter_form::<L>(context, filters, &inputs));
+    let mut content = Content::new(L::TITLE, filter_form::<A, L>(context, filters, &inputs));
     content.refusal = Some(badges::refusal(&inputs));
     L::finish(context, content.with_status(refusals::status(error)))
 }
@@ -392,7 +399,7 @@ fn selected(filters: &[ListFilter], query: &Query) -> Query {
         .fold(Query::default(), |kept, (name, value)| kept.with(name, value))
 }
 
-fn content<L: List>(
+fn content<A: Proof, L: List<A>>(
     context: &Context,
     (filters, note): (&Query, Option<&str>),
     found: &TeamPage<L::Row>,
@@ -404,7 +411,7 @@ fn content<L: List>(
     let is_filtered = filters.pairs().next().is_some();
     let without_filters = context.here(&Query::default());
     let body = html! {
-        (filter_form::<L>(context, filters, &Inputs::default()))
+        (filter_form::<A, L>(context, filters, &Inputs::default()))
         @if let Some(note) = note { p.note { (note) } }
         @if rows.is_empty() && is_filtered {
             (tables::empty("Nothing matches", "No record has all of these values.", Some(("Show all", &without_filters))))
@@ -418,7 +425,7 @@ fn content<L: List>(
     Content::new(L::TITLE, body)
 }
 
-fn filter_form<L: List>(context: &Context, chosen: &Query, inputs: &Inputs) -> Markup {
+fn filter_form<A: Proof, L: List<A>>(context: &Context, chosen: &Query, inputs: &Inputs) -> Markup {
     let count = chosen.pairs().count();
     html! { @if !L::FILTERS.is_empty() {
         // A script collapses them on narrow screens only.
@@ -455,7 +462,11 @@ const fn chunk(start: Start) -> TeamPageRequest {
 }
 
 /// Reads a part of the file with all rows that the filters allow.
-fn part<L: List>(reader: &Reader, access: &L::Access, request: ListRequest) -> Result<Part<ListRequest>> {
+fn part<A: Proof, L: List<A>>(
+    reader: &Reader,
+    access: &A,
+    request: ListRequest,
+) -> Result<Part<ListRequest>> {
     let found = L::load(reader, access, &request)?;
     let columns = L::columns();
     let cells = |row: &L::Row| columns.iter().map(|column| (column.text)(row)).collect();

@@ -11,14 +11,13 @@ use crate::{
 /// The list.
 pub struct Bids;
 
-impl List for Bids {
+impl List<Buyer> for Bids {
     const PATH: &'static str = paths::BIDS;
     const TITLE: &'static str = "Bids";
     const FILE_NAME: &'static str = "bids";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Bids"));
     const BUDGET: Budget = Budget::Purchases;
 
-    type Access = Buyer;
     type Row = TeamOffer;
 
     fn columns() -> Vec<Column<TeamOffer>> {
@@ -52,12 +51,10 @@ impl List for Bids {
 /// A bid.
 pub struct Bid;
 
-impl Page for Bid {
+impl Page<Buyer> for Bid {
     const PATH: &'static str = "/bids/{bid_id}";
     const TITLE: &'static str = "Bid";
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
 
     async fn show(visit: &Visit<Buyer>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -155,11 +152,8 @@ fn facts(context: &Context, bid: &TeamOffer) -> Markup {
 /// The question before a bid is withdrawn.
 pub struct WithdrawBid;
 
-impl ConfirmationPage for WithdrawBid {
+impl ConfirmationPage<Buyer, TeamOffer> for WithdrawBid {
     const BUDGET: Budget = Budget::Purchases;
-
-    type Access = Buyer;
-    type Subject = TeamOffer;
 
     const QUESTION: Question<Buyer, TeamOffer> = Question {
         path: "/bids/{bid_id}/withdraw",

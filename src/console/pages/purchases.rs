@@ -9,14 +9,13 @@ use crate::{
 /// The list.
 pub struct Purchases;
 
-impl List for Purchases {
+impl List<Buyer> for Purchases {
     const PATH: &'static str = paths::PURCHASES;
     const TITLE: &'static str = "Purchases";
     const FILE_NAME: &'static str = "purchases";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Purchases"));
     const BUDGET: Budget = Budget::Purchases;
 
-    type Access = Buyer;
     type Row = TeamPurchase;
 
     fn columns() -> Vec<Column<TeamPurchase>> {

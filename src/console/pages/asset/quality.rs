@@ -63,12 +63,10 @@ fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
 /// The page of a run of an asset.
 pub struct AssetRun;
 
-impl Page for AssetRun {
+impl Page<Vendor> for AssetRun {
     const PATH: &'static str = "/inventory/{asset_id}/runs/{run_id}";
     const TITLE: &'static str = "Checks of an asset";
     const BUDGET: Budget = Budget::QualityChecks;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let (id, run) = (visit.id(0)?, visit.id(1)?);

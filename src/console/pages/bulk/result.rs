@@ -15,11 +15,9 @@ fn cancel_path(id: Uuid) -> String {
 /// The page.
 pub struct BulkChangePage;
 
-impl Page for BulkChangePage {
+impl Page<Vendor> for BulkChangePage {
     const PATH: &'static str = "/inventory/changes/{id}";
     const TITLE: &'static str = "Change of many assets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -131,11 +129,9 @@ fn examples(context: &Context, found: &NamedChange, skipped: &SkippedAssets) -> 
 /// The button that cancels a change.
 pub struct CancelBulkChange;
 
-impl Action for CancelBulkChange {
+impl Action<Vendor> for CancelBulkChange {
     const PATH: &'static str = "/inventory/changes/{id}/cancel";
     const TITLE: &'static str = "Cancel a change of many assets";
-
-    type Access = Vendor;
 
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -14,11 +14,9 @@ use crate::{
 /// The page.
 pub struct EstimationPage;
 
-impl Page for EstimationPage {
+impl Page<Vendor> for EstimationPage {
     const PATH: &'static str = "/estimations/{id}";
     const TITLE: &'static str = "Estimation";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

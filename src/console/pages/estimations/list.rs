@@ -10,13 +10,12 @@ use crate::{
 /// The list.
 pub struct Estimations;
 
-impl List for Estimations {
+impl List<Vendor> for Estimations {
     const PATH: &'static str = paths::ESTIMATIONS;
     const TITLE: &'static str = "Estimations";
     const FILE_NAME: &'static str = "estimations";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Estimations"));
 
-    type Access = Vendor;
     type Row = TeamEstimation;
 
     fn columns() -> Vec<Column<TeamEstimation>> {

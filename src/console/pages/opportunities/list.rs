@@ -10,13 +10,12 @@ use crate::{
 /// The list.
 pub struct Opportunities;
 
-impl List for Opportunities {
+impl List<Buyer> for Opportunities {
     const PATH: &'static str = paths::OPPORTUNITIES;
     const TITLE: &'static str = "Opportunities";
     const FILE_NAME: &'static str = "opportunities";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Buying.link("Opportunities"));
 
-    type Access = Buyer;
     type Row = TeamOpportunity;
 
     fn columns() -> Vec<Column<TeamOpportunity>> {

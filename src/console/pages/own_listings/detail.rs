@@ -29,11 +29,9 @@ const MAX_EVENTS: usize = 50;
 /// The page.
 pub struct OwnListing;
 
-impl Page for OwnListing {
+impl Page<Vendor> for OwnListing {
     const PATH: &'static str = "/selling/listings/{id}";
     const TITLE: &'static str = "Own listing";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

@@ -38,13 +38,11 @@ const LISTINGS_PER_PART: usize = 500;
 /// The page.
 pub struct OwnListings;
 
-impl Page for OwnListings {
+impl Page<Vendor> for OwnListings {
     const PATH: &'static str = paths::OWN_LISTINGS;
     const TITLE: &'static str = "Listings";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Listings"));
     const BUDGET: Budget = Budget::Other;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let state = ListState::of(&visit.query);

@@ -26,11 +26,9 @@ const MAX_FILES: usize = 200;
 /// The page.
 pub struct Findings;
 
-impl Page for Findings {
+impl Page<Vendor> for Findings {
     const PATH: &'static str = FINDINGS;
     const TITLE: &'static str = "Findings";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let chosen = visit.query.get(CHECK).map(str::to_owned);

@@ -10,13 +10,12 @@ use crate::{
 /// The list.
 pub struct Runs;
 
-impl List for Runs {
+impl List<Vendor> for Runs {
     const PATH: &'static str = paths::QUALITY;
     const TITLE: &'static str = "Quality";
     const FILE_NAME: &'static str = "quality-runs";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Quality"));
 
-    type Access = Vendor;
     type Row = TeamRun;
 
     fn columns() -> Vec<Column<TeamRun>> {

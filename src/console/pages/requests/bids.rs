@@ -11,12 +11,11 @@ use crate::{
 /// The list.
 pub struct ProjectBids;
 
-impl List for ProjectBids {
+impl List<Vendor> for ProjectBids {
     const PATH: &'static str = paths::PROJECT_BIDS;
     const TITLE: &'static str = "Your bids on projects";
     const FILE_NAME: &'static str = "project-bids";
 
-    type Access = Vendor;
     type Row = TeamProjectBid;
 
     fn columns() -> Vec<Column<TeamProjectBid>> {
@@ -69,11 +68,9 @@ fn days(row: &TeamProjectBid) -> String {
 /// The page of a bid.
 pub struct ProjectBidPage;
 
-impl Page for ProjectBidPage {
+impl Page<Vendor> for ProjectBidPage {
     const PATH: &'static str = "/requests/bids/{id}";
     const TITLE: &'static str = "Your bid on a project";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;

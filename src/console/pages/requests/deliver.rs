@@ -19,11 +19,9 @@ const TEXT: &str = "text";
 /// The page.
 pub struct Deliver;
 
-impl Page for Deliver {
+impl Page<Vendor> for Deliver {
     const PATH: &'static str = "/requests/bids/{id}/deliver";
     const TITLE: &'static str = "Deliver tasksets";
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -40,7 +38,7 @@ impl Page for Deliver {
     }
 }
 
-impl FormPage for Deliver {
+impl FormPage<Vendor> for Deliver {
     async fn submit(visit: &Visit<Vendor>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
         let ids: Vec<Uuid> = fields.all(TASKSETS).filter_map(|id| Uuid::try_parse(id).ok()).collect();

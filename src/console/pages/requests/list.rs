@@ -14,13 +14,12 @@ use crate::{
 /// The list.
 pub struct Requests;
 
-impl List for Requests {
+impl List<Vendor> for Requests {
     const PATH: &'static str = paths::DATA_REQUESTS;
     const TITLE: &'static str = "Requests for data";
     const FILE_NAME: &'static str = "requests";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Requests"));
 
-    type Access = Vendor;
     type Row = OpenRequest;
 
     fn columns() -> Vec<Column<OpenRequest>> {

@@ -19,14 +19,13 @@ use crate::{
 /// The list.
 pub struct ReceivedBids;
 
-impl List for ReceivedBids {
+impl List<Vendor> for ReceivedBids {
     const PATH: &'static str = paths::OFFERS;
     const TITLE: &'static str = "Bids on your listings";
     const FILE_NAME: &'static str = "received-bids";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Bids"));
     const BUDGET: Budget = Budget::Sales;
 
-    type Access = Vendor;
     type Row = ReceivedOffer;
 
     fn columns() -> Vec<Column<ReceivedOffer>> {
@@ -69,12 +68,10 @@ fn decline_path(id: Uuid) -> String {
 /// A bid.
 pub struct ReceivedBid;
 
-impl Page for ReceivedBid {
+impl Page<Vendor> for ReceivedBid {
     const PATH: &'static str = "/selling/bids/{bid_id}";
     const TITLE: &'static str = "Bid on a listing";
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
 
     async fn show(visit: &Visit<Vendor>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -157,11 +154,8 @@ pub struct AcceptBid;
 /// The question before a bid is declined.
 pub struct DeclineBid;
 
-impl ConfirmationPage for AcceptBid {
+impl ConfirmationPage<Vendor, ReceivedOffer> for AcceptBid {
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
-    type Subject = ReceivedOffer;
 
     const QUESTION: Question<Vendor, ReceivedOffer> = Question {
         path: "/selling/bids/{bid_id}/accept",
@@ -189,11 +183,8 @@ impl ConfirmationPage for AcceptBid {
     };
 }
 
-impl ConfirmationPage for DeclineBid {
+impl ConfirmationPage<Vendor, ReceivedOffer> for DeclineBid {
     const BUDGET: Budget = Budget::Sales;
-
-    type Access = Vendor;
-    type Subject = ReceivedOffer;
 
     const QUESTION: Question<Vendor, ReceivedOffer> = Question {
         path: "/selling/bids/{bid_id}/decline",

@@ -11,14 +11,13 @@ use crate::{
 /// The list.
 pub struct Sales;
 
-impl List for Sales {
+impl List<Vendor> for Sales {
     const PATH: &'static str = paths::SALES;
     const TITLE: &'static str = "Sales";
     const FILE_NAME: &'static str = "sales";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Selling.link("Sales"));
     const BUDGET: Budget = Budget::Sales;
 
-    type Access = Vendor;
     type Row = TeamSale;
 
     fn columns() -> Vec<Column<TeamSale>> {

@@ -9,12 +9,11 @@ use crate::{
 /// The list. A team that no longer sells still sees what it has withdrawn.
 pub struct Withdrawals;
 
-impl List for Withdrawals {
+impl List<Member> for Withdrawals {
     const PATH: &'static str = paths::WITHDRAWALS;
     const TITLE: &'static str = "Withdrawals";
     const FILE_NAME: &'static str = "withdrawals";
 
-    type Access = Member;
     type Row = TeamWithdrawal;
 
     fn columns() -> Vec<Column<TeamWithdrawal>> {

@@ -38,11 +38,9 @@ pub struct SwitchWebhook;
 /// The button that sends a delivery again.
 pub struct Redeliver;
 
-impl Page for WebhookPage {
+impl Page<Member> for WebhookPage {
     const PATH: &'static str = "/settings/webhooks/{webhook}";
     const TITLE: &'static str = "Webhook";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -197,11 +195,9 @@ fn more(context: &Context, webhook: &Webhook) -> Markup {
     }
 }
 
-impl Page for DeliveryPage {
+impl Page<Member> for DeliveryPage {
     const PATH: &'static str = "/settings/webhooks/{webhook}/deliveries/{delivery}";
     const TITLE: &'static str = "Delivery";
-
-    type Access = Member;
 
     async fn show(visit: &Visit<Member>) -> Result<Answer> {
         let (webhook, id) = (visit.id(0)?, visit.id(1)?);
@@ -260,11 +256,9 @@ pub fn attempts(attempts: &[Attempt]) -> Markup {
     tables::of("Attempts", attempts, row)
 }
 
-impl Action for TestWebhook {
+impl Action<Member> for TestWebhook {
     const PATH: &'static str = "/settings/webhooks/{webhook}/test";
     const TITLE: &'static str = "Send a test message";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -277,11 +271,9 @@ impl Action for TestWebhook {
     }
 }
 
-impl Action for SwitchWebhook {
+impl Action<Member> for SwitchWebhook {
     const PATH: &'static str = "/settings/webhooks/{webhook}/status";
     const TITLE: &'static str = "Pause or resume a webhook";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let id = visit.id(0)?;
@@ -297,11 +289,9 @@ impl Action for SwitchWebhook {
     }
 }
 
-impl Action for Redeliver {
+impl Action<Member> for Redeliver {
     const PATH: &'static str = "/settings/webhooks/{webhook}/deliveries/{delivery}/redeliver";
     const TITLE: &'static str = "Send a message again";
-
-    type Access = Member;
 
     async fn submit(visit: &Visit<Member>, fields: &Fields) -> Result<Answer> {
         let (webhook, id) = (visit.id(0)?, visit.id(1)?);

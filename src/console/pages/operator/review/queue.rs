@@ -8,13 +8,12 @@ use crate::{
 /// The list.
 pub struct ReviewQueue;
 
-impl List for ReviewQueue {
+impl List<Operator> for ReviewQueue {
     const PATH: &'static str = REVIEW;
     const TITLE: &'static str = "Review";
     const FILE_NAME: &'static str = "review";
     const NAVIGATION: Option<NavigationItem> = Some(Section::Market.link("Review"));
 
-    type Access = Operator;
     type Row = WaitingListing;
 
     fn columns() -> Vec<Column<WaitingListing>> {
