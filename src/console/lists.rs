@@ -90,11 +90,7 @@ impl<R: 'static> Column<R> {
 
     /// Creates a column of badges: how they look, and their words, which the file has.
     pub fn badge(name: &'static str, look: fn(&R) -> (Tone, &'static str)) -> Column<R> {
-        let show = move |_: &Context, row: &R| {
-            let (tone, word) = look(row);
-            badges::badge(tone, word)
-        };
-        Column::of(Head::text(name), show, move |row| look(row).1.to_owned())
+        Column::of(Head::text(name), move |_, row| badges::of(look(row)), move |row| look(row).1.to_owned())
     }
 
     /// Creates a column of links to the pages of the records: their paths and their names.

@@ -63,12 +63,6 @@ pub const fn tone_and_label(status: PurchaseStatus) -> (Tone, &'static str) {
     }
 }
 
-/// Returns the status of a purchase as a badge.
-pub fn badge(status: PurchaseStatus) -> Markup {
-    let (tone, word) = tone_and_label(status);
-    badges::badge(tone, word)
-}
-
 /// Returns the statuses of purchases with their words, for a choice.
 pub fn statuses() -> Vec<(&'static str, String)> {
     text::choices(|status| tone_and_label(status).1)

@@ -152,7 +152,7 @@ fn head(purchase: &TeamPurchase) -> Markup {
                 p.long { b { bdi { (purchase.listing_title) } } }
                 (number(purchase))
             }
-            (purchases::badge(purchase.status))
+            (badges::of(purchases::tone_and_label(purchase.status)))
         }
     }
 }

@@ -168,7 +168,7 @@ fn listings_section(context: &Context, details: &AssetDetails) -> Markup {
         [
             Head::text("Listing")
                 .cell(html! { a href=(address) { bdi { (own_listings::title_of(&listing.title)) } } }),
-            Head::text("Status").cell(listing_states::badge(listing.status)),
+            Head::text("Status").cell(badges::of(listing_states::state(listing.status))),
             Head::number("Price, USD").cell(text::optional_money(listing.price)),
         ]
     };

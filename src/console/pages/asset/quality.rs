@@ -21,7 +21,7 @@ pub fn is_running(details: &AssetDetails) -> bool {
 /// Returns the outcome of the latest run; nothing if the asset was never checked.
 pub fn badge(details: &AssetDetails) -> Markup {
     html! { @if let Some(latest) = &details.latest_run {
-        span.row { span.note { "Checks:" } (findings::badge(findings::outcome(latest.run.status, latest.has_passed))) }
+        span.row { span.note { "Checks:" } (badges::of(findings::tone_and_label(findings::outcome(latest.run.status, latest.has_passed)))) }
     } }
 }
 
@@ -52,7 +52,7 @@ fn earlier(context: &Context, asset: Uuid, runs: &[(RunRow, u64)]) -> Markup {
             Head::text("Run").cell(
                 html! { a href=(context.links.to(&run_path(asset, run.id))) { "Run " (run.run_number) } },
             ),
-            Head::text("Result").cell(findings::badge(outcome)),
+            Head::text("Result").cell(badges::of(findings::tone_and_label(outcome))),
             Head::number("Started").cell(text::day(run.started_at)),
             Head::number("Cost, USD").cell(text::money(run.charge)),
         ]

@@ -1,6 +1,6 @@
 //! A change of many assets: its progress, and the changed and skipped assets.
 
-use super::{assets, badge, numbers, phrase, reason};
+use super::{assets, numbers, phrase, reason, state};
 use crate::{
     console::{parts::assets::Domains, prelude::*},
     domain::bulk_changes::{BulkAction, BulkChangeStatus, SkipReason, SkippedAssets},
@@ -81,7 +81,7 @@ fn facts(context: &Context, found: &NamedChange) -> Markup {
     let domains = Domains(found.domains.clone());
     let tags =
         |tags: &[String]| html! { @if tags.is_empty() { (text::MISSING) } @else { (domains.labels(tags)) } };
-    let mut facts = vec![("Status", badge(change.status))];
+    let mut facts = vec![("Status", badges::of(state(change.status)))];
     match &change.action {
         BulkAction::Move { group } => {
             facts.push(("To the group", target(format!("{}?group={group}", paths::INVENTORY))));

@@ -37,7 +37,7 @@ impl Page<Vendor> for OwnListing {
         let id = visit.id(0)?;
         let page = visit.read(move |reader, vendor| own_listings::get(reader, vendor, id)).await?;
         let content = Content::new(title_of(&page.listing.title), body(&visit.context, &page))
-            .with_note(listing_states::badge(page.listing.status))
+            .with_note(badges::of(listing_states::state(page.listing.status)))
             .with_parent("Listings", paths::OWN_LISTINGS)
             .narrow()
             .with_request(format!("/v2/listings/{id}"));

@@ -211,7 +211,7 @@ fn row(context: &Context, listing: &OwnListing) -> [Cell; 7] {
     let waiting = if waiting > 0 { text::grouped(waiting) } else { text::MISSING.to_owned() };
     [
         Head::text("Listing").cell(html! { a.long href=(address) { bdi { (title_of(&listing.title)) } } }),
-        Head::text("Status").cell(listing_states::badge(listing.status)),
+        Head::text("Status").cell(badges::of(listing_states::state(listing.status))),
         Head::number("Price, USD").cell(text::optional_money(listing.price)),
         Head::number("Assets").cell(text::grouped(listing.asset_count)),
         Head::number("Waiting bids").cell(waiting),

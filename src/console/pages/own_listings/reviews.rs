@@ -83,7 +83,7 @@ impl Page<Vendor> for Rounds {
 fn content(listing: &ListingRow, title: &str, body: Markup) -> Content {
     let name = title_of(&listing.title);
     Content::new(title, body)
-        .with_note(html! { bdi.long { (name) } " " (listing_states::badge(listing.status)) })
+        .with_note(html! { bdi.long { (name) } " " (badges::of(listing_states::state(listing.status))) })
         .with_parent("Listings", paths::OWN_LISTINGS)
         .with_parent(name, paths::own_listing(listing.id))
         .narrow()

@@ -1,6 +1,6 @@
 //! The vendor's bids on projects: their list, and the page of each.
 
-use super::{status_badge, status_words};
+use super::status_words;
 use crate::{
     console::{pages::opportunities::bids as made_bids, prelude::*},
     domain::opportunities::{Bid, BidStatus, Opportunity},
@@ -100,7 +100,9 @@ fn content(context: &Context, bid: &Bid, project: &Opportunity, notifications: &
         .with_parent("Requests", paths::DATA_REQUESTS)
         .with_parent("Your bids", paths::PROJECT_BIDS)
         .narrow()
-        .with_note(html! { (status_badge(bid.status)) " " a href=(request) { "Read the request" } })
+        .with_note(
+            html! { (badges::of(status_words(bid.status))) " " a href=(request) { "Read the request" } },
+        )
         .with_request("/v2/project-opportunities/bids/mine")
 }
 

@@ -1,6 +1,6 @@
 //! The list of requests that a vendor can answer.
 
-use super::{status_badge, status_words};
+use super::status_words;
 use crate::{
     console::{
         pages::opportunities::{budget, kind_word},
@@ -85,7 +85,7 @@ fn accepted(kinds: &[Kind]) -> String {
 }
 
 fn own_bid(_: &Context, row: &OpenRequest) -> Markup {
-    html! { @match row.own_bid { Some(status) => (status_badge(status)), None => (text::MISSING) } }
+    html! { @match row.own_bid { Some(status) => (badges::of(status_words(status))), None => (text::MISSING) } }
 }
 
 fn own_bid_text(row: &OpenRequest) -> String {

@@ -4,7 +4,7 @@
 use super::{hold_text, refund_rule};
 use crate::{
     console::{
-        pages::bids::{FILTERS, badge, word},
+        pages::bids::{FILTERS, status_words},
         parts::{about, fees},
         prelude::*,
     },
@@ -31,7 +31,7 @@ impl List<Vendor> for ReceivedBids {
     fn columns() -> Vec<Column<ReceivedOffer>> {
         vec![
             Column::link("Listing", |row| path(row.id), |row| row.listing_title.clone()),
-            Column::new(Head::text("Status"), |_, row| badge(row.status), |row| word(row.status).to_owned()),
+            Column::badge("Status", |row| status_words(row.status)),
             Column::money("Bid, USD", |row| row.amount),
             Column::optional_money("Listed price, USD", |row| row.listing_price),
             Column::day("Made", |row| row.created_at),
@@ -130,7 +130,7 @@ fn state(context: &Context, bid: &ReceivedOffer) -> Markup {
 
 fn facts(context: &Context, bid: &ReceivedOffer) -> Markup {
     let mut facts = vec![
-        ("Status", badge(bid.status)),
+        ("Status", badges::of(status_words(bid.status))),
         ("Bid", html! { (text::money(bid.amount)) ", before fees" }),
         ("Listed price", html! { (text::optional_money(bid.listing_price)) }),
         (
@@ -143,7 +143,7 @@ fn facts(context: &Context, bid: &ReceivedOffer) -> Markup {
         facts.push(("Changed", text::moment(bid.updated_at)));
     }
     facts.extend(bid.expires_at.map(|time| ("Answer by", text::moment(time))));
-    facts.extend(bid.decided_at.map(|time| (word(bid.status), text::moment(time))));
+    facts.extend(bid.decided_at.map(|time| (status_words(bid.status).1, text::moment(time))));
     facts.push(("ID", html! { span.mono.long { (bid.id) } }));
     html! { div.stack { (tables::facts(&facts)) p.note { "The market does not say who bids." } } }
 }
@@ -215,7 +215,9 @@ fn ask(bid: &ReceivedOffer, verb: &str, (class, lost): (&'static str, Markup)) -
             .with_parent(amount, &path),
         prompt: match bid.status {
             OfferStatus::Submitted => Ok((lost, class, label)),
-            status => Err(html! { "This bid can no longer be answered. Its status: " (badge(status)) }),
+            status => Err(
+                html! { "This bid can no longer be answered. Its status: " (badges::of(status_words(status))) },
+            ),
         },
         leave: ("Back to the bid", path),
     }

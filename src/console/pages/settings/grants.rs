@@ -85,12 +85,12 @@ fn list(context: &Context, grants: &[Grant]) -> Markup {
 }
 
 fn badge(state: GrantState) -> Markup {
-    match state {
-        GrantState::Open => badges::badge(Tone::Waiting, "Can be used"),
-        GrantState::Consumed => badges::badge(Tone::Good, "Used"),
-        GrantState::Expired => badges::badge(Tone::Neutral, "Expired"),
-        GrantState::Revoked => badges::badge(Tone::Neutral, "Revoked"),
-    }
+    badges::of(match state {
+        GrantState::Open => (Tone::Waiting, "Can be used"),
+        GrantState::Consumed => (Tone::Good, "Used"),
+        GrantState::Expired => (Tone::Neutral, "Expired"),
+        GrantState::Revoked => (Tone::Neutral, "Revoked"),
+    })
 }
 
 fn revoke_path(grant: Uuid) -> String {

@@ -135,7 +135,7 @@ fn deliveries(context: &Context, webhook: &Webhook, found: &[Delivery], is_later
         [
             Head::text("Event")
                 .cell(html! { a href=(context.links.to(&page)) { (event_text(delivery.event_type)) } }),
-            Head::text("Status").cell(delivery_state(delivery)),
+            Head::text("Status").cell(badges::of(state_words(delivery))),
             Head::text("Time").cell(text::moment(delivery.created_at)),
             Head::number("Attempts").cell(delivery.attempts),
             Head::text("Again").cell(
@@ -171,11 +171,6 @@ async fn file(visit: &Visit<Member>, webhook: Uuid) -> Result<Answer> {
     .await
 }
 
-fn delivery_state(delivery: &Delivery) -> Markup {
-    let (tone, words) = state_words(delivery);
-    badges::badge(tone, words)
-}
-
 const fn state_words(delivery: &Delivery) -> (Tone, &'static str) {
     match delivery.status {
         DeliveryStatus::Succeeded => (Tone::Good, "Delivered"),
@@ -209,7 +204,7 @@ impl Page<Member> for DeliveryPage {
         }
         let facts = [
             ("Event", html! { (event_text(delivery.event_type)) }),
-            ("Status", delivery_state(&delivery)),
+            ("Status", badges::of(state_words(&delivery))),
             ("Happened", text::moment(delivery.created_at)),
             (
                 "Next attempt",
